@@ -1,0 +1,109 @@
+# The one door for every task. `make` lists the targets; each creates .venv and installs what it needs.
+#
+# Settings, each with its default:
+#   PYTHON=python3       the interpreter that .venv is made from, 3.11 or later
+#   PYTEST_ARGS=         more arguments for pytest, such as PYTEST_ARGS="-k framing -x"
+#   BENCH_ARGS=          more arguments for the benchmark
+#   FUZZ_SECONDS=600     how long `make fuzz` takes, all targets together
+#   FUZZ_CC, FUZZ_CXX    the clang that has libFuzzer
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+FUZZ_SECONDS ?= 600
+FUZZ_CC ?= clang
+FUZZ_CXX ?= clang++
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+# cmake, ninja and the linters come from the virtual environment, whatever the machine has.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+CPP_FILES := $(shell find cpp -name '*.h' -o -name '*.cc')
+CORE_SOURCES := CMakeLists.txt cpp/CMakeLists.txt third_party/zlib-ng/CMakeLists.txt \
+  $(filter-out cpp/tests/% cpp/fuzz/%,$(CPP_FILES))
+# Neither the C++ tests nor the fuzzers need Python or nanobind.
+CMAKE_WITHOUT_PYTHON := cmake --log-level=WARNING -S . -G Ninja -DRECORDSMITH_BINDINGS=OFF
+
+##@ Using it
+
+demo: $(STAMPS)/core  ## Write a small dataset, show it, read it back in batches
+	$(BIN)/python demo/first_dataset.py
+
+bench: $(STAMPS)/core $(STAMPS)/bench  ## Compare with TensorFlow and others: table, JSON and chart
+	$(BIN)/python -m bench $(BENCH_ARGS)
+
+##@ Working on it
+
+build: $(STAMPS)/core  ## Build the native core and install the package, editable, into .venv
+
+test: $(STAMPS)/core $(STAMPS)/test test-cpp  ## Run all tests: C++, Python, docstrings and documents
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-cpp: $(STAMPS)/build  ## Build and run the C++ tests, without Python
+	$(CMAKE_WITHOUT_PYTHON) -B build/test-cpp -DRECORDSMITH_TESTS=ON
+	cmake --build build/test-cpp -- --quiet
+	ctest --test-dir build/test-cpp/cpp --output-on-failure --no-tests=error
+
+sanitize: $(STAMPS)/build  ## Run the C++ tests under the address and undefined-behaviour sanitizers
+	$(CMAKE_WITHOUT_PYTHON) -B build/sanitize -DRECORDSMITH_TESTS=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	  -DRECORDSMITH_SANITIZE=address,undefined -DCMAKE_C_FLAGS=-fsanitize=address
+	cmake --build build/sanitize -- --quiet
+	ctest --test-dir build/sanitize/cpp --output-on-failure --no-tests=error
+
+fuzz: $(STAMPS)/build  ## Fuzz the parsers with libFuzzer and sanitizers for FUZZ_SECONDS
+	cpp/fuzz/require_clang.sh $(FUZZ_CC) $(FUZZ_CXX)
+	$(CMAKE_WITHOUT_PYTHON) -B build/fuzz -DRECORDSMITH_FUZZERS=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	  -DCMAKE_C_COMPILER=$(FUZZ_CC) -DCMAKE_CXX_COMPILER=$(FUZZ_CXX) \
+	  -DRECORDSMITH_SANITIZE=fuzzer-no-link,address,undefined -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link,address
+	cmake --build build/fuzz -- --quiet
+	$(BIN)/python cpp/fuzz/make_seeds.py build/fuzz-corpus
+	$(BIN)/python cpp/fuzz/run_fuzzers.py build/fuzz/cpp/fuzz build/fuzz-corpus --seconds $(FUZZ_SECONDS)
+
+lint: $(STAMPS)/core $(STAMPS)/test $(STAMPS)/lint  ## Check style, types and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
+
+format: $(STAMPS)/lint  ## Format Python and C++, and mend what ruff can mend
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP_FILES)
+
+clean:  ## Remove .venv, builds and caches
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find bench cpp demo docs src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help:  ## List the targets
+	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: demo bench build test test-cpp sanitize fuzz lint format clean help
+
+# Stamps: each stands for one installation into .venv, and is redone when what it was made from has changed. --------
+
+$(STAMPS)/venv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo 'Recordsmith needs Python 3.11 or later; name one with PYTHON=...' >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'  # the first with --group
+	mkdir -p $(STAMPS)
+	touch $@
+
+$(STAMPS)/build $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/bench: $(STAMPS)/%: pyproject.toml | $(STAMPS)/venv
+	$(BIN)/python -m pip install --quiet --group $*
+	touch $@
+
+# Without build isolation, so that cmake and nanobind stay where they are and only what changed is compiled again.
+$(STAMPS)/core: pyproject.toml $(CORE_SOURCES) $(STAMPS)/build
+	$(BIN)/python -m pip install --quiet $$($(BIN)/python -c \
+	  'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])')
+	$(BIN)/python -m pip install --no-build-isolation --editable .
+	touch $@

@@ -1,0 +1,18 @@
+"""The targets that recordsmith is held to, with two cores and against TensorFlow's best in the same run."""
+
+from __future__ import annotations
+
+# Reading into numpy batches with CRC checks: times TensorFlow's best tf.data form.
+READ = {"tab": 12.0, "vec": 6.0, "tok": 5.0, "img": 3.0}
+# Writing from columns: times tf.train.Example + TFRecordWriter.
+WRITE_COLUMNS = {"tab": 100.0, "vec": 100.0, "tok": 50.0, "img": 3.0}
+# Writing from rows (Python dicts): times the same.
+WRITE_ROWS = {"tab": 20.0}
+# Random access, 256 records a call: times array_record's best.
+RANDOM = 10.0
+# Verifying both CRCs of whole files: part of the speed at which the mapped bytes can be read at all.
+VERIFY = 0.70
+# Seconds of `import recordsmith` in a new process.
+IMPORT_SECONDS = 0.2
+# Opening and the first batch in a new process: times sooner than TensorFlow.
+FIRST_BATCH = 10.0

@@ -1,0 +1,21 @@
+"""What is measured, one file a task. Each has `run(context) -> Section`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from bench.tasks import memory, random_access, read, startup, verify, write
+
+if TYPE_CHECKING:
+    from bench.results import Section
+    from bench.tasks.context import Context
+
+TASKS: dict[str, Callable[[Context], Section]] = {
+    "read": read.run,
+    "write": write.run,
+    "random": random_access.run,
+    "verify": verify.run,
+    "startup": startup.run,
+    "memory": memory.run,
+}

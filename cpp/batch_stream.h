@@ -1,0 +1,112 @@
+// Batches of columns from a list of files, in file order, decoded ahead on several threads.
+//
+//   plan a batch      one thread at a time: find where its records are
+//   decode it         all threads: check the data CRCs and fill the columns
+//   hand it over      in order
+//
+// Where records are small, finding them means reading them, and the block of bytes goes along to whoever decodes. Where
+// they are large, only their headers are read, and the decoding thread reads the rest, a cache-sized piece at a time.
+// Which batch a record falls into, and all values, do not depend on the number of threads.
+//
+// At most threads + 2 batches exist at a time beside those that the caller holds. next() belongs to one thread at a
+// time; threads start with the first next() and end with the object, or with the last batch.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "byte_source.h"
+#include "column_batch.h"
+#include "feature_plan.h"
+#include "framing.h"
+
+namespace recordsmith {
+
+struct InputFile {
+  std::string path;
+  std::optional<Compression> compression;  // none: told from the content
+};
+
+// Opens an input and settles its compression.
+Status open_input(const InputFile& input, std::shared_ptr<const File>* file, Compression* compression);
+
+struct BatchOptions {
+  std::size_t batch_size = 1;
+  bool verify = true;      // check the data CRCs; length CRCs are always checked
+  bool drop_last = false;  // leave out a last batch that is not full
+  unsigned threads = 1;    // 0: decode in the calling thread
+};
+
+class BatchStream {
+ public:
+  BatchStream(std::vector<InputFile> inputs, std::shared_ptr<const FeaturePlan> plan, BatchOptions options);
+  ~BatchStream();
+
+  // The next batch; nothing at the end. Rows before a damaged record are delivered, as a shorter batch if need be,
+  // before its failure is reported. After a failure the stream is at its end.
+  Status next(std::optional<ColumnBatch>* batch);
+
+ private:
+  // Records of one file for one batch: their bytes, or where to read them.
+  struct Piece {
+    std::shared_ptr<const File> file;
+    RecordBlock block;
+    std::uint64_t offset = 0;
+    std::uint64_t number = 0;
+    std::size_t count = 0;
+  };
+  struct Work {
+    std::vector<Piece> pieces;
+    std::size_t records = 0;
+    Status failure;  // comes after the records
+    bool is_last = false;
+  };
+  struct Result {
+    std::optional<ColumnBatch> batch;
+    Status failure;
+    bool is_last = false;
+    bool is_ready = false;
+  };
+
+  Work plan_batch();
+  Status plan_piece(std::size_t wanted, Work* work);
+  Status hop(std::size_t wanted, Piece* piece);
+  Result decode(BatchDecoder* decoder, Work work) const;
+  Status decode_block(BatchDecoder* decoder, const RecordBlock& block, const std::string& path) const;
+  void run();
+  void stop();
+
+  const std::vector<InputFile> inputs_;
+  const std::shared_ptr<const FeaturePlan> plan_;
+  const BatchOptions options_;
+
+  // The planner's state, guarded by planning_.
+  std::mutex planning_;
+  std::size_t next_input_ = 0;
+  std::shared_ptr<const File> file_;
+  Compression compression_ = Compression::kNone;
+  std::unique_ptr<RecordCursor> cursor_;  // none while hopping
+  std::uint64_t offset_ = 0;
+  std::uint64_t number_ = 0;
+  bool planned_all_ = false;
+  std::uint64_t next_ticket_ = 0;
+
+  // Results on their way to the caller, guarded by handing_over_.
+  std::mutex handing_over_;
+  std::condition_variable changed_;
+  std::vector<Result> results_;  // a ring: ticket t is at t % size
+  std::uint64_t delivered_ = 0;
+  bool stopping_ = false;
+
+  std::vector<std::thread> threads_;
+  std::unique_ptr<BatchDecoder> own_decoder_;
+  Status failure_to_come_;
+  bool ended_ = false;
+};
+
+}  // namespace recordsmith

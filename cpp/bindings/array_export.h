@@ -1,0 +1,18 @@
+// Columns of the core as numpy arrays, without copying.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "../column_batch.h"
+
+namespace recordsmith {
+
+namespace nb = nanobind;
+
+// One tuple (values, offsets, present, step_offsets) per column; the arrays own the batch's memory from then on.
+nb::list export_columns(ColumnBatch batch);
+
+nb::object export_floats(PooledArray<float> array, std::size_t size);
+nb::object export_int64s(PooledArray<std::int64_t> array, std::size_t size);
+
+}  // namespace recordsmith

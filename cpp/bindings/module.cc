@@ -1,0 +1,21 @@
+// recordsmith._core: converts, releases the GIL, calls, and translates failures. The logic is in the files above.
+#include <nanobind/nanobind.h>
+
+#include "../buffer_pool.h"
+#include "../crc32c.h"
+#include "parts.h"
+
+NB_MODULE(_core, module) {
+  using namespace recordsmith;  // NOLINT: this file is nothing but the module
+  // Objects that outlive the interpreter's shutdown are ordinary in Python; a report about them is noise to users.
+  nb::set_leak_warnings(false);
+  bind_decoding(module);
+  bind_encoding(module);
+  bind_reading(module);
+  bind_writing(module);
+  module.def(
+      "masked_crc32c", [](const nb::bytes& data) { return masked_crc32c(data.data(), data.size()); }, nb::arg("data"));
+  module.def("crc32c_backend", &crc32c_backend);
+  module.def("pool_retained_bytes", &pool_retained_bytes);
+  module.def("trim_pool", &trim_pool);
+}

@@ -1,0 +1,48 @@
+// The pieces of the Python module; module.cc puts them together.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../byte_source.h"
+#include "../feature_plan.h"
+
+namespace recordsmith {
+
+namespace nb = nanobind;
+
+void bind_decoding(nb::module_& module);
+void bind_encoding(nb::module_& module);
+void bind_reading(nb::module_& module);
+void bind_writing(nb::module_& module);
+
+// What Python calls Plan.
+struct Plan {
+  std::shared_ptr<const FeaturePlan> plan;
+};
+
+// A path as the operating system wants it: names that are not UTF-8 come back from Python as they went there.
+inline std::string path_of(nb::handle path) {
+  const nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(path.ptr()));
+  if (!bytes.is_valid()) throw nb::python_error();
+  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+}
+
+inline std::vector<std::string> paths_of(const nb::list& paths) {
+  std::vector<std::string> result;
+  for (const nb::handle path : paths) result.push_back(path_of(path));
+  return result;
+}
+
+// "auto" (nothing), "none", "gzip" or "zlib"; Python has checked the name.
+inline std::optional<Compression> compression_of(const std::string& name) {
+  if (name == "gzip") return Compression::kGzip;
+  if (name == "zlib") return Compression::kZlib;
+  if (name == "none") return Compression::kNone;
+  return std::nullopt;
+}
+
+}  // namespace recordsmith

@@ -1,0 +1,15 @@
+// Failures of the core as Python exceptions.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "../status.h"
+
+namespace recordsmith {
+
+namespace nb = nanobind;
+
+// Raises what recordsmith.core_failures makes of a failure; does nothing if there is none. Needs the GIL.
+void raise_if_failed(const Status& status);
+
+}  // namespace recordsmith

@@ -1,0 +1,277 @@
+// Files being written: payloads, columns and rows.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+
+#include "../column_encoder.h"
+#include "../record_sink.h"
+#include "parts.h"
+#include "status.h"
+#include "value_reader.h"
+
+namespace recordsmith {
+namespace {
+
+template <typename T>
+using Flat = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
+
+// Columns from Python, checked, and kept alive while the core reads them without the GIL.
+class ColumnArguments {
+ public:
+  ColumnArguments(const FeaturePlan& plan, const nb::list& parts, std::size_t records)
+      : records_(records), rows_(records) {
+    if (parts.size() != plan.columns().size()) throw nb::value_error("as many parts are needed as the plan has columns");
+    sources_.resize(parts.size());
+    views_.resize(parts.size());
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      take(plan.columns()[i], nb::cast<nb::tuple>(parts[i]), &sources_[i], &views_[i]);
+    }
+  }
+
+  const std::vector<ColumnSource>& sources() const { return sources_; }
+
+ private:
+  template <typename T>
+  Flat<T> keep(nb::handle array) {
+    auto flat = nb::cast<Flat<T>>(array);
+    kept_.append(array);
+    return flat;
+  }
+
+  // Offsets lead into memory: they must start at 0 or later, never fall, and end within `limit`.
+  const std::int64_t* offsets(nb::handle array, std::size_t entries, std::size_t limit, const PlanColumn& spec) {
+    const Flat<std::int64_t> flat = keep<std::int64_t>(array);
+    const std::int64_t* data = flat.data();
+    bool sound = flat.size() == entries && data[0] >= 0;
+    for (std::size_t i = 1; sound && i < entries; ++i) sound = data[i - 1] <= data[i];
+    if (!sound || static_cast<std::uint64_t>(data[entries - 1]) > limit) complain(spec, "offsets");
+    return data;
+  }
+
+  [[noreturn]] static void complain(const PlanColumn& spec, const char* what) {
+    throw nb::value_error(("the " + std::string(what) + " of column '" + spec.key + "' do not fit its rows").c_str());
+  }
+
+  void take(const PlanColumn& spec, const nb::tuple& part, ColumnSource* source, std::vector<std::string_view>* views) {
+    const nb::object values = part[0];
+    if (!part[2].is_none()) {
+      const Flat<bool> present = keep<bool>(part[2]);
+      if (present.size() != records_) complain(spec, "presence flags");
+      source->present = reinterpret_cast<const std::uint8_t*>(present.data());
+    }
+    rows_ = records_;
+    if (spec.in_steps) {
+      if (part.size() < 4) complain(spec, "steps");
+      source->step_offsets = offsets(part[3], records_ + 1, ~std::size_t{0} >> 1, spec);
+      rows_ = static_cast<std::size_t>(source->step_offsets[records_]);
+    }
+    if (spec.kind == Kind::kFloat) return take_numbers<float>(spec, values, part[1], &source->floats, source);
+    if (spec.kind == Kind::kInt64) return take_numbers<std::int64_t>(spec, values, part[1], &source->int64s, source);
+
+    if (nb::isinstance<nb::list>(values)) {
+      const auto list = nb::tuple(nb::cast<nb::list>(values));  // a copy that nobody else can change
+      kept_.append(list);
+      if (list.size() != rows_) complain(spec, "values");
+      views->reserve(rows_);
+      for (const nb::handle value : list) {
+        if (!PyBytes_Check(value.ptr())) complain(spec, "values (which must be bytes)");
+        views->emplace_back(PyBytes_AS_STRING(value.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(value.ptr())));
+      }
+      source->views = views->data();
+      return;
+    }
+    if (spec.has_many_bytes()) {
+      const auto pair = nb::cast<nb::tuple>(values);
+      const Flat<std::uint8_t> data = keep<std::uint8_t>(pair[0]);
+      const Flat<std::int64_t> inner = nb::cast<Flat<std::int64_t>>(pair[1]);
+      source->bytes = data.data();
+      if (inner.size() == 0) complain(spec, "value offsets");
+      source->value_offsets = offsets(pair[1], inner.size(), data.size(), spec);
+      source->offsets = offsets(part[1], rows_ + 1, inner.size() - 1, spec);
+      check_counts(spec, source->offsets);
+      return;
+    }
+    const Flat<std::uint8_t> data = keep<std::uint8_t>(values);
+    source->bytes = data.data();
+    if (spec.row_bytes >= 0) {
+      if (data.size() != rows_ * static_cast<std::size_t>(spec.row_bytes)) complain(spec, "values");
+    } else {
+      source->offsets = offsets(part[1], rows_ + 1, data.size(), spec);
+    }
+  }
+
+  template <typename T>
+  void take_numbers(const PlanColumn& spec, nb::handle values, nb::handle row_offsets, const T** out,
+                    ColumnSource* source) {
+    const Flat<T> flat = keep<T>(values);
+    *out = flat.data();
+    if (spec.count >= 0) {
+      if (flat.size() != rows_ * static_cast<std::size_t>(spec.count)) complain(spec, "values");
+    } else {
+      source->offsets = offsets(row_offsets, rows_ + 1, flat.size(), spec);
+    }
+  }
+
+  void check_counts(const PlanColumn& spec, const std::int64_t* row_offsets) const {
+    for (std::size_t i = 0; spec.count >= 0 && i < rows_; ++i) {
+      if (row_offsets[i + 1] - row_offsets[i] != spec.count) complain(spec, "values per row");
+    }
+  }
+
+  std::size_t records_;
+  std::size_t rows_;  // of the column at hand: steps where it is in steps
+  nb::list kept_;
+  std::vector<ColumnSource> sources_;
+  std::vector<std::vector<std::string_view>> views_;
+};
+
+class Sink {
+ public:
+  Sink(const nb::str& path, const std::string& compression, int level) {
+    raise_if_failed(RecordSink::create(path_of(path), compression_of(compression).value_or(Compression::kNone), level,
+                                       &sink_));
+  }
+
+  void append(const nb::bytes& payload) {
+    const auto* data = static_cast<const std::uint8_t*>(payload.data());
+    const std::size_t size = payload.size();
+    if (size < kWorthReleasing) {
+      raise_if_failed(sink_->append(data, size));
+    } else {
+      run([&] { return sink_->append(data, size); });
+    }
+  }
+
+  void append_columns(const Plan& plan, const nb::list& parts, std::size_t rows) {
+    const ColumnArguments arguments(*plan.plan, parts, rows);
+    ColumnEncoder encoder(plan.plan);
+    run([&] { return encoder.append(arguments.sources(), 0, rows, sink_.get()); });
+  }
+
+  void flush() {
+    run([&] { return sink_->flush(); });
+  }
+  void close(bool sync) {
+    run([&] { return sink_->close(sync); });
+  }
+  std::uint64_t records() const { return sink_->records(); }
+  std::uint64_t bytes() const { return sink_->bytes(); }
+
+  RecordSink* get() const { return sink_.get(); }
+
+ private:
+  static constexpr std::size_t kWorthReleasing = 64 << 10;
+
+  template <typename Work>
+  static void run(Work work) {
+    Status status;
+    {
+      const nb::gil_scoped_release released;
+      status = work();
+    }
+    raise_if_failed(status);
+  }
+
+  std::unique_ptr<RecordSink> sink_;
+};
+
+// Python rows written by a plan. One plan column belongs to one name of the row.
+class RowEncoder {
+ public:
+  // rules: one (takes_text, takes_numbers_as_bytes, format, shape | None) per column.
+  // normalize(column, row_number, row): the canonical value where the native reading does not do: None for an absent
+  // one, else a float32 or int64 array, bytes, or a list of bytes. complain(row_number, row): raises about names that
+  // the schema does not have.
+  RowEncoder(const Plan& plan, const nb::list& rules, nb::callable normalize, nb::callable complain)
+      : plan_(plan.plan), normalize_(std::move(normalize)), complain_(std::move(complain)) {
+    for (std::size_t i = 0; i < plan_->columns().size(); ++i) {
+      const PlanColumn& column = plan_->columns()[i];
+      const auto given = nb::cast<nb::tuple>(rules[i]);
+      ValueRule rule;
+      rule.kind = column.kind;
+      rule.takes_text = nb::cast<bool>(given[0]);
+      rule.takes_numbers_as_bytes = nb::cast<bool>(given[1]);
+      rule.format = nb::cast<std::string>(given[2]);
+      rule.any_shape = false;
+      for (const nb::handle size : nb::cast<nb::tuple>(given[3])) {
+        rule.shape.push_back(size.is_none() ? kVaries : nb::cast<std::int64_t>(size));
+      }
+      rules_.push_back(std::move(rule));
+      names_.append(nb::steal(PyUnicode_InternFromString(column.key.c_str())));
+    }
+  }
+
+  void append(Sink& sink, const nb::list& rows, std::uint64_t first_number) {
+    std::uint64_t number = first_number;
+    for (const nb::handle row : rows) append_row(sink.get(), row, number++);
+  }
+
+ private:
+  void append_row(RecordSink* sink, nb::handle row, std::uint64_t number) {
+    reader_.clear();
+    encoder_.start();
+    nb::list kept;
+    std::size_t met = 0;
+    for (const std::size_t index : plan_->encoding_order()) {
+      const PlanColumn& column = plan_->columns()[index];
+      PyObject* name = PyList_GET_ITEM(names_.ptr(), static_cast<Py_ssize_t>(index));
+      PyObject* value = PyDict_CheckExact(row.ptr()) ? PyDict_GetItemWithError(row.ptr(), name) : nullptr;
+      if (value != nullptr) ++met;
+      FeatureValues values;
+      if (value == nullptr || !reader_.read(value, rules_[index], &values) || !counts_fit(column, values)) {
+        if (PyErr_Occurred()) throw nb::python_error();
+        const nb::object canonical = normalize_(index, number, row);
+        if (canonical.is_none()) continue;  // absent, and the schema allows it
+        kept.append(canonical);
+        ValueRule canonical_rule;
+        canonical_rule.kind = column.kind;
+        if (!reader_.read(canonical.ptr(), canonical_rule, &values)) {
+          values = FeatureValues();  // the empty list, which says nothing by itself
+          values.kind = column.kind;
+        }
+      }
+      encoder_.add(column.key, values);
+    }
+    if (static_cast<std::size_t>(PyObject_Length(row.ptr())) > met) complain_(number, row);
+    const std::size_t size = encoder_.size();
+    if (size > kLargestMessage) complain_(number, row);
+    std::uint8_t* payload = nullptr;
+    raise_if_failed(sink->claim(size, &payload));
+    encoder_.write(payload);
+    sink->commit(size);
+  }
+
+  static bool counts_fit(const PlanColumn& column, const FeatureValues& values) {
+    return column.count < 0 || values.count == static_cast<std::size_t>(column.count);
+  }
+
+  std::shared_ptr<const FeaturePlan> plan_;
+  std::vector<ValueRule> rules_;
+  nb::list names_;
+  nb::callable normalize_;
+  nb::callable complain_;
+  ValueReader reader_;
+  ExampleEncoder encoder_;
+};
+
+}  // namespace
+
+void bind_writing(nb::module_& module) {
+  nb::class_<Sink>(module, "RecordSink")
+      .def(nb::init<const nb::str&, const std::string&, int>(), nb::arg("path"), nb::arg("compression"),
+           nb::arg("level"))
+      .def("append", &Sink::append, nb::arg("payload"))
+      .def("append_columns", &Sink::append_columns, nb::arg("plan"), nb::arg("parts"), nb::arg("rows"))
+      .def("flush", &Sink::flush)
+      .def("close", &Sink::close, nb::arg("sync"))
+      .def_prop_ro("records", &Sink::records)
+      .def_prop_ro("bytes", &Sink::bytes);
+
+  nb::class_<RowEncoder>(module, "RowEncoder")
+      .def(nb::init<const Plan&, const nb::list&, nb::callable, nb::callable>(), nb::arg("plan"), nb::arg("rules"),
+           nb::arg("normalize"), nb::arg("complain"))
+      .def("append", &RowEncoder::append, nb::arg("sink"), nb::arg("rows"), nb::arg("first_number"));
+}
+
+}  // namespace recordsmith

@@ -1,0 +1,151 @@
+#include "byte_source.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "crc32c.h"
+#include "inflate_source.h"
+
+namespace recordsmith {
+namespace {
+
+// One system call moves at most this much: Linux stops at 2 GiB, other systems fail there.
+constexpr std::size_t kMaxCall = std::size_t{1} << 30;
+
+template <typename Call>
+int read_fully(Call call, void* to, std::size_t wanted, std::size_t* got) {
+  *got = 0;
+  while (*got < wanted) {
+    const ssize_t count = call(static_cast<std::uint8_t*>(to) + *got, std::min(wanted - *got, kMaxCall), *got);
+    if (count == 0) break;
+    if (count < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    *got += static_cast<std::size_t>(count);
+  }
+  return 0;
+}
+
+}  // namespace
+
+const char* compression_name(Compression compression) {
+  switch (compression) {
+    case Compression::kNone: return "none";
+    case Compression::kGzip: return "gzip";
+    case Compression::kZlib: return "zlib";
+  }
+  return "unknown";
+}
+
+Status File::open(const std::string& path, std::shared_ptr<File>* file) {
+  int descriptor;
+  do {
+    descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  } while (descriptor < 0 && errno == EINTR);
+  Failure failure;
+  failure.code = Code::kSystem;
+  failure.path = path;
+  failure.detail = "open";
+  if (descriptor < 0) {
+    failure.system_error = errno;
+    return Status(std::move(failure));
+  }
+  struct stat facts;
+  if (fstat(descriptor, &facts) != 0 || S_ISDIR(facts.st_mode)) {
+    failure.system_error = S_ISDIR(facts.st_mode) ? EISDIR : errno;
+    ::close(descriptor);
+    return Status(std::move(failure));
+  }
+  const bool seekable = S_ISREG(facts.st_mode) || S_ISBLK(facts.st_mode);
+  file->reset(new File(path, descriptor, seekable));
+  return Status::ok();
+}
+
+File::~File() { ::close(descriptor_); }
+
+Status File::system_failure(const char* action, int error) const {
+  Failure failure;
+  failure.code = Code::kSystem;
+  failure.path = path_;
+  failure.detail = action;
+  failure.system_error = error;
+  return Status(std::move(failure));
+}
+
+Status File::size(std::uint64_t* bytes) const {
+  struct stat facts;
+  if (fstat(descriptor_, &facts) != 0) return system_failure("stat", errno);
+  *bytes = static_cast<std::uint64_t>(facts.st_size);
+  return Status::ok();
+}
+
+Status File::read_at(std::uint64_t offset, void* to, std::size_t wanted, std::size_t* got) const {
+  const int error = read_fully(
+      [&](std::uint8_t* at, std::size_t count, std::size_t done) {
+        return pread(descriptor_, at, count, static_cast<off_t>(offset + done));
+      },
+      to, wanted, got);
+  return error == 0 ? Status::ok() : system_failure("read", error);
+}
+
+Status File::read_next(void* to, std::size_t wanted, std::size_t* got) const {
+  const int error = read_fully(
+      [&](std::uint8_t* at, std::size_t count, std::size_t) { return ::read(descriptor_, at, count); }, to, wanted, got);
+  return error == 0 ? Status::ok() : system_failure("read", error);
+}
+
+void File::will_need(std::uint64_t offset, std::uint64_t bytes) const {
+  if (seekable_) posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes), POSIX_FADV_WILLNEED);
+}
+
+Status FileStream::read(std::uint8_t* to, std::size_t wanted, std::size_t* got) {
+  RECORDSMITH_RETURN_IF_ERROR(file_->is_seekable() ? file_->read_at(offset_, to, wanted, got)
+                                                   : file_->read_next(to, wanted, got));
+  offset_ += *got;
+  return Status::ok();
+}
+
+Status FileStream::remaining(std::uint64_t* bytes) const {
+  if (!file_->is_seekable()) {
+    *bytes = kUnknown;
+    return Status::ok();
+  }
+  std::uint64_t size = 0;
+  RECORDSMITH_RETURN_IF_ERROR(file_->size(&size));
+  *bytes = size > offset_ ? size - offset_ : 0;
+  return Status::ok();
+}
+
+Compression detect_compression(const std::uint8_t* head, std::size_t size) {
+  if (size >= 12) {
+    std::uint32_t stored;
+    std::memcpy(&stored, head + 8, sizeof stored);
+    if (masked_crc32c(head, 8) == stored) return Compression::kNone;
+  }
+  if (size >= 3 && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8) return Compression::kGzip;
+  // A zlib stream has no signature, only a checked pair of bytes that one file in 500 has by chance: try to inflate.
+  if (size >= 2 && (head[0] & 0x0f) == 8 && (head[0] >> 4) <= 7 && ((head[0] << 8) | head[1]) % 31 == 0 &&
+      inflates(head, size, Compression::kZlib)) {
+    return Compression::kZlib;
+  }
+  return Compression::kNone;
+}
+
+Status detect_compression(const File& file, Compression* compression) {
+  *compression = Compression::kNone;
+  if (!file.is_seekable()) return Status::ok();
+  std::array<std::uint8_t, 512> head;
+  std::size_t got = 0;
+  RECORDSMITH_RETURN_IF_ERROR(file.read_at(0, head.data(), head.size(), &got));
+  *compression = detect_compression(head.data(), got);
+  return Status::ok();
+}
+
+}  // namespace recordsmith

@@ -1,0 +1,440 @@
+#include "column_batch.h"
+
+#include <algorithm>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "utf8.h"
+#include "varint_run.h"
+
+namespace recordsmith {
+namespace {
+
+using wire::Bytes;
+
+constexpr std::uint8_t kFieldOne = 1 << 3 | 2;  // a length-delimited field 1: an entry, a key, a packed list, a value
+constexpr std::uint8_t kFieldTwo = 2 << 3 | 2;
+constexpr std::int32_t kNotText = FeaturePlan::kUnwanted - 1;
+
+Status mismatch(Code code, const PlanColumn& column, std::string found, std::string expected) {
+  Failure failure;
+  failure.code = code;
+  failure.feature = column.key;
+  failure.found = std::move(found);
+  failure.expected = std::move(expected);
+  return Status(std::move(failure));
+}
+
+// The number of rows that the inner arrays of a column hold: steps where it is in steps.
+std::size_t row_of(const PlanColumn& spec, const Column& column, std::size_t rows) {
+  return spec.in_steps ? static_cast<std::size_t>(column.step_offsets[rows]) : rows;
+}
+
+}  // namespace
+
+BatchDecoder::BatchDecoder(std::shared_ptr<const FeaturePlan> plan)
+    : plan_(std::move(plan)), seen_(plan_->columns().size(), 0), usage_(plan_->columns().size()) {}
+
+void BatchDecoder::start(std::size_t rows) {
+  rows_ = 0;
+  capacity_ = rows;
+  columns_ = std::vector<Column>(plan_->columns().size());
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const PlanColumn& spec = plan_->columns()[i];
+    Column& column = columns_[i];
+    const std::size_t guess = usage_[i].values + usage_[i].values / 16;
+    const std::size_t inner_rows = spec.in_steps ? std::max<std::size_t>(usage_[i].inner, 16) : rows;
+    if (spec.in_steps) {
+      column.step_offsets.reserve(rows + 1, 0);
+      column.step_offsets[0] = 0;
+    }
+    if (spec.presence == Presence::kOptional) column.present.reserve(rows, 0);
+    if (spec.kind == Kind::kBytes) {
+      column.bytes.reserve(spec.row_bytes >= 0 ? inner_rows * static_cast<std::size_t>(spec.row_bytes) : guess, 0);
+    } else {
+      const std::size_t values = spec.count >= 0 ? inner_rows * static_cast<std::size_t>(spec.count) : guess;
+      if (spec.kind == Kind::kFloat) column.floats.reserve(values, 0);
+      if (spec.kind == Kind::kInt64) column.int64s.reserve(values, 0);
+    }
+    if (!spec.is_dense()) {
+      column.offsets.reserve(inner_rows + 1, 0);
+      column.offsets[0] = 0;
+    }
+    if (spec.has_many_bytes()) {
+      column.value_offsets.reserve(std::max(inner_rows, usage_[i].inner) + 1, 0);
+      column.value_offsets[0] = 0;
+    }
+  }
+}
+
+ColumnBatch BatchDecoder::finish() {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const PlanColumn& spec = plan_->columns()[i];
+    const Column& column = columns_[i];
+    const std::size_t inner_rows = row_of(spec, column, rows_);
+    usage_[i].inner = inner_rows;
+    if (spec.is_dense()) continue;
+    const auto last = static_cast<std::size_t>(column.offsets[inner_rows]);
+    if (spec.has_many_bytes()) {
+      usage_[i].inner = std::max(inner_rows, last);
+      usage_[i].values = static_cast<std::size_t>(column.value_offsets[last]);
+    } else {
+      usage_[i].values = last;
+    }
+  }
+  ColumnBatch batch{plan_, std::move(columns_), rows_};
+  columns_.clear();
+  rows_ = 0;
+  capacity_ = 0;
+  return batch;
+}
+
+Status BatchDecoder::add(const std::uint8_t* payload, std::size_t size) {
+  if (rows_ >= capacity_) return Status::of(Code::kInvalidArgument, "the batch is full");
+  ++stamp_;
+  if (plan_->has_steps() || !add_predicted(payload, payload + size)) {
+    ++stamp_;
+    RECORDSMITH_RETURN_IF_ERROR(add_general(payload, size));
+  }
+  ++rows_;
+  return Status::ok();
+}
+
+// --- the predicted path: false means "not as plain as expected", never "wrong" ---
+
+bool BatchDecoder::slot_matches(const Slot& slot, const std::uint8_t* key, std::size_t size,
+                                std::size_t readable) const {
+  if (slot.key.size() != size) return false;
+#if defined(__SSE2__)
+  if (size <= 16 && readable >= 16) {
+    const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(key));
+    const __m128i expected = _mm_loadu_si128(reinterpret_cast<const __m128i*>(slot.head.data()));
+    const auto equal = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(here, expected)));
+    return (equal & slot.head_mask) == slot.head_mask;
+  }
+#endif
+  (void)readable;
+  return std::memcmp(slot.key.data(), key, size) == 0;
+}
+
+// The column of the feature at *place, which moves on. What was predicted wrongly is learnt.
+std::int32_t BatchDecoder::column_at(std::size_t* place, const std::uint8_t* key, std::size_t size,
+                                     std::size_t readable) {
+  for (std::size_t ahead = *place; ahead < slots_.size() && ahead < *place + 2; ++ahead) {
+    if (slot_matches(slots_[ahead], key, size, readable)) {
+      *place = ahead + 1;
+      return slots_[ahead].column;
+    }
+  }
+  if (!is_utf8(key, size)) return kNotText;  // asked once for each name: from then on it is expected
+  Slot slot;
+  slot.key.assign(reinterpret_cast<const char*>(key), size);
+  for (std::size_t i = 0; i < std::min<std::size_t>(size, 16); ++i) {
+    slot.head[i] = key[i];
+    slot.head_mask |= 1u << i;
+  }
+  slot.column = plan_->find(slot.key);
+  const std::int32_t column = slot.column;
+  constexpr std::size_t kMostSlots = 4096;  // a record with more features than this is not worth predicting
+  if (*place < slots_.size()) {
+    slots_[*place] = std::move(slot);
+  } else if (slots_.size() < kMostSlots) {
+    slots_.push_back(std::move(slot));
+  }
+  ++*place;
+  return column;
+}
+
+bool BatchDecoder::add_predicted(const std::uint8_t* at, const std::uint8_t* end) {
+  std::size_t size;
+  if (at == end || *at != kFieldOne) return false;
+  at = wire::read_size(at + 1, end, &size);
+  if (at == nullptr || at + size != end) return false;
+
+  std::size_t place = 0;
+  std::size_t met = 0;
+  while (at < end) {
+    // An entry: its key, then its value, which fills the rest of it.
+    if (*at != kFieldOne) return false;
+    at = wire::read_size(at + 1, end, &size);
+    if (at == nullptr || size < 4) return false;
+    const Bytes entry_end = at + size;
+    if (at[0] != kFieldOne || at[1] >= 0x80) return false;
+    const std::size_t key_size = at[1];
+    if (key_size + 4 > size) return false;
+    const Bytes key = at + 2;
+    const std::int32_t column = column_at(&place, key, key_size, static_cast<std::size_t>(end - key));
+    if (column == kNotText) return false;
+    at = key + key_size;
+    if (*at != kFieldTwo) return false;
+    at = wire::read_size(at + 1, entry_end, &size);
+    if (at == nullptr || at + size != entry_end) return false;
+    if (column != FeaturePlan::kUnwanted) {
+      const auto index = static_cast<std::size_t>(column);
+      if (seen_[index] == stamp_) return false;  // twice: the general parser knows which one counts
+      if (!take_predicted(index, at, entry_end)) return false;
+      seen_[index] = stamp_;
+      ++met;
+    }
+    at = entry_end;
+  }
+  if (met == columns_.size()) return true;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (seen_[i] != stamp_ && !take_absent(i)) return false;
+  }
+  return true;
+}
+
+bool BatchDecoder::take_predicted(std::size_t index, const std::uint8_t* at, const std::uint8_t* end) {
+  const PlanColumn& spec = plan_->columns()[index];
+  Column& column = columns_[index];
+  if (at == end) return take_absent(index);  // a Feature without a kind
+  if (*at != (static_cast<std::uint32_t>(spec.kind) << 3 | wire::kDelimited)) return false;
+  std::size_t size;
+  at = wire::read_size(at + 1, end, &size);
+  if (at == nullptr || at + size != end) return false;
+  // What is left is the list's body: one packed run, or one byte value.
+  if (at == end) {
+    if (spec.is_dense() || (spec.kind == Kind::kBytes && spec.count >= 0) || spec.count > 0) return false;
+    put_empty(index, rows_);
+  } else if (spec.has_many_bytes()) {
+    auto last = static_cast<std::size_t>(column.offsets[rows_]);
+    const std::size_t first = last;
+    auto written = static_cast<std::size_t>(column.value_offsets[last]);
+    column.bytes.reserve(written + static_cast<std::size_t>(end - at), written);
+    while (at < end) {
+      if (*at != kFieldOne) return false;
+      at = wire::read_size(at + 1, end, &size);
+      if (at == nullptr) return false;
+      if (size > 0) std::memcpy(&column.bytes[written], at, size);
+      written += size;
+      at += size;
+      ++last;
+      column.value_offsets.reserve(last + 1, last);
+      column.value_offsets[last] = static_cast<std::int64_t>(written);
+    }
+    if (spec.count >= 0 && last - first != static_cast<std::size_t>(spec.count)) return false;
+    column.offsets[rows_ + 1] = static_cast<std::int64_t>(last);
+  } else {
+    if (*at != kFieldOne) return false;
+    at = wire::read_size(at + 1, end, &size);
+    if (at == nullptr || at + size != end) return false;
+    switch (spec.kind) {
+      case Kind::kFloat: {
+        if (size % 4 != 0) return false;
+        if (spec.count >= 0) {
+          const auto count = static_cast<std::size_t>(spec.count);
+          if (size != 4 * count) return false;
+          std::memcpy(&column.floats[rows_ * count], at, size);
+        } else {
+          const auto used = static_cast<std::size_t>(column.offsets[rows_]);
+          column.floats.reserve(used + size / 4, used);
+          std::memcpy(column.floats.data() + used, at, size);
+          column.offsets[rows_ + 1] = static_cast<std::int64_t>(used + size / 4);
+        }
+        break;
+      }
+      case Kind::kInt64: {
+        if (spec.count == 1) {
+          std::uint64_t value = 0;
+          if (wire::read_varint(at, end, &value) != end) return false;
+          column.int64s[rows_] = static_cast<std::int64_t>(value);
+        } else {
+          const std::size_t count = wire::count_varints(at, end);
+          if (spec.count >= 0) {
+            if (count != static_cast<std::size_t>(spec.count)) return false;
+            if (!wire::decode_varints(at, end, &column.int64s[rows_ * count])) return false;
+          } else {
+            const auto used = static_cast<std::size_t>(column.offsets[rows_]);
+            column.int64s.reserve(used + count, used);
+            if (!wire::decode_varints(at, end, column.int64s.data() + used)) return false;
+            column.offsets[rows_ + 1] = static_cast<std::int64_t>(used + count);
+          }
+        }
+        break;
+      }
+      default: {
+        if (spec.row_bytes >= 0) {
+          const auto width = static_cast<std::size_t>(spec.row_bytes);
+          if (size != width) return false;
+          if (size > 0) std::memcpy(&column.bytes[rows_ * width], at, size);
+        } else {
+          const auto used = static_cast<std::size_t>(column.offsets[rows_]);
+          column.bytes.reserve(used + size, used);
+          std::memcpy(column.bytes.data() + used, at, size);
+          column.offsets[rows_ + 1] = static_cast<std::int64_t>(used + size);
+        }
+      }
+    }
+  }
+  if (spec.presence == Presence::kOptional) column.present[rows_] = 1;
+  return true;
+}
+
+// --- absent features ---
+
+void BatchDecoder::put_empty(std::size_t index, std::size_t row) {
+  const PlanColumn& spec = plan_->columns()[index];
+  Column& column = columns_[index];
+  if (spec.is_dense()) {
+    const auto count = static_cast<std::size_t>(spec.kind == Kind::kBytes ? spec.row_bytes : spec.count);
+    if (spec.kind == Kind::kFloat) std::fill_n(column.floats.data() + row * count, count, 0.0f);
+    if (spec.kind == Kind::kInt64) std::fill_n(column.int64s.data() + row * count, count, 0);
+    if (spec.kind == Kind::kBytes) std::fill_n(column.bytes.data() + row * count, count, std::uint8_t{0});
+  } else {
+    column.offsets[row + 1] = column.offsets[row];
+  }
+}
+
+bool BatchDecoder::take_absent(std::size_t index) {
+  const PlanColumn& spec = plan_->columns()[index];
+  Column& column = columns_[index];
+  switch (spec.presence) {
+    case Presence::kRequired:
+      return false;
+    case Presence::kOptional:
+      column.present[rows_] = 0;
+      if (spec.in_steps) {
+        column.step_offsets[rows_ + 1] = column.step_offsets[rows_];
+      } else {
+        put_empty(index, rows_);
+      }
+      return true;
+    case Presence::kDefault:
+      break;
+  }
+  if (spec.kind == Kind::kBytes && spec.row_bytes >= 0) {
+    const std::string& value = spec.default_bytes[0];
+    std::copy(value.begin(), value.end(), column.bytes.data() + rows_ * value.size());
+  } else if (spec.kind == Kind::kBytes) {
+    auto last = static_cast<std::size_t>(column.offsets[rows_]);
+    auto written = spec.has_many_bytes() ? static_cast<std::size_t>(column.value_offsets[last]) : last;
+    for (const std::string& value : spec.default_bytes) {
+      column.bytes.reserve(written + value.size(), written);
+      std::copy(value.begin(), value.end(), column.bytes.data() + written);
+      written += value.size();
+      if (spec.has_many_bytes()) {
+        ++last;
+        column.value_offsets.reserve(last + 1, last);
+        column.value_offsets[last] = static_cast<std::int64_t>(written);
+      }
+    }
+    column.offsets[rows_ + 1] = static_cast<std::int64_t>(spec.has_many_bytes() ? last : written);
+  } else {
+    const std::size_t count =
+        spec.kind == Kind::kFloat ? spec.default_floats.size() : spec.default_int64s.size();
+    const std::size_t used = spec.count >= 0 ? rows_ * count : static_cast<std::size_t>(column.offsets[rows_]);
+    if (spec.kind == Kind::kFloat) {
+      column.floats.reserve(used + count, used);
+      std::copy(spec.default_floats.begin(), spec.default_floats.end(), column.floats.data() + used);
+    } else {
+      column.int64s.reserve(used + count, used);
+      std::copy(spec.default_int64s.begin(), spec.default_int64s.end(), column.int64s.data() + used);
+    }
+    if (spec.count < 0) column.offsets[rows_ + 1] = static_cast<std::int64_t>(used + count);
+  }
+  return true;
+}
+
+// --- the general path ---
+
+Status BatchDecoder::take_feature(std::size_t index, std::size_t row, const WireFeature& feature) {
+  const PlanColumn& spec = plan_->columns()[index];
+  Column& column = columns_[index];
+  if (feature.kind() != spec.kind) {
+    return mismatch(Code::kWrongKind, spec, kind_name(feature.kind()), kind_name(spec.kind));
+  }
+  const auto count = static_cast<std::size_t>(feature.count());
+  if (spec.count >= 0 && count != static_cast<std::size_t>(spec.count)) {
+    return mismatch(Code::kWrongCount, spec, std::to_string(count), std::to_string(spec.count));
+  }
+  if (spec.kind == Kind::kBytes) {
+    const auto size = static_cast<std::size_t>(feature.byte_size());
+    if (spec.row_bytes >= 0) {
+      const auto width = static_cast<std::size_t>(spec.row_bytes);
+      if (size != width) {
+        return mismatch(Code::kWrongByteLength, spec, std::to_string(size), std::to_string(width));
+      }
+      column.bytes.reserve((row + 1) * width, row * width);
+      feature.each_bytes([&](Bytes data, std::size_t length) {
+        if (length > 0) std::memcpy(column.bytes.data() + row * width, data, length);
+      });
+      return Status::ok();
+    }
+    auto last = static_cast<std::size_t>(column.offsets[row]);
+    auto written = spec.has_many_bytes() ? static_cast<std::size_t>(column.value_offsets[last]) : last;
+    column.bytes.reserve(written + size, written);
+    if (spec.has_many_bytes()) column.value_offsets.reserve(last + count + 1, last + 1);
+    feature.each_bytes([&](Bytes data, std::size_t length) {
+      if (length > 0) std::memcpy(column.bytes.data() + written, data, length);
+      written += length;
+      if (spec.has_many_bytes()) column.value_offsets[++last] = static_cast<std::int64_t>(written);
+    });
+    column.offsets.reserve(row + 2, row + 1);
+    column.offsets[row + 1] = static_cast<std::int64_t>(spec.has_many_bytes() ? last : written);
+    return Status::ok();
+  }
+  const std::size_t used = spec.count >= 0 ? row * count : static_cast<std::size_t>(column.offsets[row]);
+  if (spec.kind == Kind::kFloat) {
+    column.floats.reserve(used + count, used);
+    feature.copy_floats(column.floats.data() + used);
+  } else {
+    column.int64s.reserve(used + count, used);
+    feature.copy_int64s(column.int64s.data() + used);
+  }
+  if (spec.count < 0) {
+    column.offsets.reserve(row + 2, row + 1);
+    column.offsets[row + 1] = static_cast<std::int64_t>(used + count);
+  }
+  return Status::ok();
+}
+
+Status BatchDecoder::take_steps(std::size_t index, const std::vector<WireFeature>& steps) {
+  const PlanColumn& spec = plan_->columns()[index];
+  Column& column = columns_[index];
+  auto step = static_cast<std::size_t>(column.step_offsets[rows_]);
+  for (std::size_t i = 0; i < steps.size(); ++i, ++step) {
+    if (steps[i].kind() == Kind::kNone && spec.count < 0) {
+      // A step without a kind is an empty one, where steps may differ in length.
+      column.offsets.reserve(step + 2, step + 1);
+      put_empty(index, step);
+      continue;
+    }
+    if (Status status = take_feature(index, step, steps[i]); !status.is_ok()) {
+      status.failure().detail = "step " + std::to_string(i);
+      return status;
+    }
+  }
+  column.step_offsets[rows_ + 1] = static_cast<std::int64_t>(step);
+  return Status::ok();
+}
+
+Status BatchDecoder::add_general(const std::uint8_t* payload, std::size_t size) {
+  WireFeatures features;
+  WireFeatureLists lists;
+  RECORDSMITH_RETURN_IF_ERROR(plan_->has_steps() ? parse_sequence_example(payload, size, &features, &lists)
+                                                 : parse_example(payload, size, &features));
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const PlanColumn& spec = plan_->columns()[i];
+    const WireFeature* feature = spec.in_steps ? nullptr : features.find(spec.key);
+    const std::vector<WireFeature>* steps = spec.in_steps ? lists.find(spec.key) : nullptr;
+    if (steps != nullptr) {
+      RECORDSMITH_RETURN_IF_ERROR(take_steps(i, *steps));
+    } else if (feature != nullptr && feature->kind() != Kind::kNone) {
+      RECORDSMITH_RETURN_IF_ERROR(take_feature(i, rows_, *feature));
+    } else {
+      if (take_absent(i)) continue;
+      Status status = mismatch(Code::kMissingFeature, spec, "", kind_name(spec.kind));
+      for (const auto& entry : features.entries()) status.failure().names.emplace_back(entry.key);
+      for (const auto& entry : lists.entries()) status.failure().names.emplace_back(entry.key);
+      return status;
+    }
+    if (spec.presence == Presence::kOptional) columns_[i].present[rows_] = 1;
+  }
+  return Status::ok();
+}
+
+}  // namespace recordsmith

@@ -1,0 +1,95 @@
+// Many records decoded into columns, in one pass.
+//
+// A column of `rows` records is, by the kind of its plan column:
+//
+//   numbers, fixed count k    values[rows * k]
+//   numbers, varying          values[offsets[rows]], row r being values[offsets[r], offsets[r + 1])
+//   bytes, one a row          data, row r being data[offsets[r], offsets[r + 1])
+//   bytes, fixed row size w   data[rows * w]
+//   bytes, several a row      data and value_offsets, row r being the values offsets[r] to offsets[r + 1]
+//
+// A column in steps is the same with steps in place of rows, and step_offsets says which steps are a record's.
+// Optional columns have one presence flag a record; an absent row is zeros, or empty.
+//
+// BatchDecoder fills a ColumnBatch record by record. Most records look like the one before: the same features in the
+// same order, each in the plainest encoding. The decoder predicts that, compares, and copies; at the first surprise it
+// starts the record again with the general parser (example_wire.h), which knows every corner of protobuf. Both give the
+// same columns. Nothing has to be undone in between, because a row's place follows from the offsets before it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "buffer_pool.h"
+#include "feature_plan.h"
+#include "framing.h"
+
+namespace recordsmith {
+
+struct Column {
+  PooledArray<float> floats;
+  PooledArray<std::int64_t> int64s;
+  PooledArray<std::uint8_t> bytes;
+  PooledArray<std::int64_t> offsets;
+  PooledArray<std::int64_t> value_offsets;
+  PooledArray<std::uint8_t> present;
+  PooledArray<std::int64_t> step_offsets;
+};
+
+struct ColumnBatch {
+  std::shared_ptr<const FeaturePlan> plan;
+  std::vector<Column> columns;
+  std::size_t rows = 0;
+};
+
+class BatchDecoder {
+ public:
+  explicit BatchDecoder(std::shared_ptr<const FeaturePlan> plan);
+
+  // Starts a batch of at most `rows` records.
+  void start(std::size_t rows);
+  // Decodes one record into the next row. On failure the row does not count, and the rows before it stay.
+  Status add(const std::uint8_t* payload, std::size_t size);
+  std::size_t rows() const { return rows_; }
+  // Takes the batch. The decoder keeps what it has learnt about order and sizes for the next one.
+  ColumnBatch finish();
+
+ private:
+  // A feature that is expected at a place in the record.
+  struct Slot {
+    std::array<std::uint8_t, 16> head{};  // the key's first bytes, compared at once
+    std::uint32_t head_mask = 0;          // one bit for each byte of head that belongs to the key
+    std::string key;
+    std::int32_t column = FeaturePlan::kUnwanted;
+  };
+
+  bool add_predicted(const std::uint8_t* at, const std::uint8_t* end);
+  bool take_predicted(std::size_t index, const std::uint8_t* at, const std::uint8_t* end);
+  std::int32_t column_at(std::size_t* place, const std::uint8_t* key, std::size_t size, std::size_t readable);
+  bool slot_matches(const Slot& slot, const std::uint8_t* key, std::size_t size, std::size_t readable) const;
+
+  Status add_general(const std::uint8_t* payload, std::size_t size);
+  Status take_feature(std::size_t index, std::size_t row, const WireFeature& feature);
+  Status take_steps(std::size_t index, const std::vector<WireFeature>& steps);
+  // False if the column is required.
+  bool take_absent(std::size_t index);
+  void put_empty(std::size_t index, std::size_t row);
+
+  std::shared_ptr<const FeaturePlan> plan_;
+  std::vector<Column> columns_;
+  std::vector<Slot> slots_;
+  std::vector<std::uint64_t> seen_;  // the stamp of the record in which each column was last met
+  std::uint64_t stamp_ = 0;
+  std::size_t rows_ = 0;
+  std::size_t capacity_ = 0;
+  struct Usage {
+    std::size_t values = 0;
+    std::size_t inner = 0;
+  };
+  std::vector<Usage> usage_;  // what each column of the last batch took: the first guess for the next one
+};
+
+}  // namespace recordsmith

@@ -1,0 +1,128 @@
+#include "column_encoder.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace recordsmith {
+namespace {
+
+bool is_absent(const ColumnSource& column, std::size_t row) {
+  return column.present != nullptr && column.present[row] == 0;
+}
+
+struct RowRange {
+  std::size_t first;
+  std::size_t last;
+};
+
+RowRange range_at(const std::int64_t* offsets, std::size_t row) {
+  return {static_cast<std::size_t>(offsets[row]), static_cast<std::size_t>(offsets[row + 1])};
+}
+
+}  // namespace
+
+void ColumnEncoder::make_room_for_views(std::span<const ColumnSource> columns, std::size_t row) {
+  std::size_t needed = 0;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const PlanColumn& spec = plan_->columns()[i];
+    if (spec.kind != Kind::kBytes || columns[i].views != nullptr) continue;
+    const RowRange rows = spec.in_steps ? range_at(columns[i].step_offsets, row) : RowRange{row, row + 1};
+    if (!spec.has_many_bytes()) {
+      needed += rows.last - rows.first;
+    } else {
+      needed += static_cast<std::size_t>(columns[i].offsets[rows.last] - columns[i].offsets[rows.first]);
+    }
+  }
+  if (views_.size() < needed) views_.resize(needed);
+  views_used_ = 0;
+}
+
+FeatureValues ColumnEncoder::values_of(const PlanColumn& spec, const ColumnSource& column, std::size_t row) {
+  FeatureValues values;
+  values.kind = spec.kind;
+  if (spec.kind != Kind::kBytes) {
+    std::size_t first = row * static_cast<std::size_t>(std::max<std::int64_t>(spec.count, 0));
+    values.count = static_cast<std::size_t>(std::max<std::int64_t>(spec.count, 0));
+    if (spec.count < 0) {
+      const RowRange range = range_at(column.offsets, row);
+      first = range.first;
+      values.count = range.last - range.first;
+    }
+    if (spec.kind == Kind::kFloat) values.floats = column.floats + first;
+    if (spec.kind == Kind::kInt64) values.int64s = column.int64s + first;
+    return values;
+  }
+  values.count = 1;
+  if (column.views != nullptr) {
+    values.bytes = column.views + row;
+    return values;
+  }
+  values.bytes = views_.data() + views_used_;
+  const auto add = [&](RowRange bytes) {
+    views_[views_used_++] = {reinterpret_cast<const char*>(column.bytes) + bytes.first, bytes.last - bytes.first};
+  };
+  if (spec.row_bytes >= 0) {
+    const auto width = static_cast<std::size_t>(spec.row_bytes);
+    add({row * width, (row + 1) * width});
+  } else if (spec.has_many_bytes()) {
+    const RowRange range = range_at(column.offsets, row);
+    values.count = range.last - range.first;
+    for (std::size_t i = range.first; i < range.last; ++i) add(range_at(column.value_offsets, i));
+  } else {
+    add(range_at(column.offsets, row));
+  }
+  return values;
+}
+
+Status ColumnEncoder::append_example(std::span<const ColumnSource> columns, std::size_t row, RecordSink* sink) {
+  encoder_.start();
+  for (const std::size_t index : plan_->encoding_order()) {
+    if (is_absent(columns[index], row)) continue;
+    const PlanColumn& spec = plan_->columns()[index];
+    encoder_.add(spec.key, values_of(spec, columns[index], row));
+  }
+  const std::size_t size = encoder_.size();
+  if (size > kLargestMessage) return message_too_large(size, "");
+  std::uint8_t* payload = nullptr;
+  RECORDSMITH_RETURN_IF_ERROR(sink->claim(size, &payload));
+  encoder_.write(payload);
+  sink->commit(size);
+  return Status::ok();
+}
+
+Status ColumnEncoder::append_sequence(std::span<const ColumnSource> columns, std::size_t row, RecordSink* sink) {
+  std::vector<NamedFeature> context;
+  std::vector<NamedFeatureList> lists;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const PlanColumn& spec = plan_->columns()[i];
+    if (is_absent(columns[i], row)) continue;
+    if (!spec.in_steps) {
+      context.push_back({spec.key, values_of(spec, columns[i], row)});
+      continue;
+    }
+    NamedFeatureList list{spec.key, {}};
+    const RowRange steps = range_at(columns[i].step_offsets, row);
+    for (std::size_t step = steps.first; step < steps.last; ++step) {
+      list.steps.push_back(values_of(spec, columns[i], step));
+    }
+    lists.push_back(std::move(list));
+  }
+  RECORDSMITH_RETURN_IF_ERROR(encode_sequence_example(context, lists, &payload_));
+  return sink->append(payload_.data(), payload_.size());
+}
+
+Status ColumnEncoder::append(std::span<const ColumnSource> columns, std::size_t first, std::size_t last,
+                             RecordSink* sink) {
+  for (std::size_t row = first; row < last; ++row) {
+    make_room_for_views(columns, row);
+    Status status = plan_->has_steps() ? append_sequence(columns, row, sink) : append_example(columns, row, sink);
+    if (!status.is_ok()) {
+      if (status.failure().code == Code::kTooLarge) status.failure().record = row;
+      return status;
+    }
+  }
+  return Status::ok();
+}
+
+}  // namespace recordsmith

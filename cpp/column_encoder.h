@@ -1,0 +1,49 @@
+// Columns turned into framed records, in one pass: the reverse of column_batch.h, with the same layouts.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "example_encoder.h"
+#include "feature_plan.h"
+#include "record_sink.h"
+
+namespace recordsmith {
+
+// One column's arrays, which someone else owns. Which of them are set follows from the plan column.
+struct ColumnSource {
+  const float* floats = nullptr;
+  const std::int64_t* int64s = nullptr;
+  const std::uint8_t* bytes = nullptr;
+  const std::string_view* views = nullptr;  // in place of bytes and offsets: one byte value a row
+  const std::int64_t* offsets = nullptr;
+  const std::int64_t* value_offsets = nullptr;
+  const std::uint8_t* present = nullptr;
+  const std::int64_t* step_offsets = nullptr;  // of a column in steps: its rows above are steps
+};
+
+class ColumnEncoder {
+ public:
+  explicit ColumnEncoder(std::shared_ptr<const FeaturePlan> plan) : plan_(std::move(plan)) {}
+
+  // Appends rows [first, last): as Examples, or as SequenceExamples if the plan has steps. Offsets are the caller's to
+  // have checked.
+  Status append(std::span<const ColumnSource> columns, std::size_t first, std::size_t last, RecordSink* sink);
+
+ private:
+  Status append_example(std::span<const ColumnSource> columns, std::size_t row, RecordSink* sink);
+  Status append_sequence(std::span<const ColumnSource> columns, std::size_t row, RecordSink* sink);
+  void make_room_for_views(std::span<const ColumnSource> columns, std::size_t row);
+  FeatureValues values_of(const PlanColumn& spec, const ColumnSource& column, std::size_t row);
+
+  std::shared_ptr<const FeaturePlan> plan_;
+  ExampleEncoder encoder_;
+  std::vector<std::uint8_t> payload_;
+  // The byte values of the row at hand. Sized before the row is read, because what points into it must not move.
+  std::vector<std::string_view> views_;
+  std::size_t views_used_ = 0;
+};
+
+}  // namespace recordsmith

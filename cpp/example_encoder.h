@@ -1,0 +1,77 @@
+// Examples and SequenceExamples, written at wire level.
+//
+// Features are written in the order of their keys' bytes with packed numbers: byte for byte what protobuf's
+// deterministic serialization gives.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "example_wire.h"
+#include "status.h"
+
+namespace recordsmith {
+
+// The values of one Feature, which someone else owns.
+struct FeatureValues {
+  Kind kind = Kind::kNone;
+  const float* floats = nullptr;
+  const std::int64_t* int64s = nullptr;
+  const std::string_view* bytes = nullptr;
+  std::size_t count = 0;
+};
+
+struct NamedFeature {
+  std::string_view key;
+  FeatureValues values;
+};
+
+struct NamedFeatureList {
+  std::string_view key;
+  std::vector<FeatureValues> steps;
+};
+
+// Protobuf's sizes are 31 bits wide: no message can be larger.
+inline constexpr std::size_t kLargestMessage = 0x7fffffff;
+Status message_too_large(std::size_t size, std::string_view feature);
+
+// Measures an Example first, then writes it where the caller wants it. Reused from record to record.
+class ExampleEncoder {
+ public:
+  // Begins an Example; then add() for each feature in key order, then size() and write().
+  void start();
+  void add(std::string_view key, const FeatureValues& values);
+  std::size_t size() const { return total_; }
+  // Writes exactly size() bytes and returns the position after them.
+  std::uint8_t* write(std::uint8_t* to) const;
+
+ private:
+  struct Item {
+    std::string_view key;
+    FeatureValues values;
+    std::size_t scratch_start;  // of packed integers
+    std::size_t packed_size;    // of the list's payload
+    std::size_t list_size;
+    std::size_t feature_size;
+    std::size_t entry_size;
+  };
+
+  std::vector<Item> items_;
+  std::vector<std::uint8_t> scratch_;
+  std::size_t scratch_used_ = 0;
+  std::size_t features_size_ = 0;
+  std::size_t total_ = 0;
+};
+
+// Whole messages, for single rows. The spans are sorted by key in place.
+Status encode_example(std::span<NamedFeature> features, std::vector<std::uint8_t>* out);
+Status encode_sequence_example(std::span<NamedFeature> context, std::span<NamedFeatureList> lists,
+                               std::vector<std::uint8_t>* out);
+
+// Packs integers as varints; `to` needs room for ten bytes each and kPackSlack more. Returns the position after them.
+inline constexpr std::size_t kPackSlack = 8;
+std::uint8_t* pack_varints(const std::int64_t* values, std::size_t count, std::uint8_t* to);
+
+}  // namespace recordsmith

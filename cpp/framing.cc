@@ -1,0 +1,337 @@
+#include "framing.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "crc32c.h"
+#include "inflate_source.h"
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the core reads and writes little-endian words directly");
+
+namespace recordsmith {
+namespace {
+
+// What one read takes: within the second-level cache, so that the bytes are still there when they are checked.
+constexpr std::size_t kReadBytes = std::size_t{256} << 10;
+constexpr std::size_t kSmallestRead = std::size_t{64} << 10;
+// From here on a record's header is read alone while only offsets are wanted.
+constexpr std::uint64_t kLargeRecord = 8 << 10;
+// No file is that large; a length beyond it would overflow sums.
+constexpr std::uint64_t kLargestLength = std::uint64_t{1} << 56;
+
+}  // namespace
+
+bool read_header(const std::uint8_t* header, std::uint64_t* length) {
+  std::memcpy(length, header, sizeof *length);
+  return masked_crc32c(header, 8) == load_u32(header + 8);
+}
+
+void write_header(std::uint64_t length, std::uint8_t* header) {
+  std::memcpy(header, &length, sizeof length);
+  const std::uint32_t crc = masked_crc32c(header, 8);
+  std::memcpy(header + 8, &crc, sizeof crc);
+}
+
+bool payload_holds(const RecordView& record) {
+  return masked_crc32c(record.data, record.length) == load_u32(record.data + record.length);
+}
+
+Status check_payload(const RecordView& record, const std::string& path) {
+  const std::uint32_t stored = load_u32(record.data + record.length);
+  const std::uint32_t computed = masked_crc32c(record.data, record.length);
+  if (computed == stored) return Status::ok();
+  char found[16];
+  char expected[16];
+  snprintf(found, sizeof found, "0x%08x", computed);
+  snprintf(expected, sizeof expected, "0x%08x", stored);
+  Failure failure;
+  failure.code = Code::kCorruptData;
+  failure.found = found;
+  failure.expected = expected;
+  return Status(std::move(failure)).at(path, record.offset, record.number);
+}
+
+Status truncated(const std::string& path, std::uint64_t offset, std::uint64_t number, std::uint64_t present,
+                 std::uint64_t needed) {
+  Failure failure;
+  failure.code = Code::kTruncated;
+  failure.found = std::to_string(present);
+  failure.expected = std::to_string(needed);
+  return Status(std::move(failure)).at(path, offset, number);
+}
+
+RecordCursor::RecordCursor(std::unique_ptr<ByteStream> stream, std::string path, std::uint64_t offset,
+                           std::uint64_t number)
+    : stream_(std::move(stream)), path_(std::move(path)), offset_(offset), number_(number) {
+  block_start_ = begin_ = end_ = offset % kPageSize;
+}
+
+Status RecordCursor::fail(Code code, std::string found, std::string expected) const {
+  Failure failure;
+  failure.code = code;
+  failure.found = std::move(found);
+  failure.expected = std::move(expected);
+  return Status(std::move(failure)).at(path_, offset_, number_);
+}
+
+void RecordCursor::make_room(std::size_t capacity) {
+  if (window_.capacity() >= capacity) return;
+  Buffer larger(std::max(capacity, window_.capacity() * 2));
+  if (end_ > block_start_) std::memcpy(larger.data() + block_start_, window_.data() + block_start_, end_ - block_start_);
+  window_ = std::move(larger);
+}
+
+Status RecordCursor::read_to_window(std::size_t wanted) {
+  make_room(end_ + wanted);
+  std::size_t got = 0;
+  RECORDSMITH_RETURN_IF_ERROR(stream_->read(window_.data() + end_, wanted, &got));
+  end_ += got;
+  return Status::ok();
+}
+
+Status RecordCursor::fetch(std::size_t needed, std::size_t read_ahead) {
+  while (end_ - begin_ < needed) {
+    const std::size_t before = end_;
+    const std::size_t missing = needed - (end_ - begin_);
+    // A read ends where a block of the file ends, so that the next one starts aligned. What a header claims beyond the
+    // read-ahead is fetched in steps that double, so that memory follows the bytes that are really there.
+    std::size_t wanted = std::max(read_ahead, std::min(missing, std::max(kReadBytes, end_ - block_start_)));
+    wanted += kPageSize - (end_ + wanted) % kPageSize;
+    RECORDSMITH_RETURN_IF_ERROR(read_to_window(wanted));
+    if (end_ == before) break;
+  }
+  return Status::ok();
+}
+
+Status RecordCursor::next_block(std::size_t max_records, std::size_t target_bytes, RecordBlock* block) {
+  block->spans_.clear();
+  // Bytes that the last block left over move to the front of a new window.
+  const std::size_t start = offset_ % kPageSize;
+  if (window_.data() == nullptr || begin_ != start) {
+    const std::size_t left = end_ - begin_;
+    const std::size_t usual = std::min(last_block_bytes_ + last_block_bytes_ / 8, std::size_t{64} << 20);
+    Buffer fresh(start + left + std::max(kReadBytes, usual) + kPageSize);
+    if (left > 0) std::memcpy(fresh.data() + start, window_.data() + begin_, left);
+    window_ = std::move(fresh);
+    begin_ = start;
+    end_ = start + left;
+  }
+  block_start_ = begin_;
+
+  Status outcome;
+  while (block->spans_.size() < max_records && begin_ - block_start_ < target_bytes) {
+    std::size_t read_ahead = kReadBytes;
+    if (!block->spans_.empty() && max_records != ~std::size_t{0}) {
+      const std::size_t mean = (begin_ - block_start_) / block->spans_.size() + 1;
+      const std::size_t rest = max_records - block->spans_.size();
+      read_ahead = rest >= kReadBytes / mean ? kReadBytes : std::max(kSmallestRead, rest * mean);
+    }
+    outcome = fetch(kHeaderBytes, read_ahead);
+    if (!outcome.is_ok()) break;
+    const std::size_t present = end_ - begin_;
+    if (present == 0) break;
+    if (present < kHeaderBytes) {
+      outcome = truncated(path_, offset_, number_, present, kHeaderBytes);
+      break;
+    }
+    std::uint64_t length = 0;
+    if (!read_header(window_.data() + begin_, &length)) {
+      outcome = fail(Code::kCorruptLength, std::to_string(length), "");
+      break;
+    }
+    if (length > kLargestLength) {
+      outcome = fail(Code::kTooLarge, std::to_string(length), "");
+      break;
+    }
+    const std::size_t framed = static_cast<std::size_t>(length) + kFramingBytes;
+    if (end_ - begin_ < framed) {
+      std::uint64_t left = 0;
+      outcome = stream_->remaining(&left);
+      if (!outcome.is_ok()) break;
+      if (left != kUnknown && left < framed - (end_ - begin_)) {
+        outcome = truncated(path_, offset_, number_, end_ - begin_ + left, framed);
+        break;
+      }
+      if (left != kUnknown) make_room(begin_ + framed + kPageSize);
+      outcome = fetch(framed, std::min(read_ahead, framed));
+      if (!outcome.is_ok()) break;
+      if (end_ - begin_ < framed) {
+        outcome = truncated(path_, offset_, number_, end_ - begin_, framed);
+        break;
+      }
+    }
+    block->spans_.push_back({begin_ + kHeaderBytes, length, offset_, number_});
+    begin_ += framed;
+    offset_ += framed;
+    ++number_;
+  }
+
+  if (block->spans_.empty()) {
+    if (!outcome.is_ok() && outcome.failure().record == kUnknown) outcome.failure().record = number_;
+    return outcome;
+  }
+  // The block takes the window; what follows its last record goes into a new one.
+  last_block_bytes_ = begin_ - block_start_;
+  const std::size_t left = end_ - begin_;
+  const std::size_t next_start = offset_ % kPageSize;
+  Buffer fresh(next_start + left + std::max(kReadBytes, last_block_bytes_ + last_block_bytes_ / 8) + kPageSize);
+  if (left > 0) std::memcpy(fresh.data() + next_start, window_.data() + begin_, left);
+  block->bytes_ = std::move(window_);
+  window_ = std::move(fresh);
+  block_start_ = begin_ = next_start;
+  end_ = next_start + left;
+  return Status::ok();
+}
+
+Status RecordCursor::resynchronise(bool* found) {
+  *found = false;
+  block_start_ = begin_;
+  for (;;) {
+    ++begin_;
+    ++offset_;
+    block_start_ = begin_;
+    if (end_ - std::min(begin_, end_) < kHeaderBytes) {
+      begin_ = std::min(begin_, end_);
+      // Start over at the window's front, so that a long search takes no more memory than a short one.
+      const std::size_t left = end_ - begin_;
+      const std::size_t start = offset_ % kPageSize;
+      make_room(start + left + kReadBytes + kPageSize);
+      std::memmove(window_.data() + start, window_.data() + begin_, left);
+      block_start_ = begin_ = start;
+      end_ = start + left;
+      RECORDSMITH_RETURN_IF_ERROR(fetch(kHeaderBytes, kReadBytes));
+      if (end_ - begin_ < kHeaderBytes) {
+        offset_ += end_ - begin_;
+        begin_ = end_;
+        return Status::ok();
+      }
+    }
+    std::uint64_t length = 0;
+    if (!read_header(window_.data() + begin_, &length) || length > kLargestLength) continue;
+    std::uint64_t left = 0;
+    RECORDSMITH_RETURN_IF_ERROR(stream_->remaining(&left));
+    if (left != kUnknown && end_ - begin_ + left < length + kFramingBytes) continue;
+    *found = true;
+    return Status::ok();
+  }
+}
+
+namespace {
+
+// The offsets of a plain file, hopping from header to header wherever records are large.
+Status hop_offsets(const File& file, std::vector<std::uint64_t>* offsets) {
+  std::uint64_t size = 0;
+  RECORDSMITH_RETURN_IF_ERROR(file.size(&size));
+  Buffer window(kReadBytes);
+  std::uint64_t window_offset = 0;
+  std::size_t window_bytes = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t last_framed = 0;
+  while (offset < size) {
+    if (offset + kHeaderBytes > window_offset + window_bytes || offset < window_offset) {
+      const std::size_t wanted = last_framed > kLargeRecord ? kHeaderBytes : kReadBytes;
+      window_offset = last_framed > kLargeRecord ? offset : offset / kPageSize * kPageSize;
+      RECORDSMITH_RETURN_IF_ERROR(file.read_at(window_offset, window.data(), wanted, &window_bytes));
+    }
+    const std::uint64_t present = std::min(window_offset + window_bytes - offset, size - offset);
+    if (present < kHeaderBytes) return truncated(file.path(), offset, offsets->size(), present, kHeaderBytes);
+    std::uint64_t length = 0;
+    Failure failure;
+    if (!read_header(window.data() + (offset - window_offset), &length)) {
+      failure.code = Code::kCorruptLength;
+      failure.found = std::to_string(length);
+      return Status(std::move(failure)).at(file.path(), offset, offsets->size());
+    }
+    if (length > kLargestLength) {
+      failure.code = Code::kTooLarge;
+      failure.found = std::to_string(length);
+      return Status(std::move(failure)).at(file.path(), offset, offsets->size());
+    }
+    if (size - offset < length + kFramingBytes) {
+      return truncated(file.path(), offset, offsets->size(), size - offset, length + kFramingBytes);
+    }
+    offsets->push_back(offset);
+    last_framed = length + kFramingBytes;
+    offset += last_framed;
+  }
+  offsets->push_back(offset);
+  return Status::ok();
+}
+
+}  // namespace
+
+Status scan_offsets(std::shared_ptr<const File> file, Compression compression, bool verify,
+                    std::vector<std::uint64_t>* offsets) {
+  offsets->clear();
+  if (compression == Compression::kNone && file->is_seekable() && !verify) return hop_offsets(*file, offsets);
+  RecordCursor cursor(open_stream(file, compression), file->path());
+  RecordBlock block;
+  for (;;) {
+    RECORDSMITH_RETURN_IF_ERROR(cursor.next_block(~std::size_t{0}, kReadBytes, &block));
+    if (block.empty()) break;
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      if (verify) RECORDSMITH_RETURN_IF_ERROR(check_payload(block[i], file->path()));
+      offsets->push_back(block[i].offset);
+    }
+  }
+  offsets->push_back(cursor.offset());
+  return Status::ok();
+}
+
+Status verify_file(std::shared_ptr<const File> file, Compression compression, unsigned threads,
+                   std::uint64_t* records) {
+  RecordCursor cursor(open_stream(file, compression), file->path());
+  std::mutex mutex;
+  Status first_failure;
+  std::uint64_t end_number = 0;
+  bool ended = false;
+
+  // Walking from header to header is done by one thread at a time, the CRCs by all.
+  const auto note = [&](Status status, std::uint64_t number) {
+    const std::lock_guard lock(mutex);
+    ended = true;
+    if (first_failure.is_ok() || number < first_failure.failure().record) {
+      first_failure = std::move(status);
+      first_failure.failure().record = number;
+    }
+  };
+  const auto work = [&] {
+    RecordBlock block;
+    for (;;) {
+      {
+        Status status;
+        std::uint64_t number = 0;
+        {
+          const std::lock_guard lock(mutex);
+          if (ended) return;
+          status = cursor.next_block(~std::size_t{0}, kReadBytes, &block);
+          number = cursor.number();
+          if (status.is_ok() && block.empty()) {
+            ended = true;
+            end_number = number;
+          }
+        }
+        if (!status.is_ok()) return note(std::move(status), number);
+        if (block.empty()) return;
+      }
+      for (std::size_t i = 0; i < block.size(); ++i) {
+        Status status = check_payload(block[i], file->path());
+        if (!status.is_ok()) {
+          note(std::move(status), block[i].number);
+          return;
+        }
+      }
+    }
+  };
+
+  std::vector<std::thread> helpers;
+  for (unsigned i = 1; i < threads; ++i) helpers.emplace_back(work);
+  work();
+  for (std::thread& helper : helpers) helper.join();
+  *records = first_failure.is_ok() ? end_number : first_failure.failure().record;
+  return first_failure;
+}
+
+}  // namespace recordsmith

@@ -1,0 +1,262 @@
+"""Writes the inputs that fuzzing starts from: small, valid, and near every corner of the formats.
+
+Without them the fuzzers would first have to find out what a CRC, a gzip header and a protobuf message look like.
+Plain Python, so that it runs wherever the fuzzers do.
+"""
+
+from __future__ import annotations
+
+import gzip
+import struct
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+# --- TFRecord framing -------------------------------------------------------------------------------------------------
+
+
+def crc32c(data: bytes) -> int:
+    """The CRC-32C of `data`, bit by bit."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def masked(data: bytes) -> bytes:
+    """The four bytes that a TFRecord stores for `data`'s CRC."""
+    crc = crc32c(data)
+    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
+
+
+def framed(*payloads: bytes) -> bytes:
+    """A TFRecord file."""
+    lengths = (struct.pack("<Q", len(payload)) for payload in payloads)
+    return b"".join(
+        length + masked(length) + payload + masked(payload) for length, payload in zip(lengths, payloads, strict=True)
+    )
+
+
+def claiming(length: int) -> bytes:
+    """A valid header for a record that is not there."""
+    header = struct.pack("<Q", length)
+    return header + masked(header)
+
+
+# --- protobuf wire format ---------------------------------------------------------------------------------------------
+
+
+def varint(value: int) -> bytes:
+    """A varint; negative numbers take ten bytes."""
+    value &= (1 << 64) - 1
+    groups = bytearray()
+    while value >= 0x80:
+        groups.append(value & 0x7F | 0x80)
+        value >>= 7
+    groups.append(value)
+    return bytes(groups)
+
+
+def tag(field: int, wire_type: int) -> bytes:
+    """A field's tag."""
+    return varint(field << 3 | wire_type)
+
+
+def message(field: int, body: bytes) -> bytes:
+    """A length-delimited field."""
+    return tag(field, 2) + varint(len(body)) + body
+
+
+def bytes_list(*values: bytes) -> bytes:
+    """A Feature of byte strings."""
+    return message(1, b"".join(message(1, value) for value in values))
+
+
+def float_list(*values: float, packed: bool = True) -> bytes:
+    """A Feature of floats."""
+    parts = [struct.pack("<f", value) for value in values]
+    return message(2, message(1, b"".join(parts)) if packed else b"".join(tag(1, 5) + part for part in parts))
+
+
+def int64_list(*values: int, packed: bool = True) -> bytes:
+    """A Feature of integers."""
+    parts = [varint(value) for value in values]
+    return message(3, message(1, b"".join(parts)) if packed else b"".join(tag(1, 0) + part for part in parts))
+
+
+def entry(key: bytes, value: bytes) -> bytes:
+    """An entry of the map in Features or FeatureLists."""
+    return message(1, message(1, key) + message(2, value))
+
+
+def features(*entries: bytes) -> bytes:
+    """An Example, or the context of a SequenceExample, of such entries."""
+    return message(1, b"".join(entries))
+
+
+def steps(*values: bytes) -> bytes:
+    """A FeatureList."""
+    return b"".join(message(1, value) for value in values)
+
+
+GROUP = tag(9, 3) + tag(1, 0) + b"\x05" + tag(2, 3) + tag(2, 4) + tag(9, 4)
+UNKNOWN = tag(7, 0) + b"\x01" + tag(8, 1) + bytes(8) + message(15, b"later") + tag(6, 5) + bytes(4)
+
+
+def feature_bodies() -> dict[str, bytes]:
+    """Features in all their forms, the odd ones included."""
+    return {
+        "bytes": bytes_list(b"a", b"", b"\xff\x00"),
+        "floats": float_list(0.0, 1.5, float("inf")),
+        "floats-unpacked": float_list(1.0, 2.0, packed=False),
+        "ints": int64_list(0, 127, 128, -1, 2**62, -(2**63)),
+        "ints-unpacked": int64_list(1, 300, packed=False),
+        "ints-mixed": message(3, message(1, varint(1)) + tag(1, 0) + varint(2) + message(1, varint(3) + varint(4))),
+        "ints-many": int64_list(*(7 * i * i for i in range(80))),
+        "ints-small": int64_list(*range(100)),
+        "empty": b"",
+        "empty-list": message(3, b""),
+        "empty-run": message(3, message(1, b"")),
+        "empty-float-run": message(2, message(1, b"")),
+        "one-empty-value": bytes_list(b""),
+        "merged": int64_list(1) + int64_list(2),
+        "replaced": int64_list(1) + float_list(2.0) + bytes_list(b"last"),
+        "unknown": UNKNOWN + int64_list(5) + UNKNOWN,
+        "unknown-in-list": message(3, UNKNOWN + message(1, varint(5)) + GROUP),
+        "group": GROUP + float_list(1.0),
+        "wrong-wire-type": tag(3, 0) + varint(4) + int64_list(6),
+        "long-varint": message(3, message(1, b"\x81\x80\x80\x00" + b"\xff" * 9 + b"\x01")),
+        "floats-cut": message(2, message(1, bytes(7))),
+    }
+
+
+def examples() -> Iterator[bytes]:
+    """Serialized Examples."""
+    yield b""
+    yield features()
+    for name, body in feature_bodies().items():
+        yield features(entry(name.encode(), body))
+    ordinary = [
+        entry(b"image", bytes_list(b"\xff\xd8\xff\xe0" + bytes(20))),
+        entry(b"label", int64_list(3)),
+        entry(b"score", float_list(0.5)),
+        entry(b"tokens", int64_list(5, 600, 70000)),
+    ]
+    yield features(*ordinary)
+    yield features(*reversed(ordinary))
+    yield features(*ordinary, entry(b"label", int64_list(4)))  # a key twice: the last wins
+    yield features(*ordinary[:2]) + features(*ordinary[2:])  # one message in two pieces
+    yield features(*(entry(b"k%d" % i, int64_list(i)) for i in range(30)))
+    yield features(message(1, message(2, int64_list(1))))  # no key
+    yield features(message(1, message(1, b"label")))  # no value
+    yield features(message(1, message(2, int64_list(1)) + message(1, b"label")))  # value first
+    yield features(message(1, message(1, b"label") + message(2, int64_list(1)) + message(2, int64_list(2))))
+    yield features(message(1, message(1, b"label") + message(2, int64_list(1)) + UNKNOWN))
+    yield features(entry("é世😀".encode(), int64_list(1)), entry(b"\xff", int64_list(2)))
+    yield UNKNOWN + features(*ordinary) + GROUP
+    yield tag(9, 3) * 99 + tag(9, 4) * 99
+    yield tag(9, 3) * 120 + tag(9, 4) * 120
+
+
+def sequence_examples() -> Iterator[bytes]:
+    """Serialized SequenceExamples."""
+    context = features(entry(b"label", int64_list(3)), entry(b"score", float_list(0.5)))
+    yield b""
+    yield context
+    yield context + message(2, entry(b"tokens", steps(int64_list(1, 2), int64_list(), int64_list(3))))
+    yield context + message(2, entry(b"tokens", steps()) + entry(b"image", steps(bytes_list(b"a"), bytes_list(b"b"))))
+    for name, body in feature_bodies().items():
+        yield message(2, entry(name.encode(), steps(int64_list(1), body, b"")))
+    tokens = entry(b"tokens", steps(int64_list(1)))
+    yield message(2, tokens + tokens)
+    yield message(2, tokens) + context + message(2, entry(b"score", steps(float_list(1.0))))
+    yield message(2, message(1, message(2, steps(int64_list(1)))))
+    yield message(2, message(1, message(1, b"tokens")))
+    yield message(2, entry(b"tokens", UNKNOWN + steps(int64_list(1)) + GROUP)) + UNKNOWN
+
+
+def record_files() -> Iterator[bytes]:
+    """TFRecord files, whole and damaged."""
+    label = features(entry(b"label", int64_list(3)))
+    yield b""
+    yield framed(b"")
+    yield framed(b"foo")
+    yield framed(b"foo", b"", b"bar" * 100)
+    yield framed(*[label] * 20)
+    yield framed(bytes(5000), b"x" * 9000)
+    whole = framed(b"one", b"two", b"three")
+    for cut in (1, 5, 12, 20):
+        yield whole[:-cut]
+    yield whole + b"\n"
+    yield whole + bytes(16)
+    for position in (0, 9, 14, 16, 20):
+        yield whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1 :]
+    for length in (2**31, 2**40, 2**63, 2**64 - 1, 2**64 - 16):
+        yield whole + claiming(length) + b"short"
+    yield b"\0garbage" + whole + b"garbage" + whole
+
+
+def compressed_files() -> Iterator[tuple[bytes, bool]]:
+    """Compressed TFRecord files, and whether they are zlib rather than gzip."""
+    whole = framed(b"one", b"two", b"three" * 300)
+    for compress, is_zlib in ((lambda data: gzip.compress(data, mtime=0), False), (zlib.compress, True)):
+        packed = compress(whole)
+        yield packed, is_zlib
+        yield packed + packed, is_zlib
+        yield compress(b"") + packed + compress(b""), is_zlib
+        yield packed[:-3], is_zlib
+        yield packed[: len(packed) // 2], is_zlib
+        yield packed + b"garbage", is_zlib
+        yield packed + bytes(8), is_zlib
+        yield packed[:-2] + bytes([packed[-2] ^ 1]) + packed[-1:], is_zlib
+        yield compress(bytes(300_000)), is_zlib
+        yield whole, is_zlib
+    with_header_fields = struct.pack("<4BI2BH", 0x1F, 0x8B, 8, 0x1E, 0, 0, 3, 2) + b"ex" + b"name\0comment\0"
+    yield with_header_fields + struct.pack("<H", zlib.crc32(with_header_fields) & 0xFFFF) + packed_body(whole), False
+    yield zlib.compress(whole, 0), True
+    flushed = zlib.compressobj()
+    yield b"".join(flushed.compress(bytes([byte])) + flushed.flush(zlib.Z_FULL_FLUSH) for byte in whole[:60]), True
+
+
+def packed_body(data: bytes) -> bytes:
+    """What follows a gzip header: raw deflate and the trailer."""
+    return gzip.compress(data, mtime=0)[10:]
+
+
+def options_and(contents: Iterable[bytes], *options: int) -> Iterator[bytes]:
+    """Each content once for each byte of options that its fuzzer reads first."""
+    for content in contents:
+        for option in options:
+            yield bytes([option]) + content
+
+
+def pairs(payloads: Iterable[bytes]) -> Iterator[bytes]:
+    """Payloads in twos, as the fuzzers of payloads read them: the first one's size, the first, the second."""
+    known = list(payloads)
+    for first, second in zip(known, [*known[1:], known[0]], strict=True):
+        for one, other in ((first, first), (first, second)):
+            yield struct.pack("<H", len(one)) + one + other
+
+
+def main(corpus: Path) -> None:
+    """Writes a folder of seeds for each fuzzer."""
+    seeds = {
+        "framing": options_and(record_files(), 0x54, 0xFF, 0x00),
+        "example": options_and(pairs(examples()), 0x00, 0x03, 0x04, 0x0B, 0x10),
+        "sequence_example": options_and(pairs(sequence_examples()), 0x00, 0x03, 0x0B),
+        "gzip": (bytes([option | is_zlib]) + data for data, is_zlib in compressed_files() for option in (0x06, 0x38)),
+    }
+    for target, contents in seeds.items():
+        folder = corpus / target
+        folder.mkdir(parents=True, exist_ok=True)
+        count = 0
+        for count, content in enumerate(contents, start=1):
+            (folder / f"seed-{count:03}").write_bytes(content)
+        print(f"{count} seeds in {folder}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

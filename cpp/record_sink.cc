@@ -1,0 +1,155 @@
+#include "record_sink.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <zlib-ng.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "crc32c.h"
+#include "framing.h"
+
+namespace recordsmith {
+
+struct RecordSink::Deflater {
+  zng_stream stream{};
+  Buffer output{kBufferBytes};
+  bool ready = false;
+  ~Deflater() {
+    if (ready) zng_deflateEnd(&stream);
+  }
+};
+
+RecordSink::RecordSink(std::string path, int descriptor)
+    : path_(std::move(path)), descriptor_(descriptor), buffer_(kBufferBytes) {}
+
+Status RecordSink::create(const std::string& path, Compression compression, int level,
+                          std::unique_ptr<RecordSink>* sink) {
+  int descriptor;
+  do {
+    descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor < 0 && errno == EINTR);
+  if (descriptor < 0) {
+    Failure failure;
+    failure.code = Code::kSystem;
+    failure.path = path;
+    failure.detail = "create";
+    failure.system_error = errno;
+    return Status(std::move(failure));
+  }
+  sink->reset(new RecordSink(path, descriptor));
+  if (compression == Compression::kNone) return Status::ok();
+  (*sink)->deflater_ = std::make_unique<Deflater>();
+  Deflater& deflater = *(*sink)->deflater_;
+  const int window_bits = compression == Compression::kGzip ? 15 + 16 : 15;
+  deflater.ready =
+      zng_deflateInit2(&deflater.stream, level, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+  if (!deflater.ready) return Status::of(Code::kInvalidArgument, "zlib refused the compression level");
+  return Status::ok();
+}
+
+RecordSink::~RecordSink() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Status RecordSink::system_failure(const char* action, int error) {
+  failed_with_ = error;
+  Failure failure;
+  failure.code = Code::kSystem;
+  failure.path = path_;
+  failure.detail = action;
+  failure.system_error = error;
+  return Status(std::move(failure));
+}
+
+Status RecordSink::write_out(const std::uint8_t* data, std::size_t size) {
+  constexpr std::size_t kMaxCall = std::size_t{1} << 30;
+  while (size > 0) {
+    const ssize_t written = ::write(descriptor_, data, std::min(size, kMaxCall));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return system_failure("write", errno);
+    }
+    if (written == 0) return system_failure("write", ENOSPC);
+    data += written;
+    size -= static_cast<std::size_t>(written);
+  }
+  return Status::ok();
+}
+
+Status RecordSink::deflate_out(const std::uint8_t* data, std::size_t size, bool finish) {
+  zng_stream& stream = deflater_->stream;
+  do {
+    const std::size_t step = std::min(size, std::size_t{1} << 30);
+    stream.next_in = data;
+    stream.avail_in = static_cast<std::uint32_t>(step);
+    const int mode = finish && step == size ? Z_FINISH : Z_NO_FLUSH;
+    int result;
+    do {
+      stream.next_out = deflater_->output.data();
+      stream.avail_out = static_cast<std::uint32_t>(kBufferBytes);
+      result = zng_deflate(&stream, mode);
+      RECORDSMITH_RETURN_IF_ERROR(write_out(deflater_->output.data(), kBufferBytes - stream.avail_out));
+    } while (stream.avail_out == 0 || (mode == Z_FINISH && result == Z_OK));
+    data += step;
+    size -= step;
+  } while (size > 0);
+  return Status::ok();
+}
+
+Status RecordSink::drain() {
+  if (failed_with_ != 0) return system_failure("write", failed_with_);
+  if (used_ == 0) return Status::ok();
+  RECORDSMITH_RETURN_IF_ERROR(deflater_ ? deflate_out(buffer_.data(), used_, false)
+                                        : write_out(buffer_.data(), used_));
+  used_ = 0;
+  return Status::ok();
+}
+
+Status RecordSink::claim(std::size_t size, std::uint8_t** payload) {
+  if (descriptor_ < 0) return Status::of(Code::kInvalidArgument, "the writer is closed");
+  const std::size_t needed = size + kFramingBytes;
+  if (used_ + needed > buffer_.capacity()) {
+    RECORDSMITH_RETURN_IF_ERROR(drain());
+    if (needed > buffer_.capacity()) buffer_ = Buffer(needed);
+  }
+  *payload = buffer_.data() + used_ + kHeaderBytes;
+  return Status::ok();
+}
+
+void RecordSink::commit(std::size_t size) {
+  std::uint8_t* const header = buffer_.data() + used_;
+  write_header(size, header);
+  const std::uint32_t crc = masked_crc32c(header + kHeaderBytes, size);
+  std::memcpy(header + kHeaderBytes + size, &crc, sizeof crc);
+  used_ += size + kFramingBytes;
+  bytes_ += size + kFramingBytes;
+  ++records_;
+}
+
+Status RecordSink::append(const std::uint8_t* payload, std::size_t size) {
+  std::uint8_t* room = nullptr;
+  RECORDSMITH_RETURN_IF_ERROR(claim(size, &room));
+  if (size > 0) std::memcpy(room, payload, size);
+  commit(size);
+  return Status::ok();
+}
+
+Status RecordSink::flush() {
+  if (descriptor_ < 0) return Status::of(Code::kInvalidArgument, "the writer is closed");
+  return drain();
+}
+
+Status RecordSink::close(bool sync) {
+  if (descriptor_ < 0) return Status::ok();
+  RECORDSMITH_RETURN_IF_ERROR(drain());
+  if (deflater_) RECORDSMITH_RETURN_IF_ERROR(deflate_out(nullptr, 0, true));
+  if (sync && fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP) return system_failure("fsync", errno);
+  const int descriptor = std::exchange(descriptor_, -1);
+  if (::close(descriptor) != 0 && errno != EINTR) return system_failure("close", errno);
+  return Status::ok();
+}
+
+}  // namespace recordsmith

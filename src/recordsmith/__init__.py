@@ -1,0 +1,117 @@
+"""Make, check and feed TFRecord datasets.
+
+    import recordsmith as rs
+
+    schema = rs.Schema({"image": rs.Bytes(), "label": rs.Scalar("int64")})
+    with rs.RecordWriter("data.tfrecord") as writer:
+        writer.write_rows(rows, schema)
+
+    for batch in rs.open("data.tfrecord").batch(256):
+        ...
+
+Names are loaded when they are first used, so that `import recordsmith` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from recordsmith.columns import ByteColumn, Ragged
+    from recordsmith.dataset import infer_schema
+    from recordsmith.errors import (
+        CompressionError,
+        CorruptRecordError,
+        EncodeError,
+        MissingExtraError,
+        NotTFRecordError,
+        PipelineError,
+        RecordsmithError,
+        SchemaError,
+        SchemaMismatchError,
+        TruncatedFileError,
+    )
+    from recordsmith.example import decode_example, decode_sequence_example, encode_example, encode_sequence_example
+    from recordsmith.loader import Dataset
+    from recordsmith.loader import open_dataset as open
+    from recordsmith.reader import RecordReader
+    from recordsmith.schema import Bytes, Scalar, Schema, Steps, Tensor, Text
+    from recordsmith.writer import RecordWriter
+
+__version__ = "0.1.0"
+
+# The public names, and the modules that they come from; a colon names them differently there.
+_SOURCES = {
+    "ByteColumn": "columns",
+    "Bytes": "schema",
+    "CompressionError": "errors",
+    "CorruptRecordError": "errors",
+    "Dataset": "loader",
+    "EncodeError": "errors",
+    "MissingExtraError": "errors",
+    "NotTFRecordError": "errors",
+    "PipelineError": "errors",
+    "Ragged": "columns",
+    "RecordReader": "reader",
+    "RecordWriter": "writer",
+    "RecordsmithError": "errors",
+    "Scalar": "schema",
+    "Schema": "schema",
+    "SchemaError": "errors",
+    "SchemaMismatchError": "errors",
+    "Steps": "schema",
+    "Tensor": "schema",
+    "Text": "schema",
+    "TruncatedFileError": "errors",
+    "decode_example": "example",
+    "decode_sequence_example": "example",
+    "encode_example": "example",
+    "encode_sequence_example": "example",
+    "infer_schema": "dataset",
+    "open": "loader:open_dataset",
+}
+
+__all__ = [  # noqa: RUF022 - in the order in which people meet them
+    "Schema",
+    "Scalar",
+    "Tensor",
+    "Text",
+    "Bytes",
+    "Steps",
+    "infer_schema",
+    "open",
+    "Dataset",
+    "Ragged",
+    "ByteColumn",
+    "RecordReader",
+    "RecordWriter",
+    "decode_example",
+    "encode_example",
+    "decode_sequence_example",
+    "encode_sequence_example",
+    "RecordsmithError",
+    "CorruptRecordError",
+    "TruncatedFileError",
+    "CompressionError",
+    "NotTFRecordError",
+    "SchemaError",
+    "SchemaMismatchError",
+    "EncodeError",
+    "PipelineError",
+    "MissingExtraError",
+]
+
+
+def __getattr__(name: str) -> Any:
+    source = _SOURCES.get(name)
+    if source is None:
+        raise AttributeError(f"module 'recordsmith' has no attribute {name!r}")
+    module, _, renamed = source.partition(":")
+    value = getattr(importlib.import_module(f"recordsmith.{module}"), renamed or name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

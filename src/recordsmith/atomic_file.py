@@ -1,0 +1,69 @@
+"""Files that have their final name only when they are whole."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+
+__all__ = ["put_in_place", "temporary_name", "write_atomically"]
+
+
+def temporary_name(final: str) -> str:
+    """Return a hidden name beside `final`, which no glob for data matches and no other writer uses.
+
+    >>> os.path.basename(temporary_name("data/train.tfrecord")).startswith(".train.tfrecord.")
+    True
+    """
+    folder, name = os.path.split(final)
+    # A name may be up to 255 bytes long; what is added must not push it over.
+    return os.path.join(folder, f".{name[:180]}.{os.getpid()}-{secrets.token_hex(4)}.partial")
+
+
+def put_in_place(temporary: str, final: str, *, sync: bool = True) -> None:
+    """Give a whole file its final name, replacing what had it; with `sync` it is there after a power cut too.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with open(f"{folder}/.a", "wb") as file: _ = file.write(b"x")
+    >>> put_in_place(f"{folder}/.a", f"{folder}/a")
+    >>> os.listdir(folder)
+    ['a']
+    """
+    os.replace(temporary, final)
+    if sync:
+        # The rename is an entry in the folder: without this it may be lost although the file's bytes are safe.
+        with contextlib.suppress(OSError):  # some file systems cannot sync a folder
+            descriptor = os.open(os.path.dirname(final) or ".", os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+
+@contextlib.contextmanager
+def write_atomically(final: str | os.PathLike[str]) -> Iterator[str]:
+    """Give a temporary name to write to; it becomes `final` at the end, and vanishes if the block raises.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with write_atomically(f"{folder}/a.txt") as temporary:
+    ...     with open(temporary, "w") as file: _ = file.write("whole")
+    >>> os.listdir(folder)
+    ['a.txt']
+    """
+    path = os.fspath(final)
+    temporary = temporary_name(path)
+    try:
+        yield temporary
+        descriptor = os.open(temporary, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        put_in_place(temporary, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(temporary)
+        raise

@@ -1,0 +1,206 @@
+"""What both kinds of column share: offsets, presence, and being indexed like a list."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Int64s = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+_SHOWN_ROWS = 4  # rows that a repr shows
+_LARGEST_INT32 = 2**31 - 1
+
+
+class OffsetColumn(Sequence[Any]):
+    """Offsets, presence and indexing, which both kinds of column share.
+
+    >>> from recordsmith.columns import ByteColumn
+    >>> isinstance(ByteColumn(b"ab", [0, 1, 2]), OffsetColumn)
+    True
+    """
+
+    __slots__ = ("_offsets", "_present")
+
+    _offsets: Int64s
+    _present: Bools | None
+
+    @property
+    def offsets(self) -> Int64s:
+        """Where each row starts, and last where the last one ends: int64, one more than there are rows."""
+        return self._offsets
+
+    @property
+    def present(self) -> Bools | None:
+        """Which rows hold a value; None if all of them do."""
+        return self._present
+
+    @property
+    @abstractmethod
+    def lengths(self) -> Int64s:
+        """How long each row is."""
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, (int, np.integer)):
+            row = int(index) + len(self) if index < 0 else int(index)
+            if not 0 <= row < len(self):
+                raise IndexError(f"row {index} of a column of {len(self)} rows")
+            return None if self._present is not None and not self._present[row] else self._row(row)
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            if step == 1:
+                stop = max(start, stop)
+                present = None if self._present is None else self._present[start:stop]
+                return self._with_rows(self._offsets[start : stop + 1], present)
+            return self._take(np.arange(start, stop, step, dtype=np.int64))
+        return self._take(_row_numbers(index, len(self)))
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[row] for row in range(len(self)))
+
+    __hash__ = None  # type: ignore[assignment]  # it compares by value, and its arrays may change
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (list, tuple)):
+            return self.to_list() == list(other)
+        return NotImplemented
+
+    def __repr__(self) -> str:
+        rows = "1 row" if len(self) == 1 else f"{len(self)} rows"
+        return f"{type(self).__name__}({rows}{self._kind()}{': ' if len(self) else ''}{self.summary()})"
+
+    @abstractmethod
+    def to_list(self) -> list[Any]:
+        """Return every row as plain Python values."""
+
+    @abstractmethod
+    def _kind(self) -> str:
+        """Say in a repr what the rows are, where they do not show it themselves."""
+
+    @abstractmethod
+    def _shown(self, row: int) -> str:
+        """Show one present row, shortened."""
+
+    @abstractmethod
+    def _row(self, row: int) -> Any: ...
+
+    @abstractmethod
+    def _with_rows(self, offsets: Int64s, present: Bools | None) -> Self: ...
+
+    @abstractmethod
+    def _take(self, rows: Int64s) -> Self: ...
+
+    def summary(self) -> str:
+        """Show the first rows, shortened, as they stand in a repr."""
+        shown = [
+            "None" if self._present is not None and not self._present[row] else self._shown(row)
+            for row in range(min(len(self), _SHOWN_ROWS))
+        ]
+        return ", ".join(shown) + (f", ... {len(self) - _SHOWN_ROWS} more" if len(self) > _SHOWN_ROWS else "")
+
+    def _same_rows(self, other: OffsetColumn) -> bool:
+        if not np.array_equal(self.lengths, other.lengths):
+            return False
+        mine, theirs = (
+            np.ones(len(column), np.bool_) if column.present is None else column.present for column in (self, other)
+        )
+        return np.array_equal(mine, theirs)
+
+    def _arrow_validity(self, pyarrow: Any) -> Any:
+        return None if self._present is None else pyarrow.py_buffer(np.packbits(self._present, bitorder="little"))
+
+
+def checked_offsets(offsets: npt.ArrayLike, limit: int) -> Int64s:
+    """Return offsets as int64 if they are in order and within what they point into.
+
+    >>> checked_offsets([0, 3, 3], 5).tolist()
+    [0, 3, 3]
+    """
+    array = np.asarray(offsets)
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
+        raise ValueError(
+            f"offsets must be a flat array of at least one integer, not {array.dtype} of shape {array.shape}"
+        )
+    array = np.ascontiguousarray(array, dtype=np.int64)
+    if array[0] < 0:
+        raise ValueError(f"offsets must not be negative, and the first is {array[0]}")
+    falls = np.flatnonzero(array[1:] < array[:-1])
+    if falls.size:
+        row = int(falls[0])
+        raise ValueError(f"offsets must not decrease, and row {row} goes from {array[row]} to {array[row + 1]}")
+    if array[-1] > limit:
+        raise ValueError(f"the last offset is {array[-1]}, and there are only {limit} values")
+    return array
+
+
+def checked_present(present: npt.ArrayLike | None, offsets: Int64s) -> Bools | None:
+    """Return presence as bools if there is one for each row, and no absent row has values.
+
+    >>> checked_present([1, 0], np.array([0, 3, 3])).tolist()
+    [True, False]
+    """
+    if present is None:
+        return None
+    array = np.ascontiguousarray(present, dtype=np.bool_)
+    if array.shape != (len(offsets) - 1,):
+        raise ValueError(f"present must have one bool for each of {len(offsets) - 1} rows, not shape {array.shape}")
+    filled = np.flatnonzero(~array & (np.diff(offsets) > 0))
+    if filled.size:
+        raise ValueError(f"row {filled[0]} is said to be absent, and its offsets give it values")
+    return array
+
+
+def _row_numbers(index: Any, rows: int) -> Int64s:
+    array = np.asarray(index)
+    if isinstance(index, list) and not index:  # numpy takes an empty list for floats
+        array = array.astype(np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "biu":
+        raise TypeError(f"a column is indexed by a number, a slice, or a flat array of them, not {index!r}")
+    if array.dtype == np.bool_:
+        if len(array) != rows:
+            raise IndexError(f"a mask of {len(array)} for a column of {rows} rows")
+        return np.flatnonzero(array)
+    outside = array[(array < -rows) | (array >= rows)]
+    if outside.size:
+        raise IndexError(f"row {outside[0]} of a column of {rows} rows")
+    array = array.astype(np.int64)
+    return np.where(array < 0, array + rows, array)
+
+
+def offsets_of(lengths: npt.ArrayLike) -> Int64s:
+    """Return the offsets of rows that lie one after the other.
+
+    >>> offsets_of([3, 0, 2]).tolist()
+    [0, 3, 3, 5]
+    """
+    lengths = np.asarray(lengths)
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def positions(starts: Int64s, lengths: Int64s, offsets: Int64s) -> Int64s:
+    """List the position of every value of some rows, in order: where it lies in the values they are taken from.
+
+    >>> positions(np.array([7, 0]), np.array([3, 2]), np.array([0, 3, 5])).tolist()
+    [7, 8, 9, 0, 1]
+    """
+    return np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+
+
+def arrow_offsets(offsets: Int64s) -> tuple[Array, bool]:
+    """Return offsets as Arrow wants them, and whether they need its large_ types.
+
+    >>> arrow_offsets(np.array([0, 2**31]))[1]
+    True
+    """
+    large = bool(offsets[-1] > _LARGEST_INT32)
+    return (offsets if large else offsets.astype(np.int32)), large

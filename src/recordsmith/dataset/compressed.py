@@ -1,0 +1,72 @@
+"""Records by number out of compressed files, which can only be read from their start.
+
+A shard's records are kept decompressed while they fit into a budget that all shards of a dataset share; the shard that
+was used longest ago goes first. A shard that is larger than the budget is read from its start to the record, unless the
+record lies ahead of the last one: reading in order costs no more than a pass.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from recordsmith import _core
+from recordsmith.index import ShardIndex
+
+__all__ = ["CompressedShards"]
+
+_BUDGET = 256 << 20
+
+
+class CompressedShards:
+    """Reads payloads of compressed shards by record number.
+
+    >>> CompressedShards(verify=True).kept_bytes
+    0
+    """
+
+    def __init__(self, *, verify: bool, budget: int = _BUDGET) -> None:
+        self._verify = verify
+        self._budget = budget
+        self._kept: OrderedDict[str, list[bytes]] = OrderedDict()
+        self._sizes: dict[str, int] = {}
+        self._streams: dict[str, _core.RecordStream] = {}
+
+    @property
+    def kept_bytes(self) -> int:
+        """How many decompressed bytes are held."""
+        return sum(self._sizes.values())
+
+    def read(self, index: ShardIndex, numbers: Sequence[int]) -> list[bytes]:
+        """Return the payloads of these records, in this order."""
+        size = int(index.offsets[-1])
+        if size <= self._budget:
+            payloads = self._all(index, size)
+            return [payloads[number] for number in numbers]
+        return [self._one(index, number) for number in numbers]
+
+    def _all(self, index: ShardIndex, size: int) -> list[bytes]:
+        payloads = self._kept.get(index.path)
+        if payloads is None:
+            while self._kept and self.kept_bytes + size > self._budget:
+                oldest, _ = self._kept.popitem(last=False)
+                del self._sizes[oldest]
+            stream = _core.RecordStream(index.path, index.compression, self._verify)
+            payloads = []
+            while (payload := stream.next()) is not None:
+                payloads.append(payload)
+            self._kept[index.path] = payloads
+            self._sizes[index.path] = size
+        self._kept.move_to_end(index.path)
+        return payloads
+
+    def _one(self, index: ShardIndex, number: int) -> bytes:
+        stream = self._streams.get(index.path)
+        if stream is None or stream.number > number:
+            stream = _core.RecordStream(index.path, index.compression, self._verify)
+            self._streams[index.path] = stream
+        while stream.number < number:
+            stream.next()
+        payload = stream.next()
+        assert payload is not None  # the index was made from this very file
+        return payload

@@ -1,0 +1,189 @@
+"""A schema from the records themselves: which features there are, their kinds, and how many values they have."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recordsmith import _core
+from recordsmith.compression import reading_compression
+from recordsmith.dataset.layout import find_layout
+from recordsmith.errors import SchemaError
+from recordsmith.schema import Bytes, Feature, Scalar, Schema, Steps, Tensor, Text
+
+__all__ = ["Census", "infer_schema", "sample_census", "schema_from_census", "take_census"]
+
+_ALL = 2**64 - 1
+_SAMPLED_FILES = 32
+_SAMPLED_BYTES = 32 << 20  # in all: about a hundredth of a second per 10 MB
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """What a look at the records found.
+
+    Attributes:
+        records: how many were looked at.
+        complete: they were all.
+        payloads: how many payloads there were of each kind: "example", "sequence_example", "example_list" (ELWC),
+            "event", "text", "empty" or "unknown".
+        features: facts about each feature, in the order of appearance.
+
+    >>> Census(2, True, {"text": 2}, ()).payload
+    'text'
+    """
+
+    records: int
+    complete: bool
+    payloads: dict[str, int]
+    features: tuple[dict[str, Any], ...]
+
+    @property
+    def payload(self) -> str:
+        """What the records are. One SequenceExample makes all Examples beside it SequenceExamples without steps."""
+        kinds = {kind for kind in self.payloads if kind != "empty"}
+        if not kinds:
+            return "example" if self.payloads else "empty"
+        if kinds <= {"example", "sequence_example"}:
+            return "sequence_example" if "sequence_example" in kinds else "example"
+        return kinds.pop() if len(kinds) == 1 else "unknown"
+
+
+def infer_schema(
+    path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    split: str | None = None,
+    compression: str | None = "auto",
+    records: int | None = None,
+) -> Schema:
+    """Infer a schema from TFRecord files that have none.
+
+    All records are read, unless `records` limits how many of each file. A feature that always has one value becomes a
+    Scalar, Text or Bytes; one that always has k values a Tensor of shape (k,); anything else a Tensor of shape
+    (None,). A feature that some records lack becomes optional. What was an image, a label or a matrix is not in the
+    file: edit the result where you know more.
+
+    >>> import recordsmith as rs, tempfile
+    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+    >>> with rs.RecordWriter(path) as writer:
+    ...     writer.write_example({"tokens": [1, 2, 3], "name": "first"})
+    ...     writer.write_example({"tokens": [4], "name": "second"})
+    >>> rs.infer_schema(path)
+    Schema({
+        'name':   Text(),
+        'tokens': Tensor('int64', (None,)),
+    })
+    """
+    files = find_layout(path).select(split).files
+    census = take_census(files, compression, records_per_file=_ALL if records is None else records)
+    return schema_from_census(census, files)
+
+
+def take_census(
+    files: Sequence[str],
+    compression: str | None = "auto",
+    *,
+    records_per_file: int = _ALL,
+    bytes_per_file: int = _ALL,
+    verify: bool = True,
+) -> Census:
+    """Look at the records of some files.
+
+    >>> take_census([]).records
+    0
+    """
+    found = _core.census(
+        list(files), [reading_compression(compression)] * len(files), records_per_file, bytes_per_file, verify
+    )
+    return Census(found["records"], found["complete"], found["payloads"], tuple(found["features"]))
+
+
+def sample_census(files: Sequence[str], compression: str | None = "auto", *, verify: bool = True) -> Census:
+    """Look at as many records as can be read at once without being noticed: all, unless the dataset is large.
+
+    >>> sample_census([]).complete
+    True
+    """
+    step = max(1, len(files) // _SAMPLED_FILES)
+    sampled = list(files[::step])
+    census = take_census(
+        sampled, compression, bytes_per_file=max(1 << 16, _SAMPLED_BYTES // max(1, len(sampled))), verify=verify
+    )
+    if len(sampled) == len(files):
+        return census
+    return Census(census.records, False, census.payloads, census.features)
+
+
+_MEANINGS = {
+    "example_list": "ExampleListWithContext (ELWC) messages",
+    "event": "TensorBoard events",
+    "text": "plain text",
+    "unknown": "neither tf.train.Example nor anything else that recordsmith knows",
+    "empty": "empty",
+}
+
+
+def not_examples(payload: str, path: str | None) -> SchemaError:
+    """Return the error about records that are not Examples.
+
+    >>> print(not_examples("text", "a.tfrecord").problem)
+    The records are not tf.train.Example: they are plain text.
+    """
+    return SchemaError(
+        f"The records are not tf.train.Example: they are {_MEANINGS.get(payload, payload)}.",
+        path=path,
+        advice="Their bytes can be read with Dataset.raw or RecordReader, counted and verified; "
+        "parse them with the library that wrote them.",
+    )
+
+
+def schema_from_census(census: Census, files: Sequence[str]) -> Schema:
+    """Turn what was found into a schema.
+
+    >>> facts = {"key": "x", "steps": False, "records": 2, "kinds": {"float": 2}, "min_count": 3, "max_count": 3,
+    ...          "min_bytes": 0, "max_bytes": 0, "text": True}
+    >>> schema_from_census(Census(2, True, {"example": 2}, (facts,)), ["a.tfrecord"])
+    Schema({
+        'x': Tensor('float32', (3,)),
+    })
+    """
+    path = files[0] if len(files) == 1 else None
+    if census.payload not in ("example", "sequence_example"):
+        if not census.records:
+            return Schema({})
+        raise not_examples(census.payload, path)
+    features: dict[str, Feature] = {}
+    for facts in census.features:
+        name = facts["key"]
+        kinds = [kind for kind in facts["kinds"] if kind != "nothing"]
+        if len(kinds) > 1:
+            counts = ", ".join(f"{facts['kinds'][kind]} times {kind}" for kind in kinds)
+            raise SchemaError(
+                f"Feature {name!r} does not hold the same kind of value in all records.",
+                path=path,
+                feature=name,
+                found=counts,
+                advice="Give a schema without this feature, or write the records again with one kind.",
+            )
+        if not kinds:
+            continue  # always without a kind: there is nothing to read
+        optional = facts["records"] < census.records
+        if facts["steps"]:
+            # The same name may be used in the context: the steps then go without.
+            if name not in features:
+                features[name] = Steps(_feature(kinds[0], facts, optional=False), optional=optional)
+        else:
+            features[name] = _feature(kinds[0], facts, optional=optional)
+    return Schema(features)
+
+
+def _feature(kind: str, facts: dict[str, Any], *, optional: bool) -> Feature:
+    least, most = facts["min_count"], facts["max_count"]
+    shape: tuple[int | None, ...] = (None,) if least != most or most == 0 else () if most == 1 else (most,)
+    if kind == "bytes":
+        is_text = facts["text"] and facts["max_bytes"] > 0
+        return Text(shape, optional=optional) if is_text else Bytes(shape, optional=optional)
+    dtype = "float32" if kind == "float" else "int64"
+    return Tensor(dtype, shape, optional=optional) if shape else Scalar(dtype, optional=optional)

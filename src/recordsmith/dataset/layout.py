@@ -1,0 +1,134 @@
+"""Which files a dataset consists of, and what lies beside them: a manifest, a TFDS description, or nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from recordsmith.dataset.manifest import MANIFEST_NAME, read_manifest
+from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
+from recordsmith.errors import RecordsmithError, did_you_mean, list_names
+from recordsmith.file_signatures import describe_content
+from recordsmith.schema import Schema
+from recordsmith.shards import files_in, parse_shard_name, resolve_files, warn_if_incomplete
+
+__all__ = ["DatasetLayout", "find_layout"]
+
+PathLike = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetLayout:
+    """The files of a dataset, in reading order.
+
+    Attributes:
+        files: the TFRecord files.
+        splits: the files by split, as far as names or a description tell.
+        schema: the declared schema, if one lies beside the files.
+        described_by: the file that says so: a manifest or a TFDS description.
+
+    >>> DatasetLayout(("a.tfrecord",)).schema is None
+    True
+    """
+
+    files: tuple[str, ...]
+    splits: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    schema: Schema | None = None
+    described_by: str | None = None
+
+    def select(self, split: str | None) -> DatasetLayout:
+        """Return the layout of one split; None keeps all.
+
+        >>> layout = DatasetLayout(("a", "b"), {"train": ("a",), "test": ("b",)})
+        >>> layout.select("test").files
+        ('b',)
+        """
+        if split is None:
+            return self
+        if split not in self.splits:
+            raise RecordsmithError(
+                f"There is no split {split!r}.{did_you_mean(split, self.splits)}",
+                path=os.path.dirname(self.files[0]) or None,
+                expected=list_names(self.splits) if self.splits else "no split at all: the file names tell of none",
+                advice="Leave split out to read all files, or give a glob of the files that you want.",
+            )
+        files = self.splits[split]
+        return DatasetLayout(files, {split: files}, self.schema, self.described_by)
+
+
+def find_layout(paths: PathLike | Iterable[PathLike]) -> DatasetLayout:
+    """Find the files that a file, folder, glob or list stands for, and the schema that lies beside them.
+
+    >>> import recordsmith as rs, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> for split in ("train", "test"):
+    ...     with rs.RecordWriter(f"{folder}/{split}-00000-of-00001") as writer:
+    ...         writer.write(b"")
+    >>> sorted(find_layout(folder).splits)
+    ['test', 'train']
+    """
+    found = resolve_files(paths)
+    if len(found) == 1 and os.path.isdir(found[0]):
+        return _folder_layout(found[0])
+    files: list[str] = []
+    for path in found:
+        files.extend(_folder_layout(path).files if os.path.isdir(path) else [path])
+    warn_if_incomplete(files) if isinstance(paths, (str, os.PathLike)) and len(files) > 1 else None
+    return DatasetLayout(tuple(files), _splits_by_name(files))
+
+
+def _folder_layout(folder: str) -> DatasetLayout:
+    manifest = os.path.join(folder, MANIFEST_NAME)
+    if os.path.isfile(manifest):
+        schema, splits = read_manifest(manifest)
+        return _described(manifest, schema, splits)
+    info = os.path.join(folder, DATASET_INFO_NAME)
+    if os.path.isfile(info):
+        schema, splits = read_tfds_folder(folder)
+        return _described(info, schema, splits)
+    files = files_in(folder) or _files_by_content(folder)
+    if not files:
+        below = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
+        raise RecordsmithError(
+            "There is no TFRecord file in this folder.",
+            path=folder,
+            found=f"the folders {list_names(below)}" if below else list_names(os.listdir(folder)) or "an empty folder",
+            advice="Give the folder that holds the files, or a glob such as 'data/**/*.tfrecord*'.",
+        )
+    warn_if_incomplete(files)
+    return DatasetLayout(tuple(files), _splits_by_name(files))
+
+
+def _described(description: str, schema: Schema | None, splits: dict[str, tuple[str, ...]]) -> DatasetLayout:
+    files = tuple(file for names in splits.values() for file in names)
+    missing = [file for file in files if not os.path.isfile(file)]
+    if missing:
+        raise RecordsmithError(
+            f"{len(missing)} of the {len(files)} files that {os.path.basename(description)} lists are missing.",
+            path=description,
+            found=f"no file {os.path.basename(missing[0])!r}",
+            advice="Copy the missing files too, or open the others by a glob.",
+        )
+    return DatasetLayout(files, splits, schema, description)
+
+
+def _files_by_content(folder: str) -> list[str]:
+    """Find TFRecords among files whose names say nothing, by their first bytes."""
+    names = sorted(entry.name for entry in os.scandir(folder) if entry.is_file() and not entry.name.startswith("."))
+    paths = [os.path.join(folder, name) for name in names]
+    return [path for path in paths if _is_record_file(path)]
+
+
+def _is_record_file(path: str) -> bool:
+    content = describe_content(path)
+    return content.is_plain_tfrecord or content.compression is not None
+
+
+def _splits_by_name(files: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    splits: dict[str, list[str]] = {}
+    for file in files:
+        split = parse_shard_name(os.path.basename(file)).split
+        if split is not None:
+            splits.setdefault(split, []).append(file)
+    return {split: tuple(names) for split, names in splits.items()}

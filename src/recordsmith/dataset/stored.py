@@ -1,0 +1,332 @@
+"""StoredDataset: records by number, in order, and as tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith import _core
+from recordsmith.compression import reading_compression
+from recordsmith.core_failures import StaleIndexError
+from recordsmith.dataset.compressed import CompressedShards
+from recordsmith.dataset.inference import Census, not_examples, sample_census, schema_from_census
+from recordsmith.dataset.layout import DatasetLayout, find_layout
+from recordsmith.dataset.tables import to_arrow_table
+from recordsmith.errors import SchemaError, SchemaMismatchError, did_you_mean, import_extra, list_names
+from recordsmith.index import ShardIndex, load_index
+from recordsmith.schema import Schema
+from recordsmith.schema.native import compile_plan
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+__all__ = ["StoredDataset"]
+
+_ROWS_AT_ONCE = 256
+_TABLE_ROWS = 4096
+
+Row = dict[str, Any]
+Batch = dict[str, Any]
+PathLike = str | os.PathLike[str]
+
+
+class StoredDataset:
+    """The records of some TFRecord files as a sequence of rows."""
+
+    def __init__(
+        self,
+        layout: DatasetLayout,
+        *,
+        schema: Schema | None = None,
+        compression: str | None = "auto",
+        verify: bool = True,
+        rows: range | None = None,
+    ) -> None:
+        self._layout = layout
+        self._given_schema = schema if schema is not None else layout.schema
+        self._compression = reading_compression(compression)
+        self._verify = verify
+        self._rows = rows  # None: all; what a slice leaves
+        self._census: Census | None = None
+        self._inferred: Schema | None = None
+        self._table: _PlaceTable | None = None
+        self._compressed = CompressedShards(verify=verify)
+
+    @classmethod
+    def open(
+        cls,
+        paths: PathLike | Iterable[PathLike],
+        *,
+        split: str | None = None,
+        schema: Schema | None = None,
+        compression: str | None = "auto",
+        verify: bool = True,
+    ) -> Self:
+        """Open a file, folder, glob or list of them."""
+        layout = find_layout(paths).select(split)
+        return cls(layout, schema=schema, compression=compression, verify=verify)
+
+    # --- what it is ---
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files, in reading order."""
+        return self._layout.files
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that the files belong to, as far as names or a description tell."""
+        return tuple(self._layout.splits)
+
+    @property
+    def payload(self) -> str:
+        """What the records are: "example", "sequence_example", "text", "event", "example_list", "unknown", "empty"."""
+        return self._look().payload
+
+    @property
+    def schema(self) -> Schema:
+        """The schema: the given one, the one beside the files, or one inferred from the records."""
+        if self._given_schema is not None:
+            return self._given_schema
+        if self._inferred is None:
+            self._inferred = schema_from_census(self._look(), self.files)
+        return self._inferred
+
+    def select(self, *names: str) -> Self:
+        """Keep only some features; the others are not even decoded."""
+        if not names:
+            raise SchemaError("select needs at least one feature.", expected=list_names(self.schema))
+        return self._like(schema=self.schema.select(names))
+
+    def __len__(self) -> int:
+        return len(self._range())
+
+    def __repr__(self) -> str:
+        files = f"{len(self.files)} file{'s' if len(self.files) != 1 else ''}"
+        return f"<recordsmith.{type(self).__name__} of {files}: {self.files[0]!r}{', ...' if len(self.files) > 1 else ''}>"
+
+    # --- rows ---
+
+    @overload
+    def __getitem__(self, key: int) -> Row: ...
+    @overload
+    def __getitem__(self, key: slice) -> Self: ...
+    @overload
+    def __getitem__(self, key: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Batch: ...
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return self._like(rows=self._range()[key])
+        if isinstance(key, str):
+            raise SchemaError(
+                f"A dataset is indexed by record numbers.{did_you_mean(key, self.schema)}",
+                found=repr(key),
+                advice=f"Take a column with ds.select({key!r}), or a value with ds[0][{key!r}].",
+            )
+        if isinstance(key, (list, tuple, range, np.ndarray)):
+            return self._decode(self._numbers(key))
+        batch = self._decode(self._numbers([key]))
+        return self._row(batch, 0)
+
+    def __iter__(self) -> Iterator[Row]:
+        for batch, count in self.read_batches(_ROWS_AT_ONCE):
+            for i in range(count):
+                yield self._row(batch, i)
+
+    def head(self, n: int = 5) -> list[Row]:
+        """Return the first `n` rows."""
+        rows: list[Row] = []
+        if n > 0:
+            for batch, count in self.read_batches(min(n, _ROWS_AT_ONCE)):
+                rows.extend(self._row(batch, i) for i in range(min(count, n - len(rows))))
+                if len(rows) >= n:
+                    break
+        return rows
+
+    @overload
+    def raw(self, key: int) -> bytes: ...
+    @overload
+    def raw(self, key: Sequence[int] | npt.NDArray[np.integer[Any]]) -> list[bytes]: ...
+    def raw(self, key: Any) -> Any:
+        """Return the payload bytes of one record, or of several."""
+        if isinstance(key, (list, tuple, range, np.ndarray)):
+            return self._payloads(self._numbers(key))
+        return self._payloads(self._numbers([key]))[0]
+
+    def verify(self, threads: int | None = None) -> int:
+        """Check both checksums of every record of all files, and return how many records there are."""
+        count = threads or os.cpu_count() or 1
+        return sum(_core.verify_file(file, self._compression, count) for file in self.files)
+
+    # --- tables ---
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return all rows as a pyarrow.Table. Needs the extra "arrow"."""
+        import_extra("pyarrow", "arrow")
+        return to_arrow_table(self.schema, (batch for batch, _ in self.read_batches(_TABLE_ROWS)))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return all rows as a pandas.DataFrame. Needs the extra "pandas"."""
+        import_extra("pandas", "pandas")
+        return self.to_arrow().to_pandas()
+
+    # --- batches, which the loader builds on ---
+
+    def read_batches(
+        self, size: int, *, drop_last: bool = False, threads: int = 0
+    ) -> Iterator[tuple[Batch, int]]:
+        """Read the rows in order: batches of `size`, and how many rows each has.
+
+        A whole dataset is decoded ahead on `threads` threads (0: in the calling one); what a slice left of one is
+        fetched by number.
+        """
+        if self._rows is not None:
+            for start in range(0, len(self._rows), size):
+                chunk = self._rows[start : start + size]
+                if len(chunk) == size or not drop_last:
+                    yield self._decode(np.arange(chunk.start, chunk.stop, chunk.step, np.int64)), len(chunk)
+            return
+        stream = _core.BatchStream(
+            list(self.files),
+            [self._compression] * len(self.files),
+            self._plan(),
+            size,
+            verify=self._verify,
+            drop_last=drop_last,
+            threads=threads,
+        )
+        schema = self.schema
+        while True:
+            try:
+                decoded = stream.next()
+            except SchemaMismatchError as error:
+                raise self._explained(error) from None
+            if decoded is None:
+                return
+            yield schema.assemble(decoded[1]), decoded[0]
+
+    # --- inside ---
+
+    def _like(self, *, schema: Schema | None = None, rows: range | None = None) -> Self:
+        other = type(self)(
+            self._layout,
+            schema=schema if schema is not None else self._given_schema,
+            compression=self._compression,
+            verify=self._verify,
+            rows=rows if rows is not None else self._rows,
+        )
+        other._census, other._inferred = self._census, self._inferred if schema is None else None
+        other._table, other._compressed = self._table, self._compressed
+        return other
+
+    def _look(self) -> Census:
+        if self._census is None:
+            self._census = sample_census(self.files, self._compression, verify=self._verify)
+        return self._census
+
+    def _plan(self) -> _core.Plan:
+        if self._given_schema is None and not self.schema:
+            census = self._look()
+            if census.records and census.payload not in ("example", "sequence_example"):
+                raise not_examples(census.payload, self.files[0])
+        return compile_plan(self.schema)
+
+    def _places(self) -> _PlaceTable:
+        if self._table is None:
+            self._table = _PlaceTable([load_index(file, self._compression) for file in self.files])
+        return self._table
+
+    def _range(self) -> range:
+        return range(self._places().records) if self._rows is None else self._rows
+
+    def _numbers(self, keys: Any) -> npt.NDArray[np.int64]:
+        """Return record numbers counted over all files; negative ones count from the end."""
+        asked = np.asarray(keys)
+        if asked.dtype == np.bool_ or (asked.size and asked.dtype.kind not in "iu"):
+            raise TypeError(f"records are asked for by whole numbers, not {asked.dtype}")
+        rows = self._range()
+        numbers = asked.astype(np.int64).reshape(-1)
+        outside = (numbers < -len(rows)) | (numbers >= len(rows))
+        if outside.any():
+            raise IndexError(f"there is no record {int(numbers[outside][0])}: the dataset has {len(rows)}")
+        numbers = np.where(numbers < 0, numbers + len(rows), numbers)
+        return rows.start + numbers * rows.step
+
+    def _decode(self, numbers: npt.NDArray[np.int64]) -> Batch:
+        plan = self._plan()
+        if any(index.compression != "none" for index in self._places().indexes):
+            parts = _core.decode_payloads(plan, self._payloads(numbers))
+        else:
+            parts = self._with_fresh_index(
+                lambda table: table.file_set.decode(plan, *table.at(numbers), self._verify)
+            )
+        return self.schema.assemble(parts)
+
+    def _payloads(self, numbers: npt.NDArray[np.int64]) -> list[bytes]:
+        table = self._places()
+        if all(index.compression == "none" for index in table.indexes):
+            return self._with_fresh_index(lambda places: places.file_set.read(*places.at(numbers), self._verify))
+        payloads: list[bytes] = [b""] * len(numbers)
+        files, _, _, within = table.at(numbers)
+        for file in np.unique(files).tolist():
+            asked = np.flatnonzero(files == file)
+            index = table.indexes[file]
+            if index.compression == "none":
+                read = table.file_set.read(*table.at(numbers[asked]), self._verify)
+            else:
+                read = self._compressed.read(index, within[asked].tolist())
+            for position, payload in zip(asked.tolist(), read, strict=True):
+                payloads[position] = payload
+        return payloads
+
+    def _with_fresh_index(self, read: Any) -> Any:
+        try:
+            return read(self._places())
+        except StaleIndexError:
+            # The file changed after it was indexed: look again, once.
+            indexes = [load_index(file, self._compression, rebuild=True) for file in self.files]
+            self._table = _PlaceTable(indexes)
+            return read(self._table)
+
+    def _row(self, batch: Batch, i: int) -> Row:
+        return {name: feature.row(batch[name], i) for name, feature in self.schema.items()}
+
+    def _explained(self, error: SchemaMismatchError) -> SchemaMismatchError:
+        census = self._census
+        if self._given_schema is None and census is not None and not census.complete:
+            error.advice = (
+                f"The schema was inferred from the first {census.records} records and does not hold here. "
+                "Pass schema=recordsmith.infer_schema(path), which reads them all, or a schema of your own."
+            )
+        return error
+
+
+class _PlaceTable:
+    """Where every record of all files lies, and the files kept open for reading there."""
+
+    def __init__(self, indexes: list[ShardIndex]) -> None:
+        self.indexes = indexes
+        self.starts = np.concatenate([[0], np.cumsum([index.records for index in indexes])]).astype(np.int64)
+        self.records = int(self.starts[-1])
+        self.file_set = _core.FileSet([index.path for index in indexes])
+
+    def at(
+        self, numbers: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+        """Return file, offset, length and number within the file of each of these records."""
+        if len(numbers) and int(numbers.max()) >= self.records:
+            raise IndexError(f"there is no record {int(numbers.max())}: the dataset has {self.records} now")
+        files = np.searchsorted(self.starts, numbers, side="right").astype(np.uint32) - np.uint32(1)
+        within = (numbers - self.starts[files]).astype(np.uint64)
+        offsets = np.empty(len(numbers), np.uint64)
+        ends = np.empty(len(numbers), np.uint64)
+        for file in np.unique(files).tolist():
+            asked = files == file
+            places = within[asked]
+            offsets[asked] = self.indexes[file].offsets[places]
+            ends[asked] = self.indexes[file].offsets[places + np.uint64(1)]
+        return files, offsets, ends - offsets - np.uint64(16), within

@@ -1,0 +1,49 @@
+"""Batches of columns as an Arrow table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recordsmith.columns import ByteColumn, Ragged
+from recordsmith.schema import Schema
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["to_arrow_table"]
+
+
+def to_arrow_table(schema: Schema, batches: Iterable[Mapping[str, Any]]) -> pyarrow.Table:
+    """Join batches into one table; a tensor becomes nested lists, an absent value a null."""
+    import pyarrow
+
+    pieces: dict[str, list[pyarrow.Array]] = {name: [] for name in schema}
+    for batch in batches:
+        for name, column in batch.items():
+            pieces[name].append(_array(column))
+    columns = {
+        name: pyarrow.chunked_array(arrays) if arrays else pyarrow.array([], pyarrow.null())
+        for name, arrays in pieces.items()
+    }
+    return pyarrow.table(columns)
+
+
+def _array(column: Any) -> pyarrow.Array:
+    import pyarrow
+
+    if isinstance(column, (ByteColumn, Ragged)):
+        return column.to_arrow()
+    masked = isinstance(column, np.ma.MaskedArray)
+    values = column.data if masked else column
+    absent = np.ma.getmaskarray(column).reshape(len(column), -1).any(axis=1) if masked else None
+    if values.ndim == 1:
+        return pyarrow.array(values, mask=absent)
+    array = pyarrow.array(np.ascontiguousarray(values).reshape(-1))
+    for size in reversed(values.shape[1:]):
+        array = pyarrow.FixedSizeListArray.from_arrays(array, size)
+    if absent is not None and absent.any():
+        array = array.take(pyarrow.array(np.where(absent, 0, np.arange(len(column))), mask=absent))
+    return array

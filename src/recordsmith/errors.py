@@ -1,0 +1,303 @@
+"""Everything that recordsmith raises about data and its use.
+
+    RecordsmithError
+    ├── reading           CorruptRecordError   TruncatedFileError   CompressionError   NotTFRecordError
+    ├── data and schema   SchemaError   SchemaMismatchError   EncodeError
+    ├── use               PipelineError
+    └── installation      MissingExtraError
+
+All but the last are also a ValueError, and the last is also an ImportError, so that code which knows nothing of
+recordsmith still catches them. The facts are attributes (`path`, `record`, `offset`, ...); the text is put together
+from them in one place, `RecordsmithError.__str__`, so that every message has the same order: what is wrong, where,
+what was found and expected, what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any, ClassVar, Self
+
+__all__ = [
+    "CompressionError",
+    "CorruptRecordError",
+    "EncodeError",
+    "MissingExtraError",
+    "NotTFRecordError",
+    "PipelineError",
+    "RecordsmithError",
+    "SchemaError",
+    "SchemaMismatchError",
+    "TruncatedFileError",
+    "did_you_mean",
+    "import_extra",
+    "list_names",
+]
+
+_LONGEST_FACT = 300  # characters of a found or expected value that a message shows
+
+
+class RecordsmithError(Exception):
+    """The root of the tree: one except clause for everything recordsmith says about data.
+
+    Attributes, each None where it is not known:
+        problem: the first line of the message.
+        path: the file.
+        record: the record's number in the file, counted from 0 as in `ds[i]`.
+        offset: the byte offset in the (decompressed) file.
+        row: the row of the batch or of the columns at hand, counted from 0.
+        feature: the feature's name.
+        found, expected: what the data holds and what it should hold.
+        advice: what to do about it.
+
+    >>> print(RecordsmithError("The count is wrong.", path="a.tfrecord", record=7, found=3, expected="4 values"))
+    The count is wrong.
+      where:    a.tfrecord, record 7
+      found:    3
+      expected: 4 values
+    """
+
+    _facts: ClassVar[tuple[str, ...]] = ("path", "record", "offset", "row", "feature", "found", "expected", "advice")
+
+    path: str | None
+
+    def __init__(  # noqa: PLR0913 - every fact has its own name, and none is needed
+        self,
+        problem: str,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        record: int | None = None,
+        offset: int | None = None,
+        row: int | None = None,
+        feature: str | None = None,
+        found: object = None,
+        expected: object = None,
+        advice: str | None = None,
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.path = None if path is None else os.fspath(path)
+        self.record = record
+        self.offset = offset
+        self.row = row
+        self.feature = feature
+        self.found = found
+        self.expected = expected
+        self.advice = advice
+
+    def at(
+        self,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        record: int | None = None,
+        offset: int | None = None,
+        row: int | None = None,
+        feature: str | None = None,
+    ) -> Self:
+        """Fill in what is not yet known about the place, and return the error itself.
+
+        Layers that know more than the one that failed add to its error on the way up; what the inner layer already
+        said stays.
+
+        >>> EncodeError("None in a required feature.", row=3).at(row=0, feature="label").row
+        3
+        """
+        if self.path is None and path is not None:
+            self.path = os.fspath(path)
+        if self.record is None:
+            self.record = record
+        if self.offset is None:
+            self.offset = offset
+        if self.row is None:
+            self.row = row
+        if self.feature is None:
+            self.feature = feature
+        return self
+
+    def __str__(self) -> str:
+        place = [] if self.path is None else [self.path]
+        if self.record is not None:
+            place.append(f"record {self.record}")
+        if self.offset is not None:
+            place.append(f"byte {self.offset}")
+        if self.row is not None:
+            place.append(f"row {self.row}")
+        if self.feature is not None:
+            place.append(f"feature {self.feature!r}")
+        lines = [self.problem]
+        if place:
+            lines.append("  where:    " + ", ".join(place))
+        if self.found is not None:
+            lines.append("  found:    " + _one_line(self.found))
+        if self.expected is not None:
+            lines.append("  expected: " + _one_line(self.expected))
+        if self.advice is not None:
+            lines.append("  to do:    " + self.advice)
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The default would call the class with the problem alone and lose the facts; worker processes send errors home.
+        facts = {name: getattr(self, name) for name in self._facts}
+        return _rebuild, (type(self), self.problem, {**self.__dict__, **facts})
+
+
+class CorruptRecordError(RecordsmithError, ValueError):
+    """A record's bytes do not match their checksum, or its payload cannot be parsed.
+
+    >>> print(CorruptRecordError("The data does not match its checksum.", path="a.tfrecord", record=2, offset=140))
+    The data does not match its checksum.
+      where:    a.tfrecord, record 2, byte 140
+    """
+
+
+class TruncatedFileError(RecordsmithError, ValueError):
+    """The file ends inside a record.
+
+    >>> issubclass(TruncatedFileError, ValueError)
+    True
+    """
+
+
+class CompressionError(RecordsmithError, ValueError):
+    """The compressed stream is damaged, or is not what it was said to be.
+
+    >>> print(CompressionError("The gzip stream is damaged.", path="a.tfrecord.gz"))
+    The gzip stream is damaged.
+      where:    a.tfrecord.gz
+    """
+
+
+class NotTFRecordError(RecordsmithError, ValueError):
+    """The file holds something else, from its first byte on.
+
+    >>> print(NotTFRecordError("This is a zip archive.", path="a.tfrecord", advice="Unpack it first."))
+    This is a zip archive.
+      where:    a.tfrecord
+      to do:    Unpack it first.
+    """
+
+
+class SchemaError(RecordsmithError, ValueError):
+    """A schema or a feature is declared in a way that cannot work.
+
+    >>> print(SchemaError("There is no dtype 'flaot32'.", feature="x", expected="a numpy dtype"))
+    There is no dtype 'flaot32'.
+      where:    feature 'x'
+      expected: a numpy dtype
+    """
+
+
+class SchemaMismatchError(RecordsmithError, ValueError):
+    """What is stored does not match the schema.
+
+    >>> print(SchemaMismatchError("The kind differs.", feature="x", found="int64 list", expected="float list"))
+    The kind differs.
+      where:    feature 'x'
+      found:    int64 list
+      expected: float list
+    """
+
+
+class EncodeError(RecordsmithError, ValueError):
+    """A value to be written does not fit its feature; nothing of it was written.
+
+    >>> print(EncodeError("A value does not fit.", row=3, feature="age", found=300, expected="uint8, 0 to 255"))
+    A value does not fit.
+      where:    row 3, feature 'age'
+      found:    300
+      expected: uint8, 0 to 255
+    """
+
+
+class PipelineError(RecordsmithError, ValueError):
+    """A step of a reading or feeding chain was asked for something it cannot do.
+
+    >>> print(PipelineError("A row is longer than 8.", row=3, found=12, advice="Pass truncate=True to cut it."))
+    A row is longer than 8.
+      where:    row 3
+      found:    12
+      to do:    Pass truncate=True to cut it.
+    """
+
+
+class MissingExtraError(RecordsmithError, ImportError):
+    """An optional package is needed for what was asked; the message names the command that installs it.
+
+    >>> print(MissingExtraError("pyarrow", extra="arrow", purpose="Dataset.to_arrow"))
+    Dataset.to_arrow needs pyarrow, which is not installed.
+      to do:    pip install "recordsmith[arrow]"
+    """
+
+    # ImportError keeps `name` outside the instance's __dict__, where pickling would not see it.
+    _facts: ClassVar[tuple[str, ...]] = (*RecordsmithError._facts, "name")  # noqa: SLF001 - its own base's
+
+    def __init__(self, module: str, *, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs {module}, which is not installed.", advice=f'pip install "recordsmith[{extra}]"'
+        )
+        self.name = module
+
+
+def import_extra(module: str, *, extra: str, purpose: str) -> ModuleType:
+    """Import an optional package, or raise the MissingExtraError that names its install command.
+
+    >>> import_extra("json", extra="arrow", purpose="An example").loads("[1]")
+    [1]
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module:  # the package is there, and one of its own needs is not: that is another problem
+            raise
+        raise MissingExtraError(module, extra=extra, purpose=purpose) from None
+
+
+def did_you_mean(name: str, existing: Iterable[str]) -> str:
+    """Say which existing name is nearest, as a sentence to append to a message; empty if none is near.
+
+    >>> "There is no feature 'imgae'." + did_you_mean("imgae", ["image", "label"])
+    "There is no feature 'imgae'. Did you mean 'image'?"
+    >>> did_you_mean("xyz", ["image", "label"])
+    ''
+    """
+    names = list(existing)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if not near:
+        # Capitals are a common slip, and difflib counts each of them as a difference.
+        by_folded_name = {other.casefold(): other for other in names}
+        near = [by_folded_name[folded] for folded in difflib.get_close_matches(name.casefold(), by_folded_name, 1, 0.6)]
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def list_names(names: Iterable[str], limit: int = 8) -> str:
+    """List names for a message, shortened when there are many.
+
+    >>> list_names(["image", "label"])
+    "'image', 'label'"
+    >>> list_names([f"x{i}" for i in range(100)], limit=3)
+    "'x0', 'x1', 'x2' and 97 more"
+    >>> list_names([])
+    'none'
+    """
+    every = list(names)
+    if not every:
+        return "none"
+    shown = ", ".join(repr(name) for name in every[:limit])
+    return shown if len(every) <= limit else f"{shown} and {len(every) - limit} more"
+
+
+def _one_line(fact: object) -> str:
+    text = fact if isinstance(fact, str) else repr(fact)
+    text = " ".join(text.split("\n"))
+    return text if len(text) <= _LONGEST_FACT else text[: _LONGEST_FACT - 3] + "..."
+
+
+def _rebuild(kind: type[RecordsmithError], problem: str, state: dict[str, Any]) -> RecordsmithError:
+    error = kind.__new__(kind, problem)
+    RecordsmithError.__init__(error, problem)
+    for name, value in state.items():
+        setattr(error, name, value)
+    return error

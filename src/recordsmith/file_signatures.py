@@ -1,0 +1,108 @@
+"""What a file that is no TFRecord turns out to be, told from its first bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import struct
+from dataclasses import dataclass
+
+from recordsmith import _core
+
+__all__ = ["Content", "describe_content"]
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What the beginning of a file says about it.
+
+    >>> Content("is empty", "no bytes", "Write it again.").compression is None
+    True
+    """
+
+    looks_like: str
+    found: str
+    advice: str
+    compression: str | None = None
+    is_plain_tfrecord: bool = False
+
+
+# Signatures at the start of a file, what has them, and what to do with such a file.
+_SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
+    (b"version https://git-lfs", "is a Git LFS pointer, not the data itself", "Run `git lfs pull` to fetch the data."),
+    (b"PAR1", "is a Parquet file", "Read it with pyarrow or pandas, or turn it into TFRecords first."),
+    (b"ARROW1", "is an Arrow file", "Read it with pyarrow."),
+    (b"PK\x03\x04", "is a zip archive", "Unpack it first."),
+    (b"BZh", "is compressed with bzip2", "Decompress it first: TFRecords use gzip or zlib."),
+    (b"\xfd7zXZ\x00", "is compressed with xz", "Decompress it first: TFRecords use gzip or zlib."),
+    (b"\x28\xb5\x2f\xfd", "is compressed with Zstandard", "Decompress it first: TFRecords use gzip or zlib."),
+    (b"\xff\xd8\xff", "is a JPEG image", "Pass TFRecord files; images are turned into records when they are made."),
+    (b"\x89PNG\r\n\x1a\n", "is a PNG image", "Pass TFRecord files; images are turned into records when they are made."),
+    (b"GIF8", "is a GIF image", "Pass TFRecord files; images are turned into records when they are made."),
+    (b"RIFF", "is a RIFF file (WAV, WebP or AVI)", "Pass TFRecord files."),
+    (b"\x93NUMPY", "is a numpy array", "Load it with numpy.load."),
+    (b"\x89HDF\r\n\x1a\n", "is an HDF5 file", "Read it with h5py."),
+    (b"SQLite format 3\x00", "is an SQLite database", "Open it with sqlite3."),
+    (b"%PDF", "is a PDF document", "Pass TFRecord files."),
+    (b"\x7fELF", "is a program", "Pass TFRecord files."),
+)
+_TAR_AT = 257
+
+
+def describe_content(path: str) -> Content:
+    """Say what the file at `path` looks like.
+
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "data.tfrecord"
+    >>> _ = file.write_bytes(b'{"label": 3}')
+    >>> describe_content(str(file)).looks_like
+    'is text'
+    """
+    head = b""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        head = file.read(512)
+    shown = f"{head[:24]!r}{'...' if len(head) > 24 else ''}"
+    if _is_record_header(head):
+        return Content("is a TFRecord file", shown, "", is_plain_tfrecord=True)
+    for signature, meaning, advice in _SIGNATURES:
+        if head.startswith(signature):
+            return Content(meaning, shown, advice)
+    if head[_TAR_AT : _TAR_AT + 5] == b"ustar":
+        return Content("is a tar archive", shown, "Unpack it first.")
+    if _is_array_record(head):
+        return Content(
+            "is a Riegeli or ArrayRecord file", shown, "Read it with array_record, or write it again as TFRecords."
+        )
+    compression = _core.detect_compression(path) if head else "none"
+    if compression != "none":
+        return Content(
+            f"is compressed with {compression}",
+            shown,
+            f"Leave compression at 'auto', or pass compression={compression!r}.",
+            compression=compression,
+        )
+    if not head:
+        return Content("is empty", "no bytes", "Write it again.")
+    with contextlib.suppress(UnicodeDecodeError):
+        if head[:-3].decode("utf-8").isprintable() or not _has_control_bytes(head):
+            return Content("is text", shown, "Pass TFRecord files, or turn the text into records first.")
+    return Content(
+        "does not begin with a record",
+        shown,
+        "Look at where the file comes from: it may be damaged at its start, or be in another format.",
+    )
+
+
+def _is_record_header(head: bytes) -> bool:
+    if len(head) < 12:
+        return False
+    (stored,) = struct.unpack_from("<I", head, 8)
+    return bool(_core.masked_crc32c(head[:8]) == stored)
+
+
+def _is_array_record(head: bytes) -> bool:
+    # A Riegeli file begins with a block header and a signature chunk whose type is 's', at byte 48.
+    return len(head) >= 64 and head[8:16] == b"\x00" * 8 and head[48:49] == b"s"
+
+
+def _has_control_bytes(head: bytes) -> bool:
+    return any(byte < 0x20 and byte not in b"\t\n\r" for byte in head) or b"\x7f" in head

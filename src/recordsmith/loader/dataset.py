@@ -1,0 +1,90 @@
+"""Dataset: what `recordsmith.open` returns, a stored dataset with the verbs of the loader."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from recordsmith.dataset import StoredDataset
+from recordsmith.loader.batch import Batches
+from recordsmith.schema import Schema
+
+__all__ = ["Dataset", "open_dataset"]
+
+
+class Dataset(StoredDataset):
+    """A dataset of TFRecord files: rows by number, in order, in batches and as tables.
+
+    Attributes:
+        files: the files, in reading order.
+        splits: the splits that they belong to, as far as that is known.
+        schema: what is in a record.
+        payload: what the records are; anything but "example" and "sequence_example" can only be read raw.
+
+    >>> import recordsmith as rs, tempfile
+    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+    >>> with rs.RecordWriter(path) as writer:
+    ...     writer.write_rows(({"n": n, "name": f"row {n}"} for n in range(10)),
+    ...                       rs.Schema({"n": rs.Scalar("int64"), "name": rs.Text()}))
+    >>> ds = rs.open(path)
+    >>> len(ds)
+    10
+    >>> ds[-1]
+    {'n': np.int64(9), 'name': 'row 9'}
+    >>> [int(row["n"]) for row in ds[2:5]]
+    [2, 3, 4]
+    >>> len(ds.raw(0))
+    33
+    """
+
+    def batch(self, n: int, *, drop_last: bool = False, threads: int | None = None) -> Batches:
+        """Return the rows as batches: dicts of arrays, decoded ahead on threads of their own.
+
+        Numbers of a fixed shape come as numpy arrays (masked where optional values are absent), those of varying
+        length as `Ragged`, byte strings and text as `ByteColumn`. Iterating again reads the data again.
+
+        Args:
+            n: rows per batch.
+            drop_last: leave out a last batch that is not full.
+            threads: how many threads decode; None: as many as there are cores, up to four. The result is the same.
+
+        >>> import recordsmith as rs, tempfile
+        >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+        >>> with rs.RecordWriter(path) as writer:
+        ...     writer.write_columns({"n": range(5)}, rs.Schema({"n": rs.Scalar("int64")}))
+        >>> for batch in rs.open(path).batch(2):
+        ...     print(batch["n"])
+        [0 1]
+        [2 3]
+        [4]
+        """
+        return Batches(self, n, drop_last=drop_last, threads=threads)
+
+
+def open_dataset(
+    path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    split: str | None = None,
+    schema: Schema | None = None,
+    compression: str | None = "auto",
+    verify: bool = True,
+) -> Dataset:
+    """Open TFRecords: a file, a folder, a glob, or a list of these.
+
+    A folder may have a `recordsmith.json` or be one that TensorFlow Datasets prepared; without either, its TFRecord
+    files are taken by name, or by content where the names say nothing. Opening reads nothing yet.
+
+    Args:
+        path: what to open.
+        split: only the files of this split.
+        schema: what is in a record; None: the schema beside the files, or one inferred from the first records.
+        compression: "auto" tells it from the content of each file; or None, "gzip" or "zlib".
+        verify: check the checksum of every record's data.
+
+    >>> import recordsmith as rs
+    >>> rs.open("no/such/data")
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] There is no such file or folder: 'no/such/data'
+    The folder 'no/such' cannot be read either.
+    """
+    return Dataset.open(path, split=split, schema=schema, compression=compression, verify=verify)

@@ -1,0 +1,65 @@
+"""The schema in the form that the native core takes: a compiled plan, and rules for reading single rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recordsmith import _core
+from recordsmith.schema.numeric import NumericFeature
+from recordsmith.schema.strings import StringFeature
+
+if TYPE_CHECKING:
+    from recordsmith.schema.feature import Feature
+    from recordsmith.schema.plan import PlanColumn
+    from recordsmith.schema.schema import Schema
+
+__all__ = ["compile_plan", "row_rule"]
+
+_VARIES = -1
+
+
+def compile_plan(schema: Schema) -> _core.Plan:
+    """Compile the plan that decodes and encodes records of this schema.
+
+    >>> from recordsmith.schema import Scalar, Schema
+    >>> type(compile_plan(Schema({"label": Scalar("int64")}))).__name__
+    'Plan'
+    """
+    plan: _core.Plan | None = schema._native
+    if plan is None:
+        # Schemas do not change, and compiling takes longer than decoding one record.
+        plan = _core.Plan([_native_column(column) for column in schema.plan()])
+        object.__setattr__(schema, "_native", plan)
+    return plan
+
+
+def _native_column(column: PlanColumn) -> tuple[str, str, int, int, str, Any, bool]:
+    count = _VARIES if column.count is None else column.count
+    row_bytes = _VARIES if column.row_bytes is None else column.row_bytes
+    return column.key, column.kind, count, row_bytes, column.presence, _native_default(column), column.steps
+
+
+def _native_default(column: PlanColumn) -> Any:
+    if column.presence != "default":
+        return None
+    if column.kind != "bytes":
+        return np.asarray(column.default).tolist()
+    return column.default if isinstance(column.default, list) else [column.default]
+
+
+def row_rule(feature: Feature) -> tuple[bool, bool, str, tuple[int | None, ...]]:
+    """Say which Python values the core may take for a feature without asking: (text, raw memory, its format, shape).
+
+    >>> from recordsmith.schema import Tensor, Text
+    >>> row_rule(Tensor("uint8", (28, 28)))
+    (False, True, 'B', (28, 28))
+    >>> row_rule(Text())
+    (True, False, '', ())
+    """
+    if isinstance(feature, NumericFeature):
+        stored_raw = feature.stored_as == "bytes"
+        return False, stored_raw, feature.dtype.char if stored_raw else "", feature.row_shape
+    assert isinstance(feature, StringFeature)  # steps are not written by rows of this kind
+    return feature.text, False, "", feature.shape

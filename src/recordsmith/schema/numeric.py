@@ -1,0 +1,385 @@
+"""Features of numbers: Scalar and Tensor.
+
+float32               a float list                              (storage "list", the default for it)
+int64                 an int64 list                             (storage "list", the default for it)
+every other dtype     one bytes value, compact little-endian    (storage "bytes", the default for them)
+bool, integers        an int64 list if asked for                (storage "list")
+float16               a float list if asked for                 (storage "list")
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith.columns import Ragged
+from recordsmith.errors import SchemaError, SchemaMismatchError, did_you_mean
+from recordsmith.schema.casting import cast_exactly, describe_dtype
+from recordsmith.schema.conversion import check_presence, check_rows
+from recordsmith.schema.feature import Feature, check_row_axis
+from recordsmith.schema.numeric_input import dense_numbers, free_numbers
+from recordsmith.schema.plan import Bools, ColumnParts, Int64s, Parts, PlanColumn
+
+__all__ = ["Scalar", "Tensor"]
+
+Array = npt.NDArray[Any]
+Storage = Literal["bytes", "list"]
+
+_DTYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
+)
+_INT64 = np.dtype("int64")
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class NumericFeature(Feature):
+    """What Scalar and Tensor share: numbers of one dtype and shape, in a list or as raw bytes.
+
+    >>> from recordsmith.schema import Scalar
+    >>> Scalar("uint8").stored_as, Scalar("uint8", storage="list").stored_as
+    ('bytes', 'list')
+    """
+
+    dtype: np.dtype[Any]
+    storage: Storage | None = field(default=None, kw_only=True)
+
+    @property
+    @abstractmethod
+    def row_shape(self) -> tuple[int | None, ...]:
+        """The shape of one row: () for a Scalar."""
+
+    def _set_numbers(self, dtype: Any, storage: Any) -> None:
+        self._set(dtype=_checked_dtype(dtype), storage=storage)
+        if storage not in (None, "bytes", "list"):
+            raise SchemaError("Unknown storage.", found=storage, expected="'bytes', 'list' or None")
+        if storage == "list" and self.dtype.name in ("float64", "complex64", "complex128"):
+            raise SchemaError(
+                f"{self.dtype} values cannot be stored in a list without loss: a float list holds float32.",
+                advice="Leave storage out to keep every bit as bytes, or declare dtype 'float32'.",
+            )
+
+    @cached_property
+    def stored_as(self) -> Storage:
+        """How the numbers are stored: as a list of the Example's own types, or as one bytes value."""
+        return self.storage or ("list" if self.dtype.name in ("float32", "int64") else "bytes")
+
+    def plan(self, name: str) -> tuple[PlanColumn, ...]:
+        """Return the one stored feature that holds the numbers.
+
+        >>> from recordsmith.schema import Tensor
+        >>> column, = Tensor("uint8", (2, 3)).plan("pixels")
+        >>> column.kind, column.count, column.row_bytes
+        ('bytes', 1, 6)
+        """
+        default = None if self.default is None else self.value_to_canonical(self.default)
+        count = self._fixed_count
+        if self.stored_as == "bytes":
+            row_bytes = None if count is None else count * self.dtype.itemsize
+            return (PlanColumn(name, "bytes", 1, row_bytes, self.presence, default),)
+        kind: Literal["float", "int64"] = "float" if self.dtype.kind == "f" else "int64"
+        return (PlanColumn(name, kind, count, None, self.presence, default),)
+
+    def assemble(self, parts: Sequence[Parts]) -> Any:
+        """Return an array of shape (rows, *shape), a masked one if rows may be absent, or a Ragged.
+
+        >>> from recordsmith.schema import Tensor
+        >>> parts = (np.arange(6, dtype=np.uint8).reshape(1, 6), None, None, None)
+        >>> Tensor("uint8", (2, 3)).assemble([parts]).tolist()
+        [[[0, 1, 2], [3, 4, 5]]]
+        """
+        values, offsets, present, _ = parts[0]
+        if self._as_decoded and present is None:
+            return values
+        if offsets is not None:
+            return self._assemble_free(values, offsets, present)
+        rows = len(values)
+        array = self._restored(values).reshape(rows, *self.row_shape)
+        if present is None:
+            return array
+        absent = np.broadcast_to(~present.reshape(rows, *(1 for _ in self.row_shape)), array.shape).copy()
+        return np.ma.MaskedArray(array, mask=absent)
+
+    def row(self, column: Any, index: int) -> Any:
+        """Return one row: a numpy scalar, or an array; None if it is absent.
+
+        >>> from recordsmith.schema import Scalar
+        >>> int(Scalar("int64").row(np.array([7, 8]), 1))
+        8
+        """
+        if isinstance(column, np.ma.MaskedArray):
+            return None if np.ma.getmaskarray(column)[index].all() else column.data[index]
+        return column[index]
+
+    def column_to_parts(self, values: Any, rows: int | None = None) -> tuple[ColumnParts, ...]:
+        """Return what the core writes for a column of numbers; an array of the exact dtype is passed on as it is.
+
+        >>> from recordsmith.schema import Scalar
+        >>> (values, offsets, present), = Scalar("float32").column_to_parts([1, 2.5])
+        >>> values.dtype, offsets, present
+        (dtype('float32'), None, None)
+        """
+        shape = self.row_shape
+        if self._fixed_count is None:
+            flat, offsets, present = free_numbers(values, self.dtype, shape)
+            check_rows(len(offsets) - 1, rows)
+            present = check_presence(present, optional=self.optional)
+            if self.stored_as == "bytes":
+                return ((flat.view(np.uint8), offsets * self.dtype.itemsize, present),)
+            return ((self._as_list(flat, offsets), offsets, present),)
+        if (
+            type(values) is np.ndarray
+            and values.dtype == self.dtype
+            and values.shape[1:] == shape
+            and values.ndim == len(shape) + 1
+            and values.flags.c_contiguous
+        ):
+            array, present = values, None
+        else:
+            array, present = dense_numbers(values, self.dtype, shape)
+        check_rows(len(array), rows)
+        return ((self._stored_rows(array), None, check_presence(present, optional=self.optional)),)
+
+    def _canonical(self, value: Any) -> Array | bytes | None:
+        # An array becomes a column of one row without a copy.
+        column = value[np.newaxis] if isinstance(value, np.ndarray) and value.dtype.kind != "O" else [value]
+        values, _, present = self.column_to_parts(column, 1)[0][:3]
+        if present is not None:  # an array that is masked throughout
+            return None
+        return bytes(values.tobytes()) if self.stored_as == "bytes" else values.reshape(values.size)
+
+    @cached_property
+    def _fixed_count(self) -> int | None:
+        """The number of values in every row; None if it varies."""
+        return None if None in self.row_shape else self._unit
+
+    @cached_property
+    def _as_decoded(self) -> bool:
+        """Whether the core's dense values are the column already: the common case, and it should cost nothing."""
+        return self.row_shape == () and self.stored_as == "list" and self.dtype.name in ("float32", "int64")
+
+    @cached_property
+    def _unit(self) -> int:
+        """The number of values in a row, or for one step of its free dimension."""
+        return prod(size for size in self.row_shape if size is not None)
+
+    def _stored_rows(self, array: Array) -> Array:
+        """Lay out dense rows as they are stored: a matrix of list values or of bytes."""
+        rows, count = len(array), self._unit
+        if self.stored_as == "bytes":
+            return array.reshape(rows * count).view(np.uint8).reshape(rows, count * self.dtype.itemsize)
+        flat = self._as_list(array.reshape(rows * count), None)
+        return flat if count == 1 else flat.reshape(rows, count)
+
+    def _as_list(self, flat: Array, offsets: Int64s | None) -> Array:
+        if self.dtype.kind == "f":
+            return flat.astype(np.float32, copy=False)
+        if self.dtype.name == "uint64":
+            return cast_exactly(flat, _INT64, lambda n: self._row_of(n, offsets))
+        return flat.astype(np.int64, copy=False)
+
+    def _assemble_free(self, values: Array, offsets: Int64s, present: Bools | None) -> Ragged:
+        raw = self.stored_as == "bytes"
+        shape = self.row_shape
+        unit = self._unit
+        start = int(offsets[0])
+        step = unit * self.dtype.itemsize if raw else unit
+        if step > 1:
+            lengths = np.diff(offsets)
+            uneven = np.flatnonzero(lengths % step)
+            if uneven.size:
+                row = int(uneven[0])
+                raise SchemaMismatchError(
+                    f"Row {row} of the batch does not fill the feature's shape.",
+                    row=row,
+                    found=f"{lengths[row]} {'bytes' if raw else 'values'}",
+                    expected=f"a multiple of {step}, for {self.dtype} of shape {shape}",
+                )
+        used = self._restored(values[start : int(offsets[-1])], offsets=offsets - start if start else offsets)
+        # Whatever the storage, offsets count entries of the free dimension if it is the first, and values if not.
+        if shape[0] is None:
+            entries = used.reshape(used.size // unit, *shape[1:])
+            return Ragged.unchecked(entries, (offsets - start) // step, present=present)
+        values_per_row = (offsets - start) // (self.dtype.itemsize if raw else 1)
+        return Ragged.unchecked(used, values_per_row, row_shape=shape, present=present)
+
+    def _restored(self, values: Array, offsets: Int64s | None = None) -> Array:
+        """Return stored values, or raw bytes, in the feature's dtype, without a copy where the storage allows it."""
+        dtype = self.dtype
+        if self.stored_as == "bytes":
+            if dtype.kind == "b" and values.size and int(values.max()) > 1:
+                first = int(np.argmax(values.reshape(-1) > 1))
+                raise self._outside(values.reshape(-1)[first], self._row_of(first, offsets))
+            return values.view(dtype)
+        if values.dtype == dtype:
+            return values
+        if dtype.kind == "f":
+            with np.errstate(over="ignore"):
+                narrow = values.astype(dtype)
+            wrong = np.isfinite(values) & ~np.isfinite(narrow)
+        else:
+            low, high = (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+            wrong = (values < low) | (values > min(high, 2**63 - 1))
+            narrow = values.astype(dtype)
+        if wrong.any():
+            first = int(np.argmax(wrong.reshape(-1)))
+            raise self._outside(values.reshape(-1)[first], self._row_of(first, offsets))
+        return narrow
+
+    def _row_of(self, position: int, offsets: Int64s | None) -> int:
+        if offsets is None:
+            return position // self._unit
+        return int(np.searchsorted(offsets, position, side="right")) - 1
+
+    def _outside(self, value: Any, row: int) -> SchemaMismatchError:
+        return SchemaMismatchError(
+            f"Row {row} of the batch holds a value outside the feature's type.",
+            row=row,
+            found=value.item(),
+            expected=describe_dtype(self.dtype),
+            advice="Declare a type that holds what is stored.",
+        )
+
+    def _shown_setting(self, name: str) -> str:
+        return repr(self.dtype.name) if name == "dtype" else super()._shown_setting(name)
+
+    def _setting_to_json(self, name: str) -> Any:
+        if name == "dtype":
+            return self.dtype.name
+        return _plain_to_json(self.default) if name == "default" else super()._setting_to_json(name)
+
+    @classmethod
+    def _setting_from_json(cls, name: str, value: Any, settings: Mapping[str, Any]) -> Any:
+        if name == "default":
+            return _plain_from_json(value, complex if str(settings.get("dtype")).startswith("complex") else float)
+        return super()._setting_from_json(name, value, settings)
+
+    def _checked_default(self, default: Any) -> Any:
+        super()._checked_default(default)
+        return _frozen(np.asarray(default).tolist() if isinstance(default, (np.ndarray, np.generic)) else default)
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Scalar(NumericFeature):
+    """One number.
+
+    Args:
+        dtype: any numpy dtype of numbers or bool.
+        optional: a record may lack it; the column is a masked array then.
+        default: what a record without it reads as.
+        storage: "list" or "bytes"; None takes a list for float32 and int64, and bytes for all others.
+        description: a sentence for whoever reads the schema.
+
+    >>> Scalar("float32", default=0.5)
+    Scalar('float32', default=0.5)
+    """
+
+    type_name: ClassVar[str] = "scalar"
+
+    def __init__(
+        self,
+        dtype: npt.DTypeLike,
+        *,
+        optional: bool = False,
+        default: Any = None,
+        storage: Storage | None = None,
+        description: str = "",
+    ) -> None:
+        self._set_numbers(dtype, storage)
+        self._set_common(optional=optional, default=default, description=description)
+
+    @property
+    def row_shape(self) -> tuple[()]:
+        """The shape of one row."""
+        return ()
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Tensor(NumericFeature):
+    """An array of numbers of a known shape, in which one dimension may vary from record to record.
+
+    Args:
+        dtype: any numpy dtype of numbers or bool.
+        shape: sizes, with at most one None; that one is restored from the number of values.
+        optional: a record may lack it; the column is a masked array, or a Ragged with absent rows.
+        default: what a record without it reads as.
+        storage: "list" or "bytes"; None takes a list for float32 and int64, and bytes for all others.
+        description: a sentence for whoever reads the schema.
+
+    >>> Tensor("float32", (None, 4))
+    Tensor('float32', (None, 4))
+    """
+
+    type_name: ClassVar[str] = "tensor"
+
+    shape: tuple[int | None, ...]
+
+    def __init__(  # noqa: PLR0913 - what they are is said by name
+        self,
+        dtype: npt.DTypeLike,
+        shape: Sequence[int | None],
+        *,
+        optional: bool = False,
+        default: Any = None,
+        storage: Storage | None = None,
+        description: str = "",
+    ) -> None:
+        self._set_numbers(dtype, storage)
+        self._set(shape=check_row_axis(shape))
+        self._set_common(optional=optional, default=default, description=description)
+
+    @property
+    def row_shape(self) -> tuple[int | None, ...]:
+        """The shape of one row."""
+        return self.shape
+
+
+def _checked_dtype(dtype: Any) -> np.dtype[Any]:
+    try:
+        found = None if dtype is None else np.dtype(dtype)
+    except TypeError:
+        raise SchemaError(
+            f"There is no dtype {dtype!r}.{did_you_mean(str(dtype), _DTYPES)}", expected=", ".join(_DTYPES)
+        ) from None
+    if found is None or found.name not in _DTYPES:
+        advice = None
+        if found is not None and found.kind in "OSUT":
+            advice = "Declare strings as Text() or Bytes()."
+        elif found is not None and found.kind in "mM":
+            advice = "Store times as int64, in a unit that the description names."
+        raise SchemaError("This dtype cannot be stored.", found=dtype, expected=", ".join(_DTYPES), advice=advice)
+    native: np.dtype[Any] = np.dtype(found.name)  # in this machine's byte order, whichever order it was written in
+    return native
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    return tuple(_frozen(entry) for entry in value) if isinstance(value, (list, tuple, np.ndarray)) else value
+
+
+def _plain_to_json(value: Any) -> Any:
+    """Turn a frozen default into JSON, which has no complex numbers, infinities or NaN: those become strings."""
+    if isinstance(value, tuple):
+        return [_plain_to_json(entry) for entry in value]
+    if isinstance(value, complex) or (isinstance(value, float) and not np.isfinite(value)):
+        return str(value)
+    return value
+
+
+def _plain_from_json(value: Any, number: type[complex | float]) -> Any:
+    if isinstance(value, list):
+        return tuple(_plain_from_json(entry, number) for entry in value)
+    if not isinstance(value, str):
+        return value
+    try:
+        return number(value)
+    except ValueError:
+        raise SchemaError("The default is not a number.", found=value) from None

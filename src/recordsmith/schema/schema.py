@@ -1,0 +1,322 @@
+"""Schema: what is in a record, declared once."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recordsmith.atomic_file import write_atomically
+from recordsmith.errors import EncodeError, RecordsmithError, SchemaError, did_you_mean, list_names
+from recordsmith.schema.feature import Feature
+from recordsmith.schema.foreign import named_columns
+from recordsmith.schema.numeric import Scalar, Tensor
+from recordsmith.schema.steps import Steps
+from recordsmith.schema.strings import Bytes, Text
+
+if TYPE_CHECKING:
+    from recordsmith.schema.plan import ColumnParts, Parts, PlanColumn
+
+__all__ = ["Schema"]
+
+_FORMAT = "recordsmith-schema"
+_VERSION = 1
+_TYPES: dict[str, type[Feature]] = {kind.type_name: kind for kind in (Scalar, Tensor, Text, Bytes, Steps)}
+
+
+class Schema(Mapping[str, Feature]):
+    """The features of a record by name, in order. It does not change once it is built.
+
+    >>> schema = Schema({"tokens": Tensor("int64", (None,)), "label": Scalar("int64")})
+    >>> schema
+    Schema({
+        'tokens': Tensor('int64', (None,)),
+        'label':  Scalar('int64'),
+    })
+    >>> schema["label"].dtype
+    dtype('int64')
+    """
+
+    __slots__ = ("_features", "_native", "_spans")
+
+    _features: dict[str, Feature]
+    _native: Any  # the compiled plan, kept by recordsmith.schema.native
+    _spans: tuple[tuple[str, Feature, int, int], ...]  # name, feature, and which of all plan columns are its own
+
+    def __init__(self, features: Mapping[str, Feature]) -> None:
+        if not isinstance(features, Mapping):
+            raise SchemaError("A schema is made from a mapping of names to features.", found=type(features).__name__)
+        spans = []
+        owners: dict[tuple[str, bool], str] = {}
+        start = 0
+        for name, feature in features.items():
+            _check_entry(name, feature)
+            columns = feature.plan(name)
+            for column in columns:
+                owner = owners.setdefault((column.key, column.steps), name)
+                if owner != name:
+                    raise SchemaError(
+                        f"Two features are stored under the same name {column.key!r}.",
+                        found=list_names([owner, name]),
+                        advice="Rename one of them.",
+                    )
+            spans.append((name, feature, start, start + len(columns)))
+            start += len(columns)
+        object.__setattr__(self, "_features", dict(features))
+        object.__setattr__(self, "_spans", tuple(spans))
+        object.__setattr__(self, "_native", None)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a Schema does not change; build a new one, as in Schema({**schema, name: feature})")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("a Schema does not change")
+
+    def __getitem__(self, name: str) -> Feature:
+        try:
+            return self._features[name]
+        except KeyError:
+            raise KeyError(f"{name!r} is not in the schema.{did_you_mean(str(name), self._features)}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._features)
+
+    def __len__(self) -> int:
+        return len(self._features)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._features
+
+    def __eq__(self, other: object) -> bool:
+        return self._features == other._features if isinstance(other, Schema) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._features.items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Schema, (self._features,)
+
+    def __repr__(self) -> str:
+        if not self._features:
+            return "Schema({})"
+        width = max(len(repr(name)) for name in self._features) + 1
+        lines = [f"    {repr(name) + ':':<{width}} {feature!r},\n" for name, feature in self._features.items()]
+        return f"Schema({{\n{''.join(lines)}}})"
+
+    def select(self, names: Iterable[str]) -> Schema:
+        """Return a schema of some of the features, in the order asked for.
+
+        >>> Schema({"a": Text(), "b": Text(), "c": Text()}).select(["c", "a"])
+        Schema({
+            'c': Text(),
+            'a': Text(),
+        })
+        """
+        wanted = [names] if isinstance(names, str) else list(names)
+        for name in wanted:
+            if name not in self._features:
+                raise SchemaError(
+                    f"There is no feature {name!r}.{did_you_mean(str(name), self)}", expected=list_names(self)
+                )
+        return Schema({name: self._features[name] for name in wanted})
+
+    def plan(self) -> list[PlanColumn]:
+        """Return the stored features that the native core reads and writes, in the schema's order.
+
+        >>> [column.key for column in Schema({"a": Text(), "b": Scalar("int64")}).plan()]
+        ['a', 'b']
+        """
+        return [column for name, feature in self._features.items() for column in feature.plan(name)]
+
+    def assemble(self, parts: Sequence[Parts]) -> dict[str, Any]:
+        """Return a batch by name from what the core decoded, one entry for each column of `plan()`.
+
+        >>> import numpy as np
+        >>> Schema({"a": Scalar("int64")}).assemble([(np.array([1, 2]), None, None, None)])
+        {'a': array([1, 2])}
+        """
+        batch = {}
+        for name, feature, start, stop in self._spans:
+            try:
+                batch[name] = feature.assemble(parts[start:stop])
+            except RecordsmithError as error:
+                raise error.at(feature=name) from None
+        return batch
+
+    def columns_to_parts(self, columns: Any) -> tuple[int, list[ColumnParts]]:
+        """Return the number of rows, and what the core needs to write them, one entry for each column of `plan()`.
+
+        Args:
+            columns: a mapping of names to columns, an Arrow table or a pandas DataFrame. Optional features may be
+                left out; every other difference in names or lengths is an EncodeError.
+
+        >>> rows, parts = Schema({"a": Bytes()}).columns_to_parts({"a": [b"x", b"y"]})
+        >>> rows, parts
+        (2, [([b'x', b'y'], None, None)])
+        """
+        given = named_columns(columns)
+        if given is None:
+            if not isinstance(columns, Mapping):
+                raise EncodeError(
+                    "Columns are given by name.",
+                    found=type(columns).__name__,
+                    expected="a mapping of names to columns, an Arrow table or a pandas DataFrame",
+                )
+            given = dict(columns)
+        self._check_names(given)
+        rows = _common_length(given)
+        parts: list[ColumnParts] = []
+        for name, feature in self._features.items():
+            try:
+                parts.extend(feature.column_to_parts(given[name] if name in given else [None] * rows, rows))
+            except RecordsmithError as error:
+                raise error.at(feature=name) from None
+        return rows, parts
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the schema as JSON-ready values.
+
+        >>> Schema({"a": Text()}).to_json()
+        {'format': 'recordsmith-schema', 'version': 1, 'features': {'a': {'type': 'text'}}}
+        """
+        features = {name: feature.to_json() for name, feature in self._features.items()}
+        return {"format": _FORMAT, "version": _VERSION, "features": features}
+
+    @classmethod
+    def from_json(cls, document: Any) -> Schema:
+        """Build a schema from what `to_json` returned; anything unknown in it is refused.
+
+        >>> Schema.from_json(Schema({"a": Text()}).to_json())
+        Schema({
+            'a': Text(),
+        })
+        """
+        if not isinstance(document, Mapping) or document.get("format") != _FORMAT:
+            raise SchemaError("This is not a recordsmith schema.", expected=f'a JSON object with "format": "{_FORMAT}"')
+        if document.get("version") != _VERSION:
+            raise SchemaError(
+                "This schema has a version that this recordsmith does not know.",
+                found=f"version {document.get('version')!r}",
+                expected=f"version {_VERSION}",
+                advice="Read it with the recordsmith that wrote it, or a newer one.",
+            )
+        unknown = [name for name in document if name not in ("format", "version", "features")]
+        features = document.get("features")
+        if unknown or not isinstance(features, Mapping):
+            raise SchemaError(
+                "The schema's JSON has unknown or missing entries.",
+                found=list_names(map(str, document)),
+                expected="'format', 'version', 'features'",
+            )
+        return cls({name: _feature_from_json(name, settings) for name, settings in features.items()})
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the schema as JSON; the file appears under its name only when it is whole.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Schema({"a": Text()}).save(f"{folder}/schema.json")
+        ...     len(Schema.load(f"{folder}/schema.json"))
+        1
+        """
+        text = json.dumps(self.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        with write_atomically(path) as temporary:
+            Path(temporary).write_text(text, encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Schema:
+        """Read a schema that `save` wrote.
+
+        >>> Schema.load("no such file.json")
+        Traceback (most recent call last):
+        FileNotFoundError: [Errno 2] No such file or directory: 'no such file.json'
+        """
+        raw = Path(path).read_bytes()
+        try:
+            return cls.from_json(json.loads(raw, object_pairs_hook=_without_repeats))
+        except RecordsmithError as error:
+            raise error.at(path=path) from None
+        except ValueError as error:  # not JSON, or not UTF-8
+            raise SchemaError(f"This is not a schema in JSON: {error}", path=path) from None
+
+    def _check_names(self, given: Mapping[str, Any]) -> None:
+        for name in given:
+            if name not in self._features:
+                raise EncodeError(
+                    f"There is a column {name!r}, and no such feature.{did_you_mean(str(name), self)}",
+                    expected=f"the features {list_names(self)}",
+                    advice="Add it to the schema, or leave the column out.",
+                )
+        for name, feature in self._features.items():
+            if name not in given and not feature.optional:
+                raise EncodeError(
+                    f"There is no column for the feature {name!r}.{did_you_mean(name, map(str, given))}",
+                    feature=name,
+                    found=f"the columns {list_names(map(str, given))}",
+                    advice="Give the column, or declare the feature with optional=True or a default.",
+                )
+
+
+def _check_entry(name: object, feature: object) -> None:
+    if not isinstance(name, str):
+        raise SchemaError("A feature's name must be a string.", found=f"{name!r} ({type(name).__name__})")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise SchemaError("A feature's name must be text that UTF-8 can hold.", found=ascii(name)) from None
+    if not isinstance(feature, Feature):
+        advice = "Write a feature such as Scalar('float32'), Tensor('int64', (None,)), Text() or Bytes()."
+        if isinstance(feature, type) and issubclass(feature, Feature):
+            advice = f"Call it: {feature.__name__}(...)."
+        raise SchemaError(
+            "A schema's entry must be a feature.", feature=name, found=feature, expected="a feature", advice=advice
+        )
+
+
+def _feature_from_json(name: str, settings: Any) -> Feature:
+    kind = settings.get("type") if isinstance(settings, Mapping) else None
+    if kind not in _TYPES:
+        raise SchemaError(
+            f"Unknown feature type {kind!r}.{did_you_mean(str(kind), _TYPES)}",
+            feature=name,
+            expected=list_names(_TYPES),
+            advice="If a newer recordsmith wrote this schema, read it with that version.",
+        )
+    try:
+        return _TYPES[kind].from_json({key: value for key, value in settings.items() if key != "type"})
+    except SchemaError as error:
+        raise error.at(feature=name) from None
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise SchemaError(f"The name {name!r} is there twice.")
+    return dict(pairs)
+
+
+def _common_length(columns: Mapping[str, Any]) -> int:
+    lengths = {}
+    for name, values in columns.items():
+        if not hasattr(values, "__len__") or getattr(values, "ndim", 1) == 0:
+            raise EncodeError(
+                "A column must have a length.",
+                feature=name,
+                found=type(values).__name__,
+                advice="Turn a generator into a list, and a single value into a list of one.",
+            )
+        lengths[name] = len(values)
+    longest = max(lengths, key=lengths.__getitem__, default=None)
+    shortest = min(lengths, key=lengths.__getitem__, default=None)
+    if longest is None or shortest is None:
+        return 0
+    if lengths[longest] != lengths[shortest]:
+        raise EncodeError(
+            "The columns differ in length.",
+            found=f"{longest!r} has {lengths[longest]} rows, {shortest!r} has {lengths[shortest]}",
+            advice="Every column needs one entry per row; None stands for an absent value of an optional feature.",
+        )
+    return lengths[longest]

@@ -1,0 +1,195 @@
+"""Features of strings: Text, stored as UTF-8, and Bytes."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from recordsmith.columns import ByteColumn, Ragged
+from recordsmith.errors import SchemaError
+from recordsmith.schema.conversion import check_presence, check_rows
+from recordsmith.schema.feature import Feature, check_row_axis
+from recordsmith.schema.plan import ColumnParts, Int64s, Parts, PlanColumn
+from recordsmith.schema.string_input import one_string_a_row, several_strings_a_row
+
+__all__ = ["Bytes", "Text"]
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class StringFeature(Feature):
+    """What Text and Bytes share: one string a record, a fixed number of them, or a number that varies.
+
+    >>> from recordsmith.schema import Bytes
+    >>> isinstance(Bytes(), StringFeature)
+    True
+    """
+
+    shape: tuple[int | None, ...] = ()
+
+    @property
+    @abstractmethod
+    def text(self) -> bool:
+        """Whether the strings are text."""
+
+    def __init__(
+        self, shape: Sequence[int | None] = (), *, optional: bool = False, default: Any = None, description: str = ""
+    ) -> None:
+        self._set(shape=check_row_axis(shape))
+        if len(self.shape) > 1:
+            raise SchemaError(
+                "Strings have at most one dimension.",
+                found=f"shape {self.shape}",
+                expected="() for one string, (k,) for k of them, (None,) for a number that varies",
+            )
+        self._set_common(optional=optional, default=default, description=description)
+
+    @property
+    def _count(self) -> int | None:
+        """The number of strings in a record; None if it varies."""
+        return self.shape[0] if self.shape else 1
+
+    def plan(self, name: str) -> tuple[PlanColumn, ...]:
+        """Return the one stored feature that holds the strings.
+
+        >>> from recordsmith.schema import Text
+        >>> Text((None,)).plan("words")[0].count is None
+        True
+        """
+        default = None if self.default is None else self.value_to_canonical(self.default)
+        if isinstance(default, list) and self._count == 1:
+            default = default[0]
+        return (PlanColumn(name, "bytes", self._count, None, self.presence, default),)
+
+    def assemble(self, parts: Sequence[Parts]) -> ByteColumn | Ragged:
+        """Return a ByteColumn, or a Ragged of them where a record holds several strings.
+
+        >>> from recordsmith.schema import Text
+        >>> Text().assemble([(np.frombuffer(b"catdog", np.uint8), np.array([0, 3, 6]), None, None)])
+        ByteColumn(2 rows: 'cat', 'dog')
+        """
+        values, _, present, _ = parts[0]
+        offsets = cast("Int64s", parts[0][1])  # the core gives them with every column of strings
+        if not self.shape:
+            return ByteColumn.unchecked(values, offsets, text=self.text, present=present)
+        if self._count == 1:  # the core gives no second level of offsets for exactly one string
+            counts = np.ones(len(offsets) - 1, np.int64) if present is None else present.astype(np.int64)
+            strings = ByteColumn.unchecked(values, offsets, text=self.text)
+            if present is not None:
+                strings = strings[present]
+            return Ragged.unchecked(strings, np.concatenate([[0], np.cumsum(counts)]), present=present)
+        data, value_offsets = values
+        strings = ByteColumn.unchecked(data, value_offsets, text=self.text)
+        return Ragged.unchecked(strings, offsets, present=present)
+
+    def row(self, column: Any, index: int) -> Any:
+        """Return one row: a str or bytes, or a list of them; None if it is absent.
+
+        >>> from recordsmith.schema import Bytes
+        >>> Bytes().row(ByteColumn(b"catdog", [0, 3, 6]), 1)
+        b'dog'
+        """
+        value = column[index]
+        return value.to_list() if isinstance(value, ByteColumn) else value
+
+    def column_to_parts(self, values: Any, rows: int | None = None) -> tuple[ColumnParts, ...]:
+        """Return what the core writes for a column of strings; a list of bytes is passed on as it is.
+
+        >>> from recordsmith.schema import Bytes
+        >>> Bytes().column_to_parts([b"a", b"b"])
+        (([b'a', b'b'], None, None),)
+        """
+        if not self.shape:
+            strings, present = one_string_a_row(values, text=self.text)
+            check_rows(len(strings), rows)
+            present = check_presence(present, optional=self.optional)
+            if isinstance(strings, list):
+                return ((strings, None, present),)
+            return ((strings.data, strings.offsets, present),)
+        strings, offsets, present = several_strings_a_row(values, text=self.text, count=self._count)
+        check_rows(len(offsets) - 1, rows)
+        present = check_presence(present, optional=self.optional)
+        if self._count != 1:
+            return (((strings.data, strings.offsets), offsets, present),)
+        # One string a row, or none where the row is absent: its own offsets are all that the core takes.
+        return ((strings.data, strings.offsets[offsets], present),)
+
+    def _canonical(self, value: Any) -> bytes | list[bytes]:
+        if not self.shape:
+            strings, _ = one_string_a_row([value], text=self.text)
+            return bytes(strings[0])
+        several, _, _ = several_strings_a_row([value], text=self.text, count=self._count)
+        return [bytes(entry) for entry in ByteColumn.unchecked(several.data, several.offsets).to_list()]
+
+    def _checked_default(self, default: Any) -> Any:
+        canonical = self.value_to_canonical(default)
+        if isinstance(canonical, bytes):
+            return canonical.decode() if self.text else canonical
+        return tuple(entry.decode() if self.text else entry for entry in canonical)
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Text(StringFeature):
+    """Text, stored as UTF-8.
+
+    Args:
+        shape: () for one string, (k,) for k of them, (None,) for a number that varies.
+        optional: a record may lack it; absent rows read as None.
+        default: what a record without it reads as.
+        description: a sentence for whoever reads the schema.
+
+    >>> Text((None,), description="the words of the caption")
+    Text((None,), description='the words of the caption')
+    """
+
+    type_name: ClassVar[str] = "text"
+
+    @property
+    def text(self) -> bool:
+        """Whether the strings are text."""
+        return True
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Bytes(StringFeature):
+    """Byte strings, stored as they are.
+
+    Args:
+        shape: () for one string, (k,) for k of them, (None,) for a number that varies.
+        optional: a record may lack it; absent rows read as None.
+        default: what a record without it reads as.
+        description: a sentence for whoever reads the schema.
+
+    >>> Bytes(optional=True)
+    Bytes(optional=True)
+    """
+
+    type_name: ClassVar[str] = "bytes"
+
+    @property
+    def text(self) -> bool:
+        """Whether the strings are text."""
+        return False
+
+    def _setting_to_json(self, name: str) -> Any:
+        if name != "default":
+            return super()._setting_to_json(name)
+        if isinstance(self.default, tuple):
+            return [base64.b64encode(entry).decode() for entry in self.default]
+        return base64.b64encode(self.default).decode()
+
+    @classmethod
+    def _setting_from_json(cls, name: str, value: Any, settings: Mapping[str, Any]) -> Any:
+        if name != "default":
+            return super()._setting_from_json(name, value, settings)
+        try:
+            if isinstance(value, list):
+                return tuple(base64.b64decode(entry, validate=True) for entry in value)
+            return base64.b64decode(value, validate=True)
+        except (binascii.Error, TypeError, ValueError):
+            raise SchemaError("The default of a bytes feature must be in base64.", found=value) from None

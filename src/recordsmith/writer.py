@@ -1,0 +1,207 @@
+"""RecordWriter: one TFRecord file, which appears under its name only when it is whole."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from types import TracebackType
+from typing import Any, Self
+
+from recordsmith import _core
+from recordsmith.atomic_file import put_in_place, temporary_name
+from recordsmith.compression import writing_compression
+from recordsmith.errors import RecordsmithError
+from recordsmith.example import encode_example
+from recordsmith.row_writing import RowWriter
+from recordsmith.schema import Schema
+from recordsmith.schema.native import compile_plan
+
+__all__ = ["RecordWriter"]
+
+_ROWS_AT_ONCE = 1024
+
+
+class RecordWriter:
+    """Writes payload bytes, mappings, rows or columns to a TFRecord file.
+
+    The file is written under a hidden temporary name and gets its own name when it is closed: flushed, synced to disk
+    and renamed, replacing a file that was there. If the `with` block raises, or the process is killed, nothing is left
+    under the final name and an older file stays as it was. A full disk or a failing write raises OSError.
+
+    Args:
+        path: the file to write.
+        compression: None, "gzip" or "zlib".
+        level: how hard to compress, 1 to 9.
+        sync: wait at the end until the data is on the disk, so that it survives a power cut.
+
+    >>> import recordsmith as rs, tempfile
+    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+    >>> schema = rs.Schema({"x": rs.Scalar("float32"), "label": rs.Scalar("int64")})
+    >>> with rs.RecordWriter(path) as writer:
+    ...     writer.write_columns({"x": [0.5, 1.5], "label": [0, 1]}, schema)
+    ...     writer.write_rows([{"x": 2.5, "label": 0}], schema)
+    >>> writer.records
+    3
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], compression: str | None = None, *, level: int = 6, sync: bool = True
+    ) -> None:
+        name = writing_compression(compression)
+        if isinstance(level, bool) or not isinstance(level, int) or not 1 <= level <= 9:
+            raise RecordsmithError("The compression level must be from 1 to 9.", path=path, found=level)
+        self._final = os.fspath(path)
+        self._sync = sync
+        self._check_target()
+        self._temporary = temporary_name(self._final)
+        self._sink: _core.RecordSink | None = _core.RecordSink(self._temporary, name, level)
+        self._counts = (0, 0)
+        self._row_writer: tuple[Schema, RowWriter] | None = None
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Append one record with this payload.
+
+        >>> import recordsmith as rs, tempfile
+        >>> with rs.RecordWriter(tempfile.mkdtemp() + "/one.tfrecord") as writer:
+        ...     writer.write(b"payload")
+        """
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(
+                f"a record's payload must be bytes, not {type(data).__name__}; "
+                "write_example, write_rows and write_columns take values"
+            )
+        self._opened().append(data if isinstance(data, bytes) else bytes(data))
+
+    def write_example(self, mapping: Mapping[str, Any]) -> None:
+        """Append one record that holds the mapping as a tf.train.Example, by the rules of `encode_example`.
+
+        >>> import recordsmith as rs, tempfile
+        >>> with rs.RecordWriter(tempfile.mkdtemp() + "/one.tfrecord") as writer:
+        ...     writer.write_example({"label": 3, "name": "cat"})
+        """
+        sink = self._opened()
+        sink.append(encode_example(mapping))
+
+    def write_rows(self, rows: Iterable[Mapping[str, Any]], schema: Schema) -> None:
+        """Append rows given as mappings of names to values.
+
+        A row that does not fit the schema is an EncodeError that names the row and the feature.
+
+        >>> import recordsmith as rs, tempfile
+        >>> with rs.RecordWriter(tempfile.mkdtemp() + "/rows.tfrecord") as writer:
+        ...     writer.write_rows(({"n": n} for n in range(5)), rs.Schema({"n": rs.Scalar("int64")}))
+        """
+        sink = self._opened()
+        if self._row_writer is None or self._row_writer[0] is not schema:
+            self._row_writer = (schema, RowWriter(schema))
+        row_writer = self._row_writer[1]
+        remaining = iter(rows)
+        number = 0
+        while batch := list(islice(remaining, _ROWS_AT_ONCE)):
+            row_writer.append(sink, batch, number)
+            number += len(batch)
+
+    def write_columns(self, columns: Any, schema: Schema) -> None:
+        """Append rows given as columns: a mapping of names to arrays or lists, an Arrow table or a DataFrame.
+
+        >>> import numpy as np, recordsmith as rs, tempfile
+        >>> with rs.RecordWriter(tempfile.mkdtemp() + "/columns.tfrecord") as writer:
+        ...     writer.write_columns({"n": np.arange(5)}, rs.Schema({"n": rs.Scalar("int64")}))
+        """
+        sink = self._opened()
+        count, parts = schema.columns_to_parts(columns)
+        sink.append_columns(compile_plan(schema), parts, count)
+
+    def flush(self) -> None:
+        """Hand what was written so far to the operating system."""
+        self._opened().flush()
+
+    @property
+    def path(self) -> str:
+        """The file's final name."""
+        return self._final
+
+    @property
+    def records(self) -> int:
+        """How many records were written."""
+        return self._counts[0] if self._sink is None else self._sink.records
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes they take with their framing, before compression."""
+        return self._counts[1] if self._sink is None else self._sink.bytes
+
+    def close(self) -> None:
+        """Finish the file and give it its name. Closing twice is fine.
+
+        >>> import os, recordsmith as rs, tempfile
+        >>> writer = rs.RecordWriter(tempfile.mkdtemp() + "/data.tfrecord")
+        >>> os.path.exists(writer.path)
+        False
+        >>> writer.close()
+        >>> os.path.exists(writer.path)
+        True
+        """
+        if self._sink is None:
+            return
+        try:
+            self._sink.close(self._sync)
+            self._counts = (self._sink.records, self._sink.bytes)
+            put_in_place(self._temporary, self._final, sync=self._sync)
+        except BaseException:
+            self.discard()
+            raise
+        self._sink = None
+
+    def discard(self) -> None:
+        """Give up: nothing is left of what was written.
+
+        >>> import os, recordsmith as rs, tempfile
+        >>> writer = rs.RecordWriter(tempfile.mkdtemp() + "/data.tfrecord")
+        >>> writer.discard()
+        >>> os.listdir(os.path.dirname(writer.path))
+        []
+        """
+        if self._sink is None:
+            return
+        self._counts = (self._sink.records, self._sink.bytes)
+        self._sink = None
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self._temporary)
+
+    def _opened(self) -> _core.RecordSink:
+        if self._sink is None:
+            raise RecordsmithError("The writer is closed.", path=self._final, advice="Open another file.")
+        return self._sink
+
+    def _check_target(self) -> None:
+        if os.path.isdir(self._final):
+            raise IsADirectoryError(21, "The target is a folder; name a file in it", self._final)
+        folder = os.path.dirname(self._final) or "."
+        if not os.path.isdir(folder):
+            error = FileNotFoundError(2, "There is no such folder to write to", folder)
+            error.add_note("Create it first, as with os.makedirs.")
+            raise error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
+
+    def __del__(self) -> None:
+        if getattr(self, "_sink", None) is not None:
+            self.discard()
+            warnings.warn(
+                f"A RecordWriter was not closed, so {self._final!r} was not written. Use it in a with statement.",
+                ResourceWarning,
+                stacklevel=2,
+            )

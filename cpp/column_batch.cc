@@ -17,7 +17,6 @@ using wire::Bytes;
 
 constexpr std::uint8_t kFieldOne = 1 << 3 | 2;  // a length-delimited field 1: an entry, a key, a packed list, a value
 constexpr std::uint8_t kFieldTwo = 2 << 3 | 2;
-constexpr std::int32_t kNotText = FeaturePlan::kUnwanted - 1;
 
 Status mismatch(Code code, const PlanColumn& column, std::string found, std::string expected) {
   Failure failure;
@@ -103,49 +102,148 @@ Status BatchDecoder::add(const std::uint8_t* payload, std::size_t size) {
   return Status::ok();
 }
 
-// --- the predicted path: false means "not as plain as expected", never "wrong" ---
+// --- the predicted path: false or null means "not as plain as expected", never "wrong" ---
 
-bool BatchDecoder::slot_matches(const Slot& slot, const std::uint8_t* key, std::size_t size,
-                                std::size_t readable) const {
-  if (slot.key.size() != size) return false;
-#if defined(__SSE2__)
-  if (size <= 16 && readable >= 16) {
-    const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(key));
-    const __m128i expected = _mm_loadu_si128(reinterpret_cast<const __m128i*>(slot.head.data()));
-    const auto equal = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(here, expected)));
-    return (equal & slot.head_mask) == slot.head_mask;
-  }
-#endif
-  (void)readable;
-  return std::memcmp(slot.key.data(), key, size) == 0;
+namespace {
+
+// The bytes from a key to its values, when every length is below 128 and `size` bytes of values follow:
+//
+//   12 size+4   kind size+2   0a size        Feature value = 2 { *List kind { packed, or one byte value = 1 } }
+//
+// Read as one little-endian number, this is the head for no values plus `size` times kSizeStep.
+constexpr std::uint64_t kSizeStep = 1ULL << 8 | 1ULL << 24 | 1ULL << 40;
+constexpr std::size_t kValueHeadBytes = 6;
+constexpr std::uint64_t kValueHeadMask = (1ULL << (8 * kValueHeadBytes)) - 1;
+
+std::uint64_t value_head(Kind kind) {
+  const std::uint64_t list_tag = static_cast<std::uint64_t>(kind) << 3 | wire::kDelimited;
+  return kFieldTwo | 4ULL << 8 | list_tag << 16 | 2ULL << 24 | static_cast<std::uint64_t>(kFieldOne) << 32;
 }
 
-// The column of the feature at *place, which moves on. What was predicted wrongly is learnt.
-std::int32_t BatchDecoder::column_at(std::size_t* place, const std::uint8_t* key, std::size_t size,
-                                     std::size_t readable) {
-  for (std::size_t ahead = *place; ahead < slots_.size() && ahead < *place + 2; ++ahead) {
-    if (slot_matches(slots_[ahead], key, size, readable)) {
-      *place = ahead + 1;
-      return slots_[ahead].column;
-    }
-  }
-  if (!is_utf8(key, size)) return kNotText;  // asked once for each name: from then on it is expected
+template <typename T>
+T load(Bytes at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+#if defined(__SSE2__)
+std::uint32_t equal_bytes(Bytes left, const std::uint8_t* right) {
+  return static_cast<std::uint32_t>(
+      _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(left)),
+                                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(right)))));
+}
+#endif
+
+}  // namespace
+
+BatchDecoder::Slot BatchDecoder::make_slot(std::string_view key) const {
   Slot slot;
-  slot.key.assign(reinterpret_cast<const char*>(key), size);
-  for (std::size_t i = 0; i < std::min<std::size_t>(size, 16); ++i) {
-    slot.head[i] = key[i];
+  slot.key = key;
+  for (std::size_t i = 0; i < std::min<std::size_t>(key.size(), 16); ++i) {
+    slot.head[i] = static_cast<std::uint8_t>(key[i]);
     slot.head_mask |= 1u << i;
   }
-  slot.column = plan_->find(slot.key);
-  const std::int32_t column = slot.column;
-  constexpr std::size_t kMostSlots = 4096;  // a record with more features than this is not worth predicting
-  if (*place < slots_.size()) {
-    slots_[*place] = std::move(slot);
-  } else if (slots_.size() < kMostSlots) {
-    slots_.push_back(std::move(slot));
+  if (key.size() > 16) std::memcpy(slot.tail.data(), key.data() + key.size() - 16, 16);
+  slot.readable = static_cast<std::ptrdiff_t>(4 + std::max<std::size_t>(key.size(), 16) + 8);
+  slot.column = plan_->find(key);
+  if (slot.column == FeaturePlan::kUnwanted) return slot;
+  const PlanColumn& spec = plan_->columns()[static_cast<std::size_t>(slot.column)];
+  slot.value_head = value_head(spec.kind);
+  slot.take = Take::kList;
+  if (spec.presence != Presence::kOptional && spec.count == 1 && spec.row_bytes < 0) {
+    if (spec.kind == Kind::kFloat) slot.take = Take::kOneFloat;
+    if (spec.kind == Kind::kInt64) slot.take = Take::kOneInt64;
+    if (spec.kind == Kind::kBytes) slot.take = Take::kOneBytes;
   }
-  ++*place;
-  return column;
+  return slot;
+}
+
+const BatchDecoder::Slot* BatchDecoder::slot_at(std::size_t* place, std::string_view key) {
+  for (std::size_t ahead = *place; ahead < slots_.size() && ahead < *place + 2; ++ahead) {
+    if (slots_[ahead].key == key) {
+      *place = ahead + 1;
+      return &slots_[ahead];
+    }
+  }
+  // Asked once for each name: from then on it is expected.
+  if (!is_utf8(reinterpret_cast<const std::uint8_t*>(key.data()), key.size())) return nullptr;
+  constexpr std::size_t kMostSlots = 4096;  // a record with more features than this is not worth predicting
+  const std::size_t position = std::min(*place, kMostSlots);
+  if (position >= slots_.size()) slots_.resize(position + 1);
+  slots_[position] = make_slot(key);
+  *place = position + 1;
+  return &slots_[position];
+}
+
+inline bool BatchDecoder::take_values(const Slot& slot, const std::uint8_t* at, std::size_t size,
+                                      const std::uint8_t* readable_end) {
+  const auto index = static_cast<std::size_t>(slot.column);
+  switch (slot.take) {
+    case Take::kNothing:
+      return true;
+    case Take::kOneFloat:
+      if (size != 4) return false;
+      columns_[index].floats[rows_] = load<float>(at);
+      return true;
+    case Take::kOneInt64: {
+      if (size == 0 || size > 8 || readable_end - at < 8) return take_list(index, at, size);
+      const std::uint64_t used = ~std::uint64_t{0} >> (64 - 8 * size);
+      const std::uint64_t bytes = load<std::uint64_t>(at) & used;
+      constexpr std::uint64_t kContinues = 0x8080808080808080u;
+      if ((bytes & kContinues) != (kContinues & (used >> 8))) return false;  // not one varint of this size
+      columns_[index].int64s[rows_] = static_cast<std::int64_t>(wire::join_groups(bytes));
+      return true;
+    }
+    case Take::kOneBytes: {
+      Column& column = columns_[index];
+      const auto written = static_cast<std::size_t>(column.offsets[rows_]);
+      if (size > 16 || readable_end - at < 16 || column.bytes.capacity() - written < 16) {
+        return take_list(index, at, size);
+      }
+      std::memcpy(column.bytes.data() + written, at, 16);  // what is too much is overwritten by the next row
+      column.offsets[rows_ + 1] = static_cast<std::int64_t>(written + size);
+      return true;
+    }
+    case Take::kList:
+      return take_list(index, at, size);
+  }
+  return false;
+}
+
+inline const std::uint8_t* BatchDecoder::take_entry(const Slot& slot, const std::uint8_t* at, const std::uint8_t* end) {
+  if (end - at < slot.readable) return nullptr;
+  const std::size_t key_size = slot.key.size();
+  const std::size_t entry_size = at[1];
+  const std::uint32_t entry_head = load<std::uint32_t>(at);
+  const std::uint32_t expected_head = kFieldOne | static_cast<std::uint32_t>(entry_size) << 8 |
+                                      static_cast<std::uint32_t>(kFieldOne) << 16 |
+                                      static_cast<std::uint32_t>(key_size) << 24;
+  if (entry_head != expected_head || entry_size >= 0x80 || entry_size < key_size + 8) return nullptr;
+  const Bytes entry_end = at + 2 + entry_size;
+  const Bytes key = at + 4;
+  if (entry_end > end) return nullptr;
+#if defined(__SSE2__)
+  if ((equal_bytes(key, slot.head.data()) & slot.head_mask) != slot.head_mask) return nullptr;
+  if (key_size > 16) {
+    if (equal_bytes(key + key_size - 16, slot.tail.data()) != 0xffff) return nullptr;
+    if (key_size > 32 && std::memcmp(key, slot.key.data(), key_size) != 0) return nullptr;
+  }
+#else
+  if (std::memcmp(key, slot.key.data(), key_size) != 0) return nullptr;
+#endif
+  const Bytes value = key + key_size;
+  if (slot.take == Take::kNothing) {
+    // Unwanted: that the value fills the rest of the entry is all that has to be known.
+    return value[0] == kFieldTwo && value[1] == entry_size - key_size - 4 ? entry_end : nullptr;
+  }
+  const std::size_t size = entry_size - key_size - 8;
+  if ((load<std::uint64_t>(value) & kValueHeadMask) != slot.value_head + size * kSizeStep) return nullptr;
+  std::uint64_t& seen = seen_[static_cast<std::size_t>(slot.column)];
+  if (seen == stamp_) return nullptr;  // twice: the general parser knows which one counts
+  if (!take_values(slot, value + kValueHeadBytes, size, end)) return nullptr;
+  seen = stamp_;
+  return entry_end;
 }
 
 bool BatchDecoder::add_predicted(const std::uint8_t* at, const std::uint8_t* end) {
@@ -157,7 +255,16 @@ bool BatchDecoder::add_predicted(const std::uint8_t* at, const std::uint8_t* end
   std::size_t place = 0;
   std::size_t met = 0;
   while (at < end) {
-    // An entry: its key, then its value, which fills the rest of it.
+    if (place < slots_.size()) {
+      const Slot& slot = slots_[place];
+      if (const Bytes next = take_entry(slot, at, end)) {
+        met += slot.take != Take::kNothing;
+        ++place;
+        at = next;
+        continue;
+      }
+    }
+    // Not as expected, or longer than 127 bytes: step by step.
     if (*at != kFieldOne) return false;
     at = wire::read_size(at + 1, end, &size);
     if (at == nullptr || size < 4) return false;
@@ -165,17 +272,16 @@ bool BatchDecoder::add_predicted(const std::uint8_t* at, const std::uint8_t* end
     if (at[0] != kFieldOne || at[1] >= 0x80) return false;
     const std::size_t key_size = at[1];
     if (key_size + 4 > size) return false;
-    const Bytes key = at + 2;
-    const std::int32_t column = column_at(&place, key, key_size, static_cast<std::size_t>(end - key));
-    if (column == kNotText) return false;
-    at = key + key_size;
+    const Slot* slot = slot_at(&place, {reinterpret_cast<const char*>(at + 2), key_size});
+    if (slot == nullptr) return false;
+    at += 2 + key_size;
     if (*at != kFieldTwo) return false;
     at = wire::read_size(at + 1, entry_end, &size);
     if (at == nullptr || at + size != entry_end) return false;
-    if (column != FeaturePlan::kUnwanted) {
-      const auto index = static_cast<std::size_t>(column);
-      if (seen_[index] == stamp_) return false;  // twice: the general parser knows which one counts
-      if (!take_predicted(index, at, entry_end)) return false;
+    if (slot->column != FeaturePlan::kUnwanted) {
+      const auto index = static_cast<std::size_t>(slot->column);
+      if (seen_[index] == stamp_) return false;
+      if (!take_feature_body(index, at, entry_end)) return false;
       seen_[index] = stamp_;
       ++met;
     }
@@ -188,85 +294,96 @@ bool BatchDecoder::add_predicted(const std::uint8_t* at, const std::uint8_t* end
   return true;
 }
 
-bool BatchDecoder::take_predicted(std::size_t index, const std::uint8_t* at, const std::uint8_t* end) {
+bool BatchDecoder::take_feature_body(std::size_t index, const std::uint8_t* at, const std::uint8_t* end) {
   const PlanColumn& spec = plan_->columns()[index];
-  Column& column = columns_[index];
   if (at == end) return take_absent(index);  // a Feature without a kind
   if (*at != (static_cast<std::uint32_t>(spec.kind) << 3 | wire::kDelimited)) return false;
   std::size_t size;
   at = wire::read_size(at + 1, end, &size);
   if (at == nullptr || at + size != end) return false;
-  // What is left is the list's body: one packed run, or one byte value.
+  // What is left is the list's body: one packed run, or byte values.
   if (at == end) {
-    if (spec.is_dense() || (spec.kind == Kind::kBytes && spec.count >= 0) || spec.count > 0) return false;
+    if (spec.count >= 0) return false;
     put_empty(index, rows_);
-  } else if (spec.has_many_bytes()) {
-    auto last = static_cast<std::size_t>(column.offsets[rows_]);
-    const std::size_t first = last;
-    auto written = static_cast<std::size_t>(column.value_offsets[last]);
-    column.bytes.reserve(written + static_cast<std::size_t>(end - at), written);
-    while (at < end) {
-      if (*at != kFieldOne) return false;
-      at = wire::read_size(at + 1, end, &size);
-      if (at == nullptr) return false;
-      if (size > 0) std::memcpy(&column.bytes[written], at, size);
-      written += size;
-      at += size;
-      ++last;
-      column.value_offsets.reserve(last + 1, last);
-      column.value_offsets[last] = static_cast<std::int64_t>(written);
-    }
-    if (spec.count >= 0 && last - first != static_cast<std::size_t>(spec.count)) return false;
-    column.offsets[rows_ + 1] = static_cast<std::int64_t>(last);
-  } else {
+    if (spec.presence == Presence::kOptional) columns_[index].present[rows_] = 1;
+    return true;
+  }
+  if (*at != kFieldOne) return false;
+  at = wire::read_size(at + 1, end, &size);
+  if (at == nullptr) return false;
+  if (at + size == end) return take_list(index, at, size);
+  return spec.has_many_bytes() && take_strings(index, at, size, end);
+}
+
+bool BatchDecoder::take_strings(std::size_t index, const std::uint8_t* at, std::size_t size, const std::uint8_t* end) {
+  const PlanColumn& spec = plan_->columns()[index];
+  Column& column = columns_[index];
+  const auto first = static_cast<std::size_t>(column.offsets[rows_]);
+  auto written = static_cast<std::size_t>(column.value_offsets[first]);
+  column.bytes.reserve(written + static_cast<std::size_t>(end - at), written);
+  std::size_t last = first;
+  for (;;) {
+    std::memcpy(column.bytes.data() + written, at, size);
+    written += size;
+    at += size;
+    ++last;
+    column.value_offsets.reserve(last + 1, last);
+    column.value_offsets[last] = static_cast<std::int64_t>(written);
+    if (at == end) break;
     if (*at != kFieldOne) return false;
     at = wire::read_size(at + 1, end, &size);
-    if (at == nullptr || at + size != end) return false;
-    switch (spec.kind) {
-      case Kind::kFloat: {
-        if (size % 4 != 0) return false;
-        if (spec.count >= 0) {
-          const auto count = static_cast<std::size_t>(spec.count);
-          if (size != 4 * count) return false;
-          std::memcpy(&column.floats[rows_ * count], at, size);
-        } else {
-          const auto used = static_cast<std::size_t>(column.offsets[rows_]);
-          column.floats.reserve(used + size / 4, used);
-          std::memcpy(column.floats.data() + used, at, size);
-          column.offsets[rows_ + 1] = static_cast<std::int64_t>(used + size / 4);
-        }
-        break;
+    if (at == nullptr) return false;
+  }
+  if (spec.count >= 0 && last - first != static_cast<std::size_t>(spec.count)) return false;
+  column.offsets[rows_ + 1] = static_cast<std::int64_t>(last);
+  if (spec.presence == Presence::kOptional) column.present[rows_] = 1;
+  return true;
+}
+
+// The body of a list that is one packed run, or one byte value.
+bool BatchDecoder::take_list(std::size_t index, const std::uint8_t* at, std::size_t size) {
+  const PlanColumn& spec = plan_->columns()[index];
+  Column& column = columns_[index];
+  const Bytes end = at + size;
+  if (spec.has_many_bytes()) return take_strings(index, at, size, end);
+  switch (spec.kind) {
+    case Kind::kFloat: {
+      if (size % 4 != 0) return false;
+      if (spec.count >= 0) {
+        const auto count = static_cast<std::size_t>(spec.count);
+        if (size != 4 * count) return false;
+        std::memcpy(column.floats.data() + rows_ * count, at, size);
+      } else {
+        const auto used = static_cast<std::size_t>(column.offsets[rows_]);
+        column.floats.reserve(used + size / 4, used);
+        std::memcpy(column.floats.data() + used, at, size);
+        column.offsets[rows_ + 1] = static_cast<std::int64_t>(used + size / 4);
       }
-      case Kind::kInt64: {
-        if (spec.count == 1) {
-          std::uint64_t value = 0;
-          if (wire::read_varint(at, end, &value) != end) return false;
-          column.int64s[rows_] = static_cast<std::int64_t>(value);
-        } else {
-          const std::size_t count = wire::count_varints(at, end);
-          if (spec.count >= 0) {
-            if (count != static_cast<std::size_t>(spec.count)) return false;
-            if (!wire::decode_varints(at, end, &column.int64s[rows_ * count])) return false;
-          } else {
-            const auto used = static_cast<std::size_t>(column.offsets[rows_]);
-            column.int64s.reserve(used + count, used);
-            if (!wire::decode_varints(at, end, column.int64s.data() + used)) return false;
-            column.offsets[rows_ + 1] = static_cast<std::int64_t>(used + count);
-          }
-        }
-        break;
+      break;
+    }
+    case Kind::kInt64: {
+      const std::size_t count = wire::count_varints(at, end);
+      if (spec.count >= 0) {
+        if (count != static_cast<std::size_t>(spec.count)) return false;
+        if (!wire::decode_varints(at, end, column.int64s.data() + rows_ * count)) return false;
+      } else {
+        const auto used = static_cast<std::size_t>(column.offsets[rows_]);
+        column.int64s.reserve(used + count, used);
+        if (!wire::decode_varints(at, end, column.int64s.data() + used)) return false;
+        column.offsets[rows_ + 1] = static_cast<std::int64_t>(used + count);
       }
-      default: {
-        if (spec.row_bytes >= 0) {
-          const auto width = static_cast<std::size_t>(spec.row_bytes);
-          if (size != width) return false;
-          if (size > 0) std::memcpy(&column.bytes[rows_ * width], at, size);
-        } else {
-          const auto used = static_cast<std::size_t>(column.offsets[rows_]);
-          column.bytes.reserve(used + size, used);
-          std::memcpy(column.bytes.data() + used, at, size);
-          column.offsets[rows_ + 1] = static_cast<std::int64_t>(used + size);
-        }
+      break;
+    }
+    default: {
+      if (spec.row_bytes >= 0) {
+        const auto width = static_cast<std::size_t>(spec.row_bytes);
+        if (size != width) return false;
+        std::memcpy(column.bytes.data() + rows_ * width, at, size);
+      } else {
+        const auto used = static_cast<std::size_t>(column.offsets[rows_]);
+        column.bytes.reserve(used + size, used);
+        if (size > 0) std::memcpy(column.bytes.data() + used, at, size);
+        column.offsets[rows_ + 1] = static_cast<std::int64_t>(used + size);
       }
     }
   }

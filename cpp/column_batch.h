@@ -58,18 +58,33 @@ class BatchDecoder {
   ColumnBatch finish();
 
  private:
+  // How a predicted value is taken; everything but the usual ways goes through take_list.
+  enum class Take : std::uint8_t { kNothing, kOneFloat, kOneInt64, kOneBytes, kList };
+
   // A feature that is expected at a place in the record.
   struct Slot {
-    std::array<std::uint8_t, 16> head{};  // the key's first bytes, compared at once
-    std::uint32_t head_mask = 0;          // one bit for each byte of head that belongs to the key
     std::string key;
+    std::array<std::uint8_t, 16> head{};  // the key's first bytes
+    std::array<std::uint8_t, 16> tail{};  // the key's last bytes, where it is longer than the head
+    std::uint32_t head_mask = 0;          // one bit for each byte of head that belongs to the key
+    std::uint64_t value_head = 0;         // the six bytes between key and values, for no values at all
+    std::ptrdiff_t readable = 0;          // how many bytes the comparison touches
     std::int32_t column = FeaturePlan::kUnwanted;
+    Take take = Take::kNothing;
   };
 
+  Slot make_slot(std::string_view key) const;
   bool add_predicted(const std::uint8_t* at, const std::uint8_t* end);
-  bool take_predicted(std::size_t index, const std::uint8_t* at, const std::uint8_t* end);
-  std::int32_t column_at(std::size_t* place, const std::uint8_t* key, std::size_t size, std::size_t readable);
-  bool slot_matches(const Slot& slot, const std::uint8_t* key, std::size_t size, std::size_t readable) const;
+  // Takes a whole map entry of less than 128 bytes that is just as the slot expects; null if it is not.
+  const std::uint8_t* take_entry(const Slot& slot, const std::uint8_t* at, const std::uint8_t* end);
+  bool take_values(const Slot& slot, const std::uint8_t* at, std::size_t size, const std::uint8_t* readable_end);
+  bool take_feature_body(std::size_t index, const std::uint8_t* at, const std::uint8_t* end);
+  bool take_list(std::size_t index, const std::uint8_t* at, std::size_t size);
+  // Several byte values, of which the first, of `size` bytes, begins at `at`.
+  bool take_strings(std::size_t index, const std::uint8_t* at, std::size_t size, const std::uint8_t* end);
+  // The slot of the feature that is at *place, which moves on; null if its name is not text. What was predicted wrongly
+  // is learnt.
+  const Slot* slot_at(std::size_t* place, std::string_view key);
 
   Status add_general(const std::uint8_t* payload, std::size_t size);
   Status take_feature(std::size_t index, std::size_t row, const WireFeature& feature);

@@ -38,27 +38,28 @@ void ColumnEncoder::make_room_for_views(std::span<const ColumnSource> columns, s
   views_used_ = 0;
 }
 
-FeatureValues ColumnEncoder::values_of(const PlanColumn& spec, const ColumnSource& column, std::size_t row) {
-  FeatureValues values;
-  values.kind = spec.kind;
+// Fills in place: a struct that is built and then copied stalls the processor on its own fresh stores.
+void ColumnEncoder::fill(const PlanColumn& spec, const ColumnSource& column, std::size_t row, FeatureValues* values) {
+  values->kind = spec.kind;
   if (spec.kind != Kind::kBytes) {
-    std::size_t first = row * static_cast<std::size_t>(std::max<std::int64_t>(spec.count, 0));
-    values.count = static_cast<std::size_t>(std::max<std::int64_t>(spec.count, 0));
+    RowRange range{row, row + 1};
     if (spec.count < 0) {
-      const RowRange range = range_at(column.offsets, row);
-      first = range.first;
-      values.count = range.last - range.first;
+      range = range_at(column.offsets, row);
+    } else if (spec.count != 1) {
+      const auto count = static_cast<std::size_t>(spec.count);
+      range = {row * count, (row + 1) * count};
     }
-    if (spec.kind == Kind::kFloat) values.floats = column.floats + first;
-    if (spec.kind == Kind::kInt64) values.int64s = column.int64s + first;
-    return values;
+    values->count = range.last - range.first;
+    if (spec.kind == Kind::kFloat) values->floats = column.floats + range.first;
+    if (spec.kind == Kind::kInt64) values->int64s = column.int64s + range.first;
+    return;
   }
-  values.count = 1;
+  values->count = 1;
   if (column.views != nullptr) {
-    values.bytes = column.views + row;
-    return values;
+    values->bytes = column.views + row;
+    return;
   }
-  values.bytes = views_.data() + views_used_;
+  values->bytes = views_.data() + views_used_;
   const auto add = [&](RowRange bytes) {
     views_[views_used_++] = {reinterpret_cast<const char*>(column.bytes) + bytes.first, bytes.last - bytes.first};
   };
@@ -67,12 +68,11 @@ FeatureValues ColumnEncoder::values_of(const PlanColumn& spec, const ColumnSourc
     add({row * width, (row + 1) * width});
   } else if (spec.has_many_bytes()) {
     const RowRange range = range_at(column.offsets, row);
-    values.count = range.last - range.first;
+    values->count = range.last - range.first;
     for (std::size_t i = range.first; i < range.last; ++i) add(range_at(column.value_offsets, i));
   } else {
     add(range_at(column.offsets, row));
   }
-  return values;
 }
 
 Status ColumnEncoder::append_example(std::span<const ColumnSource> columns, std::size_t row, RecordSink* sink) {
@@ -80,9 +80,9 @@ Status ColumnEncoder::append_example(std::span<const ColumnSource> columns, std:
   for (const std::size_t index : plan_->encoding_order()) {
     if (is_absent(columns[index], row)) continue;
     const PlanColumn& spec = plan_->columns()[index];
-    encoder_.add(spec.key, values_of(spec, columns[index], row));
+    fill(spec, columns[index], row, &encoder_.add(spec.key));
   }
-  const std::size_t size = encoder_.size();
+  const std::size_t size = encoder_.measure();
   if (size > kLargestMessage) return message_too_large(size, "");
   std::uint8_t* payload = nullptr;
   RECORDSMITH_RETURN_IF_ERROR(sink->claim(size, &payload));
@@ -98,15 +98,15 @@ Status ColumnEncoder::append_sequence(std::span<const ColumnSource> columns, std
     const PlanColumn& spec = plan_->columns()[i];
     if (is_absent(columns[i], row)) continue;
     if (!spec.in_steps) {
-      context.push_back({spec.key, values_of(spec, columns[i], row)});
+      context.push_back({spec.key, {}});
+      fill(spec, columns[i], row, &context.back().values);
       continue;
     }
-    NamedFeatureList list{spec.key, {}};
     const RowRange steps = range_at(columns[i].step_offsets, row);
+    lists.push_back({spec.key, std::vector<FeatureValues>(steps.last - steps.first)});
     for (std::size_t step = steps.first; step < steps.last; ++step) {
-      list.steps.push_back(values_of(spec, columns[i], step));
+      fill(spec, columns[i], step, &lists.back().steps[step - steps.first]);
     }
-    lists.push_back(std::move(list));
   }
   RECORDSMITH_RETURN_IF_ERROR(encode_sequence_example(context, lists, &payload_));
   return sink->append(payload_.data(), payload_.size());

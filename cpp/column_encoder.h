@@ -36,7 +36,7 @@ class ColumnEncoder {
   Status append_example(std::span<const ColumnSource> columns, std::size_t row, RecordSink* sink);
   Status append_sequence(std::span<const ColumnSource> columns, std::size_t row, RecordSink* sink);
   void make_room_for_views(std::span<const ColumnSource> columns, std::size_t row);
-  FeatureValues values_of(const PlanColumn& spec, const ColumnSource& column, std::size_t row);
+  void fill(const PlanColumn& spec, const ColumnSource& column, std::size_t row, FeatureValues* values);
 
   std::shared_ptr<const FeaturePlan> plan_;
   ExampleEncoder encoder_;

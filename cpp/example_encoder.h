@@ -40,29 +40,39 @@ Status message_too_large(std::size_t size, std::string_view feature);
 // Measures an Example first, then writes it where the caller wants it. Reused from record to record.
 class ExampleEncoder {
  public:
-  // Begins an Example; then add() for each feature in key order, then size() and write().
-  void start();
-  void add(std::string_view key, const FeatureValues& values);
-  std::size_t size() const { return total_; }
-  // Writes exactly size() bytes and returns the position after them.
+  // Begins an Example; then add() for each feature in key order, then measure() and write().
+  void start() { used_ = 0; }
+  // The place to put the next feature's values, until the next add(). The key must live until write().
+  FeatureValues& add(std::string_view key) {
+    if (used_ == items_.size()) items_.resize(2 * used_ + 16);
+    Item& item = items_[used_++];
+    item.key = key;
+    item.values = FeatureValues();
+    return item.values;
+  }
+  // The size of the whole Example.
+  std::size_t measure();
+  // Writes exactly that many bytes and returns the position after them.
   std::uint8_t* write(std::uint8_t* to) const;
 
  private:
   struct Item {
     std::string_view key;
     FeatureValues values;
-    std::size_t scratch_start;  // of packed integers
-    std::size_t packed_size;    // of the list's payload
-    std::size_t list_size;
-    std::size_t feature_size;
-    std::size_t entry_size;
+    std::size_t scratch_start = 0;  // of packed integers
+    std::size_t packed_size = 0;    // of the list's payload
+    std::size_t list_size = 0;
+    std::size_t feature_size = 0;
+    std::size_t entry_size = 0;
   };
 
-  std::vector<Item> items_;
+  void measure_item(Item* item);
+
+  std::vector<Item> items_;  // the first used_ of them are this Example's
+  std::size_t used_ = 0;
   std::vector<std::uint8_t> scratch_;
   std::size_t scratch_used_ = 0;
   std::size_t features_size_ = 0;
-  std::size_t total_ = 0;
 };
 
 // Whole messages, for single rows. The spans are sorted by key in place.

@@ -122,12 +122,16 @@ Status RecordCursor::next_block(std::size_t max_records, std::size_t target_byte
 
   Status outcome;
   while (block->spans_.size() < max_records && begin_ - block_start_ < target_bytes) {
-    std::size_t read_ahead = kReadBytes;
+    // Once the window holds what was asked for, a record that is not whole in it waits for the next block.
+    const std::size_t held = end_ - block_start_;
+    const bool is_enough = !block->spans_.empty() && held >= target_bytes;
+    std::size_t read_ahead = std::clamp(target_bytes - std::min(held, target_bytes), kSmallestRead, kReadBytes);
     if (!block->spans_.empty() && max_records != ~std::size_t{0}) {
       const std::size_t mean = (begin_ - block_start_) / block->spans_.size() + 1;
       const std::size_t rest = max_records - block->spans_.size();
-      read_ahead = rest >= kReadBytes / mean ? kReadBytes : std::max(kSmallestRead, rest * mean);
+      if (rest < kReadBytes / mean) read_ahead = std::min(read_ahead, std::max(kSmallestRead, rest * mean));
     }
+    if (is_enough && end_ - begin_ < kHeaderBytes) break;
     outcome = fetch(kHeaderBytes, read_ahead);
     if (!outcome.is_ok()) break;
     const std::size_t present = end_ - begin_;
@@ -147,6 +151,7 @@ Status RecordCursor::next_block(std::size_t max_records, std::size_t target_byte
     }
     const std::size_t framed = static_cast<std::size_t>(length) + kFramingBytes;
     if (end_ - begin_ < framed) {
+      if (is_enough) break;
       std::uint64_t left = 0;
       outcome = stream_->remaining(&left);
       if (!outcome.is_ok()) break;
@@ -155,7 +160,7 @@ Status RecordCursor::next_block(std::size_t max_records, std::size_t target_byte
         break;
       }
       if (left != kUnknown) make_room(begin_ + framed + kPageSize);
-      outcome = fetch(framed, std::min(read_ahead, framed));
+      outcome = fetch(framed, read_ahead);
       if (!outcome.is_ok()) break;
       if (end_ - begin_ < framed) {
         outcome = truncated(path_, offset_, number_, end_ - begin_, framed);

@@ -89,7 +89,7 @@ def test_facts_are_kept_to_one_short_line():
 
 def test_unknown_facts_are_rejected():
     with pytest.raises(TypeError):
-        RecordsmithError("x", file="a")
+        RecordsmithError("x", file="a")  # type: ignore[call-arg]
 
 
 def test_at_fills_in_only_what_is_unknown():
@@ -115,7 +115,7 @@ def test_errors_are_pickled_whole(kind, again):
 
 
 def test_a_missing_extra_names_the_command():
-    error = MissingExtraError("pyarrow", extra="arrow", purpose="Dataset.to_arrow")
+    error = MissingExtraError("pyarrow", "arrow", purpose="Dataset.to_arrow")
     assert 'pip install "recordsmith[arrow]"' in str(error)
     assert isinstance(error, ImportError)
     assert error.name == "pyarrow"
@@ -125,14 +125,14 @@ def test_a_missing_extra_names_the_command():
 
 
 def test_import_extra(monkeypatch, tmp_path):
-    assert import_extra("json", extra="arrow", purpose="A test").__name__ == "json"
+    assert import_extra("json", "arrow", purpose="A test").__name__ == "json"
     with pytest.raises(MissingExtraError, match="A test needs no_such_package_here"):
-        import_extra("no_such_package_here", extra="arrow", purpose="A test")
+        import_extra("no_such_package_here", "arrow", purpose="A test")
     # A package that is there and fails to find a need of its own is not a missing extra.
     (tmp_path / "half_installed.py").write_text("import no_such_package_here\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError) as caught:
-        import_extra("half_installed", extra="arrow", purpose="A test")
+        import_extra("half_installed", "arrow", purpose="A test")
     assert not isinstance(caught.value, MissingExtraError)
     sys.modules.pop("half_installed", None)
 

@@ -12,7 +12,11 @@ namespace nb = nanobind;
 // One tuple (values, offsets, present, step_offsets) per column; the arrays own the batch's memory from then on.
 nb::list export_columns(ColumnBatch batch);
 
+// Loads numpy's C interface; once, before anything is exported.
+void load_numpy();
+
 nb::object export_floats(PooledArray<float> array, std::size_t size);
 nb::object export_int64s(PooledArray<std::int64_t> array, std::size_t size);
+nb::object export_offsets(const std::vector<std::uint64_t>& offsets);
 
 }  // namespace recordsmith

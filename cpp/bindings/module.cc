@@ -3,12 +3,14 @@
 
 #include "../buffer_pool.h"
 #include "../crc32c.h"
+#include "array_export.h"
 #include "parts.h"
 
 NB_MODULE(_core, module) {
   using namespace recordsmith;  // NOLINT: this file is nothing but the module
   // Objects that outlive the interpreter's shutdown are ordinary in Python; a report about them is noise to users.
   nb::set_leak_warnings(false);
+  load_numpy();
   bind_decoding(module);
   bind_encoding(module);
   bind_reading(module);

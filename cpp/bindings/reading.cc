@@ -94,12 +94,6 @@ nb::object next_batch(BatchStream& stream) {
   return nb::make_tuple(rows, export_columns(std::move(*batch)));
 }
 
-nb::object export_offsets(const std::vector<std::uint64_t>& offsets) {
-  auto* owner = new std::vector<std::uint64_t>(offsets);
-  const nb::capsule capsule(owner, [](void* vector) noexcept { delete static_cast<std::vector<std::uint64_t>*>(vector); });
-  return nb::cast(nb::ndarray<nb::numpy, std::uint64_t>(owner->data(), {owner->size()}, capsule));
-}
-
 nb::tuple scan(const nb::str& given, const std::string& compression, bool verify) {
   const std::string path = path_of(given);
   std::vector<std::uint64_t> offsets;
@@ -186,10 +180,17 @@ class FileSet {
 };
 
 nb::dict census_of(const nb::list& paths, const std::vector<std::string>& compressions,
-                   std::uint64_t records_per_file, std::uint64_t bytes_per_file, bool verify) {
+                   std::uint64_t records_per_file, std::uint64_t bytes_per_file, bool verify, bool stop_at_damage) {
   Census census;
   const std::vector<InputFile> inputs = inputs_of(paths, compressions);
-  run([&] { return take_census(inputs, {records_per_file, bytes_per_file, verify}, &census); });
+  run([&] {
+    Status status = take_census(inputs, {records_per_file, bytes_per_file, verify}, &census);
+    if (!status.is_ok() && stop_at_damage && census.records > 0) {
+      census.is_complete = false;
+      return Status::ok();
+    }
+    return status;
+  });
   nb::list features;
   for (const FeatureFacts& facts : census.features) {
     nb::dict kinds;
@@ -256,7 +257,7 @@ void bind_reading(nb::module_& module) {
   module.def("scan_offsets", &scan, nb::arg("path"), nb::arg("compression"), nb::arg("verify"));
   module.def("verify_file", &verify, nb::arg("path"), nb::arg("compression"), nb::arg("threads"));
   module.def("census", &census_of, nb::arg("paths"), nb::arg("compressions"), nb::arg("records_per_file"),
-             nb::arg("bytes_per_file"), nb::arg("verify"));
+             nb::arg("bytes_per_file"), nb::arg("verify"), nb::arg("stop_at_damage"));
   module.def(
       "detect_compression",
       [](const nb::str& given) {

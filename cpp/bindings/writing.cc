@@ -231,10 +231,10 @@ class RowEncoder {
           values.kind = column.kind;
         }
       }
-      encoder_.add(column.key, values);
+      encoder_.add(column.key) = values;
     }
     if (static_cast<std::size_t>(PyObject_Length(row.ptr())) > met) complain_(number, row);
-    const std::size_t size = encoder_.size();
+    const std::size_t size = encoder_.measure();
     if (size > kLargestMessage) complain_(number, row);
     std::uint8_t* payload = nullptr;
     raise_if_failed(sink->claim(size, &payload));

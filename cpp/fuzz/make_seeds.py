@@ -245,8 +245,8 @@ def main(corpus: Path) -> None:
     """Writes a folder of seeds for each fuzzer."""
     seeds = {
         "framing": options_and(record_files(), 0x54, 0xFF, 0x00),
-        "example": options_and(pairs(examples()), 0x00, 0x03, 0x04, 0x0B, 0x10),
-        "sequence_example": options_and(pairs(sequence_examples()), 0x00, 0x03, 0x0B),
+        "example": options_and(pairs(examples()), 0x00, 0x03, 0x04, 0x05, 0x09, 0x0B, 0x10),
+        "sequence_example": options_and(pairs(sequence_examples()), 0x00, 0x03, 0x09, 0x0B),
         "gzip": (bytes([option | is_zlib]) + data for data, is_zlib in compressed_files() for option in (0x06, 0x38)),
     }
     for target, contents in seeds.items():

@@ -49,8 +49,8 @@ TEST(the_reusable_encoder_writes_the_same_bytes) {
   ExampleEncoder encoder;
   for (int round = 0; round < 3; ++round) {
     encoder.start();
-    for (const NamedFeature& feature : features) encoder.add(feature.key, feature.values);
-    std::vector<std::uint8_t> out(encoder.size());
+    for (const NamedFeature& feature : features) encoder.add(feature.key) = feature.values;
+    std::vector<std::uint8_t> out(encoder.measure());
     CHECK(encoder.write(out.data()) == out.data() + out.size());
     CHECK(out == expected);
   }

@@ -18,7 +18,8 @@ def temporary_name(final: str) -> str:
     """
     folder, name = os.path.split(final)
     # A name may be up to 255 bytes long; what is added must not push it over.
-    return os.path.join(folder, f".{name[:180]}.{os.getpid()}-{secrets.token_hex(4)}.partial")
+    start = os.fsencode(name)[:180].decode(errors="ignore")
+    return os.path.join(folder, f".{start}.{os.getpid()}-{secrets.token_hex(4)}.partial")
 
 
 def put_in_place(temporary: str, final: str, *, sync: bool = True) -> None:

@@ -226,7 +226,7 @@ class PipelineError(RecordsmithError, ValueError):
 class MissingExtraError(RecordsmithError, ImportError):
     """An optional package is needed for what was asked; the message names the command that installs it.
 
-    >>> print(MissingExtraError("pyarrow", extra="arrow", purpose="Dataset.to_arrow"))
+    >>> print(MissingExtraError("pyarrow", "arrow", purpose="Dataset.to_arrow"))
     Dataset.to_arrow needs pyarrow, which is not installed.
       to do:    pip install "recordsmith[arrow]"
     """
@@ -234,17 +234,17 @@ class MissingExtraError(RecordsmithError, ImportError):
     # ImportError keeps `name` outside the instance's __dict__, where pickling would not see it.
     _facts: ClassVar[tuple[str, ...]] = (*RecordsmithError._facts, "name")  # noqa: SLF001 - its own base's
 
-    def __init__(self, module: str, *, extra: str, purpose: str) -> None:
+    def __init__(self, module: str, extra: str, *, purpose: str = "This") -> None:
         super().__init__(
             f"{purpose} needs {module}, which is not installed.", advice=f'pip install "recordsmith[{extra}]"'
         )
         self.name = module
 
 
-def import_extra(module: str, *, extra: str, purpose: str) -> ModuleType:
+def import_extra(module: str, extra: str, *, purpose: str = "This") -> ModuleType:
     """Import an optional package, or raise the MissingExtraError that names its install command.
 
-    >>> import_extra("json", extra="arrow", purpose="An example").loads("[1]")
+    >>> import_extra("json", "arrow", purpose="An example").loads("[1]")
     [1]
     """
     try:
@@ -252,7 +252,7 @@ def import_extra(module: str, *, extra: str, purpose: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != module:  # the package is there, and one of its own needs is not: that is another problem
             raise
-        raise MissingExtraError(module, extra=extra, purpose=purpose) from None
+        raise MissingExtraError(module, extra, purpose=purpose) from None
 
 
 def did_you_mean(name: str, existing: Iterable[str]) -> str:

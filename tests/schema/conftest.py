@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,46 +18,13 @@ ThroughCore = Callable[[Feature, Sequence[ColumnParts]], list[Parts]]
 def check_layout(column: PlanColumn, part: ColumnParts, steps: int | None) -> int:
     """Hold what the schema gives the core against the contract, and return the number of rows (or steps)."""
     values, offsets, present = part[:3]
-    arrays = [array for array in (values, offsets, present) if isinstance(array, np.ndarray)]
-    if column.kind != "bytes":
-        assert values.dtype == {"float": np.float32, "int64": np.int64}[column.kind]
-        if column.count is None:
-            assert offsets is not None
-            assert values.ndim == 1
-            rows = len(offsets) - 1
-        else:
-            assert offsets is None
-            rows = len(values)
-            assert values.shape == ((rows,) if column.count == 1 else (rows, column.count))
-    elif column.row_bytes is not None:
-        assert offsets is None
-        assert values.dtype == np.uint8
-        rows = len(values)
-        assert values.shape == (rows, column.row_bytes)
-    elif isinstance(values, list):
-        assert column.count == 1
-        assert offsets is None
-        assert all(type(value) is bytes for value in values)
-        rows = len(values)
-    else:
-        assert offsets is not None
-        rows = len(offsets) - 1
-        if column.count != 1:
-            data, value_offsets = values
-            arrays += [data, value_offsets]
-            assert value_offsets.dtype == np.int64
-            assert value_offsets[0] == 0
-            assert value_offsets[-1] == len(data)
-            assert offsets[-1] == len(value_offsets) - 1
-            if column.count is not None and present is not None:
-                assert set(np.diff(offsets)[present].tolist()) <= {column.count}
-            values = data
-        assert values.dtype == np.uint8
-        assert values.ndim == 1
+    there = slice(None) if present is None or steps is not None else present
+    rows = check_values(column, values, offsets, there)
     if offsets is not None:
         assert offsets.dtype == np.int64
         assert offsets[0] == 0
         assert (np.diff(offsets) >= 0).all()
+        assert len(offsets) == rows + 1
     if present is not None:
         assert present.dtype == np.bool_
         assert not present.all()
@@ -64,8 +32,42 @@ def check_layout(column: PlanColumn, part: ColumnParts, steps: int | None) -> in
         assert len(present) == (rows if steps is None else steps)
         if steps is None and offsets is not None:
             assert (np.diff(offsets)[~present] == 0).all()
-    assert all(array.flags.c_contiguous and array.dtype.isnative for array in arrays)
+    arrays = [*(values if isinstance(values, tuple) else [values]), offsets, present]
+    for array in arrays:
+        assert not isinstance(array, np.ndarray) or (array.flags.c_contiguous and array.dtype.isnative)
     return rows
+
+
+def check_values(column: PlanColumn, values: Any, offsets: Any, there: Any) -> int:
+    if column.kind != "bytes":
+        assert values.dtype == {"float": np.float32, "int64": np.int64}[column.kind]
+        if column.count is None:
+            assert values.ndim == 1
+            return len(offsets) - 1
+        assert offsets is None
+        assert values.shape == ((len(values),) if column.count == 1 else (len(values), column.count))
+        return len(values)
+    if column.row_bytes is not None:
+        assert offsets is None
+        assert values.dtype == np.uint8
+        assert values.shape == (len(values), column.row_bytes)
+        return len(values)
+    if isinstance(values, list):
+        assert column.count == 1
+        assert offsets is None
+        assert all(type(value) is bytes for value in values)
+        return len(values)
+    data, value_offsets = (values, offsets) if column.count == 1 else values
+    assert data.dtype == np.uint8
+    assert data.ndim == 1
+    assert value_offsets.dtype == np.int64
+    assert value_offsets[0] == 0
+    assert value_offsets[-1] == len(data)
+    if column.count != 1:
+        assert offsets[-1] == len(value_offsets) - 1
+        if column.count is not None:
+            assert set(np.diff(offsets)[there].tolist()) <= {column.count}
+    return len(offsets) - 1
 
 
 def with_default(column: PlanColumn, values: Any, offsets: Any, present: Any) -> tuple[Any, Any]:
@@ -82,16 +84,14 @@ def with_default(column: PlanColumn, values: Any, offsets: Any, present: Any) ->
     several = column.kind == "bytes" and column.count != 1
     if several:
         data, value_offsets = values
-        strings = [data[a:b].tobytes() for a, b in zip(value_offsets, value_offsets[1:], strict=False)]
-        rows = [strings[a:b] for a, b in zip(offsets, offsets[1:], strict=False)]
+        strings = [data[a:b].tobytes() for a, b in pairwise(value_offsets)]
+        rows = [strings[a:b] for a, b in pairwise(offsets)]
         rows = [row if there else default for row, there in zip(rows, present, strict=True)]
         flat = [value for row in rows for value in row]
         joined = (np.frombuffer(b"".join(flat), np.uint8), offsets_of([len(value) for value in flat]))
         return joined, offsets_of([len(row) for row in rows])
     filler = np.frombuffer(default, np.uint8) if column.kind == "bytes" else default
-    arrays = [
-        values[a:b] if there else filler for a, b, there in zip(offsets, offsets[1:], present, strict=False)
-    ]
+    arrays = [values[a:b] if there else filler for a, b, there in zip(offsets, offsets[1:], present, strict=False)]
     return np.concatenate([values[:0], *arrays]), offsets_of([len(array) for array in arrays])
 
 

@@ -83,6 +83,8 @@ class TestDeclaring:
             ("datetime64[s]", "int64"),
             ("longdouble", "cannot be stored"),
             ("f4,f4", "cannot be stored"),
+            ("f4(", "no dtype"),
+            ("int 64", "Did you mean 'int64'"),
             (None, "cannot be stored"),
         ],
     )
@@ -108,14 +110,15 @@ class TestDeclaring:
             Tensor("float32", shape)
 
     def test_shapes_become_plain_tuples(self) -> None:
-        assert Tensor("float32", [np.int64(2), None]).shape == (2, None)
+        sizes: Any = [np.int64(2), None]
+        assert Tensor("float32", sizes).shape == (2, None)
         assert Tensor("float32", ()).shape == ()
 
     def test_unknown_arguments_are_rejected(self) -> None:
         with pytest.raises(TypeError):
             Scalar("float32", minimum=0)  # type: ignore[call-arg]
         with pytest.raises(TypeError):
-            Scalar("float32", True)  # type: ignore[misc]
+            Scalar("float32", True)  # type: ignore[call-arg]
 
     def test_other_settings_are_checked(self) -> None:
         with pytest.raises(SchemaError, match="Unknown storage"):
@@ -417,7 +420,7 @@ class TestColumns:
             forms.append(masked)
         else:
             forms.append(Ragged(np.array([1, 1, 2, 2]), [0, 2, 2, 4], present=[True, False, True]))
-            forms.append(np.ma.array([[1, 1], [9, 9], [2, 2]], mask=[[0, 0], [1, 1], [0, 0]]))
+            forms.append(np.ma.array([[1, 1], [9, 9], [2, 2]], mask=[[False] * 2, [True] * 2, [False] * 2]))
         optional = Tensor("int64", shape, storage=storage, optional=True)
         default = Tensor("int64", shape, storage=storage, default=7 if shape == () else [7, 7])
         required = Tensor("int64", shape, storage=storage)
@@ -434,11 +437,12 @@ class TestColumns:
     def test_all_rows_absent(self, through_core: Any) -> None:
         for shape in ((), (2,), (None,), (None, 3)):
             for storage in ("list", "bytes"):
-                feature = Tensor("int64", shape, storage=storage, optional=True)  # type: ignore[arg-type]
+                feature = Tensor("int64", shape, storage=storage, optional=True)
                 column = feature.assemble(through_core(feature, feature.column_to_parts([None, None])))
                 assert [feature.row(column, n) for n in range(2)] == [None, None]
 
     def test_no_rows(self, through_core: Any) -> None:
+        form: Any
         for shape in ((), (2,), (None,), (2, None)):
             for form in ([], np.zeros(0), np.zeros((0, *(2 if size is None else size for size in shape))), ()):
                 feature = Tensor("uint16", shape)
@@ -514,6 +518,9 @@ class TestColumns:
 
         assert only(Scalar("float32").column_to_parts(Tensorlike()))[0].tolist() == [1, 2]
         assert only(Scalar("int64").column_to_parts(range(3)))[0].tolist() == [0, 1, 2]
+        for shape in ((2,), (None,)):
+            assert only(Tensor("float32", shape).column_to_parts([Tensorlike(), [3, 4]]))[0].size == 4
+            assert Tensor("float32", shape).value_to_canonical(Tensorlike()).tolist() == [1, 2]
 
     def test_uint64_in_a_list_ends_at_int64(self) -> None:
         feature = Tensor("uint64", (2,), storage="list")
@@ -568,9 +575,15 @@ class TestValues:
             feature.value_to_canonical(np.ma.array([1, 2], mask=[True, False]))
 
     def test_empty_rows(self) -> None:
+        value: Any
         for value in ([], (), np.array([]), np.zeros((0, 2))):
             assert Tensor("float32", (None, 2)).value_to_canonical(value).shape == (0,)
             assert Tensor("int8", (None, 2)).value_to_canonical(value) == b""
+        for value in ([], [[]], np.zeros((1, 0, 2)), np.zeros((1, 0, 2)).tolist()):
+            assert Tensor("int8", (1, None, 2)).value_to_canonical(value) == b""
+        for value in ([[], []], np.zeros((2, 0, 2)), np.zeros((1, 0, 3)), np.zeros((1, 1, 0, 2))):
+            with pytest.raises(EncodeError, match="wrong shape"):
+                Tensor("int8", (1, None, 2)).value_to_canonical(value)
 
     def test_errors_have_no_row(self) -> None:
         for value in (1e300, "a", [1], None):

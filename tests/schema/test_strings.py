@@ -59,7 +59,7 @@ class TestDeclaring:
         with pytest.raises(SchemaError, match="must be a tuple"):
             Bytes(3)  # type: ignore[arg-type]
         with pytest.raises(TypeError):
-            Text((), True)  # type: ignore[misc]
+            Text((), True)  # type: ignore[call-arg]
         with pytest.raises(TypeError):
             Text(encoding="latin-1")  # type: ignore[call-arg]
 
@@ -216,7 +216,7 @@ class TestColumns:
     def test_arrays_of_numbers_are_not_strings(self) -> None:
         for form in (np.zeros(3), np.zeros((3, 2), np.uint8), np.array([["a"]]), Ragged(np.arange(3), [0, 1, 3])):
             for feature in (Text(), Bytes()):
-                with pytest.raises(EncodeError, match="not a (byte )?string"):
+                with pytest.raises(EncodeError, match=r"not a (byte )?string"):
                     feature.column_to_parts(form)
 
     def test_bytes_that_are_not_utf8(self) -> None:

@@ -136,7 +136,7 @@ class ByteColumn(OffsetColumn):
         >>> ByteColumn(b"catdog", [0, 3, 6], text=True).to_arrow().to_pylist()
         ['cat', 'dog']
         """
-        pyarrow = import_extra("pyarrow", extra="arrow", purpose="ByteColumn.to_arrow")
+        pyarrow = import_extra("pyarrow", "arrow", purpose="ByteColumn.to_arrow")
         if self._text:
             self._check_text()
         start, stop = int(self._offsets[0]), int(self._offsets[-1])

@@ -190,7 +190,7 @@ class Ragged(OffsetColumn):
         >>> Ragged(np.array([1, 2, 3]), [0, 1, 3]).to_arrow().to_pylist()
         [[1], [2, 3]]
         """
-        pyarrow = import_extra("pyarrow", extra="arrow", purpose="Ragged.to_arrow")
+        pyarrow = import_extra("pyarrow", "arrow", purpose="Ragged.to_arrow")
         before, lengths, entries = self._pieces()
         child = _arrow_entries(entries, pyarrow)
         offsets, large = arrow_offsets(offsets_of(lengths))
@@ -244,7 +244,7 @@ class Ragged(OffsetColumn):
         values = self._values[int(self._offsets[row]) : int(self._offsets[row + 1])]
         if self._shape is None:
             return values
-        return np.reshape(values, [-1 if size is None else size for size in self._shape])  # type: ignore[arg-type]
+        return np.reshape(values, [-1 if size is None else size for size in self._shape])
 
     def _with_rows(self, offsets: Int64s, present: Bools | None) -> Self:
         return self.unchecked(self._values, offsets, row_shape=self._shape, present=present)

@@ -107,8 +107,10 @@ class StoredDataset:
         return len(self._range())
 
     def __repr__(self) -> str:
+        part = "" if self._rows is None else f" of {len(self._rows)} rows"
         files = f"{len(self.files)} file{'s' if len(self.files) != 1 else ''}"
-        return f"<recordsmith.{type(self).__name__} of {files}: {self.files[0]!r}{', ...' if len(self.files) > 1 else ''}>"
+        more = ", ..." if len(self.files) > 1 else ""
+        return f"<recordsmith.{type(self).__name__}{part} from {files}: {self.files[0]!r}{more}>"
 
     # --- rows ---
 
@@ -166,12 +168,12 @@ class StoredDataset:
 
     def to_arrow(self) -> pyarrow.Table:
         """Return all rows as a pyarrow.Table. Needs the extra "arrow"."""
-        import_extra("pyarrow", "arrow")
+        import_extra("pyarrow", extra="arrow", purpose="Dataset.to_arrow")
         return to_arrow_table(self.schema, (batch for batch, _ in self.read_batches(_TABLE_ROWS)))
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return all rows as a pandas.DataFrame. Needs the extra "pandas"."""
-        import_extra("pandas", "pandas")
+        import_extra("pandas", extra="pandas", purpose="Dataset.to_pandas")
         return self.to_arrow().to_pandas()
 
     # --- batches, which the loader builds on ---
@@ -246,13 +248,18 @@ class StoredDataset:
     def _numbers(self, keys: Any) -> npt.NDArray[np.int64]:
         """Return record numbers counted over all files; negative ones count from the end."""
         asked = np.asarray(keys)
-        if asked.dtype == np.bool_ or (asked.size and asked.dtype.kind not in "iu"):
-            raise TypeError(f"records are asked for by whole numbers, not {asked.dtype}")
         rows = self._range()
+        if asked.dtype.kind == "O" and all(isinstance(key, int) for key in asked.flat):
+            asked = np.clip(asked, -(2**62), 2**62).astype(np.int64)  # far outside in any case
+        if asked.size and asked.dtype.kind not in "iu":
+            raise TypeError(f"records are asked for by whole numbers, not {asked.dtype}")
+        if asked.dtype.kind == "u":
+            asked = np.minimum(asked, np.uint64(2**62))
         numbers = asked.astype(np.int64).reshape(-1)
         outside = (numbers < -len(rows)) | (numbers >= len(rows))
         if outside.any():
-            raise IndexError(f"there is no record {int(numbers[outside][0])}: the dataset has {len(rows)}")
+            missing = np.asarray(keys).reshape(-1)[outside][0]
+            raise IndexError(f"there is no record {missing}: the dataset has {len(rows)}")
         numbers = np.where(numbers < 0, numbers + len(rows), numbers)
         return rows.start + numbers * rows.step
 

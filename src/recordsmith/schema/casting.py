@@ -118,6 +118,9 @@ def describe_value(value: Any) -> str:
         return f"array of {value.dtype}, shape {value.shape}"
     if isinstance(value, (np.generic, np.ndarray)):
         return f"{_shortened(repr(value.item()))} ({value.dtype})"
+    if isinstance(value, (str, bytes, bytearray, list, tuple)) and len(value) > _LONGEST_VALUE:
+        # Its repr could be a hundred megabytes of image.
+        return f"{_shortened(repr(value[:_LONGEST_VALUE]))} ({type(value).__name__} of length {len(value)})"
     return f"{_shortened(repr(value))} ({type(value).__name__})"
 
 

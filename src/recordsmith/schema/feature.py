@@ -13,7 +13,7 @@ from recordsmith.schema.conversion import is_missing, missing_value
 if TYPE_CHECKING:
     from recordsmith.schema.plan import ColumnParts, Parts, PlanColumn
 
-__all__ = ["Feature"]
+__all__ = ["Feature", "checked_shape"]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -189,10 +189,10 @@ class Feature(ABC):
         return default
 
 
-def check_row_axis(shape: Any) -> tuple[int | None, ...]:
+def checked_shape(shape: Any) -> tuple[int | None, ...]:
     """Return a shape as a tuple if recordsmith can store rows of it: sizes from 1, at most one of them None.
 
-    >>> check_row_axis([None, 4])
+    >>> checked_shape([None, 4])
     (None, 4)
     """
     if isinstance(shape, int) or shape is None:

@@ -62,9 +62,10 @@ def pandas_column(series: Any) -> tuple[Given, Bools | None]:
     """
     if isinstance(series.dtype, np.dtype) and series.dtype.kind != "O":
         return series.to_numpy(), None
-    if hasattr(series.array, "__arrow_array__") and "pyarrow" in sys.modules:
-        return arrow_column(series.array.__arrow_array__())
-    missing = series.isna().to_numpy()
+    array = getattr(series, "array", series)  # an extension array may also come by itself
+    if hasattr(array, "__arrow_array__") and "pyarrow" in sys.modules:
+        return arrow_column(array.__arrow_array__())
+    missing = np.asarray(series.isna())
     return [None if gone else value for value, gone in zip(series.tolist(), missing.tolist(), strict=True)], None
 
 

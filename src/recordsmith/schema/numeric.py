@@ -23,7 +23,7 @@ from recordsmith.columns import Ragged
 from recordsmith.errors import SchemaError, SchemaMismatchError, did_you_mean
 from recordsmith.schema.casting import cast_exactly, describe_dtype
 from recordsmith.schema.conversion import check_presence, check_rows
-from recordsmith.schema.feature import Feature, check_row_axis
+from recordsmith.schema.feature import Feature, checked_shape
 from recordsmith.schema.numeric_input import dense_numbers, free_numbers
 from recordsmith.schema.plan import Bools, ColumnParts, Int64s, Parts, PlanColumn
 
@@ -148,6 +148,8 @@ class NumericFeature(Feature):
         return ((self._stored_rows(array), None, check_presence(present, optional=self.optional)),)
 
     def _canonical(self, value: Any) -> Array | bytes | None:
+        if hasattr(value, "__array__"):  # also the tensors of other frameworks
+            value = np.asanyarray(value)
         # An array becomes a column of one row without a copy.
         column = value[np.newaxis] if isinstance(value, np.ndarray) and value.dtype.kind != "O" else [value]
         values, _, present = self.column_to_parts(column, 1)[0][:3]
@@ -321,7 +323,7 @@ class Tensor(NumericFeature):
 
     shape: tuple[int | None, ...]
 
-    def __init__(  # noqa: PLR0913 - what they are is said by name
+    def __init__(
         self,
         dtype: npt.DTypeLike,
         shape: Sequence[int | None],
@@ -332,7 +334,7 @@ class Tensor(NumericFeature):
         description: str = "",
     ) -> None:
         self._set_numbers(dtype, storage)
-        self._set(shape=check_row_axis(shape))
+        self._set(shape=checked_shape(shape))
         self._set_common(optional=optional, default=default, description=description)
 
     @property
@@ -344,7 +346,7 @@ class Tensor(NumericFeature):
 def _checked_dtype(dtype: Any) -> np.dtype[Any]:
     try:
         found = None if dtype is None else np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError, SyntaxError):  # numpy has a small language for dtypes
         raise SchemaError(
             f"There is no dtype {dtype!r}.{did_you_mean(str(dtype), _DTYPES)}", expected=", ".join(_DTYPES)
         ) from None

@@ -102,7 +102,7 @@ def _cast_rows(array: Array, dtype: np.dtype[Any], numbers: Array | None) -> Arr
 def _stack_rows(rows: list[Any], dtype: np.dtype[Any], shape: Shape, numbers: Array | None) -> Array:
     if not rows:
         return np.zeros((0, *_sizes(shape)), dtype)
-    _refuse_masked(rows, numbers)
+    rows = _plain_rows(rows, numbers)
     try:
         array = numbers_of(rows, dtype)
     except ValueError:
@@ -122,9 +122,8 @@ def _join_rows(
     """Put rows of different length one after the other, and count the values of each."""
     if not rows:
         return np.zeros(0, dtype), np.zeros(0, np.int64)
-    _refuse_masked(rows, numbers)
-    kinds = set(map(type, rows))
-    if shape == (None,) and kinds <= {list, tuple}:
+    rows = _plain_rows(rows, numbers)
+    if shape == (None,) and set(map(type, rows)) <= {list, tuple}:
         lengths = np.fromiter(map(len, rows), np.int64, len(rows))
         offsets = offsets_of(lengths)
 
@@ -200,6 +199,8 @@ def _sizes(shape: Shape) -> list[int]:
 def _fits(found: tuple[int, ...], shape: Shape) -> bool:
     if found == (0,):  # [] is an empty row of every shape that can be empty
         return None in shape
+    if found[-1:] == (0,):  # nested lists without values do not show the dimensions after the empty one
+        shape = shape[: len(found)]
     return len(found) == len(shape) and all(b in (None, a) for a, b in zip(found, shape, strict=True))
 
 
@@ -216,9 +217,12 @@ def _described(row: Any, found: tuple[int, ...] | None) -> str:
     return describe_value(row) if found == () else f"shape {found}"
 
 
-def _refuse_masked(rows: list[Any], numbers: Array | None) -> None:
-    """Refuse rows with masked values, which numpy would stack as if they were there."""
-    if any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))):
+def _plain_rows(rows: list[Any], numbers: Array | None) -> list[Any]:
+    """Make numpy arrays of other frameworks' tensors, and refuse masked values, which numpy would take for values."""
+    kinds = set(map(type, rows))
+    if any(hasattr(kind, "__array__") and not issubclass(kind, (np.ndarray, np.generic)) for kind in kinds):
+        rows = [np.asarray(row) if hasattr(row, "__array__") else row for row in rows]
+    if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
         for position, row in enumerate(rows):
             if isinstance(row, np.ma.MaskedArray) and np.ma.getmaskarray(row).any():
                 raise EncodeError(
@@ -226,6 +230,7 @@ def _refuse_masked(rows: list[Any], numbers: Array | None) -> None:
                     row=_number(numbers, position),
                     advice="Fill the gaps; give None to leave a whole row out.",
                 )
+    return rows
 
 
 def _strings(column: ByteColumn, dtype: np.dtype[Any]) -> EncodeError:

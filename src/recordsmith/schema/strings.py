@@ -14,7 +14,7 @@ import numpy as np
 from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.errors import SchemaError
 from recordsmith.schema.conversion import check_presence, check_rows
-from recordsmith.schema.feature import Feature, check_row_axis
+from recordsmith.schema.feature import Feature, checked_shape
 from recordsmith.schema.plan import ColumnParts, Int64s, Parts, PlanColumn
 from recordsmith.schema.string_input import one_string_a_row, several_strings_a_row
 
@@ -40,7 +40,7 @@ class StringFeature(Feature):
     def __init__(
         self, shape: Sequence[int | None] = (), *, optional: bool = False, default: Any = None, description: str = ""
     ) -> None:
-        self._set(shape=check_row_axis(shape))
+        self._set(shape=checked_shape(shape))
         if len(self.shape) > 1:
             raise SchemaError(
                 "Strings have at most one dimension.",

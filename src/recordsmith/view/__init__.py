@@ -1,0 +1,1 @@
+"""Renderers: facts in, text or JSON-ready values out. They read and write nothing."""

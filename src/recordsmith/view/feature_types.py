@@ -1,0 +1,66 @@
+"""Feature types and shapes in a few characters."""
+
+from __future__ import annotations
+
+from recordsmith.facts import FeatureOverview
+from recordsmith.schema import Feature, Scalar, Steps, Tensor, Text
+
+__all__ = ["shape_text", "type_text"]
+
+_STORED_AS = {"float": "float32", "int64": "int64", "bytes": "bytes"}
+
+
+def type_text(overview: FeatureOverview) -> str:
+    """Name a feature's type; where records disagree, every kind that was met.
+
+    >>> type_text(FeatureOverview("x", Scalar("float32"), declared=False))
+    'float32'
+    >>> type_text(FeatureOverview("x", None, declared=False, kinds={"int64": 2, "bytes": 1}))
+    'int64 or bytes'
+    """
+    feature = _inner(overview.feature)
+    if feature is None:
+        return " or ".join(_STORED_AS[kind] for kind in overview.kinds) or "nothing"
+    return feature.dtype.name if isinstance(feature, (Scalar, Tensor)) else feature.type_name
+
+
+def shape_text(overview: FeatureOverview) -> str:
+    """Write a feature's shape, with the range that was found where it varies.
+
+    >>> shape_text(FeatureOverview("x", Tensor("int64", (None,)), declared=False, counts=(2, 9)))
+    '(2..9,)'
+    >>> shape_text(FeatureOverview("x", Tensor("int64", (None, 4)), declared=True, counts=(8, 40)))
+    '(2..10, 4)'
+    >>> shape_text(FeatureOverview("x", Steps(Scalar("int64")), declared=False, steps=True))
+    '(steps,)'
+    """
+    feature = _inner(overview.feature)
+    sizes = list(getattr(feature, "shape", (None,) if feature is None else ()))
+    unit = 1
+    for size in sizes:
+        unit *= size or 1
+    shown = [_free(overview, feature, unit) if size is None else str(size) for size in sizes]
+    if overview.steps:
+        shown.insert(0, "steps")
+    return "scalar" if not shown else f"({shown[0]},)" if len(shown) == 1 else f"({', '.join(shown)})"
+
+
+def _free(overview: FeatureOverview, feature: Feature | None, unit: int) -> str:
+    low, high = overview.counts
+    if isinstance(feature, (Scalar, Tensor)) and feature.stored_as == "bytes":
+        (low, high), unit = overview.lengths, unit * feature.dtype.itemsize
+    low, high = low // unit, high // unit
+    return str(low) if low == high else f"{low}..{high}"
+
+
+def _inner(feature: Feature | None) -> Feature | None:
+    return feature.feature if isinstance(feature, Steps) else feature
+
+
+def is_text(overview: FeatureOverview) -> bool:
+    """Say whether a feature holds text.
+
+    >>> is_text(FeatureOverview("x", Text(), declared=False))
+    True
+    """
+    return isinstance(_inner(overview.feature), Text)

@@ -1,0 +1,197 @@
+"""What `recordsmith show` prints: a header, a table of features, and rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from recordsmith.facts import DatasetOverview, FeatureOverview, RowOverview
+from recordsmith.view.amounts import bytes_text, count_text
+from recordsmith.view.feature_types import shape_text, type_text
+from recordsmith.view.hex_dump import hex_dump
+from recordsmith.view.payload_names import payload_name, payload_note
+from recordsmith.view.short_values import printable, quoted, short_value, summary_of_values
+
+__all__ = ["overview_renderable"]
+
+_TYPE_STYLES = {"text": "green", "bytes": "magenta", "nothing": "dim"}
+_WIDEST_CELL = 26  # of a row's value, while all rows are in one table
+_UNKNOWN_BYTES = 64  # of a payload that is not understood
+_RAW_BYTES = 512  # of a payload that is asked for as bytes
+
+
+def overview_renderable(overview: DatasetOverview, *, width: int, raw: bool = False) -> RenderableType:
+    """Lay out what is in a dataset, for a terminal of so many columns.
+
+    >>> import recordsmith as rs, tempfile
+    >>> from recordsmith.facts import look_at
+    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+    >>> with rs.RecordWriter(path) as writer:
+    ...     writer.write_example({"label": 3, "name": "cat"})
+    >>> type(overview_renderable(look_at(path), width=80)).__name__
+    'Group'
+    """
+    parts: list[RenderableType] = [_header(overview)]
+    if overview.features and not raw:
+        parts += [Text(), _features(overview)]
+    if overview.rows:
+        parts += [Text(), *_rows(overview, width, raw=raw)]
+    return Group(*parts)
+
+
+def _header(overview: DatasetOverview) -> RenderableType:
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column(overflow="fold")
+    for label, text in _header_lines(overview):
+        facts.add_row(label, text)
+    return Group(Text(printable(overview.name), "bold"), Padding(facts, (0, 0, 0, 2)))
+
+
+def _header_lines(overview: DatasetOverview) -> Iterable[tuple[str, Text]]:
+    damaged = sum(file.damaged for file in overview.files)
+    records = Text(f"{overview.records:,}", "bold")
+    if damaged:
+        records.append(f" before the damage in {count_text(damaged, 'file')}", "red")
+    if overview.splits:
+        records.append(" (" + ", ".join(f"{printable(n)} {c:,}" for n, c in overview.splits.items()) + ")", "dim")
+    yield "records", records
+    kinds = sorted({file.compression or "not compressed" for file in overview.files})
+    yield "files", Text(f"{len(overview.files):,}, {bytes_text(overview.bytes)}, {' and '.join(kinds)}")
+    yield "payload", _payload(overview)
+    note = payload_note(overview.payload) if overview.records else None
+    if note and overview.payload in overview.payloads:
+        yield "", Text(note, "yellow")
+    if overview.features:
+        yield "schema", _schema_source(overview)
+
+
+def _payload(overview: DatasetOverview) -> Text:
+    if not overview.records:
+        return Text("none")
+    if overview.payload == "unknown" and len(overview.payloads) > 1:
+        kinds = sorted(overview.payloads.items(), key=lambda entry: -entry[1])
+        return Text("mixed: " + ", ".join(f"{count:,} {payload_name(kind)}" for kind, count in kinds), "yellow")
+    return Text(payload_name(overview.payload))
+
+
+def _schema_source(overview: DatasetOverview) -> Text:
+    if overview.described_by is not None:
+        return Text(f"declared by {printable(overview.described_by)}")
+    if overview.looked_at_all:
+        return Text(f"inferred from all {count_text(overview.looked_at, 'record')}")
+    return Text(f"inferred from {overview.looked_at:,} of the records")
+
+
+def _features(overview: DatasetOverview) -> RenderableType:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", border_style="dim")
+    table.add_column("feature", overflow="fold", min_width=8)
+    table.add_column("type", no_wrap=True)
+    table.add_column("shape", no_wrap=True)
+    table.add_column("present", no_wrap=True, justify="right")
+    table.add_column("values", no_wrap=True, overflow="ellipsis", ratio=1)
+    declares = any(feature.declared for feature in overview.features)
+    for feature in overview.features:
+        name = Text(printable(feature.name), "bold")
+        if declares and not feature.declared:
+            name.append(" (not in the schema)", "not bold yellow")
+        kind = type_text(feature)
+        style = _TYPE_STYLES.get(kind, "yellow" if " or " in kind else "cyan")
+        shape = shape_text(feature)
+        table.add_row(
+            name,
+            Text(kind, style),
+            Text(shape, "dim" if shape == "scalar" else ""),
+            _presence(feature, overview.looked_at),
+            summary_of_values(feature.examples),
+        )
+    return Group(table, Text(_sample_note(overview), "dim"))
+
+
+def _presence(feature: FeatureOverview, looked_at: int) -> Text:
+    if feature.records == looked_at:
+        return Text("all", "dim")
+    if not feature.records:
+        return Text("none", "red")
+    share = 100 * feature.records / looked_at
+    return Text("<1 %" if share < 1 else ">99 %" if share > 99 else f"{share:.0f} %", "yellow")
+
+
+def _sample_note(overview: DatasetOverview) -> str:
+    of_all = "all" if overview.looked_at_all else "the first"
+    note = f"Presence is of {of_all} {count_text(overview.looked_at, 'record')}"
+    if overview.sampled == overview.looked_at and overview.looked_at_all:
+        return f"{note}, and so are the values."
+    place = "the first ones" if any(file.compression for file in overview.files) else "evenly spread"
+    return f"{note}, values of {overview.sampled:,} of them, {place}."
+
+
+def _rows(overview: DatasetOverview, width: int, *, raw: bool) -> Iterable[RenderableType]:
+    rows = overview.rows
+    one_file = len({row.path for row in rows}) == 1
+    if raw or any(row.features is None for row in rows):
+        return [part for row in rows for part in _payload_block(row, overview, raw=raw)]
+    columns = _columns(overview)
+    if columns and len(rows) > 1 and _table_width(columns, rows) <= width:
+        return [_row_table(columns, rows)]
+    return [part for row in rows for part in _row_block(columns, row, one_file=one_file)]
+
+
+def _columns(overview: DatasetOverview) -> list[tuple[str, bool]]:
+    return [(feature.name, feature.steps) for feature in overview.features]
+
+
+def _table_width(columns: list[tuple[str, bool]], rows: Iterable[RowOverview]) -> int:
+    widths = [len(name) for name, _ in columns]
+    for row in rows:
+        cells = [short_value(row.value(name, steps=steps), _WIDEST_CELL).cell_len for name, steps in columns]
+        widths = [max(pair) for pair in zip(widths, cells, strict=True)]
+    return sum(widths) + 2 * len(widths) + 10
+
+
+def _row_table(columns: list[tuple[str, bool]], rows: Iterable[RowOverview]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", border_style="dim")
+    table.add_column("record", justify="right", style="dim", no_wrap=True)
+    for name, _ in columns:
+        table.add_column(Text(printable(name)), no_wrap=True)
+    for row in rows:
+        values = [short_value(row.value(name, steps=steps), _WIDEST_CELL) for name, steps in columns]
+        table.add_row(f"{row.number:,}", *values)
+    return table
+
+
+def _row_block(columns: list[tuple[str, bool]], row: RowOverview, *, one_file: bool) -> Iterable[RenderableType]:
+    yield _row_title(row, one_file=one_file)
+    values = Table.grid(padding=(0, 2))
+    values.add_column(no_wrap=True, overflow="ellipsis", max_width=36)
+    values.add_column(no_wrap=True, overflow="ellipsis")
+    for name, steps in columns:
+        values.add_row(Text(printable(name)), short_value(row.value(name, steps=steps), 80))
+    yield Padding(values if columns else Text("no features", "dim"), (0, 0, 1, 2))
+
+
+def _payload_block(row: RowOverview, overview: DatasetOverview, *, raw: bool) -> Iterable[RenderableType]:
+    title = _row_title(row, one_file=len(overview.files) == 1)
+    if raw:
+        yield title
+        yield Padding(Text("\n".join(hex_dump(row.payload, _RAW_BYTES)) or "no bytes"), (0, 0, 1, 2))
+    elif row.kind == "text":
+        yield title.append("  ").append(quoted(row.payload.decode(errors="backslashreplace"), 400), "green")
+    elif row.features is not None:
+        yield from _row_block(_columns(overview), row, one_file=len(overview.files) == 1)
+    else:
+        yield title.append(f", {payload_name(row.kind)}" if row.kind != overview.payload else "")
+        yield Padding(Text("\n".join(hex_dump(row.payload, _UNKNOWN_BYTES))), (0, 0, 1, 2))
+
+
+def _row_title(row: RowOverview, *, one_file: bool) -> Text:
+    title = Text(f"record {row.number:,}", "bold")
+    if not one_file:
+        title.append(f"  {printable(os.path.basename(row.path))}, record {row.number_in_file:,},", "not bold dim")
+    return title.append(f"  {bytes_text(len(row.payload))}", "not bold dim")

@@ -1,0 +1,39 @@
+"""What records are called, by the kind of their payload."""
+
+from __future__ import annotations
+
+__all__ = ["payload_name", "payload_note"]
+
+_NAMES = {
+    "example": "tf.train.Example",
+    "sequence_example": "tf.train.SequenceExample",
+    "example_list": "ExampleListWithContext (ELWC)",
+    "event": "TensorBoard events",
+    "text": "plain text",
+    "empty": "empty payloads",
+    "unknown": "unknown",
+}
+_NOTES = {
+    "example_list": "Records of learning to rank; parse them with TensorFlow Ranking.",
+    "event": "Logs of TensorBoard; read them with its EventAccumulator.",
+    "text": "No tf.train.Example: the payloads are shown as they are.",
+    "unknown": "No tf.train.Example, nor anything else that recordsmith knows: the payloads are shown as bytes.",
+}
+
+
+def payload_name(kind: str) -> str:
+    """Name a kind of payload.
+
+    >>> payload_name("example")
+    'tf.train.Example'
+    """
+    return _NAMES.get(kind, kind)
+
+
+def payload_note(kind: str) -> str | None:
+    """Say what can be done with payloads that have no features; None for those that have.
+
+    >>> payload_note("example") is None
+    True
+    """
+    return _NOTES.get(kind)

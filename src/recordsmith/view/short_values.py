@@ -1,0 +1,186 @@
+"""Values in a few characters: text quoted, arrays by their first numbers and their range, pictures by their size.
+
+What comes out is safe to print: control characters are shown as escapes, so that no record can steer the terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from rich.text import Text
+
+from recordsmith.view.amounts import bytes_text, count_text, number_text
+from recordsmith.view.image_header import read_image_header
+
+__all__ = ["printable", "quoted", "short_value", "summary_of_values"]
+
+_ABSENT = "–"
+_STYLES = {"number": "cyan", "text": "green", "bytes": "magenta", "note": "dim"}
+_ARRAY_NUMBERS = 8  # numbers of an array that are shown at most
+_LIST_ENTRIES = 4  # strings or steps that are shown at most
+_EXAMPLES = 8  # different values that a summary shows at most
+
+
+def printable(text: str) -> str:
+    r"""Return text with everything that does not show, or that steers a terminal, as escapes.
+
+    >>> printable("a\x1b[31m\n"), printable("é")
+    ('a\\x1b[31m\\n', 'é')
+    """
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in _mended(text))
+
+
+def quoted(text: str, width: int = 60) -> str:
+    r"""Quote text, shortened to `width` characters.
+
+    >>> quoted('say "hi"\n')
+    '"say \\"hi\\"\\n"'
+    >>> quoted("a" * 100, 10)
+    '"aaaaaaa…"'
+    """
+    shown = printable(text[: width * 4].replace("\\", "\\\\").replace('"', '\\"'))
+    return f'"{shown}"' if len(shown) + 2 <= width else f'"{shown[: max(1, width - 3)]}…"'
+
+
+def short_value(value: Any, width: int = 60) -> Text:
+    """Show one value of a row in about `width` characters.
+
+    >>> short_value("cat").plain, short_value(np.float32(0.25)).plain, short_value(None).plain
+    ('"cat"', '0.25', '–')
+    >>> short_value(np.arange(784)).plain
+    '[0, 1, 2, 3, 4, 5, 6, 7, …] 784 values, 0..783'
+    >>> short_value(np.zeros((28, 28), np.uint8)).plain
+    '28×28 uint8, all 0'
+    >>> short_value(b"GIF89a" + bytes([32, 0, 24, 0, 0, 0, 0])).plain
+    'GIF 32×24, 13 bytes'
+    >>> short_value([b"a", b"b"]).plain
+    '[b"a", b"b"]'
+    """
+    match value:
+        case None:
+            return Text(_ABSENT, "dim")
+        case str():
+            return Text(quoted(value, width), _STYLES["text"])
+        case bytes():
+            return Text(_short_bytes(value, width), _STYLES["bytes"])
+        case np.ndarray():
+            return _short_array(value, width)
+        case list():
+            return _short_list(value, width)
+    return Text(number_text(value.item() if isinstance(value, np.generic) else value), _STYLES["number"])
+
+
+def summary_of_values(values: Sequence[Any], width: int = 120) -> Text:
+    """Show what values a feature takes: the range of numbers, then different examples.
+
+    >>> summary_of_values([np.int64(3), np.int64(1), np.int64(3)]).plain
+    '1..3  3, 1'
+    >>> summary_of_values(["cat", "dog", "cat"]).plain
+    '"cat", "dog"'
+    >>> summary_of_values([np.array([1.0, 2.0]), np.array([0.5])]).plain
+    '0.5..2  [1, 2]; [0.5]'
+    >>> summary_of_values([[np.float32(1), np.float32(2)], []]).plain
+    '0..2 steps, 1..2  [1, 2]; []'
+    """
+    if not values:
+        return Text("")
+    is_steps = isinstance(values[0], list) and not all(isinstance(entry, (str, bytes)) for v in values for entry in v)
+    summary = Text()
+    if is_steps:
+        lengths = [len(steps) for steps in values]
+        summary.append(f"{_span(min(lengths), max(lengths))} steps", _STYLES["note"])
+    numbers = [np.asarray(number).reshape(-1) for number in _numbers_in(values)]
+    known = np.concatenate(numbers) if numbers else np.empty(0)
+    if known.size and (len(values) > 1 or known.size > 1):
+        summary.append(", " if is_steps else "").append(_range_text(known), _STYLES["note"])
+    if summary:
+        summary.append("  ")
+    many = isinstance(values[0], (np.ndarray, list))
+    shown: dict[str, Text] = {}
+    for value in values:
+        text = _short_array(value, 40, ranged=False) if isinstance(value, np.ndarray) else short_value(value, 40)
+        shown.setdefault(text.plain, text)
+        if len(shown) == (3 if many else _EXAMPLES) or sum(map(len, shown)) > width:
+            break
+    return summary.append_text(Text("; " if many else ", ").join(shown.values()))
+
+
+def _numbers_in(values: Iterable[Any]) -> Iterable[Any]:
+    for value in values:
+        if isinstance(value, list):
+            yield from _numbers_in(value)
+        elif isinstance(value, (np.ndarray, np.number, np.bool_)):
+            yield value
+
+
+def _span(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}..{high}"
+
+
+def _range_text(numbers: np.ndarray[Any, Any]) -> str:
+    """Tell the least and the greatest number, and how many are not numbers."""
+    if numbers.dtype.kind == "c":
+        return ""
+    missing = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), np.bool_)
+    there = numbers[~missing]
+    nans = f"{missing.sum():,} NaN" if missing.any() else ""
+    if not there.size:
+        return nans
+    low, high = there.min().item(), there.max().item()
+    # Compared as shown: 0.30000001..0.30000002 says nothing.
+    first, last = number_text(low), number_text(high)
+    found = f"{first}..{last}" if first != last else f"all {first}"
+    return f"{found}, {nans}" if nans else found
+
+
+def _short_array(array: np.ndarray[Any, Any], width: int, *, ranged: bool = True) -> Text:
+    flat = array.reshape(-1)
+    if array.ndim > 1:
+        text = Text("×".join(map(str, array.shape)) + f" {array.dtype}", _STYLES["number"])
+        return text.append(f", {_range_text(flat)}", _STYLES["note"]) if ranged and flat.size else text
+    shown: list[str] = []
+    for number in flat[:_ARRAY_NUMBERS].tolist():
+        shown.append(number_text(number))
+        if len(shown) > 1 and sum(map(len, shown)) + 2 * len(shown) > width:
+            shown.pop()
+            break
+    if len(shown) == flat.size:
+        return Text(f"[{', '.join(shown)}]", _STYLES["number"])
+    text = Text(f"[{', '.join(shown)}, …]", _STYLES["number"])
+    text.append(f" {count_text(flat.size, 'value')}", _STYLES["note"])
+    return text.append(f", {_range_text(flat)}", _STYLES["note"]) if ranged else text
+
+
+def _short_list(values: list[Any], width: int) -> Text:
+    """Show strings, or the steps of a sequence."""
+    if all(isinstance(value, (np.number, np.bool_)) for value in values):
+        return _short_array(np.array(values), width) if values else Text("[]", _STYLES["number"])
+    entries = [short_value(value, max(12, width // 2)) for value in values[:_LIST_ENTRIES]]
+    text = Text("[").append_text(Text(", ").join(entries))
+    if len(values) == len(entries):
+        return text.append("]")
+    return text.append(", …]").append(f" {len(values):,} in all", _STYLES["note"])
+
+
+def _short_bytes(value: bytes, width: int) -> str:
+    picture = read_image_header(value)
+    if picture is not None:
+        return f"{picture.format} {picture.width}×{picture.height}, {bytes_text(len(value))}"
+    if not value:
+        return 'b""'
+    try:
+        text = value[: width * 4].decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    if text.isprintable():
+        return "b" + quoted(text, width - 1)
+    room = max(4, (width - 14) // 3)
+    shown = value[:room].hex(" ")
+    return f"{bytes_text(len(value))}: {shown}{' …' if len(value) > room else ''}"
+
+
+def _mended(text: str) -> str:
+    """Replace lone surrogates, which stand for bytes that were no UTF-8, by something that can be printed."""
+    return text.encode("utf-8", "backslashreplace").decode()

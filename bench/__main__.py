@@ -13,7 +13,7 @@ from rich.console import Console
 
 from bench.chart import draw_chart
 from bench.datasets import DATASETS, SEED
-from bench.machine import describe_machine
+from bench.machine import describe_machine, load_average
 from bench.prepare import prepare_dataset
 from bench.report import print_outcomes, print_section
 from bench.store import default_folder
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bench.results import Section
 
 WIDTH_WITHOUT_TERMINAL = 160
+BUSY = 0.7
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
@@ -32,6 +33,9 @@ def main() -> int:
     """Prepare the data, run the tasks, and report."""
     arguments = _parse()
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH_WITHOUT_TERMINAL)
+    load = load_average()
+    if load > BUSY:
+        console.print(f"[yellow]The machine is busy (load {load:.1f}): the figures will be too low, for everybody.[/]")
     folder: Path = arguments.dir
     folder.mkdir(parents=True, exist_ok=True)
     with Workers(folder=folder, recordsmith_python=arguments.recordsmith_python) as workers:
@@ -60,6 +64,7 @@ def main() -> int:
                     print_section(console, sections[-1])
         print_outcomes(console, sections, scale=arguments.scale)
         document = _document(arguments, sections, workers, writer.peer, context)
+        document["machine"]["load_before"] = load
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
     arguments.json.write_text(json.dumps(document, indent=1) + "\n")
     console.print(f"Results: {arguments.json}")

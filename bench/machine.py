@@ -20,6 +20,11 @@ def describe_machine() -> dict[str, str | int]:
     }
 
 
+def load_average() -> float:
+    """How many processes wanted to run in the last minute: beside a benchmark it should be near none."""
+    return os.getloadavg()[0]
+
+
 def _cpu_model() -> str:
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):

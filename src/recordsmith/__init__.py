@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from recordsmith.example import decode_example, decode_sequence_example, encode_example, encode_sequence_example
     from recordsmith.loader import Dataset
-    from recordsmith.loader import open_dataset as open
+    from recordsmith.loader import open_dataset as open  # noqa: A004 - read as recordsmith.open
     from recordsmith.reader import RecordReader
     from recordsmith.schema import Bytes, Scalar, Schema, Steps, Tensor, Text
     from recordsmith.writer import RecordWriter

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import errno
 import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from recordsmith.errors import (
     CompressionError,
@@ -23,7 +25,10 @@ from recordsmith.errors import (
 )
 from recordsmith.file_signatures import describe_content
 
-__all__ = ["StaleIndexError", "exception_for"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Failure", "StaleIndexError", "exception_for"]
 
 
 class StaleIndexError(RecordsmithError):
@@ -35,19 +40,38 @@ class StaleIndexError(RecordsmithError):
     """
 
 
-def exception_for(
-    code: str,
-    path: str,
-    offset: int | None,
-    record: int | None,
-    feature: str,
-    found: str,
-    expected: str,
-    detail: str,
-    names: list[str],
-    system_error: int,
-) -> BaseException:
-    """Build the exception for one failure of the core.
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The facts of one failure, in the order in which the core gives them; see cpp/status.h.
+
+    >>> Failure("truncated", "a.tfrecord", 40, 2).place
+    {'path': 'a.tfrecord', 'record': 2, 'offset': 40}
+    """
+
+    code: str
+    path: str = ""
+    offset: int | None = None
+    record: int | None = None
+    feature: str = ""
+    found: str = ""
+    expected: str = ""
+    detail: str = ""
+    names: tuple[str, ...] = ()
+    system_error: int = 0
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Where it is, as errors take it."""
+        return {"path": self.path or None, "record": self.record, "offset": self.offset}
+
+    @property
+    def at_step(self) -> str:
+        """Which step of a feature list it is, as the end of a sentence."""
+        return f", at {self.detail}" if self.detail else ""
+
+
+def exception_for(*facts: Any) -> BaseException:
+    """Build the exception for one failure of the core, given the fields of a Failure.
 
     >>> print(exception_for("truncated", "a.tfrecord", 40, 2, "", "7", "12", "", [], 0))
     The file ends inside record 2: it was cut short, or is still being written.
@@ -56,136 +80,140 @@ def exception_for(
       expected: at least 12 bytes
       to do:    The records before it can be read. Copy or write the file again if they are not enough.
     """
-    place = {"path": path or None, "record": record, "offset": offset}
-    match code:
-        case "corrupt_length":
-            return _corrupt_length(path, offset, record, found)
-        case "corrupt_data":
-            return CorruptRecordError(
-                f"The data of record {record} does not match its checksum: it was changed after it was written.",
-                **place,
-                found=f"data with masked CRC-32C {found}",
-                expected=f"the stored {expected}",
-                advice="Copy the file again from its source. The records before and after this one may be sound; "
-                "verify=False reads them all, this one as it is.",
-            )
-        case "truncated":
-            return TruncatedFileError(
-                f"The file ends inside record {record}: it was cut short, or is still being written.",
-                **place,
-                found=f"{found} bytes from there to the end",
-                expected=f"at least {expected} bytes",
-                advice="The records before it can be read. Copy or write the file again if they are not enough.",
-            )
-        case "too_large" if detail == "message":
-            return EncodeError(
-                "The row is too large for one record: protobuf messages end at 2 GiB.",
-                row=record,
-                feature=feature or None,
-                found=f"{found} bytes",
-                expected=f"at most {expected} bytes",
-                advice="Store large data in pieces, or as files of their own with their names in the record.",
-            )
-        case "too_large":
-            return CorruptRecordError(
-                f"Record {record} claims a length that no file can have, although the length's checksum holds.",
-                **place,
-                found=f"{found} bytes",
-                advice="The file was made to mislead, or by broken software. Do not trust it.",
-            )
-        case "compression":
-            return CompressionError(
-                f"The {expected} data cannot be read on: {detail}.",
-                path=path or None,
-                record=record,
-                found=None if offset is None else f"damage at or before byte {offset} of the compressed file",
-                expected=f"whole {expected} streams, one after the other, and nothing else",
-                advice=_compression_advice(path, expected),
-            )
-        case "malformed":
-            return CorruptRecordError(
-                f"The record's payload is not a valid tf.train.Example: {detail}.",
-                **place,
-                feature=feature or None,
-                advice="Its checksum holds or was not asked for, so it was written this way. If it holds something else, "
-                "read it with RecordReader or Dataset.raw.",
-            )
-        case "missing_feature":
-            return SchemaMismatchError(
-                f"Feature {feature!r} is missing.{did_you_mean(feature, names)}",
-                **place,
-                feature=feature,
-                found=f"features {list_names(names)}" if names else "a record without features",
-                expected=f"a {expected} list",
-                advice="Correct the name in the schema, or declare the feature with optional=True or a default.",
-            )
-        case "wrong_kind":
-            return SchemaMismatchError(
-                f"Feature {feature!r} holds another kind of value than the schema says{_at_step(detail)}.",
-                **place,
-                feature=feature,
-                found=f"a {found} list" if found != "nothing" else "no list at all",
-                expected=f"a {expected} list",
-                advice="Change the feature's type in the schema, or write the data again.",
-            )
-        case "wrong_count":
-            return SchemaMismatchError(
-                f"Feature {feature!r} has another number of values than the schema says{_at_step(detail)}.",
-                **place,
-                feature=feature,
-                found=f"{found} values",
-                expected=f"{expected} values",
-                advice="Declare a dimension that varies as None, as in Tensor('float32', (None,)), "
-                "or correct the shape.",
-            )
-        case "wrong_byte_length":
-            return SchemaMismatchError(
-                f"Feature {feature!r} has another size in bytes than its dtype and shape take{_at_step(detail)}.",
-                **place,
-                feature=feature,
-                found=f"{found} bytes",
-                expected=f"{expected} bytes",
-                advice="Correct the dtype or the shape in the schema, or declare the feature as Bytes.",
-            )
-        case "changed":
-            return StaleIndexError("The file is not the one that was indexed: it has changed since.", **place)
-        case "system":
-            return _system_error(path, detail, system_error)
-        case _:
-            return SchemaError(f"{detail[:1].upper()}{detail[1:]}.", path=path or None, feature=feature or None)
+    failure = Failure(*facts)
+    return _EXPLANATIONS[failure.code](failure)
 
 
-def _at_step(detail: str) -> str:
-    return f", at {detail}" if detail else ""
-
-
-def _corrupt_length(path: str, offset: int | None, record: int | None, found: str) -> RecordsmithError:
-    if offset == 0:
-        content = describe_content(path)
+def _corrupt_length(failure: Failure) -> RecordsmithError:
+    if failure.offset == 0:
+        content = describe_content(failure.path)
         return NotTFRecordError(
             f"This is not a TFRecord file: it {content.looks_like}.",
-            path=path or None,
+            path=failure.path or None,
             found=content.found,
             expected="a record header: eight bytes of length and their CRC-32C",
             advice=content.advice,
         )
     return CorruptRecordError(
-        f"The length of record {record} does not match its checksum, so it is not known where the next record begins.",
-        path=path or None,
-        record=record,
-        offset=offset,
-        found=f"a length of {found} bytes with another checksum",
+        f"The length of record {failure.record} does not match its checksum, so the next one cannot be found.",
+        **failure.place,
+        found=f"a length of {failure.found} bytes with another checksum",
         advice="The records before it can be read. Copy the file again from its source.",
     )
 
 
-def _compression_advice(path: str, expected: str) -> str:
-    content = describe_content(path)
+def _corrupt_data(failure: Failure) -> RecordsmithError:
+    return CorruptRecordError(
+        f"The data of record {failure.record} does not match its checksum: it was changed after it was written.",
+        **failure.place,
+        found=f"data with masked CRC-32C {failure.found}",
+        expected=f"the stored {failure.expected}",
+        advice="Copy the file again from its source. The records before and after this one may be sound; "
+        "verify=False reads them all, this one as it is.",
+    )
+
+
+def _truncated(failure: Failure) -> RecordsmithError:
+    return TruncatedFileError(
+        f"The file ends inside record {failure.record}: it was cut short, or is still being written.",
+        **failure.place,
+        found=f"{failure.found} bytes from there to the end",
+        expected=f"at least {failure.expected} bytes",
+        advice="The records before it can be read. Copy or write the file again if they are not enough.",
+    )
+
+
+def _too_large(failure: Failure) -> RecordsmithError:
+    if failure.detail == "message":
+        return EncodeError(
+            "The row is too large for one record: protobuf messages end at 2 GiB.",
+            row=failure.record,
+            feature=failure.feature or None,
+            found=f"{failure.found} bytes",
+            expected=f"at most {failure.expected} bytes",
+            advice="Store large data in pieces, or as files of their own with their names in the record.",
+        )
+    return CorruptRecordError(
+        f"Record {failure.record} claims a length that no file can have, although the length's checksum holds.",
+        **failure.place,
+        found=f"{failure.found} bytes",
+        advice="The file was made to mislead, or by broken software. Do not trust it.",
+    )
+
+
+def _compression(failure: Failure) -> RecordsmithError:
+    content = describe_content(failure.path)
+    advice = "The records before the damage can be read. Copy the file again from its source."
     if content.is_plain_tfrecord:
-        return "The file is not compressed. Leave compression at 'auto', or pass compression=None."
-    if content.compression not in (None, expected):
-        return f"The file is {content.compression}. Leave compression at 'auto', or name it."
-    return "The records before the damage can be read. Copy the file again from its source."
+        advice = "The file is not compressed. Leave compression at 'auto', or pass compression=None."
+    elif content.compression not in (None, failure.expected):
+        advice = f"The file is {content.compression}. Leave compression at 'auto', or name it."
+    return CompressionError(
+        f"The {failure.expected} data cannot be read on: {failure.detail}.",
+        path=failure.path or None,
+        record=failure.record,
+        found=None if failure.offset is None else f"damage at or before byte {failure.offset} of the compressed file",
+        expected=f"whole {failure.expected} streams, one after the other, and nothing else",
+        advice=advice,
+    )
+
+
+def _malformed(failure: Failure) -> RecordsmithError:
+    return CorruptRecordError(
+        f"The record's payload is not a valid tf.train.Example: {failure.detail}.",
+        **failure.place,
+        feature=failure.feature or None,
+        advice="It was written this way, unless verify=False let damage pass. If it holds something else, "
+        "read it with RecordReader or Dataset.raw.",
+    )
+
+
+def _missing_feature(failure: Failure) -> RecordsmithError:
+    return SchemaMismatchError(
+        f"Feature {failure.feature!r} is missing.{did_you_mean(failure.feature, failure.names)}",
+        **failure.place,
+        feature=failure.feature,
+        found=f"features {list_names(failure.names)}" if failure.names else "a record without features",
+        expected=f"a {failure.expected} list",
+        advice="Correct the name in the schema, or declare the feature with optional=True or a default.",
+    )
+
+
+def _wrong_kind(failure: Failure) -> RecordsmithError:
+    return SchemaMismatchError(
+        f"Feature {failure.feature!r} holds another kind of value than the schema says{failure.at_step}.",
+        **failure.place,
+        feature=failure.feature,
+        found="no list at all" if failure.found == "nothing" else f"a {failure.found} list",
+        expected=f"a {failure.expected} list",
+        advice="Change the feature's type in the schema, or write the data again.",
+    )
+
+
+def _wrong_count(failure: Failure) -> RecordsmithError:
+    return SchemaMismatchError(
+        f"Feature {failure.feature!r} has another number of values than the schema says{failure.at_step}.",
+        **failure.place,
+        feature=failure.feature,
+        found=f"{failure.found} values",
+        expected=f"{failure.expected} values",
+        advice="Declare a dimension that varies as None, as in Tensor('float32', (None,)), or correct the shape.",
+    )
+
+
+def _wrong_byte_length(failure: Failure) -> RecordsmithError:
+    return SchemaMismatchError(
+        f"Feature {failure.feature!r} has another size in bytes than its dtype and shape take{failure.at_step}.",
+        **failure.place,
+        feature=failure.feature,
+        found=f"{failure.found} bytes",
+        expected=f"{failure.expected} bytes",
+        advice="Correct the dtype or the shape in the schema, or declare the feature as Bytes.",
+    )
+
+
+def _changed(failure: Failure) -> RecordsmithError:
+    return StaleIndexError("The file is not the one that was indexed: it has changed since.", **failure.place)
 
 
 _HINTS = {
@@ -196,11 +224,33 @@ _HINTS = {
 }
 
 
-def _system_error(path: str, action: str, number: int) -> OSError:
-    if number == errno.ENOMEM and not path:
-        return MemoryError(f"Not enough memory to {action}.")  # type: ignore[return-value]
-    error = OSError(number, os.strerror(number), path)
-    hint = _HINTS.get(number)
+def _system(failure: Failure) -> OSError | MemoryError:
+    if failure.system_error == errno.ENOMEM and not failure.path:
+        return MemoryError(f"Not enough memory to {failure.detail}.")
+    error = OSError(failure.system_error, os.strerror(failure.system_error), failure.path)
+    hint = _HINTS.get(failure.system_error)
     if hint is not None:
         error.add_note(hint)
     return error
+
+
+def _invalid_argument(failure: Failure) -> RecordsmithError:
+    sentence = f"{failure.detail[:1].upper()}{failure.detail[1:]}."
+    return SchemaError(sentence, path=failure.path or None, feature=failure.feature or None)
+
+
+_EXPLANATIONS: dict[str, Callable[[Failure], BaseException]] = {
+    "corrupt_length": _corrupt_length,
+    "corrupt_data": _corrupt_data,
+    "truncated": _truncated,
+    "too_large": _too_large,
+    "compression": _compression,
+    "malformed": _malformed,
+    "missing_feature": _missing_feature,
+    "wrong_kind": _wrong_kind,
+    "wrong_count": _wrong_count,
+    "wrong_byte_length": _wrong_byte_length,
+    "changed": _changed,
+    "system": _system,
+    "invalid_argument": _invalid_argument,
+}

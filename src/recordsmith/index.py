@@ -30,14 +30,14 @@ from recordsmith.atomic_file import write_atomically
 from recordsmith.compression import reading_compression
 from recordsmith.errors import CompressionError, RecordsmithError
 
-__all__ = ["ShardIndex", "build_index", "cache_paths", "export_index", "load_index", "save_index"]
+__all__ = ["FRAMING_BYTES", "ShardIndex", "build_index", "cache_paths", "export_index", "load_index", "save_index"]
 
 _MAGIC = b"RSINDEX1"
 _HEADER = struct.Struct("<QqQQQ")
 _COMPRESSIONS = ("none", "gzip", "zlib")
 _FOLDER = ".recordsmith"
 _WORTH_KEEPING = 1 << 20  # bytes; a file below it is indexed in about a millisecond
-_FRAMING_BYTES = 16
+FRAMING_BYTES = 16  # what a record takes beside its payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class ShardIndex:
         >>> ShardIndex("a.tfrecord", 38, 0, "none", np.array([0, 19, 38], np.uint64)).lengths.tolist()
         [3, 3]
         """
-        return np.diff(self.offsets) - np.uint64(_FRAMING_BYTES)
+        return np.diff(self.offsets) - np.uint64(FRAMING_BYTES)
 
 
 def build_index(path: str | os.PathLike[str], compression: str | None = "auto") -> ShardIndex:
@@ -146,8 +146,7 @@ def save_index(index: ShardIndex) -> str:
             refused = error
             continue
         return target
-    assert refused is not None  # there is always at least one place to try
-    raise refused
+    raise OSError(f"there is no place to keep an index for {index.path!r}") from refused
 
 
 def cache_paths(path: str) -> tuple[str, str]:
@@ -163,9 +162,12 @@ def cache_paths(path: str) -> tuple[str, str]:
 
 
 def export_index(
-    path: str | os.PathLike[str], target: str | os.PathLike[str] | None = None, *, format: Literal["dali", "vahidk"]
+    path: str | os.PathLike[str],
+    target: str | os.PathLike[str] | None = None,
+    *,
+    format: Literal["dali", "vahidk"],  # noqa: A002 - as on the command line
 ) -> str:
-    """Write the text index that DALI and the `tfrecord` package read: a line `offset size` for each record.
+    r"""Write the text index that DALI and the `tfrecord` package read: a line `offset size` for each record.
 
     Args:
         path: a TFRecord file that is not compressed.
@@ -179,7 +181,7 @@ def export_index(
     ...     writer.write(b"bar")
     >>> with open(export_index(path, format="dali")) as file:
     ...     file.read()
-    '0 19\\n19 19\\n'
+    '0 19\n19 19\n'
     """
     name = os.fspath(path)
     if format not in ("dali", "vahidk"):
@@ -193,10 +195,10 @@ def export_index(
         )
     if target is None:
         target = f"{name}.idx" if format == "dali" else f"{os.path.splitext(name)[0]}.tfindex"
-    sizes = index.lengths + np.uint64(_FRAMING_BYTES)
+    sizes = index.lengths + np.uint64(FRAMING_BYTES)
     with write_atomically(target) as temporary, open(temporary, "w", encoding="ascii") as file:
-        for offset, size in zip(index.offsets[:-1].tolist(), sizes.tolist(), strict=True):
-            file.write(f"{offset} {size}\n")
+        places = zip(index.offsets[:-1].tolist(), sizes.tolist(), strict=True)
+        file.writelines(f"{offset} {size}\n" for offset, size in places)
     return os.fspath(target)
 
 

@@ -38,7 +38,9 @@ class RowWriter:
     def append(self, sink: _core.RecordSink, rows: Sequence[Mapping[str, Any]], first_number: int) -> None:
         """Append the rows, which are numbered from `first_number` in errors."""
         if self._encoder is not None:
-            self._encoder.append(sink, [self._as_dict(row, first_number + i) for i, row in enumerate(rows)], first_number)
+            self._encoder.append(
+                sink, [self._as_dict(row, first_number + i) for i, row in enumerate(rows)], first_number
+            )
             return
         for number, row in enumerate(rows, first_number):
             sink.append(self._sequence_payload(self._as_dict(row, number), number))

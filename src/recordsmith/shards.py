@@ -1,10 +1,10 @@
 """Shard names, and which files a path stands for.
 
-    pets-train.tfrecord-00000-of-00010        TFDS and recordsmith: {name}-{split}.{format}-{shard}-of-{count}
-    data-00000-of-00012.gz                    Beam: the suffix comes last
-    train-00000-of-00008                      no suffix at all
-    golden.tfrecord.gz-00000-of-00003         the compression's suffix before the number
-    iris.tfrecords, pets.record, x.tfrec      single files
+pets-train.tfrecord-00000-of-00010        TFDS and recordsmith: {name}-{split}.{format}-{shard}-of-{count}
+data-00000-of-00012.gz                    Beam: the suffix comes last
+train-00000-of-00008                      no suffix at all
+golden.tfrecord.gz-00000-of-00003         the compression's suffix before the number
+iris.tfrecords, pets.record, x.tfrec      single files
 """
 
 from __future__ import annotations
@@ -18,7 +18,14 @@ from dataclasses import dataclass
 
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 
-__all__ = ["IncompleteShardsWarning", "ShardName", "files_in", "parse_shard_name", "resolve_files", "warn_if_incomplete"]
+__all__ = [
+    "IncompleteShardsWarning",
+    "ShardName",
+    "files_in",
+    "parse_shard_name",
+    "resolve_files",
+    "warn_if_incomplete",
+]
 
 _NUMBERED = re.compile(r"^(?P<stem>.*?)[-_.]?(?P<shard>\d{5,})-of-(?P<count>\d{5,})(?P<tail>(\.\w+)*)$")
 _SUFFIXES = (".tfrecord", ".tfrecords", ".tfrec", ".record", ".records", ".recordio")

@@ -235,7 +235,7 @@ def test_casts_agree_with_exact_arithmetic(source: str, target: str, numbers: li
     with np.errstate(all="ignore"):
         try:
             array = np.array(numbers, object).astype(source)
-        except (OverflowError, ValueError):
+        except (OverflowError, ValueError, DeprecationWarning):  # the last is numpy 1's word for the first
             return
     dtype = np.dtype(target)
 

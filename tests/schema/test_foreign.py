@@ -76,6 +76,8 @@ def plain(value: Any) -> Any:
 @pytest.mark.parametrize(("feature", "kind", "rows"), ARROW_CASES, ids=str)
 def test_arrow(feature: Feature, kind: Any, rows: list[Any], through_core: Any) -> None:
     values = [row.encode() if kind == pa.binary() and isinstance(row, str) else row for row in rows]
+    if kind == pa.float16():
+        values = [np.float16(row) for row in rows]  # as older versions of pyarrow want it
     gaps = [values[0], None, values[2]]
     whole, holes = pa.array(values, kind), pa.array(gaps, kind)
     sliced = pa.concat_arrays([holes, whole, holes])[3:6]

@@ -8,10 +8,15 @@ record lies ahead of the last one: reading in order costs no more than a pass.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from recordsmith import _core
-from recordsmith.index import ShardIndex
+from recordsmith.core_failures import StaleIndexError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recordsmith.index import ShardIndex
 
 __all__ = ["CompressedShards"]
 
@@ -55,6 +60,8 @@ class CompressedShards:
             payloads = []
             while (payload := stream.next()) is not None:
                 payloads.append(payload)
+            if len(payloads) != index.records:
+                raise _changed(index)
             self._kept[index.path] = payloads
             self._sizes[index.path] = size
         self._kept.move_to_end(index.path)
@@ -65,8 +72,14 @@ class CompressedShards:
         if stream is None or stream.number > number:
             stream = _core.RecordStream(index.path, index.compression, self._verify)
             self._streams[index.path] = stream
-        while stream.number < number:
-            stream.next()
-        payload = stream.next()
-        assert payload is not None  # the index was made from this very file
+        payload: bytes | None = b""
+        while payload is not None and stream.number < number:
+            payload = stream.next()
+        payload = None if payload is None else stream.next()
+        if payload is None:
+            raise _changed(index)
         return payload
+
+
+def _changed(index: ShardIndex) -> StaleIndexError:
+    return StaleIndexError("The file is not the one that was indexed: it has changed since.", path=index.path)

@@ -1,8 +1,8 @@
 """recordsmith.json: the description that lies beside the files of a dataset.
 
-    {"format": "recordsmith-dataset", "version": 1, "name": "pets",
-     "schema": {...},
-     "splits": {"train": {"shards": [{"file": "pets-train.tfrecord-00000-of-00002", "records": 10, "bytes": 1234}]}}}
+{"format": "recordsmith-dataset", "version": 1, "name": "pets",
+ "schema": {...},
+ "splits": {"train": {"shards": [{"file": "pets-train.tfrecord-00000-of-00002", "records": 10, "bytes": 1234}]}}}
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self, overload
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,19 +18,20 @@ from recordsmith.dataset.inference import Census, not_examples, sample_census, s
 from recordsmith.dataset.layout import DatasetLayout, find_layout
 from recordsmith.dataset.tables import to_arrow_table
 from recordsmith.errors import SchemaError, SchemaMismatchError, did_you_mean, import_extra, list_names
-from recordsmith.index import ShardIndex, load_index
+from recordsmith.index import FRAMING_BYTES, ShardIndex, load_index
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
 
 if TYPE_CHECKING:
-    import pandas
-    import pyarrow
+    import pandas as pd
+    import pyarrow as pa
 
 __all__ = ["StoredDataset"]
 
 _ROWS_AT_ONCE = 256
 _TABLE_ROWS = 4096
 
+T = TypeVar("T")
 Row = dict[str, Any]
 Batch = dict[str, Any]
 PathLike = str | os.PathLike[str]
@@ -101,7 +103,7 @@ class StoredDataset:
         """Keep only some features; the others are not even decoded."""
         if not names:
             raise SchemaError("select needs at least one feature.", expected=list_names(self.schema))
-        return self._like(schema=self.schema.select(names))
+        return self._like(_given_schema=self.schema.select(names))
 
     def __len__(self) -> int:
         return len(self._range())
@@ -122,7 +124,7 @@ class StoredDataset:
     def __getitem__(self, key: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Batch: ...
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
-            return self._like(rows=self._range()[key])
+            return self._like(_rows=self._range()[key])
         if isinstance(key, str):
             raise SchemaError(
                 f"A dataset is indexed by record numbers.{did_you_mean(key, self.schema)}",
@@ -166,21 +168,19 @@ class StoredDataset:
 
     # --- tables ---
 
-    def to_arrow(self) -> pyarrow.Table:
+    def to_arrow(self) -> pa.Table:
         """Return all rows as a pyarrow.Table. Needs the extra "arrow"."""
         import_extra("pyarrow", extra="arrow", purpose="Dataset.to_arrow")
         return to_arrow_table(self.schema, (batch for batch, _ in self.read_batches(_TABLE_ROWS)))
 
-    def to_pandas(self) -> pandas.DataFrame:
+    def to_pandas(self) -> pd.DataFrame:
         """Return all rows as a pandas.DataFrame. Needs the extra "pandas"."""
         import_extra("pandas", extra="pandas", purpose="Dataset.to_pandas")
         return self.to_arrow().to_pandas()
 
     # --- batches, which the loader builds on ---
 
-    def read_batches(
-        self, size: int, *, drop_last: bool = False, threads: int = 0
-    ) -> Iterator[tuple[Batch, int]]:
+    def read_batches(self, size: int, *, drop_last: bool = False, threads: int = 0) -> Iterator[tuple[Batch, int]]:
         """Read the rows in order: batches of `size`, and how many rows each has.
 
         A whole dataset is decoded ahead on `threads` threads (0: in the calling one); what a slice left of one is
@@ -190,7 +190,7 @@ class StoredDataset:
             for start in range(0, len(self._rows), size):
                 chunk = self._rows[start : start + size]
                 if len(chunk) == size or not drop_last:
-                    yield self._decode(np.arange(chunk.start, chunk.stop, chunk.step, np.int64)), len(chunk)
+                    yield self._decode(np.arange(chunk.start, chunk.stop, chunk.step, dtype=np.int64)), len(chunk)
             return
         stream = _core.BatchStream(
             list(self.files),
@@ -213,16 +213,10 @@ class StoredDataset:
 
     # --- inside ---
 
-    def _like(self, *, schema: Schema | None = None, rows: range | None = None) -> Self:
-        other = type(self)(
-            self._layout,
-            schema=schema if schema is not None else self._given_schema,
-            compression=self._compression,
-            verify=self._verify,
-            rows=rows if rows is not None else self._rows,
-        )
-        other._census, other._inferred = self._census, self._inferred if schema is None else None
-        other._table, other._compressed = self._table, self._compressed
+    def _like(self, **changes: Any) -> Self:
+        """Return the same dataset with some attributes changed; what was learnt about the files is shared."""
+        other = copy.copy(self)
+        vars(other).update(changes)
         return other
 
     def _look(self) -> Census:
@@ -268,9 +262,7 @@ class StoredDataset:
         if any(index.compression != "none" for index in self._places().indexes):
             parts = _core.decode_payloads(plan, self._payloads(numbers))
         else:
-            parts = self._with_fresh_index(
-                lambda table: table.file_set.decode(plan, *table.at(numbers), self._verify)
-            )
+            parts = self._with_fresh_index(lambda table: table.file_set.decode(plan, *table.at(numbers), self._verify))
         return self.schema.assemble(parts)
 
     def _payloads(self, numbers: npt.NDArray[np.int64]) -> list[bytes]:
@@ -290,7 +282,7 @@ class StoredDataset:
                 payloads[position] = payload
         return payloads
 
-    def _with_fresh_index(self, read: Any) -> Any:
+    def _with_fresh_index(self, read: Callable[[_PlaceTable], list[T]]) -> list[T]:
         try:
             return read(self._places())
         except StaleIndexError:
@@ -313,13 +305,15 @@ class StoredDataset:
 
 
 class _PlaceTable:
-    """Where every record of all files lies, and the files kept open for reading there."""
+    """Where every record of all files lies, eight bytes each, and the files kept open for reading there."""
 
     def __init__(self, indexes: list[ShardIndex]) -> None:
         self.indexes = indexes
         self.starts = np.concatenate([[0], np.cumsum([index.records for index in indexes])]).astype(np.int64)
         self.records = int(self.starts[-1])
         self.file_set = _core.FileSet([index.path for index in indexes])
+        # Each file has one offset more than records, so record n of all, in file f, begins at _offsets[n + f].
+        self._offsets = np.concatenate([index.offsets for index in indexes])
 
     def at(
         self, numbers: npt.NDArray[np.int64]
@@ -327,13 +321,9 @@ class _PlaceTable:
         """Return file, offset, length and number within the file of each of these records."""
         if len(numbers) and int(numbers.max()) >= self.records:
             raise IndexError(f"there is no record {int(numbers.max())}: the dataset has {self.records} now")
-        files = np.searchsorted(self.starts, numbers, side="right").astype(np.uint32) - np.uint32(1)
-        within = (numbers - self.starts[files]).astype(np.uint64)
-        offsets = np.empty(len(numbers), np.uint64)
-        ends = np.empty(len(numbers), np.uint64)
-        for file in np.unique(files).tolist():
-            asked = files == file
-            places = within[asked]
-            offsets[asked] = self.indexes[file].offsets[places]
-            ends[asked] = self.indexes[file].offsets[places + np.uint64(1)]
-        return files, offsets, ends - offsets - np.uint64(16), within
+        files = np.searchsorted(self.starts, numbers, side="right") - 1
+        position = numbers + files
+        offsets = self._offsets[position]
+        lengths = self._offsets[position + 1] - offsets - np.uint64(FRAMING_BYTES)
+        within = numbers - self.starts[files]
+        return files.astype(np.uint32), offsets, lengths, within.astype(np.uint64)

@@ -11,28 +11,25 @@ from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.schema import Schema
 
 if TYPE_CHECKING:
-    import pyarrow
+    import pyarrow as pa
 
 __all__ = ["to_arrow_table"]
 
 
-def to_arrow_table(schema: Schema, batches: Iterable[Mapping[str, Any]]) -> pyarrow.Table:
+def to_arrow_table(schema: Schema, batches: Iterable[Mapping[str, Any]]) -> pa.Table:
     """Join batches into one table; a tensor becomes nested lists, an absent value a null."""
-    import pyarrow
+    import pyarrow as pa
 
-    pieces: dict[str, list[pyarrow.Array]] = {name: [] for name in schema}
+    pieces: dict[str, list[pa.Array]] = {name: [] for name in schema}
     for batch in batches:
         for name, column in batch.items():
             pieces[name].append(_array(column))
-    columns = {
-        name: pyarrow.chunked_array(arrays) if arrays else pyarrow.array([], pyarrow.null())
-        for name, arrays in pieces.items()
-    }
-    return pyarrow.table(columns)
+    columns = {name: pa.chunked_array(arrays) if arrays else pa.array([], pa.null()) for name, arrays in pieces.items()}
+    return pa.table(columns)
 
 
-def _array(column: Any) -> pyarrow.Array:
-    import pyarrow
+def _array(column: Any) -> pa.Array:
+    import pyarrow as pa
 
     if isinstance(column, (ByteColumn, Ragged)):
         return column.to_arrow()
@@ -40,10 +37,10 @@ def _array(column: Any) -> pyarrow.Array:
     values = column.data if masked else column
     absent = np.ma.getmaskarray(column).reshape(len(column), -1).any(axis=1) if masked else None
     if values.ndim == 1:
-        return pyarrow.array(values, mask=absent)
-    array = pyarrow.array(np.ascontiguousarray(values).reshape(-1))
+        return pa.array(values, mask=absent)
+    array = pa.array(np.ascontiguousarray(values).reshape(-1))
     for size in reversed(values.shape[1:]):
-        array = pyarrow.FixedSizeListArray.from_arrays(array, size)
+        array = pa.FixedSizeListArray.from_arrays(array, size)
     if absent is not None and absent.any():
-        array = array.take(pyarrow.array(np.where(absent, 0, np.arange(len(column))), mask=absent))
+        array = array.take(pa.array(np.where(absent, 0, np.arange(len(column))), mask=absent))
     return array

@@ -82,7 +82,7 @@ def _collect(node: dict[str, Any], name: str, found: dict[str, Feature | None]) 
     elif "text" in node:
         found[name] = Text()
     elif "tensor" in node or "scalar" in node:
-        found[name] = _tensor(node.get("tensor", node.get("scalar")))
+        found[name] = _tensor(node["tensor"] if "tensor" in node else node["scalar"])
     else:
         found[name] = None  # sequences, videos and the rest: what is stored tells
 

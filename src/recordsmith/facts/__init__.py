@@ -1,5 +1,6 @@
-"""Facts: what a look at the data tells, as frozen dataclasses that know neither terminals nor files."""
+"""Facts: what a look at the data tells, as frozen dataclasses that know neither terminals nor options."""
 
+from recordsmith.facts.index_report import IndexedFile, export_indexes, index_files, keep_indexes
 from recordsmith.facts.overview import (
     DatasetOverview,
     FeatureOverview,
@@ -8,5 +9,19 @@ from recordsmith.facts.overview import (
     RowRange,
     look_at,
 )
+from recordsmith.facts.schema_source import FoundSchema, find_schema
 
-__all__ = ["DatasetOverview", "FeatureOverview", "FileOverview", "RowOverview", "RowRange", "look_at"]
+__all__ = [
+    "DatasetOverview",
+    "FeatureOverview",
+    "FileOverview",
+    "FoundSchema",
+    "IndexedFile",
+    "RowOverview",
+    "RowRange",
+    "export_indexes",
+    "find_schema",
+    "index_files",
+    "keep_indexes",
+    "look_at",
+]

@@ -109,11 +109,9 @@ def _in_one_piece(array: Any, pyarrow: Any) -> Any:
     if array.num_chunks == 1:
         return array.chunk(0)
     # The 32-bit offsets of string and binary reach 2 GiB; several chunks together may need more.
-    if array.nbytes > 2**31 - 1:
-        if pyarrow.types.is_string(array.type):
-            array = array.cast(pyarrow.large_string())
-        elif pyarrow.types.is_binary(array.type):
-            array = array.cast(pyarrow.large_binary())
+    text, binary = pyarrow.types.is_string(array.type), pyarrow.types.is_binary(array.type)
+    if (text or binary) and array.nbytes > 2**31 - 1:
+        array = array.cast(pyarrow.large_string() if text else pyarrow.large_binary())
     return pyarrow.concat_arrays(array.chunks)
 
 
@@ -125,7 +123,11 @@ def _simplified(array: Any, pyarrow: Any) -> Any:
     if types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if str(array.type) in ("string_view", "binary_view"):
-        array = array.cast(pyarrow.large_string() if str(array.type) == "string_view" else pyarrow.large_binary())
+        plain = pyarrow.large_string() if str(array.type) == "string_view" else pyarrow.large_binary()
+        try:
+            array = array.cast(plain)
+        except pyarrow.ArrowNotImplementedError:  # before pyarrow 18
+            array = pyarrow.array(array.to_pylist(), plain)
     return array
 
 

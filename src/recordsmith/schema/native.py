@@ -27,7 +27,7 @@ def compile_plan(schema: Schema) -> _core.Plan:
     >>> type(compile_plan(Schema({"label": Scalar("int64")}))).__name__
     'Plan'
     """
-    plan: _core.Plan | None = schema._native
+    plan: _core.Plan | None = schema._native  # noqa: SLF001 - the schema keeps it for this module alone
     if plan is None:
         # Schemas do not change, and compiling takes longer than decoding one record.
         plan = _core.Plan([_native_column(column) for column in schema.plan()])
@@ -61,5 +61,6 @@ def row_rule(feature: Feature) -> tuple[bool, bool, str, tuple[int | None, ...]]
     if isinstance(feature, NumericFeature):
         stored_raw = feature.stored_as == "bytes"
         return False, stored_raw, feature.dtype.char if stored_raw else "", feature.row_shape
-    assert isinstance(feature, StringFeature)  # steps are not written by rows of this kind
-    return feature.text, False, "", feature.shape
+    if isinstance(feature, StringFeature):
+        return feature.text, False, "", feature.shape
+    raise TypeError(f"rows with {type(feature).__name__} are not written by rules")

@@ -204,12 +204,16 @@ class NumericFeature(Feature):
                     found=f"{lengths[row]} {'bytes' if raw else 'values'}",
                     expected=f"a multiple of {step}, for {self.dtype} of shape {shape}",
                 )
-        used = self._restored(values[start : int(offsets[-1])], offsets=offsets - start if start else offsets)
+        if start > 0:
+            values, offsets = values[start : int(offsets[-1])], offsets - start
+        else:
+            values = values[: int(offsets[-1])]
+        used = self._restored(values, offsets)
         # Whatever the storage, offsets count entries of the free dimension if it is the first, and values if not.
         if shape[0] is None:
             entries = used.reshape(used.size // unit, *shape[1:])
-            return Ragged.unchecked(entries, (offsets - start) // step, present=present)
-        values_per_row = (offsets - start) // (self.dtype.itemsize if raw else 1)
+            return Ragged.unchecked(entries, offsets // step if step > 1 else offsets, present=present)
+        values_per_row = offsets // self.dtype.itemsize if raw else offsets
         return Ragged.unchecked(used, values_per_row, row_shape=shape, present=present)
 
     def _restored(self, values: Array, offsets: Int64s | None = None) -> Array:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -21,6 +22,7 @@ from recordsmith.view.short_values import printable, quoted, short_value, summar
 __all__ = ["overview_renderable"]
 
 _TYPE_STYLES = {"text": "green", "bytes": "magenta", "nothing": "dim"}
+_WIDEST_SUMMARY = 60  # of the values of a feature, while names have to give way
 _WIDEST_CELL = 26  # of a row's value, while all rows are in one table
 _UNKNOWN_BYTES = 64  # of a payload that is not understood
 _RAW_BYTES = 512  # of a payload that is asked for as bytes
@@ -39,7 +41,7 @@ def overview_renderable(overview: DatasetOverview, *, width: int, raw: bool = Fa
     """
     parts: list[RenderableType] = [_header(overview)]
     if overview.features and not raw:
-        parts += [Text(), _features(overview)]
+        parts += [Text(), _features(overview, width)]
     if overview.rows:
         parts += [Text(), *_rows(overview, width, raw=raw)]
     return Group(*parts)
@@ -63,7 +65,7 @@ def _header_lines(overview: DatasetOverview) -> Iterable[tuple[str, Text]]:
         records.append(" (" + ", ".join(f"{printable(n)} {c:,}" for n, c in overview.splits.items()) + ")", "dim")
     yield "records", records
     kinds = sorted({file.compression or "not compressed" for file in overview.files})
-    yield "files", Text(f"{len(overview.files):,}, {bytes_text(overview.bytes)}, {' and '.join(kinds)}")
+    yield "size", Text(f"{bytes_text(overview.bytes)} in {count_text(len(overview.files), 'file')}, {' and '.join(kinds)}")
     yield "payload", _payload(overview)
     note = payload_note(overview.payload) if overview.records else None
     if note and overview.payload in overview.payloads:
@@ -89,29 +91,53 @@ def _schema_source(overview: DatasetOverview) -> Text:
     return Text(f"inferred from {overview.looked_at:,} of the records")
 
 
-def _features(overview: DatasetOverview) -> RenderableType:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", border_style="dim")
-    table.add_column("feature", overflow="fold", min_width=8)
+def _features(overview: DatasetOverview, width: int) -> RenderableType:
+    declares = any(feature.declared for feature in overview.features)
+    cells = [
+        (
+            printable(feature.name) + (" *" if declares and not feature.declared else ""),
+            type_text(feature),
+            shape_text(feature),
+            _presence(feature, overview.looked_at),
+            summary_of_values(feature.examples, width),
+        )
+        for feature in overview.features
+    ]
+    rest = sum(max(7, *(len(row[column]) for row in cells)) + 2 for column in (1, 2, 3))
+    longest = max(7, *(len(row[0]) for row in cells))
+    room = max(16, width - rest - min(_WIDEST_SUMMARY, width // 3) - 2)
+    table = _plain_table()
+    table.add_column("feature", no_wrap=True, width=min(longest, room))
     table.add_column("type", no_wrap=True)
     table.add_column("shape", no_wrap=True)
-    table.add_column("present", no_wrap=True, justify="right")
-    table.add_column("values", no_wrap=True, overflow="ellipsis", ratio=1)
-    declares = any(feature.declared for feature in overview.features)
-    for feature in overview.features:
-        name = Text(printable(feature.name), "bold")
-        if declares and not feature.declared:
-            name.append(" (not in the schema)", "not bold yellow")
-        kind = type_text(feature)
-        style = _TYPE_STYLES.get(kind, "yellow" if " or " in kind else "cyan")
-        shape = shape_text(feature)
+    table.add_column("present", no_wrap=True)
+    table.add_column("values", no_wrap=True, max_width=max(8, width - rest - min(longest, room) - 2))
+    for name, kind, shape, presence, summary in cells:
         table.add_row(
-            name,
-            Text(kind, style),
+            Text(_middle_left_out(name, room), "bold"),
+            Text(kind, _TYPE_STYLES.get(kind, "yellow" if " or " in kind else "cyan")),
             Text(shape, "dim" if shape == "scalar" else ""),
-            _presence(feature, overview.looked_at),
-            summary_of_values(feature.examples),
+            presence,
+            summary,
         )
-    return Group(table, Text(_sample_note(overview), "dim"))
+    notes = [Text(_sample_note(overview), "dim")]
+    if any(row[0].endswith(" *") for row in cells):
+        notes.append(Text("* is stored, and not in the schema.", "yellow"))
+    return Group(table, *notes)
+
+
+def _plain_table() -> Table:
+    return Table(
+        box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold", border_style="dim"
+    )
+
+
+def _middle_left_out(name: str, width: int) -> str:
+    """Shorten a name in its middle: the ends of image/object/bbox/xmin and of ymin are what differs."""
+    if len(name) <= width:
+        return name
+    end = (width - 1) * 2 // 3
+    return f"{name[: width - 1 - end]}…{name[len(name) - end :]}"
 
 
 def _presence(feature: FeatureOverview, looked_at: int) -> Text:
@@ -136,11 +162,11 @@ def _rows(overview: DatasetOverview, width: int, *, raw: bool) -> Iterable[Rende
     rows = overview.rows
     one_file = len({row.path for row in rows}) == 1
     if raw or any(row.features is None for row in rows):
-        return [part for row in rows for part in _payload_block(row, overview, raw=raw)]
+        return [part for row in rows for part in _payload_block(row, overview, width, raw=raw)]
     columns = _columns(overview)
     if columns and len(rows) > 1 and _table_width(columns, rows) <= width:
         return [_row_table(columns, rows)]
-    return [part for row in rows for part in _row_block(columns, row, one_file=one_file)]
+    return [part for row in rows for part in _row_block(columns, row, width, one_file=one_file)]
 
 
 def _columns(overview: DatasetOverview) -> list[tuple[str, bool]]:
@@ -155,28 +181,38 @@ def _table_width(columns: list[tuple[str, bool]], rows: Iterable[RowOverview]) -
     return sum(widths) + 2 * len(widths) + 10
 
 
-def _row_table(columns: list[tuple[str, bool]], rows: Iterable[RowOverview]) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", border_style="dim")
+def _row_table(columns: list[tuple[str, bool]], rows: Sequence[RowOverview]) -> Table:
+    table = _plain_table()
     table.add_column("record", justify="right", style="dim", no_wrap=True)
-    for name, _ in columns:
-        table.add_column(Text(printable(name)), no_wrap=True)
+    for name, steps in columns:
+        values = [row.value(name, steps=steps) for row in rows]
+        are_numbers = all(value is None or isinstance(value, np.generic) for value in values)
+        table.add_column(Text(printable(name)), no_wrap=True, justify="right" if are_numbers else "left")
     for row in rows:
         values = [short_value(row.value(name, steps=steps), _WIDEST_CELL) for name, steps in columns]
         table.add_row(f"{row.number:,}", *values)
     return table
 
 
-def _row_block(columns: list[tuple[str, bool]], row: RowOverview, *, one_file: bool) -> Iterable[RenderableType]:
+def _row_block(
+    columns: list[tuple[str, bool]], row: RowOverview, width: int, *, one_file: bool
+) -> Iterable[RenderableType]:
     yield _row_title(row, one_file=one_file)
+    room = max(16, width * 2 // 5)
+    name_width = min(room, max((len(printable(name)) for name, _ in columns), default=0))
+    value_width = max(12, width - name_width - 4)
     values = Table.grid(padding=(0, 2))
-    values.add_column(no_wrap=True, overflow="ellipsis", max_width=36)
-    values.add_column(no_wrap=True, overflow="ellipsis")
+    values.add_column(no_wrap=True, width=name_width)
+    values.add_column(no_wrap=True, max_width=value_width)
     for name, steps in columns:
-        values.add_row(Text(printable(name)), short_value(row.value(name, steps=steps), 80))
+        shown = short_value(row.value(name, steps=steps), min(value_width, 100))
+        values.add_row(Text(_middle_left_out(printable(name), room)), shown)
     yield Padding(values if columns else Text("no features", "dim"), (0, 0, 1, 2))
 
 
-def _payload_block(row: RowOverview, overview: DatasetOverview, *, raw: bool) -> Iterable[RenderableType]:
+def _payload_block(
+    row: RowOverview, overview: DatasetOverview, width: int, *, raw: bool
+) -> Iterable[RenderableType]:
     title = _row_title(row, one_file=len(overview.files) == 1)
     if raw:
         yield title
@@ -184,7 +220,7 @@ def _payload_block(row: RowOverview, overview: DatasetOverview, *, raw: bool) ->
     elif row.kind == "text":
         yield title.append("  ").append(quoted(row.payload.decode(errors="backslashreplace"), 400), "green")
     elif row.features is not None:
-        yield from _row_block(_columns(overview), row, one_file=len(overview.files) == 1)
+        yield from _row_block(_columns(overview), row, width, one_file=len(overview.files) == 1)
     else:
         yield title.append(f", {payload_name(row.kind)}" if row.kind != overview.payload else "")
         yield Padding(Text("\n".join(hex_dump(row.payload, _UNKNOWN_BYTES))), (0, 0, 1, 2))

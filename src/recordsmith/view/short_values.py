@@ -80,31 +80,44 @@ def summary_of_values(values: Sequence[Any], width: int = 120) -> Text:
     >>> summary_of_values(["cat", "dog", "cat"]).plain
     '"cat", "dog"'
     >>> summary_of_values([np.array([1.0, 2.0]), np.array([0.5])]).plain
-    '0.5..2  [1, 2]; [0.5]'
-    >>> summary_of_values([[np.float32(1), np.float32(2)], []]).plain
-    '0..2 steps, 1..2  [1, 2]; []'
+    '0.5..2  [1, 2], [0.5]'
+    >>> summary_of_values([[np.float32(1), np.float32(2)], [np.float32(3)]]).plain
+    '1..2 steps, 1..3  1, 2, …'
     """
     if not values:
-        return Text("")
-    is_steps = isinstance(values[0], list) and not all(isinstance(entry, (str, bytes)) for v in values for entry in v)
-    summary = Text()
-    if is_steps:
+        return Text()
+    notes = []
+    if all(map(_are_steps, values)):
         lengths = [len(steps) for steps in values]
-        summary.append(f"{_span(min(lengths), max(lengths))} steps", _STYLES["note"])
+        notes.append(f"{_span(min(lengths), max(lengths))} steps")
+        examples = [_first_steps(steps, 40) for steps in values if steps][:1]
+    else:
+        examples = _different(values, width)
     numbers = [np.asarray(number).reshape(-1) for number in _numbers_in(values)]
     known = np.concatenate(numbers) if numbers else np.empty(0)
-    if known.size and (len(values) > 1 or known.size > 1):
-        summary.append(", " if is_steps else "").append(_range_text(known), _STYLES["note"])
-    if summary:
+    if known.size > 1 and known.dtype.kind != "c":
+        notes.append(_range_text(known))
+        if notes[-1].startswith("all ") and len(examples) == 1:
+            examples = []  # the note has said it
+    summary = Text().append(", ".join(notes), _STYLES["note"])
+    if notes and examples:
         summary.append("  ")
-    many = isinstance(values[0], (np.ndarray, list))
+    return summary.append_text(Text(", ").join(examples))
+
+
+def _different(values: Sequence[Any], width: int) -> list[Text]:
+    """Show the first values that look different, as many as there is room for."""
     shown: dict[str, Text] = {}
     for value in values:
         text = _short_array(value, 40, ranged=False) if isinstance(value, np.ndarray) else short_value(value, 40)
         shown.setdefault(text.plain, text)
-        if len(shown) == (3 if many else _EXAMPLES) or sum(map(len, shown)) > width:
+        if len(shown) == _EXAMPLES or sum(map(len, shown)) > width:
             break
-    return summary.append_text(Text("; " if many else ", ").join(shown.values()))
+    return list(shown.values())
+
+
+def _are_steps(value: Any) -> bool:
+    return isinstance(value, list) and not all(isinstance(entry, (str, bytes)) for entry in value)
 
 
 def _numbers_in(values: Iterable[Any]) -> Iterable[Any]:
@@ -138,30 +151,43 @@ def _range_text(numbers: np.ndarray[Any, Any]) -> str:
 def _short_array(array: np.ndarray[Any, Any], width: int, *, ranged: bool = True) -> Text:
     flat = array.reshape(-1)
     if array.ndim > 1:
-        text = Text("×".join(map(str, array.shape)) + f" {array.dtype}", _STYLES["number"])
+        text = Text().append("×".join(map(str, array.shape)) + f" {array.dtype}", _STYLES["number"])
         return text.append(f", {_range_text(flat)}", _STYLES["note"]) if ranged and flat.size else text
     shown: list[str] = []
     for number in flat[:_ARRAY_NUMBERS].tolist():
         shown.append(number_text(number))
-        if len(shown) > 1 and sum(map(len, shown)) + 2 * len(shown) > width:
+        if len(shown) > 1 and sum(map(len, shown)) + 2 * len(shown) > width - (24 if ranged else 0):
             shown.pop()
             break
     if len(shown) == flat.size:
         return Text(f"[{', '.join(shown)}]", _STYLES["number"])
-    text = Text(f"[{', '.join(shown)}, …]", _STYLES["number"])
-    text.append(f" {count_text(flat.size, 'value')}", _STYLES["note"])
-    return text.append(f", {_range_text(flat)}", _STYLES["note"]) if ranged else text
+    text = Text().append(f"[{', '.join(shown)}, …]", _STYLES["number"])
+    return text.append(f" {count_text(flat.size, 'value')}, {_range_text(flat)}", _STYLES["note"]) if ranged else text
 
 
 def _short_list(values: list[Any], width: int) -> Text:
-    """Show strings, or the steps of a sequence."""
-    if all(isinstance(value, (np.number, np.bool_)) for value in values):
-        return _short_array(np.array(values), width) if values else Text("[]", _STYLES["number"])
+    """Show several strings, or the steps of a sequence."""
+    if not values:
+        return Text("[]", "dim")
+    if _are_steps(values):
+        note = f"{count_text(len(values), 'step')}  "
+        return Text().append(note, _STYLES["note"]).append_text(_first_steps(values, max(12, width - len(note))))
     entries = [short_value(value, max(12, width // 2)) for value in values[:_LIST_ENTRIES]]
     text = Text("[").append_text(Text(", ").join(entries))
     if len(values) == len(entries):
         return text.append("]")
     return text.append(", …]").append(f" {len(values):,} in all", _STYLES["note"])
+
+
+def _first_steps(steps: list[Any], width: int) -> Text:
+    """Show as many steps as there is room for."""
+    shown: list[Text] = []
+    for step in steps:
+        text = _short_array(step, width, ranged=False) if isinstance(step, np.ndarray) else short_value(step, width)
+        if shown and sum(len(entry) + 2 for entry in shown) + len(text) > width:
+            break
+        shown.append(text)
+    return Text(", ").join(shown).append(", …" if len(shown) < len(steps) else "")
 
 
 def _short_bytes(value: bytes, width: int) -> str:

@@ -1,0 +1,72 @@
+"""`recordsmith index`: where every record begins."""
+
+from __future__ import annotations
+
+import json
+from typing import Literal, cast
+
+import click
+
+__all__ = ["index"]
+
+
+@click.command(short_help="Index TFRecord files, for us, DALI or the tfrecord package.")
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["cache", "dali", "vahidk"]),
+    default="cache",
+    show_default=True,
+    help="cache: recordsmith's own index, kept where it looks for it. dali: a text file data.tfrecord.idx. "
+    "vahidk: a text file data.tfindex, for the Python package tfrecord.",
+)
+@click.option("-o", "--output", metavar="PLACE", help="Folder for the text indexes; or a file, if there is only one.")
+@click.option("--rebuild", is_flag=True, help="Build cached indexes anew, even if they still fit their files.")
+@click.option("--split", metavar="NAME", help="Only the files of this split, such as train.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def index(  # noqa: PLR0913 - one for each option
+    *, paths: tuple[str, ...], style: str, output: str | None, rebuild: bool, split: str | None, as_json: bool
+) -> None:
+    """Index TFRecord files: where every record begins.
+
+    recordsmith builds its indexes by itself when they are needed; making them beforehand saves the first reader the
+    wait. They lie in a hidden folder .recordsmith beside the data or, where that cannot be written, in the user's
+    cache folder, and are built anew when a file has changed.
+
+    DALI and the tfrecord package need an index of their own, which they neither build nor check: write it again
+    whenever the data changes. Both are for files that are not compressed.
+
+    \b
+    Examples:
+      recordsmith index data/
+      recordsmith index 'data/train-*' --rebuild
+      recordsmith index data/ --format dali -o indexes/
+      recordsmith index train.tfrecord --format vahidk
+    """
+    from recordsmith.cli.consoles import error_console, output_console, print_to
+    from recordsmith.cli.progress import file_progress
+    from recordsmith.facts import export_indexes, index_files, keep_indexes
+    from recordsmith.view.index_table import index_json, index_line, index_summary
+
+    if style == "cache" and output is not None:
+        raise click.UsageError("-o is for the text indexes: the cached ones lie where recordsmith looks for them.")
+    if style != "cache" and rebuild:
+        raise click.UsageError("--rebuild is for the cached indexes: text indexes are written anew in any case.")
+    files = index_files(paths, split)
+    work = (
+        keep_indexes(files, rebuild=rebuild)
+        if style == "cache"
+        else export_indexes(files, output, format=cast("Literal['dali', 'vahidk']", style))
+    )
+    done = []
+    with file_progress("indexing", files) as on_file:
+        for file in work:
+            done.append(file)
+            on_file(file.bytes)
+            if not as_json:
+                print_to(output_console(), index_line(file))
+    if as_json:
+        click.echo(json.dumps(index_json(done), ensure_ascii=False, indent=2))
+    else:
+        print_to(error_console(), index_summary(done))

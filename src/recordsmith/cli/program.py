@@ -1,0 +1,110 @@
+"""The program around the commands: what is common to all of them, and how it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import warnings
+from typing import Any
+
+import click
+
+from recordsmith import __version__
+from recordsmith.cli.index import index
+from recordsmith.cli.schema import schema
+from recordsmith.cli.show import show
+from recordsmith.errors import RecordsmithError
+
+__all__ = ["main"]
+
+_WRONG = 2
+_INTERRUPTED = 130  # as shells say it: 128 and the signal's number
+
+
+class Program(click.Group):
+    """A group of commands whose errors are explained instead of traced.
+
+    >>> sorted(main.commands)
+    ['index', 'schema', 'show']
+    """
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command, and turn what it raises into words and an exit code."""
+        _print_anything()
+        with warnings.catch_warnings():
+            # Python's own default hides some warnings and shows the others with lines of our source.
+            if not sys.warnoptions:
+                warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _show_warning
+            try:
+                result = super().invoke(ctx)
+                sys.stdout.flush()
+            except BrokenPipeError:
+                _let_go_of_stdout()  # whoever read the output has seen enough
+                ctx.exit(0)
+            except KeyboardInterrupt:
+                ctx.exit(_INTERRUPTED)
+            except (RecordsmithError, OSError, MemoryError) as error:
+                if ctx.params["traceback"]:
+                    raise
+                _explain(error)
+                ctx.exit(_WRONG)
+            else:
+                return result
+
+
+@click.group(
+    cls=Program,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Every command explains itself: recordsmith show --help",
+)
+@click.version_option(__version__, prog_name="recordsmith", message="%(prog)s %(version)s")
+@click.option(
+    "--traceback",
+    is_flag=True,
+    envvar="RECORDSMITH_TRACEBACK",
+    help="On an error, show where in the program it arose. The variable RECORDSMITH_TRACEBACK=1 does the same.",
+)
+def main(*, traceback: bool) -> None:  # noqa: ARG001 - read by Program.invoke
+    """Make, check and feed TFRecord datasets.
+
+    A PATH is a TFRecord file, a folder of them, or a quoted glob; compression is told from the content.
+
+    Exit codes: 0 done and nothing is wrong, 1 findings, 2 wrong use, unreadable input, or a refusal.
+    """
+
+
+main.add_command(show)
+main.add_command(schema)
+main.add_command(index)
+
+
+def _explain(error: Exception) -> None:
+    from recordsmith.cli.consoles import error_console, print_to
+    from recordsmith.view.error_block import error_block
+
+    print_to(error_console(), error_block(error))
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    from recordsmith.cli.consoles import error_console, print_to
+    from recordsmith.view.error_block import warning_block
+
+    print_to(error_console(), warning_block(str(message)))
+
+
+def _print_anything() -> None:
+    """Let a character that the terminal's encoding lacks be a question mark, not a crash."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+
+
+def _let_go_of_stdout() -> None:
+    """Send what is still buffered nowhere, so that Python's own flush at the end has nothing to complain about."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

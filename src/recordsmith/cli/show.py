@@ -1,0 +1,104 @@
+"""`recordsmith show`: what is in a dataset."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from recordsmith.facts import RowRange
+
+__all__ = ["show"]
+
+_ROWS = re.compile(r"(-?\d+)|(-?\d+)?:(-?\d+)?(?::(-?\d+))?")
+
+
+class RowsType(click.ParamType):
+    """Rows as in Python: 7, 10:20, -5: or ::100.
+
+    >>> RowsType().convert("10:20", None, None)
+    RowRange(start=10, stop=20, step=None)
+    """
+
+    name = "rows"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> RowRange:
+        """Read the text of the option."""
+        from recordsmith.facts import RowRange
+
+        match = _ROWS.fullmatch(value.strip())
+        if match is None or match[4] in ("0", "-0"):
+            self.fail(f"{value!r} is neither a row, as in 7 or -1, nor a range, as in 10:20, -5: or ::100", param, ctx)
+        if match[1] is not None:
+            row = int(match[1])
+            return RowRange(row, row + 1 or None)
+        return RowRange(*(None if part is None else int(part) for part in match.groups()[1:]))
+
+
+@click.command(short_help="Show what is in TFRecord files: features, examples of their values, rows.")
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.option("-n", "count", metavar="N", type=click.IntRange(0), default=5, show_default=True, help="Show the first N rows.")
+@click.option("--rows", type=RowsType(), metavar="A:B", help="Show these rows instead, as in 10:20, -5: or 7.")
+@click.option("--features", metavar="NAMES", help="Show only these features, separated by commas.")
+@click.option("--raw", is_flag=True, help="Show the bytes of each row's payload, undecoded.")
+@click.option("--split", metavar="NAME", help="Only the files of this split, such as train.")
+@click.option("--schema", "schema_path", metavar="FILE", help="Decode by this schema, as `recordsmith schema -o` writes it.")
+@click.option("--format", "style", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.pass_context
+def show(  # noqa: PLR0913 - one for each option
+    ctx: click.Context,
+    *,
+    paths: tuple[str, ...],
+    count: int,
+    rows: RowRange | None,
+    features: str | None,
+    raw: bool,
+    split: str | None,
+    schema_path: str | None,
+    style: str,
+) -> None:
+    """Show what is in TFRecord files.
+
+    PATH is a file, a folder, or a quoted glob. You see how many records there are, which features they have, of which
+    type and shape, in how many records, with which values, and the first rows. Records that are not tf.train.Example
+    are shown as what they are. Damaged files are shown up to the damage, and the exit code is 2 then.
+
+    \b
+    Examples:
+      recordsmith show data/
+      recordsmith show 'data/train-*.tfrecord.gz' -n 20
+      recordsmith show pets.record --features image/encoded,image/object/class/label
+      recordsmith show data/ --rows -3: --format json
+      recordsmith show strange.tfrecord --raw -n 1
+    """
+    from recordsmith.cli.consoles import error_console, output_console, print_to
+    from recordsmith.cli.progress import file_progress
+    from recordsmith.facts import RowRange, look_at
+    from recordsmith.schema import Schema
+    from recordsmith.view.error_block import error_block
+    from recordsmith.view.overview_json import overview_json
+    from recordsmith.view.overview_tables import overview_renderable
+
+    if rows is not None and ctx.get_parameter_source("count") is not click.core.ParameterSource.DEFAULT:
+        raise click.UsageError("Give either -n or --rows.")
+    with file_progress("indexing", paths) as on_file:
+        overview = look_at(
+            paths[0] if len(paths) == 1 else paths,
+            rows=rows if rows is not None else RowRange(0, count),
+            features=[name for name in (features or "").split(",") if name],
+            split=split,
+            schema=None if schema_path is None else Schema.load(schema_path),
+            schema_name=schema_path,
+            on_file=on_file,
+        )
+    if style == "json":
+        click.echo(json.dumps(overview_json(overview, raw=raw), ensure_ascii=False, allow_nan=False, indent=2))
+    else:
+        console = output_console()
+        print_to(console, overview_renderable(overview, width=console.width, raw=raw))
+    for problem in overview.problems:
+        print_to(error_console(), error_block(problem))
+    ctx.exit(2 if overview.problems else 0)

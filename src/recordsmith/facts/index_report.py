@@ -1,0 +1,151 @@
+"""Indexes made on request, file by file: kept in the cache, or written as text for other programs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from recordsmith.dataset.layout import find_layout
+from recordsmith.errors import RecordsmithError
+from recordsmith.index import ShardIndex, cache_paths, export_index, load_index, save_index
+
+__all__ = ["IndexedFile", "export_indexes", "index_files", "keep_indexes"]
+
+TextFormat = Literal["dali", "vahidk"]
+
+# Files below this size are indexed in a moment, and load_index does not keep their index: here it was asked for.
+_ALWAYS_WRITTEN = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedFile:
+    """One file, and its index.
+
+    Attributes:
+        path: the TFRecord file.
+        records: how many records it has.
+        bytes: its size.
+        compression: None, "gzip" or "zlib".
+        index: where the index lies.
+        written: the index was written now; it was there and still fitted otherwise.
+
+    >>> IndexedFile("a.tfrecord", 2, 38, None, "a.tfrecord.idx", True).records
+    2
+    """
+
+    path: str
+    records: int
+    bytes: int
+    compression: str | None
+    index: str
+    written: bool
+
+
+def index_files(paths: Sequence[str | os.PathLike[str]], split: str | None = None) -> tuple[str, ...]:
+    """Return the files that some paths stand for.
+
+    >>> import recordsmith as rs, tempfile
+    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+    >>> with rs.RecordWriter(path) as writer:
+    ...     writer.write(b"foo")
+    >>> index_files([path]) == (path,)
+    True
+    """
+    return find_layout(paths[0] if len(paths) == 1 else paths).select(split).files
+
+
+def keep_indexes(files: Sequence[str], *, rebuild: bool = False) -> Iterator[IndexedFile]:
+    """Put the index of each file into the cache, unless it is there and still fits.
+
+    >>> import recordsmith as rs, tempfile
+    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+    >>> with rs.RecordWriter(path) as writer:
+    ...     writer.write(b"foo")
+    >>> [file.records for file in keep_indexes([path])]
+    [1]
+    """
+    for file in files:
+        before = _cached(file)
+        index = load_index(file, rebuild=rebuild)
+        cached = _cached(file)
+        if index.size < _ALWAYS_WRITTEN or not cached:
+            place, written = save_index(index), True
+        else:
+            place, written = next(iter(cached)), cached != before
+        yield _indexed(index, place, written=written)
+
+
+def export_indexes(
+    files: Sequence[str], target: str | None = None, *, format: TextFormat  # noqa: A002 - as in export_index
+) -> Iterator[IndexedFile]:
+    """Write the text index of each file, as DALI and the tfrecord package read it.
+
+    Args:
+        files: TFRecord files that are not compressed.
+        target: a folder for the indexes, or a file if there is one index; None: beside the data, by their usual names.
+        format: "dali" or "vahidk".
+
+    >>> import recordsmith as rs, tempfile
+    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+    >>> with rs.RecordWriter(path) as writer:
+    ...     writer.write(b"foo")
+    >>> [file.index.endswith("/data.tfindex") for file in export_indexes([path], format="vahidk")]
+    [True]
+    """
+    targets = _targets(files, target, format)
+    for place in targets:
+        _refuse_to_replace(place)
+    for file, place in zip(files, targets, strict=True):
+        yield _indexed(load_index(file), export_index(file, place, format=format), written=True)
+
+
+def _cached(path: str) -> dict[str, tuple[int, int]]:
+    """Return the cached indexes of a file, with what changes when one is written anew."""
+    found = {}
+    for place in cache_paths(path):
+        if os.path.isfile(place):
+            facts = os.stat(place)
+            found[place] = (facts.st_ino, facts.st_mtime_ns)
+    return found
+
+
+def _indexed(index: ShardIndex, place: str, *, written: bool) -> IndexedFile:
+    compression = None if index.compression == "none" else index.compression
+    return IndexedFile(index.path, index.records, index.size, compression, place, written)
+
+
+def _targets(files: Sequence[str], target: str | None, format: TextFormat) -> list[str]:  # noqa: A002 - as in export_index
+    names = [f"{file}.idx" if format == "dali" else f"{os.path.splitext(file)[0]}.tfindex" for file in files]
+    if target is None:
+        return _distinct(names)
+    if len(files) == 1 and not os.path.isdir(target) and not target.endswith("/"):
+        return [target]
+    os.makedirs(target, exist_ok=True)
+    return _distinct([os.path.join(target, os.path.basename(name)) for name in names])
+
+
+def _distinct(places: list[str]) -> list[str]:
+    for place in places:
+        if places.count(place) > 1:
+            raise RecordsmithError(
+                "Two files would have the same index file.",
+                path=place,
+                advice="Index them one folder at a time, or leave out -o to have each index beside its file.",
+            )
+    return places
+
+
+def _refuse_to_replace(place: str) -> None:
+    """Replace an older text index, which can be made again, and nothing else."""
+    if not os.path.exists(place):
+        return
+    with open(place, "rb") as file:
+        numbers = file.readline(64).split()
+    if numbers and not (len(numbers) == 2 and all(number.isdigit() for number in numbers)):
+        raise RecordsmithError(
+            "The file that the index would replace is not a text index.",
+            path=place,
+            advice="Move it away, or choose another place with -o.",
+        )

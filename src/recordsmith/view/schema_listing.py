@@ -1,0 +1,59 @@
+"""What `recordsmith schema` prints."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from recordsmith.facts import FoundSchema
+from recordsmith.view.amounts import count_text
+from recordsmith.view.short_values import printable
+
+__all__ = ["schema_renderable", "schema_source"]
+
+_COLOURS = {"Scalar": "cyan", "Tensor": "cyan", "Text": "green", "Bytes": "magenta", "Steps": "yellow"}
+
+
+def schema_renderable(found: FoundSchema) -> RenderableType:
+    """Lay out a schema as the Python that declares it, under a comment that says where it comes from.
+
+    >>> from rich.console import Console
+    >>> import recordsmith as rs
+    >>> Console(width=80).print(schema_renderable(FoundSchema(rs.Schema({"a": rs.Text()}), None, 2, True, ("x",))))
+    # inferred from all 2 records of 1 file
+    Schema({
+        'a': Text(),
+    })
+    """
+    return Group(Text(f"# {schema_source(found)}", "dim"), _coloured(printable_lines(repr(found.schema))))
+
+
+def schema_source(found: FoundSchema) -> str:
+    """Say where a schema comes from.
+
+    >>> import recordsmith as rs
+    >>> schema_source(FoundSchema(rs.Schema({}), "data/recordsmith.json", 0, False, ("a", "b")))
+    'declared by data/recordsmith.json'
+    """
+    if found.described_by is not None:
+        return f"declared by {printable(found.described_by)}"
+    of_all = "all" if found.looked_at_all else "the first"
+    return f"inferred from {of_all} {count_text(found.looked_at, 'record')} of {count_text(len(found.files), 'file')}"
+
+
+def printable_lines(text: str) -> str:
+    r"""Escape what could steer a terminal, and keep the lines.
+
+    >>> printable_lines("a\x1b\nb")
+    'a\\x1b\nb'
+    """
+    return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def _coloured(text: str) -> Text:
+    coloured = Text(text)
+    for name, style in _COLOURS.items():
+        coloured.highlight_regex(rf"\b{name}(?=\()", style)
+    coloured.highlight_regex(r"(?m)^    ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"):", "bold")
+    coloured.highlight_regex(r"optional=True", "yellow")
+    return coloured

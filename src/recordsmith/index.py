@@ -30,7 +30,16 @@ from recordsmith.atomic_file import write_atomically
 from recordsmith.compression import reading_compression
 from recordsmith.errors import CompressionError, RecordsmithError
 
-__all__ = ["FRAMING_BYTES", "ShardIndex", "build_index", "cache_paths", "export_index", "load_index", "save_index"]
+__all__ = [
+    "FRAMING_BYTES",
+    "ShardIndex",
+    "build_index",
+    "cache_paths",
+    "cached_index",
+    "export_index",
+    "load_index",
+    "save_index",
+]
 
 _MAGIC = b"RSINDEX1"
 _HEADER = struct.Struct("<QqQQQ")
@@ -113,18 +122,34 @@ def load_index(
     1
     """
     name = os.fspath(path)
-    wanted = reading_compression(compression)
-    if use_cache and not rebuild:
-        facts = os.stat(name)
-        for cached in cache_paths(name):
-            index = _read(cached, name, facts)
-            if index is not None and wanted in ("auto", index.compression):
-                return index
+    cached = cached_index(name, compression) if use_cache and not rebuild else None
+    if cached is not None:
+        return cached[0]
     index = build_index(name, compression)
     if use_cache and index.size >= _WORTH_KEEPING:
         with contextlib.suppress(OSError):  # nowhere to keep it: it is built again next time
             save_index(index)
     return index
+
+
+def cached_index(path: str | os.PathLike[str], compression: str | None = "auto") -> tuple[ShardIndex, str] | None:
+    """Return a file's cached index and where it lies, or None if there is none that fits the file as it is now.
+
+    >>> import recordsmith as rs, tempfile
+    >>> path = tempfile.mkdtemp() + "/one.tfrecord"
+    >>> with rs.RecordWriter(path) as writer:
+    ...     writer.write(b"foo")
+    >>> cached_index(path) is None
+    True
+    """
+    name = os.fspath(path)
+    wanted = reading_compression(compression)
+    facts = os.stat(name)
+    for place in cache_paths(name):
+        index = _read(place, name, facts)
+        if index is not None and wanted in ("auto", index.compression):
+            return index, place
+    return None
 
 
 def save_index(index: ShardIndex) -> str:

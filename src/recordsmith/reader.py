@@ -35,7 +35,7 @@ class RecordReader(Iterator[bytes]):
     [b'foo', b'bar']
     """
 
-    def __init__(self, path: str | os.PathLike[str], compression: str | None = "auto", verify: bool = True) -> None:
+    def __init__(self, path: str | os.PathLike[str], compression: str | None = "auto", *, verify: bool = True) -> None:
         self._path = os.fspath(path)
         self._stream: _core.RecordStream | None = _core.RecordStream(
             self._path, reading_compression(compression), verify

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bench.workers import WorkerProcess
 
 # Records of the larger datasets that the slow peers read; the rate counts. `img` is small enough to be read whole.
-SAMPLE_FRACTION = {"tab": 0.1, "vec": 0.1, "tok": 0.1}
+SAMPLE_FRACTION = {"tab": 0.05, "vec": 0.1, "tok": 0.1}
 
 Say = Callable[[str], None]
 

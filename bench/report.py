@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich import box
+from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def print_section(console: Console, section: Section) -> None:
         _add_figures(table, section)
     console.print(table)
     for reason in section.skipped:
-        console.print(f"[yellow]skipped[/] {reason}", highlight=False, markup=True)
+        console.print(f"[yellow]skipped[/] {escape(reason)}", highlight=False)
     console.print()
 
 
@@ -52,12 +53,12 @@ def _add_figures(table: Table, section: Section) -> None:
         table.add_row(
             shown,
             figure.peer,
-            figure.form,
+            escape(figure.form),
             str(len(figure.seconds)),
             f"{figure.best:.4f}",
             f"{figure.records_per_second:,.0f}" if figure.records_per_second else "",
             f"{figure.bytes_per_second / 1e9:.3f}" if figure.bytes_per_second else "",
-            figure.note,
+            escape(figure.note),
             style="bold" if _is_best(section, figure) else None,
         )
 
@@ -90,7 +91,9 @@ def print_outcomes(console: Console, sections: Sequence[Section], *, scale: floa
         verdict = {None: "", True: "[green]met[/]", False: "[red]not met[/]"}[outcome.met]
         target = "" if outcome.target is None else written(outcome, outcome.target)
         value = written(outcome, outcome.value)
-        table.add_row(outcome.what, outcome.subject, value, target, verdict, outcome.note, outcome.against)
+        table.add_row(
+            outcome.what, outcome.subject, value, target, verdict, escape(outcome.note), escape(outcome.against)
+        )
     console.print(table)
     if scale != 1:
         console.print(f"[yellow]Measured at scale {scale:g}: the targets are meant for scale 1.[/]")

@@ -1,6 +1,7 @@
 #include "framing.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <thread>
@@ -34,13 +35,8 @@ void write_header(std::uint64_t length, std::uint8_t* header) {
   std::memcpy(header + 8, &crc, sizeof crc);
 }
 
-bool payload_holds(const RecordView& record) {
-  return masked_crc32c(record.data, record.length) == load_u32(record.data + record.length);
-}
-
-Status check_payload(const RecordView& record, const std::string& path) {
-  const std::uint32_t stored = load_u32(record.data + record.length);
-  const std::uint32_t computed = masked_crc32c(record.data, record.length);
+Status compare_payload_crc(const std::uint8_t* data, std::size_t size, std::uint32_t stored) {
+  const std::uint32_t computed = masked_crc32c(data, size);
   if (computed == stored) return Status::ok();
   char found[16];
   char expected[16];
@@ -50,7 +46,12 @@ Status check_payload(const RecordView& record, const std::string& path) {
   failure.code = Code::kCorruptData;
   failure.found = found;
   failure.expected = expected;
-  return Status(std::move(failure)).at(path, record.offset, record.number);
+  return Status(std::move(failure));
+}
+
+Status check_payload(const RecordView& record, const std::string& path) {
+  return compare_payload_crc(record.data, record.length, load_u32(record.data + record.length))
+      .at(path, record.offset, record.number);
 }
 
 Status truncated(const std::string& path, std::uint64_t offset, std::uint64_t number, std::uint64_t present,

@@ -111,7 +111,7 @@ inline std::uint32_t load_u32(const std::uint8_t* at) {
 }
 
 // Compares the data CRC with the data.
-bool payload_holds(const RecordView& record);
+Status compare_payload_crc(const std::uint8_t* data, std::size_t size, std::uint32_t stored);
 Status check_payload(const RecordView& record, const std::string& path);
 
 // The failure for a record that claims more bytes than the file has.

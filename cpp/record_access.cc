@@ -1,23 +1,70 @@
 #include "record_access.h"
 
-namespace recordsmith {
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <thread>
 
-Status read_records(std::span<const std::shared_ptr<const File>> files, std::span<const RecordPlace> places,
-                    bool verify, Buffer* bytes, std::vector<RecordView>* records) {
-  // The places are only claims until they have been held against the files: no memory is taken for them before that.
+#include "crc32c.h"
+
+namespace recordsmith {
+namespace {
+
+// Up to here a copy out of the mapping is cheaper than a system call.
+constexpr std::size_t kSmallRead = 16 << 10;
+// What is worth a thread of its own.
+constexpr std::uint64_t kBytesPerThread = std::uint64_t{2} << 20;
+
+Status changed(const File& file, const RecordPlace& place) {
+  Failure failure;
+  failure.code = Code::kChanged;
+  return Status(std::move(failure)).at(file.path(), place.offset, place.number);
+}
+
+Status read_some(const File& file, std::uint64_t offset, void* to, std::size_t size, std::size_t* got) {
+  return size <= kSmallRead ? file.copy_at(offset, to, size, got) : file.read_at(offset, to, size, got);
+}
+
+Status read_payload(const File& file, const RecordPlace& place, bool verify, std::uint8_t* target) {
+  const auto length = static_cast<std::size_t>(place.length);
+  std::array<std::uint8_t, kHeaderBytes> header;
+  std::array<std::uint8_t, kFooterBytes> footer;
+  std::size_t got = 0;
+  RECORDSMITH_RETURN_IF_ERROR(file.copy_at(place.offset, header.data(), header.size(), &got));
+  std::uint64_t claimed = 0;
+  if (got < header.size() || !read_header(header.data(), &claimed) || claimed != place.length) {
+    return changed(file, place);
+  }
+  RECORDSMITH_RETURN_IF_ERROR(read_some(file, place.offset + kHeaderBytes, target, length, &got));
+  if (got < length) return changed(file, place);
+  if (!verify) return Status::ok();
+  RECORDSMITH_RETURN_IF_ERROR(file.copy_at(place.offset + kHeaderBytes + length, footer.data(), footer.size(), &got));
+  if (got < footer.size()) return changed(file, place);
+  return compare_payload_crc(target, length, load_u32(footer.data())).at(file.path(), place.offset, place.number);
+}
+
+}  // namespace
+
+Status check_places(Files files, std::span<const RecordPlace> places, std::uint64_t* total_bytes) {
   std::vector<std::uint64_t> sizes(files.size(), kUnknown);
-  std::uint64_t total = 0;
+  *total_bytes = 0;
   for (const RecordPlace& place : places) {
     std::uint64_t& size = sizes[place.file];
     if (size == kUnknown) RECORDSMITH_RETURN_IF_ERROR(files[place.file]->size(&size));
     if (place.offset > size || size - place.offset < kFramingBytes ||
         place.length > size - place.offset - kFramingBytes) {
-      Failure failure;
-      failure.code = Code::kChanged;
-      return Status(std::move(failure)).at(files[place.file]->path(), place.offset, place.number);
+      return changed(*files[place.file], place);
     }
-    total += place.length + kFramingBytes;
+    *total_bytes += place.length + kFramingBytes;
   }
+  return Status::ok();
+}
+
+Status read_records(Files files, std::span<const RecordPlace> places, bool verify, Buffer* bytes,
+                    std::vector<RecordView>* records) {
+  std::uint64_t total = 0;
+  RECORDSMITH_RETURN_IF_ERROR(check_places(files, places, &total));
+  MappedFile::arm();
   *bytes = Buffer(static_cast<std::size_t>(total));
   records->clear();
   records->reserve(places.size());
@@ -33,14 +80,12 @@ Status read_records(std::span<const std::shared_ptr<const File>> files, std::spa
     const File& file = *files[places[first].file];
     const auto wanted = static_cast<std::size_t>(end - places[first].offset);
     std::size_t got = 0;
-    RECORDSMITH_RETURN_IF_ERROR(file.read_at(places[first].offset, to, wanted, &got));
+    RECORDSMITH_RETURN_IF_ERROR(read_some(file, places[first].offset, to, wanted, &got));
     for (; first <= last; ++first) {
       const RecordPlace& place = places[first];
       std::uint64_t length = 0;
       if (got < place.length + kFramingBytes || !read_header(to, &length) || length != place.length) {
-        Failure failure;
-        failure.code = Code::kChanged;
-        return Status(std::move(failure)).at(file.path(), place.offset, place.number);
+        return changed(file, place);
       }
       const RecordView record{to + kHeaderBytes, place.length, place.offset, place.number};
       if (verify) RECORDSMITH_RETURN_IF_ERROR(check_payload(record, file.path()));
@@ -48,6 +93,32 @@ Status read_records(std::span<const std::shared_ptr<const File>> files, std::spa
       to += place.length + kFramingBytes;
       got -= static_cast<std::size_t>(place.length + kFramingBytes);
     }
+  }
+  return Status::ok();
+}
+
+Status read_payloads(Files files, std::span<const RecordPlace> places, bool verify, unsigned threads,
+                     std::span<std::uint8_t* const> targets) {
+  MappedFile::arm();
+  std::uint64_t total = 0;
+  for (const RecordPlace& place : places) total += place.length;
+  const std::size_t workers =
+      std::clamp<std::size_t>(static_cast<std::size_t>(total / kBytesPerThread), 1, std::max(1u, threads));
+
+  std::vector<Status> outcomes(workers);
+  const auto work = [&](std::size_t worker) {
+    const std::size_t first = places.size() * worker / workers;
+    const std::size_t last = places.size() * (worker + 1) / workers;
+    for (std::size_t i = first; i < last && outcomes[worker].is_ok(); ++i) {
+      outcomes[worker] = read_payload(*files[places[i].file], places[i], verify, targets[i]);
+    }
+  };
+  std::vector<std::thread> helpers;
+  for (std::size_t worker = 1; worker < workers; ++worker) helpers.emplace_back(work, worker);
+  work(0);
+  for (std::thread& helper : helpers) helper.join();
+  for (Status& outcome : outcomes) {
+    if (!outcome.is_ok()) return std::move(outcome);
   }
   return Status::ok();
 }

@@ -1,7 +1,6 @@
 // Records at known places, in any order.
 //
-// Neighbouring records are fetched with one read. Each header is checked against the length that the index gives, so
-// that a stale index is noticed instead of served.
+// Each header is checked against the length that the index gives, so that a stale index is noticed instead of served.
 #pragma once
 
 #include <memory>
@@ -19,8 +18,18 @@ struct RecordPlace {
   std::uint64_t number = 0;
 };
 
-// The records found at `places`, in that order; they point into `bytes`. Plain files only.
-Status read_records(std::span<const std::shared_ptr<const File>> files, std::span<const RecordPlace> places,
-                    bool verify, Buffer* bytes, std::vector<RecordView>* records);
+using Files = std::span<const std::shared_ptr<const File>>;
+
+// Holds the places against the sizes of the files: no memory may be taken for them before that. *total_bytes gets what
+// the records take with their framing.
+Status check_places(Files files, std::span<const RecordPlace> places, std::uint64_t* total_bytes);
+
+// The records found at `places`, in that order; they point into `bytes`. Neighbours are fetched together. Plain files.
+Status read_records(Files files, std::span<const RecordPlace> places, bool verify, Buffer* bytes,
+                    std::vector<RecordView>* records);
+
+// The payloads only, each to where the caller wants it, on up to `threads` threads. The places must have been checked.
+Status read_payloads(Files files, std::span<const RecordPlace> places, bool verify, unsigned threads,
+                     std::span<std::uint8_t* const> targets);
 
 }  // namespace recordsmith

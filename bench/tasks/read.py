@@ -22,8 +22,8 @@ METHOD = (
     "compared with what the generator made. Then the forms of all peers take turns; each timed pass consumes every "
     "batch of 1,024 records and must arrive at the right number of records and sum of labels. TensorFlow's tensors "
     "are not converted to numpy (but for the labels), recordsmith's batches are numpy. The best pass counts, and of "
-    "TensorFlow the best form. Slow peers read the first tenth of each shard of tab, vec and tok. Ray Data runs when "
-    "the others have finished, because its background processes would disturb them."
+    "TensorFlow the best form. Slow peers read only the first records of each shard of tab, vec and tok. Ray Data "
+    "runs when the others have finished, because its background processes would disturb them."
 )
 
 

@@ -3,6 +3,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <thread>
+
 #include "../batch_stream.h"
 #include "../feature_census.h"
 #include "../framing.h"
@@ -127,11 +129,21 @@ class FileSet {
   explicit FileSet(const nb::list& paths) : paths_(paths_of(paths)), files_(paths_.size()) {}
 
   nb::list read(Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers, bool verify) {
-    Buffer bytes;
-    std::vector<RecordView> records;
-    fetch(files, offsets, lengths, numbers, verify, &bytes, &records);
+    const std::vector<RecordPlace> places = places_of(files, offsets, lengths, numbers);
+    const std::vector<std::shared_ptr<const File>> open_files = files_;
+    std::uint64_t total = 0;
+    raise_if_failed(check_places(open_files, places, &total));
+    // The bytes objects are filled in place: nobody else knows them yet.
     nb::list payloads;
-    for (const RecordView& record : records) payloads.append(bytes_of(record));
+    std::vector<std::uint8_t*> targets;
+    targets.reserve(places.size());
+    for (const RecordPlace& place : places) {
+      PyObject* payload = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(place.length));
+      if (payload == nullptr) throw nb::python_error();
+      payloads.append(nb::steal(payload));
+      targets.push_back(reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(payload)));
+    }
+    run([&] { return read_payloads(open_files, places, verify, std::thread::hardware_concurrency(), targets); });
     return payloads;
   }
 
@@ -139,9 +151,11 @@ class FileSet {
                   bool verify) {
     Buffer bytes;
     std::vector<RecordView> records;
-    fetch(files, offsets, lengths, numbers, verify, &bytes, &records);
+    const std::vector<RecordPlace> places = places_of(files, offsets, lengths, numbers);
+    const std::vector<std::shared_ptr<const File>> open_files = files_;
     BatchDecoder decoder(plan.plan);
     run([&] {
+      RECORDSMITH_RETURN_IF_ERROR(read_records(open_files, places, verify, &bytes, &records));
       decoder.start(records.size());
       for (std::size_t i = 0; i < records.size(); ++i) {
         Status status = decoder.add(records[i].data, records[i].length);
@@ -155,8 +169,8 @@ class FileSet {
   }
 
  private:
-  void fetch(Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers, bool verify,
-             Buffer* bytes, std::vector<RecordView>* records) {
+  // The places, with their files open.
+  std::vector<RecordPlace> places_of(Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers) {
     const std::size_t count = files.shape(0);
     if (offsets.shape(0) != count || lengths.shape(0) != count || numbers.shape(0) != count) {
       throw nb::value_error("the arrays of places differ in length");
@@ -171,8 +185,7 @@ class FileSet {
         files_[places[i].file] = std::move(opened);
       }
     }
-    const std::vector<std::shared_ptr<const File>> open_files = files_;
-    run([&] { return read_records(open_files, places, verify, bytes, records); });
+    return places;
   }
 
   std::vector<std::string> paths_;

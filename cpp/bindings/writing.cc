@@ -89,7 +89,7 @@ class ColumnArguments {
       if (inner.size() == 0) complain(spec, "value offsets");
       source->value_offsets = offsets(pair[1], inner.size(), data.size(), spec);
       source->offsets = offsets(part[1], rows_ + 1, inner.size() - 1, spec);
-      check_counts(spec, source->offsets);
+      check_counts(spec, *source);
       return;
     }
     const Flat<std::uint8_t> data = keep<std::uint8_t>(values);
@@ -113,9 +113,10 @@ class ColumnArguments {
     }
   }
 
-  void check_counts(const PlanColumn& spec, const std::int64_t* row_offsets) const {
+  void check_counts(const PlanColumn& spec, const ColumnSource& source) const {
     for (std::size_t i = 0; spec.count >= 0 && i < rows_; ++i) {
-      if (row_offsets[i + 1] - row_offsets[i] != spec.count) complain(spec, "values per row");
+      if (source.present != nullptr && !spec.in_steps && source.present[i] == 0) continue;  // absent: nothing is stored
+      if (source.offsets[i + 1] - source.offsets[i] != spec.count) complain(spec, "values per row");
     }
   }
 

@@ -94,6 +94,14 @@ def _canonical(name: str, value: Any) -> npt.NDArray[Any] | list[bytes]:
     except ValueError as error:  # nested lists of different lengths
         raise _refused(name, value, f"lists of different lengths cannot be flattened: {error}") from None
     flat = array.reshape(-1)
+    if not flat.size and not isinstance(value, np.ndarray):
+        raise EncodeError(
+            "An empty list does not say which kind of list it is.",
+            feature=name,
+            found=repr(value),
+            advice="Leave the feature out, give an empty array of a dtype such as np.empty(0, np.int64), "
+            "or declare a Schema.",
+        )
     match array.dtype.kind:
         case "b" | "i":
             return np.ascontiguousarray(flat, np.int64)

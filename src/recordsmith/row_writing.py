@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from recordsmith import _core
 from recordsmith.errors import EncodeError, RecordsmithError, did_you_mean, list_names
 from recordsmith.example import encode_sequence_example
@@ -101,9 +103,14 @@ class RowWriter:
             if value is None:
                 continue
             if isinstance(feature, Steps):
-                lists[name] = value
+                lists[name] = [_with_kind(step) for step in value]
             else:
-                context[name] = value
+                context[name] = _with_kind(value)
         if any(name not in self._schema for name in row):
             self._complain(number, row)
         return encode_sequence_example(context, lists)
+
+
+def _with_kind(value: Any) -> Any:
+    """Give an empty list of strings the kind that it has by the schema; empty arrays have theirs."""
+    return np.empty(0, "S1") if isinstance(value, list) and not value else value

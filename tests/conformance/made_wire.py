@@ -1,35 +1,44 @@
-"""Strategies for protobuf bytes that no serializer writes and every parser has to understand, and for damaged ones.
+"""Protobuf bytes that no serializer writes and every parser has to understand, and damaged ones.
 
-    sound      every value in the plainest form, as serializers write it
-    odd        all that protobuf allows besides: lists in pieces, packed or not; padded varints; fields in any order, met
-               twice, of unknown numbers, of another wire type, groups; map entries without key or value
-    mutated    either of them with bits flipped, bytes cut, inserted, repeated, or spliced with others
+    odd        all that protobuf allows: lists in pieces, packed or not; padded varints; fields in any order, met twice,
+               of unknown numbers, of another wire type, groups; map entries without key or value; now and then what it
+               does not allow, such as a name that is not UTF-8
+    mutated    bytes with bits flipped, cut, inserted, repeated, or spliced with others
+
+They are drawn from a plain Random and not from Hypothesis' strategies, which take a hundred times as long for bytes of
+this structure: more of them are seen in the time that a test may take.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
-
-from hypothesis import strategies as st
+from collections.abc import Callable, Sequence
+from random import Random
 
 VARINT, FIXED64, DELIMITED, GROUP_START, GROUP_END, FIXED32 = 0, 1, 2, 3, 4, 5
 BYTES_LIST, FLOAT_LIST, INT64_LIST = 1, 2, 3
 NESTING_LIMIT = 100  # protobuf's
 
-Bytes = st.SearchStrategy[bytes]
-
-# --- bytes ---
+KEYS = ["a", "b", "c", "label", "", "é漢", "a\0b", "k" * 15, "k" * 16, "k" * 17, "k" * 127, "k" * 128]
+NOT_UTF8 = [b"\xff", b"\xc0\x80", b"a\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82"]
+INT64S = [0, 1, -1, 127, 128, 300, 2**31, 2**63 - 1, -(2**63)]
+FLOAT_BITS = [0, 0x80000000, 0x3F800000, 0x7F800000, 0xFF800000, 0x7FC00000, 1]
+TELLING_BYTES = [0, 1, 2, 8, 10, 11, 12, 13, 18, 26, 127, 128, 255]  # tags, lengths, and the edges of a byte
 
 
 def varint(value: int, padding: int = 0) -> bytes:
     """A varint, with `padding` bytes more than it needs."""
     groups = []
     while value > 127:
-        groups.append(value & 127)
+        groups.append(value & 127 | 128)
         value >>= 7
-    groups += [value, *[0] * padding]
-    return bytes([*(group | 128 for group in groups[:-1]), groups[-1]])
+    if not padding:
+        return bytes([*groups, value])
+    return bytes([*groups, value | 128, *[128] * (padding - 1), 0])
+
+
+def int64_varint(value: int, padding: int = 0) -> bytes:
+    return varint(value % 2**64, padding)
 
 
 def tag(field: int, wire_type: int) -> bytes:
@@ -49,178 +58,157 @@ def entry(key: bytes, value: bytes) -> bytes:
     return delimited(1, delimited(1, key) + delimited(2, value))
 
 
-# --- pieces ---
+class WireMaker:
+    """Makes odd payloads, one after the other."""
 
-INT64S = st.sampled_from([0, 1, -1, 127, 128, 300, 2**31, 2**63 - 1, -(2**63)]) | st.integers(-(2**63), 2**63 - 1)
-FLOAT_BITS = st.sampled_from([0, 0x80000000, 0x3F800000, 0x7F800000, 0xFF800000, 0x7FC00000, 1]) | st.integers(
-    0, 2**32 - 1
-)
-KEYS = st.sampled_from(["a", "b", "c", "label", "", "é漢", "a\0b", "k" * 15, "k" * 16, "k" * 17, "k" * 127, "k" * 128])
-ODD_KEYS = KEYS.map(str.encode) | st.text(max_size=5).map(str.encode) | st.sampled_from([b"\xff", b"\xc0\x80", b"a\xed\xa0\x80"])
-seldom = st.integers(0, 7).map(lambda number: number == 0)
-paddings = st.sampled_from([0] * 12 + [1, 2, 3, 4, 5, 8, 9])
+    def __init__(self, random: Random) -> None:
+        self._random = random
+        self._one_in = lambda n: random.randrange(n) == 0
 
+    # --- messages ---
 
-def int64_varint(value: int, padding: int = 0) -> bytes:
-    return varint(value % 2**64, padding)
+    def example(self) -> bytes:
+        return self._message([self._features_field])
 
+    def sequence_example(self) -> bytes:
+        return self._message([self._features_field, self._feature_lists_field])
 
-@st.composite
-def some_varint(draw: st.DrawFn) -> bytes:
-    value = draw(INT64S)
-    return int64_varint(value, draw(paddings))
+    def feature(self) -> bytes:
+        if self._one_in(3):
+            return self._mixed(self._kind_field, 2)
+        return self._kind_field()
 
+    def feature_list(self) -> bytes:
+        return self._mixed(lambda: delimited(1, self.feature(), self._padding()), 3)
 
-def some_float() -> Bytes:
-    return FLOAT_BITS.map(lambda bits: struct.pack("<I", bits))
+    def _message(self, fields: Sequence[Callable[[], bytes]]) -> bytes:
+        message = self._mixed(lambda: self._random.choice(fields)(), 3)
+        return message + self._wrong_wire_type(1) if self._one_in(16) else message
 
+    def _features_field(self) -> bytes:
+        return delimited(1, self._mixed(lambda: self.entry(self.feature), 4), self._padding())
 
-def unknown_values(wire_type: int, inner: Bytes) -> Bytes:
-    return {
-        VARINT: some_varint(),
-        FIXED64: st.binary(min_size=8, max_size=8),
-        DELIMITED: st.builds(lambda body, padding: varint(len(body), padding) + body, st.binary(max_size=6), paddings),
-        GROUP_START: inner,
-        FIXED32: st.binary(min_size=4, max_size=4),
-    }[wire_type]
+    def _feature_lists_field(self) -> bytes:
+        return delimited(2, self._mixed(lambda: self.entry(self.feature_list), 3), self._padding())
 
-
-@st.composite
-def unknown_field(draw: st.DrawFn, numbers: Sequence[int] = (4, 5, 15, 16, 2047, 2**29 - 1), level: int = 0) -> bytes:
-    number = draw(st.sampled_from(list(numbers)))
-    wire_type = draw(st.sampled_from([VARINT, FIXED64, DELIMITED, FIXED32] + [GROUP_START] * (level < 2)))
-    if wire_type != GROUP_START:
-        return tag(number, wire_type) + draw(unknown_values(wire_type, st.nothing()))
-    if draw(st.integers(0, 5)) == 0:
-        return nested_groups(draw(st.integers(NESTING_LIMIT - 6, NESTING_LIMIT + 2)))
-    inside = draw(st.lists(unknown_field((1, 2, 5, 2**29 - 1), level + 1), max_size=2))
-    return tag(number, GROUP_START) + b"".join(inside) + tag(number, GROUP_END)
-
-
-def wrong_wire_type(field: int) -> Bytes:
-    """A field that is known, with a type that is not its own."""
-    return st.sampled_from([VARINT, FIXED64, FIXED32]).flatmap(
-        lambda wire_type: unknown_values(wire_type, st.nothing()).map(lambda value: tag(field, wire_type) + value)
-    )
-
-
-@st.composite
-def mixed(draw: st.DrawFn, known: Bytes, max_size: int = 3) -> bytes:
-    """Some known fields, with unknown ones in between now and then."""
-    fields = draw(st.lists(known, max_size=max_size))
-    if draw(seldom):
-        fields.insert(draw(st.integers(0, len(fields))), draw(unknown_field()))
-    return b"".join(fields)
-
-
-# --- messages ---
-
-
-@st.composite
-def int64_chunk(draw: st.DrawFn) -> bytes:
-    match draw(st.integers(0, 9)):
-        case 0:
-            return draw(wrong_wire_type(1))
-        case 1 | 2 | 3:
-            return tag(1, VARINT) + draw(some_varint())
-        case 4:  # long enough for whatever reads many at once
-            values = draw(st.lists(st.integers(0, 40_000), min_size=60, max_size=90))
-            return delimited(1, b"".join(map(int64_varint, values)))
-    return delimited(1, b"".join(draw(st.lists(some_varint(), max_size=5))), draw(paddings))
-
-
-@st.composite
-def float_chunk(draw: st.DrawFn) -> bytes:
-    match draw(st.integers(0, 9)):
-        case 0:
-            return draw(st.binary(max_size=9).map(lambda body: delimited(1, body)))
-        case 1 | 2 | 3:
-            return tag(1, FIXED32) + draw(some_float())
-    return delimited(1, b"".join(draw(st.lists(some_float(), max_size=5))), draw(paddings))
-
-
-@st.composite
-def bytes_chunk(draw: st.DrawFn) -> bytes:
-    if draw(st.integers(0, 9)) == 0:
-        return draw(wrong_wire_type(1))
-    return delimited(1, draw(st.binary(max_size=6) | st.binary(min_size=126, max_size=130)), draw(paddings))
-
-
-LISTS = {BYTES_LIST: mixed(bytes_chunk()), FLOAT_LIST: mixed(float_chunk()), INT64_LIST: mixed(int64_chunk())}
-
-
-@st.composite
-def kind_field(draw: st.DrawFn) -> bytes:
-    kind = draw(st.sampled_from([BYTES_LIST, FLOAT_LIST, INT64_LIST]))
-    if draw(st.integers(0, 15)) == 0:
-        return draw(wrong_wire_type(kind))
-    return delimited(kind, draw(LISTS[kind]), draw(paddings))
-
-
-FEATURES_VALUE = st.one_of(kind_field(), mixed(kind_field(), 2), mixed(kind_field(), 2))
-FEATURE_LIST_VALUE = mixed(st.builds(delimited, st.just(1), FEATURES_VALUE, paddings))
-
-
-@st.composite
-def odd_entry(draw: st.DrawFn, values: Bytes) -> bytes:
-    """A map entry; nearly always with one key and one value, in this order."""
-    key, value = delimited(1, draw(ODD_KEYS), draw(paddings)), delimited(2, draw(values), draw(paddings))
-    match draw(st.integers(0, 19)):
-        case 0:
-            return delimited(1, value + key)
-        case 1:
-            return delimited(1, key)
-        case 2:
-            return delimited(1, value)
-        case 3:
-            return delimited(1, b"")
-        case 4:
-            return delimited(1, key + delimited(1, draw(ODD_KEYS)) + value)
-        case 5:
-            return delimited(1, key + value + delimited(2, draw(values)))
-        case 6:
-            return delimited(1, key + draw(unknown_field((3, 7))) + value)
-        case 7:
-            return delimited(1, key + value + draw(wrong_wire_type(2)))
-    return delimited(1, key + value, draw(paddings))
-
-
-def odd_map(values: Bytes) -> Bytes:
-    return mixed(odd_entry(values), max_size=4)
-
-
-@st.composite
-def odd_message(draw: st.DrawFn, *, with_lists: bool) -> bytes:
-    """An Example, or with lists a SequenceExample."""
-    fields = [st.builds(delimited, st.just(1), odd_map(FEATURES_VALUE), paddings)] * 2
-    if with_lists:
-        fields.append(st.builds(delimited, st.just(2), odd_map(FEATURE_LIST_VALUE), paddings))
-    message = draw(mixed(st.one_of(fields), max_size=3))
-    return message + draw(wrong_wire_type(1)) if draw(st.integers(0, 15)) == 0 else message
-
-
-# --- damage ---
-
-
-@st.composite
-def mutated(draw: st.DrawFn, payloads: Bytes, others: Bytes) -> bytes:
-    data = bytearray(draw(payloads))
-    for _ in range(draw(st.integers(1, 3))):
-        place = draw(st.integers(0, max(len(data) - 1, 0)))
-        match draw(st.integers(0, 7)):
-            case 0 | 1 if data:
-                data[place] ^= 1 << draw(st.integers(0, 7))
-            case 2 if data:
-                data[place] = draw(st.sampled_from([0, 1, 2, 8, 10, 11, 12, 13, 18, 26, 127, 128, 255]))
+    def entry(self, make_value: Callable[[], bytes]) -> bytes:
+        """A map entry; mostly with one key and one value, in this order."""
+        key, value = self._key_field(), delimited(2, make_value(), self._padding())
+        match self._random.randrange(20):
+            case 0:
+                return delimited(1, value + key)
+            case 1:
+                return delimited(1, self._random.choice([key, value, b""]))
+            case 2:
+                return delimited(1, key + self._key_field() + value)
             case 3:
-                del data[place:]
+                return delimited(1, key + value + delimited(2, make_value()))
             case 4:
-                del data[place : place + draw(st.integers(1, 4))]
+                return delimited(1, key + self.unknown_field((3, 7)) + value)
             case 5:
-                data[place:place] = draw(st.binary(min_size=1, max_size=4))
-            case 6:
-                data[place:place] = data[place : place + draw(st.integers(1, 12))]
+                return delimited(1, key + value + self._wrong_wire_type(2))
+        return delimited(1, key + value, self._padding())
+
+    def _key_field(self) -> bytes:
+        key = self._random.choice(NOT_UTF8) if self._one_in(40) else self._random.choice(KEYS).encode()
+        return delimited(1, key, self._padding())
+
+    def _kind_field(self) -> bytes:
+        kind = self._random.choice([BYTES_LIST, FLOAT_LIST, INT64_LIST])
+        if self._one_in(20):
+            return self._wrong_wire_type(kind)
+        chunk = {BYTES_LIST: self._bytes_chunk, FLOAT_LIST: self._float_chunk, INT64_LIST: self._int64_chunk}[kind]
+        return delimited(kind, self._mixed(chunk, 3), self._padding())
+
+    def _mixed(self, make: Callable[[], bytes], most: int) -> bytes:
+        """Some known fields, with an unknown one in between now and then."""
+        fields = [make() for _ in range(self._random.randint(0, most))]
+        if self._one_in(10):
+            fields.insert(self._random.randint(0, len(fields)), self.unknown_field())
+        return b"".join(fields)
+
+    # --- values ---
+
+    def _bytes_chunk(self) -> bytes:
+        if self._one_in(12):
+            return self._wrong_wire_type(1)
+        size = self._random.choice([0, 1, 3, 6, 127, 128])
+        return delimited(1, self._random.randbytes(size), self._padding())
+
+    def _float_chunk(self) -> bytes:
+        if self._one_in(30):
+            return delimited(1, self._random.randbytes(self._random.randrange(10)))
+        if self._one_in(3):
+            return tag(1, FIXED32) + self._float()
+        return delimited(1, b"".join(self._float() for _ in range(self._random.randrange(6))), self._padding())
+
+    def _int64_chunk(self) -> bytes:
+        if self._one_in(12):
+            return self._wrong_wire_type(1)
+        if self._one_in(3):
+            return tag(1, VARINT) + self._varint()
+        if self._one_in(6):  # long enough for whatever reads many at once
+            many = [self._random.choice([5, 300, 40_000, -1]) for _ in range(self._random.randint(60, 90))]
+            return delimited(1, b"".join(map(int64_varint, many)))
+        return delimited(1, b"".join(self._varint() for _ in range(self._random.randrange(6))), self._padding())
+
+    def _float(self) -> bytes:
+        bits = self._random.getrandbits(32) if self._one_in(3) else self._random.choice(FLOAT_BITS)
+        return struct.pack("<I", bits)
+
+    def _varint(self) -> bytes:
+        value = self._random.getrandbits(64) if self._one_in(3) else self._random.choice(INT64S)
+        return int64_varint(value, self._padding())
+
+    def _padding(self) -> int:
+        return self._random.choice([1, 2, 3, 4, 5, 8, 9]) if self._one_in(25) else 0
+
+    # --- what is not known ---
+
+    def unknown_field(self, numbers: Sequence[int] = (4, 5, 15, 16, 2047, 2**29 - 1), level: int = 0) -> bytes:
+        number = self._random.choice(numbers)
+        if level < 3 and self._one_in(3):
+            if self._one_in(4):
+                return nested_groups(self._random.randint(NESTING_LIMIT - 6, NESTING_LIMIT + 2))
+            inside = [self.unknown_field((1, 2, 5, 2**29 - 1), level + 1) for _ in range(self._random.randrange(3))]
+            return tag(number, GROUP_START) + b"".join(inside) + tag(number, GROUP_END)
+        return self._value_of_type(number, self._random.choice([VARINT, FIXED64, DELIMITED, FIXED32]))
+
+    def _wrong_wire_type(self, field: int) -> bytes:
+        """A field that is known, with a type that may not be its own."""
+        return self._value_of_type(field, self._random.choice([VARINT, FIXED64, FIXED32]))
+
+    def _value_of_type(self, field: int, wire_type: int) -> bytes:
+        match wire_type:
+            case 0:
+                value = self._varint()
+            case 1:
+                value = self._random.randbytes(8)
+            case 2:
+                return delimited(field, self._random.randbytes(self._random.randrange(7)), self._padding())
             case _:
-                other = draw(others)
-                data[place:] = other[draw(st.integers(0, len(other))) :]
-    return bytes(data)
+                value = self._random.randbytes(4)
+        return tag(field, wire_type) + value
+
+    # --- damage ---
+
+    def mutated(self, payload: bytes, other: bytes) -> bytes:
+        data = bytearray(payload)
+        for _ in range(self._random.randint(1, 3)):
+            place = self._random.randrange(len(data)) if data else 0
+            match self._random.randrange(8):
+                case 0 | 1 if data:
+                    data[place] ^= 1 << self._random.randrange(8)
+                case 2 if data:
+                    data[place] = self._random.choice(TELLING_BYTES)
+                case 3:
+                    del data[place:]
+                case 4:
+                    del data[place : place + self._random.randint(1, 4)]
+                case 5:
+                    data[place:place] = self._random.randbytes(self._random.randint(1, 4))
+                case 6:
+                    data[place:place] = data[place : place + self._random.randint(1, 12)]
+                case _:
+                    data[place:] = other[self._random.randint(0, len(other)) :]
+        return bytes(data)

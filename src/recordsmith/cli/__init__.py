@@ -1,8 +1,8 @@
 """The command `recordsmith`: one file a command, each of which parses, makes one call, renders, and exits.
 
-    0   done, and nothing is wrong
-    1   findings, or rejected rows
-    2   wrong use, input that cannot be read, or a refusal
+0   done, and nothing is wrong
+1   findings, or rejected rows
+2   wrong use, input that cannot be read, or a refusal
 """
 
 from recordsmith.cli.program import main

@@ -9,8 +9,16 @@ import click
 
 __all__ = ["index"]
 
+_EXAMPLES = """\b
+Examples:
+  recordsmith index data/
+  recordsmith index 'data/train-*' --rebuild
+  recordsmith index data/ --format dali -o indexes/
+  recordsmith index train.tfrecord --format vahidk
+"""
 
-@click.command(short_help="Index TFRecord files, for us, DALI or the tfrecord package.")
+
+@click.command(short_help="Index TFRecord files, for us, DALI or the tfrecord package.", epilog=_EXAMPLES)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @click.option(
     "--format",
@@ -25,7 +33,7 @@ __all__ = ["index"]
 @click.option("--rebuild", is_flag=True, help="Build cached indexes anew, even if they still fit their files.")
 @click.option("--split", metavar="NAME", help="Only the files of this split, such as train.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def index(  # noqa: PLR0913 - one for each option
+def index(
     *, paths: tuple[str, ...], style: str, output: str | None, rebuild: bool, split: str | None, as_json: bool
 ) -> None:
     """Index TFRecord files: where every record begins.
@@ -36,18 +44,11 @@ def index(  # noqa: PLR0913 - one for each option
 
     DALI and the tfrecord package need an index of their own, which they neither build nor check: write it again
     whenever the data changes. Both are for files that are not compressed.
-
-    \b
-    Examples:
-      recordsmith index data/
-      recordsmith index 'data/train-*' --rebuild
-      recordsmith index data/ --format dali -o indexes/
-      recordsmith index train.tfrecord --format vahidk
     """
-    from recordsmith.cli.consoles import error_console, output_console, print_to
+    from recordsmith.cli.consoles import output_console, print_to
     from recordsmith.cli.progress import file_progress
     from recordsmith.facts import export_indexes, index_files, keep_indexes
-    from recordsmith.view.index_table import index_json, index_line, index_summary
+    from recordsmith.view.index_table import index_json, index_line, index_summary, index_table
 
     if style == "cache" and output is not None:
         raise click.UsageError("-o is for the text indexes: the cached ones lie where recordsmith looks for them.")
@@ -59,14 +60,17 @@ def index(  # noqa: PLR0913 - one for each option
         if style == "cache"
         else export_indexes(files, output, format=cast("Literal['dali', 'vahidk']", style))
     )
+    console = output_console()
     done = []
     with file_progress("indexing", files) as on_file:
         for file in work:
             done.append(file)
             on_file(file.bytes)
-            if not as_json:
-                print_to(output_console(), index_line(file))
+            if not as_json and not console.is_terminal:
+                click.echo(index_line(file))
     if as_json:
         click.echo(json.dumps(index_json(done), ensure_ascii=False, indent=2))
-    else:
-        print_to(error_console(), index_summary(done))
+        return
+    if console.is_terminal:
+        print_to(console, index_table(done, console.width))
+    click.echo(index_summary(done))

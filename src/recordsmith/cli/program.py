@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from recordsmith import __version__
 from recordsmith.cli.index import index
 from recordsmith.cli.schema import schema
 from recordsmith.cli.show import show
@@ -59,14 +58,14 @@ class Program(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Every command explains itself: recordsmith show --help",
 )
-@click.version_option(__version__, prog_name="recordsmith", message="%(prog)s %(version)s")
+@click.version_option(package_name="recordsmith", message="%(package)s %(version)s")
 @click.option(
     "--traceback",
     is_flag=True,
     envvar="RECORDSMITH_TRACEBACK",
     help="On an error, show where in the program it arose. The variable RECORDSMITH_TRACEBACK=1 does the same.",
 )
-def main(*, traceback: bool) -> None:  # noqa: ARG001 - read by Program.invoke
+def main(*, traceback: bool) -> None:  # Program.invoke reads the option
     """Make, check and feed TFRecord datasets.
 
     A PATH is a TFRecord file, a folder of them, or a quoted glob; compression is told from the content.

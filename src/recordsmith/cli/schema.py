@@ -9,10 +9,25 @@ import click
 
 __all__ = ["schema"]
 
+_EXAMPLES = """\b
+Examples:
+  recordsmith schema data/
+  recordsmith schema 'data/train-*' --records 1000
+  recordsmith schema data/ -o schema.json
+  recordsmith schema data/ --format json | jq .features
+"""
 
-@click.command(short_help="Print the schema of TFRecord files, declared or inferred.")
+
+@click.command(short_help="Print the schema of TFRecord files, declared or inferred.", epilog=_EXAMPLES)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="text: the Python that declares it. json: what Schema.load reads.",
+)
 @click.option("-o", "--output", metavar="FILE", help="Write the schema to this file, as JSON.")
 @click.option("--force", is_flag=True, help="Let -o replace a file that is there.")
 @click.option(
@@ -23,7 +38,7 @@ __all__ = ["schema"]
 )
 @click.option("--infer", is_flag=True, help="Infer the schema even if one is declared beside the files.")
 @click.option("--split", metavar="NAME", help="Only the files of this split, such as train.")
-def schema(  # noqa: PLR0913 - one for each option
+def schema(
     *,
     paths: tuple[str, ...],
     style: str,
@@ -38,13 +53,6 @@ def schema(  # noqa: PLR0913 - one for each option
     That is the one which recordsmith.json or a TensorFlow Datasets description beside the files declares; without
     one, it is inferred from the records, and says from how many. What was an image, a label or a matrix is not in the
     file: write the schema with -o, and edit what you know better.
-
-    \b
-    Examples:
-      recordsmith schema data/
-      recordsmith schema 'data/train-*' --records 1000
-      recordsmith schema data/ -o schema.json
-      recordsmith schema data/ --format json | jq .features
     """
     from recordsmith.cli.consoles import error_console, output_console, print_to
     from recordsmith.errors import RecordsmithError

@@ -13,40 +13,59 @@ if TYPE_CHECKING:
 
 __all__ = ["show"]
 
+_EXAMPLES = """\b
+Examples:
+  recordsmith show data/
+  recordsmith show 'data/train-*.tfrecord.gz' -n 20
+  recordsmith show pets.record --features image/encoded,image/object/class/label
+  recordsmith show data/ --rows -3: --format json
+  recordsmith show strange.tfrecord --raw -n 1
+"""
+
 _ROWS = re.compile(r"(-?\d+)|(-?\d+)?:(-?\d+)?(?::(-?\d+))?")
 
 
-class RowsType(click.ParamType):
-    """Rows as in Python: 7, 10:20, -5: or ::100.
+def rows_option(_ctx: click.Context | None, _param: click.Parameter | None, value: str | None) -> RowRange | None:
+    """Read rows as Python writes them: 7, 10:20, -5: or ::100.
 
-    >>> RowsType().convert("10:20", None, None)
+    >>> rows_option(None, None, "10:20")
     RowRange(start=10, stop=20, step=None)
     """
+    from recordsmith.facts import RowRange
 
-    name = "rows"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> RowRange:
-        """Read the text of the option."""
-        from recordsmith.facts import RowRange
-
-        match = _ROWS.fullmatch(value.strip())
-        if match is None or match[4] in ("0", "-0"):
-            self.fail(f"{value!r} is neither a row, as in 7 or -1, nor a range, as in 10:20, -5: or ::100", param, ctx)
-        if match[1] is not None:
-            row = int(match[1])
-            return RowRange(row, row + 1 or None)
-        return RowRange(*(None if part is None else int(part) for part in match.groups()[1:]))
+    if value is None:
+        return None
+    match = _ROWS.fullmatch(value.strip())
+    if match is None or match[4] in ("0", "-0"):
+        raise click.BadParameter(
+            f"{value!r} is neither a row, as 7 or -1 are, nor a range, as 10:20, -5: or ::100 are."
+        )
+    if match[1] is not None:
+        row = int(match[1])
+        return RowRange(row, row + 1 or None)
+    return RowRange(*(None if part is None else int(part) for part in match.groups()[1:]))
 
 
-@click.command(short_help="Show what is in TFRecord files: features, examples of their values, rows.")
+@click.command(short_help="Show what is in TFRecord files: features, examples of their values, rows.", epilog=_EXAMPLES)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@click.option("-n", "count", metavar="N", type=click.IntRange(0), default=5, show_default=True, help="Show the first N rows.")
-@click.option("--rows", type=RowsType(), metavar="A:B", help="Show these rows instead, as in 10:20, -5: or 7.")
+@click.option(
+    "-n", "count", metavar="N", type=click.IntRange(0), default=5, show_default=True, help="Show the first N rows."
+)
+@click.option("--rows", callback=rows_option, metavar="A:B", help="Show these rows instead, as in 10:20, -5: or 7.")
 @click.option("--features", metavar="NAMES", help="Show only these features, separated by commas.")
 @click.option("--raw", is_flag=True, help="Show the bytes of each row's payload, undecoded.")
 @click.option("--split", metavar="NAME", help="Only the files of this split, such as train.")
-@click.option("--schema", "schema_path", metavar="FILE", help="Decode by this schema, as `recordsmith schema -o` writes it.")
-@click.option("--format", "style", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.option(
+    "--schema", "schema_path", metavar="FILE", help="Decode by this schema, as `recordsmith schema -o` writes it."
+)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="How to print it. The keys of the JSON are described in docs/cli.md, and stay.",
+)
 @click.pass_context
 def show(  # noqa: PLR0913 - one for each option
     ctx: click.Context,
@@ -65,15 +84,9 @@ def show(  # noqa: PLR0913 - one for each option
     PATH is a file, a folder, or a quoted glob. You see how many records there are, which features they have, of which
     type and shape, in how many records, with which values, and the first rows. Records that are not tf.train.Example
     are shown as what they are. Damaged files are shown up to the damage, and the exit code is 2 then.
-
-    \b
-    Examples:
-      recordsmith show data/
-      recordsmith show 'data/train-*.tfrecord.gz' -n 20
-      recordsmith show pets.record --features image/encoded,image/object/class/label
-      recordsmith show data/ --rows -3: --format json
-      recordsmith show strange.tfrecord --raw -n 1
     """
+    from rich.console import Group
+
     from recordsmith.cli.consoles import error_console, output_console, print_to
     from recordsmith.cli.progress import file_progress
     from recordsmith.facts import RowRange, look_at
@@ -100,5 +113,5 @@ def show(  # noqa: PLR0913 - one for each option
         console = output_console()
         print_to(console, overview_renderable(overview, width=console.width, raw=raw))
     for problem in overview.problems:
-        print_to(error_console(), error_block(problem))
+        print_to(error_console(), Group("", error_block(problem)) if style == "table" else error_block(problem))
     ctx.exit(2 if overview.problems else 0)

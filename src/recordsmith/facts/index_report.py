@@ -78,7 +78,10 @@ def keep_indexes(files: Sequence[str], *, rebuild: bool = False) -> Iterator[Ind
 
 
 def export_indexes(
-    files: Sequence[str], target: str | None = None, *, format: TextFormat  # noqa: A002 - as in export_index
+    files: Sequence[str],
+    target: str | None = None,
+    *,
+    format: TextFormat,  # noqa: A002 - as in export_index
 ) -> Iterator[IndexedFile]:
     """Write the text index of each file, as DALI and the tfrecord package read it.
 
@@ -113,6 +116,10 @@ def _cached(path: str) -> dict[str, tuple[int, int]]:
 
 def _indexed(index: ShardIndex, place: str, *, written: bool) -> IndexedFile:
     compression = None if index.compression == "none" else index.compression
+    folder = os.path.dirname(index.path)
+    beside = os.path.abspath(folder) + os.sep
+    if place.startswith(beside):  # told from where the file was told from
+        place = os.path.join(folder, place.removeprefix(beside))
     return IndexedFile(index.path, index.records, index.size, compression, place, written)
 
 

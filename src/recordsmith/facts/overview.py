@@ -182,17 +182,18 @@ def look_at(
 
 
 def _census(files: Sequence[FileOverview], problems: list[RecordsmithError]) -> Census:
-    """Look at the records of all files that have some; a file that fails after all is left out."""
-    paths = [file.path for file in files if file.records]
-    while paths:
+    """Look at the records of the sound files or, where there are none, at those before the damage."""
+    readable = [file for file in files if file.records]
+    paths = [file.path for file in readable if not file.damaged] or [file.path for file in readable]
+    for verify in (True, False):  # unverified only if the very first record is the one that is damaged
         try:
-            return sample_census(paths)
+            census = sample_census(paths, verify=verify)
         except RecordsmithError as error:
-            if error.path not in paths:
-                raise
             problems.append(error)
-            paths.remove(error.path)
-    return Census(0, not problems, {}, ())
+        else:
+            if census.records or not paths:
+                return census
+    return Census(0, False, {}, ())
 
 
 def _features(census: Census, declared: Schema | None) -> list[FeatureOverview]:
@@ -237,7 +238,9 @@ def _kept_features(found: list[FeatureOverview], names: Sequence[str]) -> list[F
         if name not in existing:
             raise SchemaError(
                 f"There is no feature {name!r}.{did_you_mean(name, existing)}",
-                expected=list_names(existing) if existing else "no feature at all: the records are not tf.train.Example",
+                expected=list_names(existing)
+                if existing
+                else "no feature at all: the records are not tf.train.Example",
             )
     return [feature for name in dict.fromkeys(names) for feature in found if feature.name == name]
 

@@ -102,13 +102,15 @@ class DatasetPayloads:
         return int(self._starts[-1])
 
     def sample(self, *, records: int, bytes_in_all: int) -> list[StoredPayload]:
-        """Return some records: spread evenly, or the first ones of compressed files, which are read from their start."""
+        """Return some records: spread evenly, or the first ones where files can only be read from their start."""
         if any(file.compression for file in self._files):
             return self._first(records, bytes_in_all)
         size = sum(file.bytes for file in self._files)
         fitting = bytes_in_all * self.records // max(1, size)
         wanted = min(self.records, records, max(1, fitting))
-        return self.read(np.unique(np.linspace(0, self.records - 1, wanted).astype(np.int64)).tolist() if wanted else [])
+        return self.read(
+            np.unique(np.linspace(0, self.records - 1, wanted).astype(np.int64)).tolist() if wanted else []
+        )
 
     def read(self, numbers: Iterable[int]) -> list[StoredPayload]:
         """Return the records with these numbers, in this order."""

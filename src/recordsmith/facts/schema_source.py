@@ -63,6 +63,4 @@ def find_schema(
     if layout.schema is not None and not infer:
         return FoundSchema(layout.schema, layout.described_by, 0, False, layout.files)
     census = take_census(layout.files) if records is None else take_census(layout.files, records_per_file=records)
-    return FoundSchema(
-        schema_from_census(census, layout.files), None, census.records, census.complete, layout.files
-    )
+    return FoundSchema(schema_from_census(census, layout.files), None, census.records, census.complete, layout.files)

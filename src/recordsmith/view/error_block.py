@@ -48,7 +48,9 @@ def error_lines(error: BaseException) -> tuple[str, list[tuple[str, str]]]:
         facts = [(label.strip(), text.strip()) for label, _, text in (line.partition(":") for line in lines)]
     elif isinstance(error, OSError) and error.strerror is not None:
         problem = error.strerror if error.strerror.endswith(".") else f"{error.strerror}."
-        facts = [("where", os.fsdecode(name)) for name in (error.filename, error.filename2) if isinstance(name, (str, bytes))]
+        facts = [
+            ("where", os.fsdecode(name)) for name in (error.filename, error.filename2) if isinstance(name, (str, bytes))
+        ]
     else:
         problem, facts = str(error) or type(error).__name__, []
     facts += [("note", note) for note in getattr(error, "__notes__", [])]
@@ -56,7 +58,7 @@ def error_lines(error: BaseException) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _block(label: str, style: str, problem: str, facts: list[tuple[str, str]]) -> RenderableType:
-    head = Text(label, style).append(printable(problem), "not red not yellow bold" if facts else "not bold default")
+    head = Text().append(label, style).append(printable(problem), "bold")
     if not facts:
         return head
     table = Table.grid(padding=(0, 0))

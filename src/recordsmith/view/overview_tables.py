@@ -17,7 +17,7 @@ from recordsmith.view.amounts import bytes_text, count_text
 from recordsmith.view.feature_types import shape_text, type_text
 from recordsmith.view.hex_dump import hex_dump
 from recordsmith.view.payload_names import payload_name, payload_note
-from recordsmith.view.short_values import printable, quoted, short_value, summary_of_values
+from recordsmith.view.short_values import middle_left_out, printable, quoted, short_value, summary_of_values
 
 __all__ = ["overview_renderable"]
 
@@ -25,6 +25,7 @@ _TYPE_STYLES = {"text": "green", "bytes": "magenta", "nothing": "dim"}
 _WIDEST_SUMMARY = 60  # of the values of a feature, while names have to give way
 _WIDEST_CELL = 26  # of a row's value, while all rows are in one table
 _UNKNOWN_BYTES = 64  # of a payload that is not understood
+_LONGEST_TEXT = 400  # characters of a payload that is text
 _RAW_BYTES = 512  # of a payload that is asked for as bytes
 
 
@@ -58,17 +59,20 @@ def _header(overview: DatasetOverview) -> RenderableType:
 
 def _header_lines(overview: DatasetOverview) -> Iterable[tuple[str, Text]]:
     damaged = sum(file.damaged for file in overview.files)
-    records = Text(f"{overview.records:,}", "bold")
+    records = Text().append(f"{overview.records:,}", "bold")
     if damaged:
         records.append(f" before the damage in {count_text(damaged, 'file')}", "red")
     if overview.splits:
         records.append(" (" + ", ".join(f"{printable(n)} {c:,}" for n, c in overview.splits.items()) + ")", "dim")
     yield "records", records
     kinds = sorted({file.compression or "not compressed" for file in overview.files})
-    yield "size", Text(f"{bytes_text(overview.bytes)} in {count_text(len(overview.files), 'file')}, {' and '.join(kinds)}")
+    yield (
+        "size",
+        Text(f"{bytes_text(overview.bytes)} in {count_text(len(overview.files), 'file')}, {' and '.join(kinds)}"),
+    )
     yield "payload", _payload(overview)
     note = payload_note(overview.payload) if overview.records else None
-    if note and overview.payload in overview.payloads:
+    if note and set(overview.payloads) == {overview.payload}:
         yield "", Text(note, "yellow")
     if overview.features:
         yield "schema", _schema_source(overview)
@@ -86,7 +90,7 @@ def _payload(overview: DatasetOverview) -> Text:
 def _schema_source(overview: DatasetOverview) -> Text:
     if overview.described_by is not None:
         return Text(f"declared by {printable(overview.described_by)}")
-    if overview.looked_at_all:
+    if overview.looked_at == overview.records:
         return Text(f"inferred from all {count_text(overview.looked_at, 'record')}")
     return Text(f"inferred from {overview.looked_at:,} of the records")
 
@@ -114,7 +118,7 @@ def _features(overview: DatasetOverview, width: int) -> RenderableType:
     table.add_column("values", no_wrap=True, max_width=max(8, width - rest - min(longest, room) - 2))
     for name, kind, shape, presence, summary in cells:
         table.add_row(
-            Text(_middle_left_out(name, room), "bold"),
+            Text(middle_left_out(name, room), "bold"),
             Text(kind, _TYPE_STYLES.get(kind, "yellow" if " or " in kind else "cyan")),
             Text(shape, "dim" if shape == "scalar" else ""),
             presence,
@@ -132,14 +136,6 @@ def _plain_table() -> Table:
     )
 
 
-def _middle_left_out(name: str, width: int) -> str:
-    """Shorten a name in its middle: the ends of image/object/bbox/xmin and of ymin are what differs."""
-    if len(name) <= width:
-        return name
-    end = (width - 1) * 2 // 3
-    return f"{name[: width - 1 - end]}…{name[len(name) - end :]}"
-
-
 def _presence(feature: FeatureOverview, looked_at: int) -> Text:
     if feature.records == looked_at:
         return Text("all", "dim")
@@ -150,17 +146,19 @@ def _presence(feature: FeatureOverview, looked_at: int) -> Text:
 
 
 def _sample_note(overview: DatasetOverview) -> str:
-    of_all = "all" if overview.looked_at_all else "the first"
-    note = f"Presence is of {of_all} {count_text(overview.looked_at, 'record')}"
-    if overview.sampled == overview.looked_at and overview.looked_at_all:
-        return f"{note}, and so are the values."
+    if overview.sampled == overview.looked_at == overview.records:
+        return f"Presence and values are of all {count_text(overview.records, 'record')}."
+    of_all = "all " if overview.looked_at == overview.records else ""
     place = "the first ones" if any(file.compression for file in overview.files) else "evenly spread"
-    return f"{note}, values of {overview.sampled:,} of them, {place}."
+    seen = count_text(overview.looked_at, "record")
+    return f"Presence is of {of_all}{seen}, values are of {overview.sampled:,}, {place}."
 
 
 def _rows(overview: DatasetOverview, width: int, *, raw: bool) -> Iterable[RenderableType]:
     rows = overview.rows
     one_file = len({row.path for row in rows}) == 1
+    if not raw and all(row.kind == "text" for row in rows):
+        return [_text_table(rows)]
     if raw or any(row.features is None for row in rows):
         return [part for row in rows for part in _payload_block(row, overview, width, raw=raw)]
     columns = _columns(overview)
@@ -206,19 +204,17 @@ def _row_block(
     values.add_column(no_wrap=True, max_width=value_width)
     for name, steps in columns:
         shown = short_value(row.value(name, steps=steps), min(value_width, 100))
-        values.add_row(Text(_middle_left_out(printable(name), room)), shown)
+        values.add_row(Text(middle_left_out(printable(name), room)), shown)
     yield Padding(values if columns else Text("no features", "dim"), (0, 0, 1, 2))
 
 
-def _payload_block(
-    row: RowOverview, overview: DatasetOverview, width: int, *, raw: bool
-) -> Iterable[RenderableType]:
+def _payload_block(row: RowOverview, overview: DatasetOverview, width: int, *, raw: bool) -> Iterable[RenderableType]:
     title = _row_title(row, one_file=len(overview.files) == 1)
     if raw:
         yield title
         yield Padding(Text("\n".join(hex_dump(row.payload, _RAW_BYTES)) or "no bytes"), (0, 0, 1, 2))
     elif row.kind == "text":
-        yield title.append("  ").append(quoted(row.payload.decode(errors="backslashreplace"), 400), "green")
+        yield title.append("  ").append(quoted(row.payload.decode(errors="backslashreplace"), _LONGEST_TEXT), "green")
     elif row.features is not None:
         yield from _row_block(_columns(overview), row, width, one_file=len(overview.files) == 1)
     else:
@@ -226,8 +222,19 @@ def _payload_block(
         yield Padding(Text("\n".join(hex_dump(row.payload, _UNKNOWN_BYTES))), (0, 0, 1, 2))
 
 
+def _text_table(rows: Iterable[RowOverview]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(style="dim", no_wrap=True, justify="right")
+    table.add_column(style="green", overflow="fold")
+    for row in rows:
+        text = quoted(row.payload.decode(errors="backslashreplace"), _LONGEST_TEXT)
+        table.add_row(f"record {row.number:,}", bytes_text(len(row.payload)), Text(text))
+    return table
+
+
 def _row_title(row: RowOverview, *, one_file: bool) -> Text:
-    title = Text(f"record {row.number:,}", "bold")
+    title = Text().append(f"record {row.number:,}", "bold")
     if not one_file:
-        title.append(f"  {printable(os.path.basename(row.path))}, record {row.number_in_file:,},", "not bold dim")
-    return title.append(f"  {bytes_text(len(row.payload))}", "not bold dim")
+        title.append(f"  {printable(os.path.basename(row.path))}, record {row.number_in_file:,},", "dim")
+    return title.append(f"  {bytes_text(len(row.payload))}", "dim")

@@ -14,9 +14,9 @@ from rich.text import Text
 from recordsmith.view.amounts import bytes_text, count_text, number_text
 from recordsmith.view.image_header import read_image_header
 
-__all__ = ["printable", "quoted", "short_value", "summary_of_values"]
+__all__ = ["middle_left_out", "printable", "quoted", "short_value", "summary_of_values"]
 
-_ABSENT = "–"
+_ABSENT = "absent"
 _STYLES = {"number": "cyan", "text": "green", "bytes": "magenta", "note": "dim"}
 _ARRAY_NUMBERS = 8  # numbers of an array that are shown at most
 _LIST_ENTRIES = 4  # strings or steps that are shown at most
@@ -30,6 +30,18 @@ def printable(text: str) -> str:
     ('a\\x1b[31m\\n', 'é')
     """
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in _mended(text))
+
+
+def middle_left_out(name: str, width: int) -> str:
+    """Shorten a name in its middle: the ends of image/object/bbox/xmin and of ymin are what differs.
+
+    >>> middle_left_out("image/object/bbox/xmin", 16)
+    'image…/bbox/xmin'
+    """
+    if len(name) <= width:
+        return name
+    end = (width - 1) * 2 // 3
+    return f"{name[: width - 1 - end]}…{name[len(name) - end :]}"
 
 
 def quoted(text: str, width: int = 60) -> str:
@@ -48,7 +60,7 @@ def short_value(value: Any, width: int = 60) -> Text:
     """Show one value of a row in about `width` characters.
 
     >>> short_value("cat").plain, short_value(np.float32(0.25)).plain, short_value(None).plain
-    ('"cat"', '0.25', '–')
+    ('"cat"', '0.25', 'absent')
     >>> short_value(np.arange(784)).plain
     '[0, 1, 2, 3, 4, 5, 6, 7, …] 784 values, 0..783'
     >>> short_value(np.zeros((28, 28), np.uint8)).plain
@@ -82,7 +94,7 @@ def summary_of_values(values: Sequence[Any], width: int = 120) -> Text:
     >>> summary_of_values([np.array([1.0, 2.0]), np.array([0.5])]).plain
     '0.5..2  [1, 2], [0.5]'
     >>> summary_of_values([[np.float32(1), np.float32(2)], [np.float32(3)]]).plain
-    '1..2 steps, 1..3  1, 2, …'
+    '1..2 steps, 1..3  1, 2'
     """
     if not values:
         return Text()

@@ -1,0 +1,39 @@
+// A file mapped into memory, from which bytes can be copied without fear.
+//
+// A system call for each of many small records costs more than the records. A mapping has no such cost, but touching a
+// page that the file no longer has (another process cut it short) raises SIGBUS, which ends a process that is not
+// prepared. So the mapping itself is never handed out: copy() is the only way in, it runs under a signal handler that
+// turns the fault into `false`, and whatever is checked or parsed is the private copy. Faults that are not ours go to
+// the handler that was there before.
+//
+// Any number of threads may copy at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace recordsmith {
+
+class MappedFile {
+ public:
+  // Null if the file cannot be mapped.
+  static std::unique_ptr<MappedFile> map(int descriptor, std::uint64_t size);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  // Copies [offset, offset + size). False if that is not in the mapping, or not in the file any more.
+  bool copy(std::uint64_t offset, void* to, std::size_t size) const;
+
+  // Puts the handler in place, also if someone else replaced it meanwhile. Call before a series of copies.
+  static void arm();
+
+ private:
+  MappedFile(const std::uint8_t* data, std::uint64_t size) : data_(data), size_(size) {}
+
+  const std::uint8_t* data_;
+  std::uint64_t size_;
+};
+
+}  // namespace recordsmith

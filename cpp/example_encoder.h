@@ -1,7 +1,7 @@
 // Examples and SequenceExamples, written at wire level.
 //
-// Features are written in the order of their keys' bytes with packed numbers: byte for byte what protobuf's
-// deterministic serialization gives.
+// Features are written in the order of their keys' bytes with packed numbers, as protobuf's deterministic serialization
+// in C++ does: the same content gives the same bytes.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,9 @@ bool is_feature_list(Span body) {
   return walk(body, [](std::uint32_t tag, Span step) { return tag == tag_of(1, kDelimited) && is_feature(step); });
 }
 
-// A map as writers make it: entries with one readable key and one value.
+bool is_text(Span text) { return is_utf8(text.begin, static_cast<std::size_t>(text.end - text.begin)); }
+
+// A map as writers make it: entries with one key, which is text, and one value.
 template <typename IsValue>
 bool is_map(Span body, IsValue is_value) {
   return walk(body, [&](std::uint32_t tag, Span entry) {
@@ -62,7 +64,7 @@ bool is_map(Span body, IsValue is_value) {
     return tag == tag_of(1, kDelimited) &&
            walk(entry,
                 [&](std::uint32_t field, Span part) {
-                  if (field == tag_of(1, kDelimited)) return ++keys == 1 && is_readable(part);
+                  if (field == tag_of(1, kDelimited)) return ++keys == 1 && is_text(part);
                   return field == tag_of(2, kDelimited) && ++values == 1 && is_value(part);
                 }) &&
            keys + values == 2;

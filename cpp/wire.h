@@ -46,7 +46,7 @@ inline Bytes read_varint(Bytes at, Bytes end, std::uint64_t* value) {
   return read_long_varint(at, end, value, 10);
 }
 
-inline Bytes read_tag(Bytes at, Bytes end, std::uint32_t* tag) {
+inline Bytes read_any_tag(Bytes at, Bytes end, std::uint32_t* tag) {
   std::uint64_t value;
   if (at < end && *at < 0x80) [[likely]] {
     value = *at++;
@@ -55,7 +55,13 @@ inline Bytes read_tag(Bytes at, Bytes end, std::uint32_t* tag) {
     if (at == nullptr || value > 0xffffffffu) return nullptr;
   }
   *tag = static_cast<std::uint32_t>(value);
-  return *tag >> 3 == 0 ? nullptr : at;  // there is no field number 0
+  return at;
+}
+
+// There is no field number 0; but inside an unknown group Python's protobuf does not look, and neither do we.
+inline Bytes read_tag(Bytes at, Bytes end, std::uint32_t* tag) {
+  at = read_any_tag(at, end, tag);
+  return at == nullptr || *tag >> 3 == 0 ? nullptr : at;
 }
 
 // A size, checked against what is left.
@@ -100,8 +106,8 @@ inline Bytes skip_value(Bytes at, Bytes end, std::uint32_t tag, int depth) {
 inline Bytes skip_group(Bytes at, Bytes end, std::uint32_t start_tag, int depth) {
   if (depth <= 0) return nullptr;
   for (;;) {
-    std::uint32_t tag;
-    at = read_tag(at, end, &tag);
+    std::uint32_t tag = 0;
+    at = read_any_tag(at, end, &tag);
     if (at == nullptr) return nullptr;
     if ((tag & 7) == kGroupEnd) return tag >> 3 == start_tag >> 3 ? at : nullptr;
     at = skip_value(at, end, tag, depth - 1);

@@ -11,6 +11,7 @@ import struct
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 # --- TFRecord framing -------------------------------------------------------------------------------------------------
@@ -233,20 +234,42 @@ def options_and(contents: Iterable[bytes], *options: int) -> Iterator[bytes]:
             yield bytes([option]) + content
 
 
-def pairs(payloads: Iterable[bytes]) -> Iterator[bytes]:
-    """Payloads in twos, as the fuzzers of payloads read them: the first one's size, the first, the second."""
+def neighbours(payloads: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """Each payload with itself, and with the next one."""
     known = list(payloads)
     for first, second in zip(known, [*known[1:], known[0]], strict=True):
-        for one, other in ((first, first), (first, second)):
-            yield struct.pack("<H", len(one)) + one + other
+        yield first, first
+        yield first, second
+
+
+def surprises() -> Iterator[tuple[bytes, bytes]]:
+    """Examples that lead to expect one thing, followed by others that differ in that feature alone."""
+    rest = entry(b"rest", bytes_list(bytes(40)))
+    plain = (
+        int64_list(3),
+        int64_list(300),
+        float_list(0.5),
+        bytes_list(b"text"),
+        int64_list(1, 2),
+        float_list(1.0, 2.0),
+    )
+    for expected in plain:
+        for surprise in (*plain, *feature_bodies().values()):
+            yield features(entry(b"label", expected), rest), features(entry(b"label", surprise), rest)
+
+
+def joined(pairs: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
+    """Two payloads as their fuzzers read them: the first one's size, the first, the second."""
+    for first, second in pairs:
+        yield struct.pack("<H", len(first)) + first + second
 
 
 def main(corpus: Path) -> None:
     """Writes a folder of seeds for each fuzzer."""
     seeds = {
         "framing": options_and(record_files(), 0x54, 0xFF, 0x00),
-        "example": options_and(pairs(examples()), 0x00, 0x03, 0x04, 0x05, 0x09, 0x0B, 0x10),
-        "sequence_example": options_and(pairs(sequence_examples()), 0x00, 0x03, 0x09, 0x0B),
+        "example": options_and(joined(chain(neighbours(examples()), surprises())), 0x00, 0x03, 0x04, 0x09, 0x0B, 0x10),
+        "sequence_example": options_and(joined(neighbours(sequence_examples())), 0x00, 0x03, 0x09, 0x0B),
         "gzip": (bytes([option | is_zlib]) + data for data, is_zlib in compressed_files() for option in (0x06, 0x38)),
     }
     for target, contents in seeds.items():

@@ -62,30 +62,22 @@ def some_schema(random: Random) -> rs.Schema:
 # --- records that fit a schema, or nearly ---
 
 
-def some_values(random: Random, feature: Any) -> Any:
-    """Values as they are stored for the feature; now and then of another number."""
+def some_wire_feature(random: Random, feature: Any) -> bytes:
+    """A Feature with values for the given one; now and then of another number. Numbers are packed, or one by one."""
     (column,) = feature.plan("name")
     count = random.randrange(5) if column.count is None or random.randrange(25) == 0 else column.count
-    if column.kind == "int64":
-        return [random.choice(wire.INT64S) for _ in range(count)]
+    if column.kind == "bytes":
+        sizes = [random.randrange(6) if column.row_bytes is None else column.row_bytes for _ in range(count)]
+        return wire.delimited(wire.BYTES_LIST, b"".join(wire.delimited(1, random.randbytes(size)) for size in sizes))
     if column.kind == "float":
-        return np.array([random.choice([0.0, -0.0, 1.5, np.nan, np.inf]) for _ in range(count)], np.float32)
-    size = column.row_bytes
-    return [random.randbytes(random.randrange(6) if size is None else size) for _ in range(count)]
-
-
-def wire_feature(random: Random, values: Any) -> bytes:
-    """A Feature that holds the values: numbers packed, or one by one, or both."""
-    if isinstance(values, np.ndarray):
-        pieces, field = [value.tobytes() for value in values], wire.FLOAT_LIST
-    elif values and isinstance(values[0], bytes):
-        return wire.delimited(wire.BYTES_LIST, b"".join(wire.delimited(1, value) for value in values))
+        numbers = np.array([random.choice([0.0, -0.0, 1.5, np.nan, np.inf]) for _ in range(count)], np.float32)
+        field, single, pieces = wire.FLOAT_LIST, wire.tag(1, wire.FIXED32), [number.tobytes() for number in numbers]
     else:
-        pieces, field = [wire.int64_varint(value) for value in values], wire.INT64_LIST
+        pieces = [wire.int64_varint(random.choice(wire.INT64S)) for _ in range(count)]
+        field, single = wire.INT64_LIST, wire.tag(1, wire.VARINT)
     if not pieces:
         return wire.delimited(field, random.choice([b"", wire.delimited(1, b"")]))
     cut = random.randint(0, len(pieces)) if random.randrange(12) == 0 else len(pieces)
-    single = wire.tag(1, wire.FIXED32 if field == wire.FLOAT_LIST else wire.VARINT)
     return wire.delimited(
         field, wire.delimited(1, b"".join(pieces[:cut])) + b"".join(single + piece for piece in pieces[cut:])
     )
@@ -102,7 +94,7 @@ def some_record(random: Random, schema: rs.Schema, maker: wire.WireMaker) -> byt
     entries = []
     for name in names:
         feature = schema[name] if name in schema and random.randrange(30) else some_feature(random)
-        value = b"" if random.randrange(40) == 0 else wire_feature(random, some_values(random, feature))
+        value = b"" if random.randrange(40) == 0 else some_wire_feature(random, feature)
         if random.randrange(40) == 0:
             value = maker.feature()
         entries.append(wire.entry(name.encode(), value))
@@ -313,10 +305,10 @@ def some_sequence(random: Random, schema: rs.Schema, maker: wire.WireMaker) -> b
         if random.randrange(10) == 0:
             continue
         if not isinstance(feature, rs.Steps):
-            context.append(wire.entry(name.encode(), wire_feature(random, some_values(random, feature))))
+            context.append(wire.entry(name.encode(), some_wire_feature(random, feature)))
             continue
         steps = [
-            b"" if random.randrange(40) == 0 else wire_feature(random, some_values(random, feature.feature))
+            b"" if random.randrange(40) == 0 else some_wire_feature(random, feature.feature)
             for _ in range(random.randrange(4))
         ]
         lists.append(wire.entry(name.encode(), b"".join(wire.delimited(1, step) for step in steps)))

@@ -211,6 +211,16 @@ def test_nesting_up_to_protobufs_limit(place: str):
     assert outcomes == {True, False}, "the limit was not among the depths that were tried"
 
 
+@pytest.mark.parametrize("wire_type", range(8))
+@pytest.mark.parametrize("place", PLACES)
+def test_field_zero(place: str, wire_type: int):
+    """Protobuf refuses field number 0, except inside of groups that it passes over."""
+    values = {0: b"\x05", 1: bytes(8), 2: b"\x01a", 3: b"\x04", 5: bytes(4)}
+    field = bytes([wire_type]) + values.get(wire_type, b"")
+    in_group = wire.tag(4, wire.GROUP_START) + field + wire.tag(4, wire.GROUP_END)
+    check_both([PLACES[place](field), PLACES[place](in_group)])
+
+
 def test_deep_nesting_is_no_recursion_bomb():
     for depth in (10_000, 2_000_000):
         check_example(wire.nested_groups(depth))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recordsmith.facts import FeatureOverview
-from recordsmith.schema import Feature, Scalar, Steps, Tensor, Text
+from recordsmith.schema import Feature, Scalar, Steps, Tensor
 
 __all__ = ["shape_text", "type_text"]
 
@@ -55,12 +55,3 @@ def _free(overview: FeatureOverview, feature: Feature | None, unit: int) -> str:
 
 def _inner(feature: Feature | None) -> Feature | None:
     return feature.feature if isinstance(feature, Steps) else feature
-
-
-def is_text(overview: FeatureOverview) -> bool:
-    """Say whether a feature holds text.
-
-    >>> is_text(FeatureOverview("x", Text(), declared=False))
-    True
-    """
-    return isinstance(_inner(overview.feature), Text)

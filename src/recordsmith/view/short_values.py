@@ -92,7 +92,7 @@ def summary_of_values(values: Sequence[Any], width: int = 120) -> Text:
     >>> summary_of_values(["cat", "dog", "cat"]).plain
     '"cat", "dog"'
     >>> summary_of_values([np.array([1.0, 2.0]), np.array([0.5])]).plain
-    '0.5..2  [1, 2], [0.5]'
+    '0.5..2  [1, 2]; [0.5]'
     >>> summary_of_values([[np.float32(1), np.float32(2)], [np.float32(3)]]).plain
     '1..2 steps, 1..3  1, 2'
     """
@@ -114,7 +114,8 @@ def summary_of_values(values: Sequence[Any], width: int = 120) -> Text:
     summary = Text().append(", ".join(notes), _STYLES["note"])
     if notes and examples:
         summary.append("  ")
-    return summary.append_text(Text(", ").join(examples))
+    separator = "; " if any(", " in example.plain for example in examples) else ", "
+    return summary.append_text(Text(separator).join(examples))
 
 
 def _different(values: Sequence[Any], width: int) -> list[Text]:
@@ -165,14 +166,11 @@ def _short_array(array: np.ndarray[Any, Any], width: int, *, ranged: bool = True
     if array.ndim > 1:
         text = Text().append("×".join(map(str, array.shape)) + f" {array.dtype}", _STYLES["number"])
         return text.append(f", {_range_text(flat)}", _STYLES["note"]) if ranged and flat.size else text
-    shown: list[str] = []
-    for number in flat[:_ARRAY_NUMBERS].tolist():
-        shown.append(number_text(number))
-        if len(shown) > 1 and sum(map(len, shown)) + 2 * len(shown) > width - (24 if ranged else 0):
-            shown.pop()
-            break
-    if len(shown) == flat.size:
+    shown = [number_text(number) for number in flat[:_ARRAY_NUMBERS].tolist()]
+    if len(shown) == flat.size and len(", ".join(shown)) + 2 <= max(width, 12):
         return Text(f"[{', '.join(shown)}]", _STYLES["number"])
+    while len(shown) > 1 and len(", ".join(shown)) + 5 > width - (24 if ranged else 0):  # the rest is for the range
+        shown.pop()
     text = Text().append(f"[{', '.join(shown)}, …]", _STYLES["number"])
     return text.append(f" {count_text(flat.size, 'value')}, {_range_text(flat)}", _STYLES["note"]) if ranged else text
 

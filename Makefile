@@ -22,6 +22,8 @@ FUZZ_CXX ?= clang++
 VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
+# Errors only: an index that lacks a package, or pip's own age, is no news.
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 # cmake, ninja and the linters come from the virtual environment, whatever the machine has.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
@@ -93,17 +95,19 @@ $(STAMPS)/venv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo 'Recordsmith needs Python 3.11 or later; name one with PYTHON=...' >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'  # the first with --group
+	$(PIP_INSTALL) --upgrade 'pip>=25.1'  # the first with --group
 	mkdir -p $(STAMPS)
 	touch $@
 
 $(STAMPS)/build $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/bench: $(STAMPS)/%: pyproject.toml | $(STAMPS)/venv
-	$(BIN)/python -m pip install --quiet --group $*
+	@echo 'Installing what "$*" needs into $(VENV); the first time takes minutes.'
+	$(PIP_INSTALL) --group $*
 	touch $@
 
 # Without build isolation, so that cmake and nanobind stay where they are and only what changed is compiled again.
 $(STAMPS)/core: pyproject.toml $(CORE_SOURCES) $(STAMPS)/build
-	$(BIN)/python -m pip install --quiet $$($(BIN)/python -c \
+	$(PIP_INSTALL) $$($(BIN)/python -c \
 	  'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])')
-	$(BIN)/python -m pip install --no-build-isolation --editable .
+	@echo 'Building the native core.'
+	$(PIP_INSTALL) --no-build-isolation --editable .
 	touch $@

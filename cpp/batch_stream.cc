@@ -1,10 +1,10 @@
 #include "batch_stream.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <exception>
 
 #include "inflate_source.h"
+#include "thread_team.h"
 
 namespace recordsmith {
 namespace {
@@ -12,14 +12,6 @@ namespace {
 constexpr std::uint64_t kLargeRecord = 8 << 10;
 constexpr std::size_t kPieceBytes = std::size_t{16} << 20;  // of bytes that travel from the planner to a decoder
 constexpr std::size_t kBlockBytes = std::size_t{256} << 10;  // of bytes that a decoder reads for itself
-
-Status exhausted(const char* what) {
-  Failure failure;
-  failure.code = Code::kSystem;
-  failure.system_error = ENOMEM;
-  failure.detail = what;
-  return Status(std::move(failure));
-}
 
 }  // namespace
 
@@ -177,7 +169,7 @@ BatchStream::Result BatchStream::decode(BatchDecoder* decoder, Work work) const 
     result.failure = status.is_ok() ? std::move(work.failure) : std::move(status);
   } catch (const std::exception&) {
     result.batch.reset();
-    result.failure = exhausted("decode a batch");
+    result.failure = out_of_memory("decode a batch");
   }
   result.is_last |= !result.failure.is_ok();
   return result;
@@ -201,7 +193,7 @@ void BatchStream::run() {
         work = plan_batch();
       } catch (const std::exception&) {
         work = Work();
-        work.failure = exhausted("read a batch");
+        work.failure = out_of_memory("read a batch");
         work.is_last = true;
       }
       ++next_ticket_;
@@ -223,14 +215,15 @@ Status BatchStream::next(std::optional<ColumnBatch>* batch) {
   batch->reset();
   while (!ended_) {
     Result result;
-    if (options_.threads == 0) {
+    if (!is_started_) {
+      is_started_ = true;
+      results_ = std::vector<Result>(options_.threads + 2);
+      start_threads(options_.threads, [this] { run(); }, &threads_);
+    }
+    if (threads_.empty()) {
       if (own_decoder_ == nullptr) own_decoder_ = std::make_unique<BatchDecoder>(plan_);
       result = decode(own_decoder_.get(), plan_batch());
     } else {
-      if (threads_.empty()) {
-        results_ = std::vector<Result>(options_.threads + 2);
-        for (unsigned i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { run(); });
-      }
       std::unique_lock lock(handing_over_);
       Result& slot = results_[delivered_ % results_.size()];
       changed_.wait(lock, [&] { return slot.is_ready; });
@@ -249,7 +242,7 @@ Status BatchStream::next(std::optional<ColumnBatch>* batch) {
       return Status::ok();
     }
   }
-  if (!threads_.empty()) stop();
+  stop();
   return std::exchange(failure_to_come_, Status());
 }
 

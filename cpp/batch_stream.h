@@ -39,7 +39,7 @@ struct BatchOptions {
   std::size_t batch_size = 1;
   bool verify = true;      // check the data CRCs; length CRCs are always checked
   bool drop_last = false;  // leave out a last batch that is not full
-  unsigned threads = 1;    // 0: decode in the calling thread
+  unsigned threads = 1;    // 0, or none to be had: decode in the calling thread
 };
 
 class BatchStream {
@@ -103,6 +103,7 @@ class BatchStream {
   std::uint64_t delivered_ = 0;
   bool stopping_ = false;
 
+  bool is_started_ = false;
   std::vector<std::thread> threads_;
   std::unique_ptr<BatchDecoder> own_decoder_;
   Status failure_to_come_;

@@ -4,10 +4,11 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
-#include <thread>
+#include <new>
 
 #include "crc32c.h"
 #include "inflate_source.h"
+#include "thread_team.h"
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the core reads and writes little-endian words directly");
 
@@ -289,54 +290,49 @@ Status scan_offsets(std::shared_ptr<const File> file, Compression compression, b
 Status verify_file(std::shared_ptr<const File> file, Compression compression, unsigned threads,
                    std::uint64_t* records) {
   RecordCursor cursor(open_stream(file, compression), file->path());
-  std::mutex mutex;
+  std::mutex mutex;  // guards all of the following, and the cursor
   Status first_failure;
-  std::uint64_t end_number = 0;
+  std::uint64_t sound_records = 0;  // up to the first failure
   bool ended = false;
 
-  // Walking from header to header is done by one thread at a time, the CRCs by all.
   const auto note = [&](Status status, std::uint64_t number) {
     const std::lock_guard lock(mutex);
+    if (!first_failure.is_ok() && number >= sound_records) return;
+    first_failure = std::move(status);
+    sound_records = number;
     ended = true;
-    if (first_failure.is_ok() || number < first_failure.failure().record) {
-      first_failure = std::move(status);
-      first_failure.failure().record = number;
-    }
   };
-  const auto work = [&] {
-    RecordBlock block;
-    for (;;) {
-      {
-        Status status;
-        std::uint64_t number = 0;
-        {
-          const std::lock_guard lock(mutex);
-          if (ended) return;
-          status = cursor.next_block(~std::size_t{0}, kReadBytes, &block);
-          number = cursor.number();
-          if (status.is_ok() && block.empty()) {
-            ended = true;
-            end_number = number;
-          }
-        }
-        if (!status.is_ok()) return note(std::move(status), number);
-        if (block.empty()) return;
+  // Walking from header to header is done by one thread at a time, the CRCs by all.
+  const auto next = [&](RecordBlock* block) {
+    std::uint64_t number = 0;
+    Status status;
+    {
+      const std::lock_guard lock(mutex);
+      if (ended) return false;
+      number = cursor.number();
+      try {
+        status = cursor.next_block(~std::size_t{0}, kReadBytes, block);
+      } catch (const std::bad_alloc&) {
+        status = out_of_memory("read a record");
       }
+      if (status.is_ok() && block->empty()) {
+        ended = true;
+        sound_records = number;
+      }
+    }
+    if (!status.is_ok()) note(std::move(status), number);
+    return status.is_ok() && !block->empty();
+  };
+  run_on_threads(threads, [&] {
+    RecordBlock block;
+    while (next(&block)) {
       for (std::size_t i = 0; i < block.size(); ++i) {
         Status status = check_payload(block[i], file->path());
-        if (!status.is_ok()) {
-          note(std::move(status), block[i].number);
-          return;
-        }
+        if (!status.is_ok()) return note(std::move(status), block[i].number);
       }
     }
-  };
-
-  std::vector<std::thread> helpers;
-  for (unsigned i = 1; i < threads; ++i) helpers.emplace_back(work);
-  work();
-  for (std::thread& helper : helpers) helper.join();
-  *records = first_failure.is_ok() ? end_number : first_failure.failure().record;
+  });
+  *records = sound_records;
   return first_failure;
 }
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <thread>
+#include <atomic>
+#include <mutex>
 
-#include "crc32c.h"
+#include "thread_team.h"
 
 namespace recordsmith {
 namespace {
@@ -105,22 +105,19 @@ Status read_payloads(Files files, std::span<const RecordPlace> places, bool veri
   const std::size_t workers =
       std::clamp<std::size_t>(static_cast<std::size_t>(total / kBytesPerThread), 1, std::max(1u, threads));
 
-  std::vector<Status> outcomes(workers);
-  const auto work = [&](std::size_t worker) {
-    const std::size_t first = places.size() * worker / workers;
-    const std::size_t last = places.size() * (worker + 1) / workers;
-    for (std::size_t i = first; i < last && outcomes[worker].is_ok(); ++i) {
-      outcomes[worker] = read_payload(*files[places[i].file], places[i], verify, targets[i]);
+  std::atomic<std::size_t> next_place = 0;
+  std::mutex mutex;
+  Status first_failure;
+  run_on_threads(workers, [&] {
+    for (std::size_t i; (i = next_place.fetch_add(1, std::memory_order_relaxed)) < places.size();) {
+      Status status = read_payload(*files[places[i].file], places[i], verify, targets[i]);
+      if (status.is_ok()) continue;
+      const std::lock_guard lock(mutex);
+      first_failure = std::move(status);
+      next_place = places.size();
     }
-  };
-  std::vector<std::thread> helpers;
-  for (std::size_t worker = 1; worker < workers; ++worker) helpers.emplace_back(work, worker);
-  work(0);
-  for (std::thread& helper : helpers) helper.join();
-  for (Status& outcome : outcomes) {
-    if (!outcome.is_ok()) return std::move(outcome);
-  }
-  return Status::ok();
+  });
+  return first_failure;
 }
 
 }  // namespace recordsmith

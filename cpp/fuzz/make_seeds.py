@@ -256,6 +256,11 @@ def surprises() -> Iterator[tuple[bytes, bytes]]:
     for expected in plain:
         for surprise in (*plain, *feature_bodies().values()):
             yield features(entry(b"label", expected), rest), features(entry(b"label", surprise), rest)
+    # Values of sizes around the width of a register, with more bytes behind them and at the payload's very end.
+    for size in (*range(10), *range(12, 20)):
+        for value in (bytes_list(bytes(range(size))), int64_list(*range(size)), int64_list((1 << 7 * size) - 1)):
+            for key in (b"label", b"a key of more than sixteen"):
+                yield features(entry(key, value), rest), features(entry(key, value))
 
 
 def joined(pairs: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import NoReturn
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 
 __all__ = ["error_console", "output_console", "print_to"]
 
@@ -50,10 +50,11 @@ def print_to(console: Console, renderable: RenderableType) -> None:
     >>> print_to(output_console(), "text")
     text
     """
+    whole = Group(renderable)  # a bare Text would lose its own setting of no_wrap
     if console.is_terminal:
-        console.print(renderable)
+        console.print(whole)
         return
     with console.capture() as capture:
-        console.print(renderable)
+        console.print(whole)
     for line in capture.get().splitlines():
         console.file.write(line.rstrip() + "\n")

@@ -156,15 +156,14 @@ def _sample_note(overview: DatasetOverview) -> str:
 
 def _rows(overview: DatasetOverview, width: int, *, raw: bool) -> Iterable[RenderableType]:
     rows = overview.rows
-    one_file = len({row.path for row in rows}) == 1
     if not raw and all(row.kind == "text" for row in rows):
         return [_text_table(rows)]
-    if raw or any(row.features is None for row in rows):
-        return [part for row in rows for part in _payload_block(row, overview, width, raw=raw)]
     columns = _columns(overview)
-    if columns and len(rows) > 1 and _table_width(columns, rows) <= width:
+    understood = not raw and all(row.features is not None for row in rows)
+    if understood and columns and len(rows) > 1 and _table_width(columns, rows) <= width:
         return [_row_table(columns, rows)]
-    return [part for row in rows for part in _row_block(columns, row, width, one_file=one_file)]
+    blocks = [list(_block(row, overview, width, raw=raw)) for row in rows]
+    return [part for block in blocks for part in ([*block, Text()] if block is not blocks[-1] else block)]
 
 
 def _columns(overview: DatasetOverview) -> list[tuple[str, bool]]:
@@ -192,12 +191,29 @@ def _row_table(columns: list[tuple[str, bool]], rows: Sequence[RowOverview]) -> 
     return table
 
 
-def _row_block(
-    columns: list[tuple[str, bool]], row: RowOverview, width: int, *, one_file: bool
-) -> Iterable[RenderableType]:
-    yield _row_title(row, one_file=one_file)
+def _block(row: RowOverview, overview: DatasetOverview, width: int, *, raw: bool) -> Iterable[RenderableType]:
+    """Show one row under a title of its own."""
+    title = Text().append(f"record {row.number:,}", "bold")
+    if len(overview.files) > 1:
+        title.append(f"  {printable(os.path.basename(row.path))}, record {row.number_in_file:,},", "dim")
+    title.append(f"  {bytes_text(len(row.payload))}", "dim")
+    if row.features is None and row.kind != overview.payload:
+        title.append(f", {payload_name(row.kind)}")
+    yield title
+    if raw or (row.features is None and row.kind != "text"):
+        lines = hex_dump(row.payload, _RAW_BYTES if raw else _UNKNOWN_BYTES)
+        yield Padding(Text("\n".join(lines) or "no bytes"), (0, 0, 0, 2))
+    elif row.features is None:
+        yield Padding(Text(_payload_text(row), "green"), (0, 0, 0, 2))
+    else:
+        yield Padding(_values(_columns(overview), row, width), (0, 0, 0, 2))
+
+
+def _values(columns: list[tuple[str, bool]], row: RowOverview, width: int) -> RenderableType:
+    if not columns:
+        return Text("no features", "dim")
     room = max(16, width * 2 // 5)
-    name_width = min(room, max((len(printable(name)) for name, _ in columns), default=0))
+    name_width = min(room, max(len(printable(name)) for name, _ in columns))
     value_width = max(12, width - name_width - 4)
     values = Table.grid(padding=(0, 2))
     values.add_column(no_wrap=True, width=name_width)
@@ -205,21 +221,7 @@ def _row_block(
     for name, steps in columns:
         shown = short_value(row.value(name, steps=steps), min(value_width, 100))
         values.add_row(Text(middle_left_out(printable(name), room)), shown)
-    yield Padding(values if columns else Text("no features", "dim"), (0, 0, 1, 2))
-
-
-def _payload_block(row: RowOverview, overview: DatasetOverview, width: int, *, raw: bool) -> Iterable[RenderableType]:
-    title = _row_title(row, one_file=len(overview.files) == 1)
-    if raw:
-        yield title
-        yield Padding(Text("\n".join(hex_dump(row.payload, _RAW_BYTES)) or "no bytes"), (0, 0, 1, 2))
-    elif row.kind == "text":
-        yield title.append("  ").append(quoted(row.payload.decode(errors="backslashreplace"), _LONGEST_TEXT), "green")
-    elif row.features is not None:
-        yield from _row_block(_columns(overview), row, width, one_file=len(overview.files) == 1)
-    else:
-        yield title.append(f", {payload_name(row.kind)}" if row.kind != overview.payload else "")
-        yield Padding(Text("\n".join(hex_dump(row.payload, _UNKNOWN_BYTES))), (0, 0, 1, 2))
+    return values
 
 
 def _text_table(rows: Iterable[RowOverview]) -> Table:
@@ -228,13 +230,9 @@ def _text_table(rows: Iterable[RowOverview]) -> Table:
     table.add_column(style="dim", no_wrap=True, justify="right")
     table.add_column(style="green", overflow="fold")
     for row in rows:
-        text = quoted(row.payload.decode(errors="backslashreplace"), _LONGEST_TEXT)
-        table.add_row(f"record {row.number:,}", bytes_text(len(row.payload)), Text(text))
+        table.add_row(f"record {row.number:,}", bytes_text(len(row.payload)), Text(_payload_text(row)))
     return table
 
 
-def _row_title(row: RowOverview, *, one_file: bool) -> Text:
-    title = Text().append(f"record {row.number:,}", "bold")
-    if not one_file:
-        title.append(f"  {printable(os.path.basename(row.path))}, record {row.number_in_file:,},", "dim")
-    return title.append(f"  {bytes_text(len(row.payload))}", "dim")
+def _payload_text(row: RowOverview) -> str:
+    return quoted(row.payload.decode(errors="backslashreplace"), _LONGEST_TEXT)

@@ -1,0 +1,267 @@
+"""A file that is cut, grown, replaced, overwritten or deleted while it is read never kills the process.
+
+Everything runs in a process of its own, which must end by itself: a bus error would end it otherwise. What may come out
+besides the records is an exception of recordsmith's; what comes out as a record was in the file at some time.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# Opens a dataset of many reads' worth, takes a part, changes the file, and takes the rest.
+PROGRAM = """
+import gzip, json, os, sys
+import recordsmith as rs
+
+folder, way, payload_bytes, compressed = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == "1"
+actions = sys.argv[5:]
+count = 2_000_000 // payload_bytes
+schema = rs.Schema({"n": rs.Scalar("int64"), "filler": rs.Bytes()})
+
+
+def write(name, first, number):
+    with rs.RecordWriter(name, compression="gzip" if compressed else None, level=1, sync=False) as writer:
+        writer.write_columns(
+            {"n": list(range(first, first + number)), "filler": [os.urandom(payload_bytes) for _ in range(number)]}, schema
+        )
+
+
+def change(path, action):
+    size = os.path.getsize(path)
+    match action:
+        case "cut in the middle":
+            os.truncate(path, size // 2 + 7)
+        case "cut to nothing":
+            os.truncate(path, 0)
+        case "grow by records":
+            with open(path, "ab") as file, open(path + ".more", "rb") as more:
+                file.write(more.read())
+        case "grow by garbage":
+            with open(path, "ab") as file:
+                file.write(os.urandom(100_000))
+        case "replace":
+            os.replace(path + ".more", path)
+        case "overwrite with zeros":
+            with open(path, "r+b") as file:
+                file.write(bytes(size))
+        case "overwrite with others":
+            with open(path, "r+b") as file, open(path + ".more", "rb") as more:
+                file.write(more.read())
+        case "delete":
+            os.remove(path)
+
+
+def taken(path, action):
+    dataset = rs.open(path, schema=schema)
+    if way == "reader":
+        for n, payload in enumerate(rs.RecordReader(path)):
+            if n == 3:
+                change(path, action)
+            yield int(rs.decode_example(payload)["n"][0])
+    elif way == "rows":
+        for n, row in enumerate(dataset):
+            if n == 3:
+                change(path, action)
+            yield int(row["n"])
+    elif way.startswith("batches"):
+        for n, batch in enumerate(dataset.batch(5, threads=int(way[-1]))):
+            if n == 1:
+                change(path, action)
+            yield from batch["n"].tolist()
+    elif way == "by number":
+        last = len(dataset) - 1
+        yield int(dataset[0]["n"])
+        change(path, action)
+        for n in (0, last, last // 2, 1, last):
+            yield int(dataset[n]["n"])
+        yield from dataset[[last - 1, 2, last]]["n"].tolist()
+    elif way == "by number at once":
+        last = len(dataset) - 1
+        yield int(dataset[0]["n"])
+        change(path, action)
+        yield from dataset[list(range(last))]["n"].tolist()
+    elif way == "raw":
+        last = len(dataset) - 1
+        dataset.raw(0)
+        change(path, action)
+        for payload in dataset.raw([last, 0, last // 2]):
+            yield int(rs.decode_example(payload)["n"][0])
+    elif way == "slice":
+        half = dataset[1::2]
+        yield int(half[0]["n"])
+        change(path, action)
+        for batch in half.batch(50):
+            yield from batch["n"].tolist()
+
+
+for number, action in enumerate(actions):
+    print("now:", action, file=sys.stderr, flush=True)
+    path = f"{folder}/data-{number}.tfrecord"
+    write(path, 0, count)
+    write(path + ".more", 10**6, count // 3)
+    numbers, error = [], None
+    try:
+        for n in taken(path, action):
+            numbers.append(n)
+    except (rs.RecordsmithError, OSError, IndexError) as raised:
+        error = [type(raised).__name__, str(raised)]
+    print(json.dumps({"action": action, "path": path, "count": count, "numbers": numbers, "error": error}))
+"""
+
+ACTIONS = [
+    "cut in the middle",
+    "cut to nothing",
+    "grow by records",
+    "grow by garbage",
+    "replace",
+    "overwrite with zeros",
+    "overwrite with others",
+    "delete",
+]
+IN_ORDER = ["reader", "rows", "batches on 0", "batches on 1", "batches on 2"]
+BY_NUMBER = ["by number", "by number at once", "raw", "slice"]
+SMALL, LARGE = 300, 30_000  # the core reads large records another way: it plans by their headers alone
+
+
+def outcomes(folder: Path, way: str, payload_bytes: int, *, compressed: bool = False) -> list[dict[str, Any]]:
+    """What came out, action by action."""
+    arguments = [str(folder), way, str(payload_bytes), str(int(compressed)), *ACTIONS]
+    finished = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", PROGRAM, *arguments], capture_output=True, text=True, check=False
+    )
+    assert finished.returncode == 0, f"the process ended with {finished.returncode}:\n{finished.stderr}"
+    found = [json.loads(line) for line in finished.stdout.splitlines()]
+    assert [outcome["action"] for outcome in found] == ACTIONS
+    return found
+
+
+def check_in_order(found: dict[str, Any]) -> None:
+    action, numbers, error, count = found["action"], found["numbers"], found["error"], found["count"]
+    original = [n for n in numbers if n < count]
+    assert original == list(range(len(original))), f"{action}: records are missing, twice or in another order"
+    added = numbers[len(original) :]
+    assert all(n >= 10**6 for n in added), action
+    if action in ("replace", "delete"):
+        # The file that was opened stays what it was.
+        assert (len(original), added, error) == (count, [], None), action
+    elif action == "grow by records":
+        assert (len(original), error) == (count, None), action
+        assert added == list(range(10**6, 10**6 + len(added))), action
+    elif error is None:
+        # All had been read ahead, or what is there now fits together.
+        assert len(original) == count or added, f"{action}: records are gone in silence"
+    else:
+        assert error[0] in ("TruncatedFileError", "CorruptRecordError", "CompressionError"), action
+        assert found["path"] in error[1], action
+        assert action != "grow by garbage" or len(original) == count
+
+
+def check_by_number(found: dict[str, Any]) -> None:
+    action, error, count = found["action"], found["error"], found["count"]
+    assert all(0 <= n < count or n >= 10**6 for n in found["numbers"]), action
+    if error is not None:
+        assert found["path"] in error[1] or "there is no record" in error[1], (action, error)
+
+
+@pytest.mark.parametrize("payload_bytes", [SMALL, LARGE])
+@pytest.mark.parametrize("way", IN_ORDER)
+def test_reading_in_order(way: str, payload_bytes: int, tmp_path: Path):
+    for found in outcomes(tmp_path, way, payload_bytes):
+        check_in_order(found)
+
+
+@pytest.mark.parametrize("way", ["reader", "batches on 2"])
+def test_reading_a_compressed_file_in_order(way: str, tmp_path: Path):
+    for found in outcomes(tmp_path, way, SMALL, compressed=True):
+        check_in_order(found)
+
+
+@pytest.mark.parametrize("payload_bytes", [SMALL, LARGE])
+@pytest.mark.parametrize("way", BY_NUMBER)
+def test_reading_by_number(way: str, payload_bytes: int, tmp_path: Path):
+    for found in outcomes(tmp_path, way, payload_bytes):
+        check_by_number(found)
+        if found["action"] in ("grow by records", "grow by garbage", "replace", "delete"):
+            # The file that was opened has all its records still, where they were.
+            assert found["error"] is None, found["action"]
+            assert all(n < found["count"] for n in found["numbers"]), found["action"]
+
+
+@pytest.mark.parametrize("way", BY_NUMBER)
+def test_reading_a_compressed_file_by_number(way: str, tmp_path: Path):
+    for found in outcomes(tmp_path, way, SMALL, compressed=True):
+        check_by_number(found)
+
+
+# The file shrinks and grows all the time while it is read over and over.
+RACE = """
+import os, sys, threading, time
+import recordsmith as rs
+
+path, threads = sys.argv[1], int(sys.argv[2])
+with rs.RecordWriter(path) as writer:
+    for n in range(60_000):
+        writer.write_example({"n": n})
+whole = open(path, "rb").read()
+schema = rs.Schema({"n": rs.Scalar("int64")})
+dataset = rs.open(path, schema=schema)
+numbers = range(0, len(dataset), 97)
+reads = 0
+
+
+def disturb(stop):
+    round = 0
+    with open(path, "r+b") as file:
+        while not stop.is_set():
+            file.truncate(round * 7919 % len(whole))
+            file.seek(0)
+            file.write(whole)
+            file.flush()
+            round += 1
+
+
+stop = threading.Event()
+disturber = threading.Thread(target=disturb, args=(stop,))
+disturber.start()
+errors = (rs.RecordsmithError, OSError, IndexError)
+for _ in range(12):
+    try:
+        for batch in rs.open(path, schema=schema).batch(1000, threads=threads):
+            assert (batch["n"] < 60_000).all()
+            reads += 1
+    except errors:
+        pass
+    try:
+        for n in numbers:
+            assert dataset[n]["n"] == n
+            reads += 1
+    except errors:
+        pass
+    for attempt in (lambda: rs.open(path).verify(threads + 1), lambda: len(rs.open(path)), lambda: rs.infer_schema(path)):
+        try:
+            attempt()
+        except errors:
+            pass
+stop.set()
+disturber.join()
+assert rs.open(path).verify() == 60_000
+print("survived")
+"""
+
+
+@pytest.mark.parametrize("threads", [0, 1, 2])
+def test_a_file_that_changes_all_the_time(threads: int, tmp_path: Path):
+    finished = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", RACE, str(tmp_path / "data.tfrecord"), str(threads)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert finished.returncode == 0, f"the process ended with {finished.returncode}:\n{finished.stderr}"
+    assert finished.stdout == "survived\n"

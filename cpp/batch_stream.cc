@@ -109,6 +109,7 @@ Status BatchStream::plan_piece(std::size_t wanted, Work* work) {
   }
   if (piece.count > 0) {
     work->records += piece.count;
+    work->bytes += offset_ - piece.offset;
     work->pieces.push_back(std::move(piece));
   }
   return Status::ok();
@@ -146,7 +147,7 @@ BatchStream::Result BatchStream::decode(BatchDecoder* decoder, Work work) const 
   Result result;
   result.is_last = work.is_last;
   try {
-    decoder->start(work.records);
+    decoder->start(work.records, static_cast<std::size_t>(work.bytes));
     Status status;
     for (Piece& piece : work.pieces) {
       const std::string& path = piece.file->path();

@@ -63,6 +63,7 @@ class BatchStream {
   struct Work {
     std::vector<Piece> pieces;
     std::size_t records = 0;
+    std::uint64_t bytes = 0;
     Status failure;  // comes after the records
     bool is_last = false;
   };

@@ -37,14 +37,15 @@ std::size_t row_of(const PlanColumn& spec, const Column& column, std::size_t row
 BatchDecoder::BatchDecoder(std::shared_ptr<const FeaturePlan> plan)
     : plan_(std::move(plan)), seen_(plan_->columns().size(), 0), usage_(plan_->columns().size()) {}
 
-void BatchDecoder::start(std::size_t rows) {
+void BatchDecoder::start(std::size_t rows, std::size_t payload_bytes) {
   rows_ = 0;
   capacity_ = rows;
   columns_ = std::vector<Column>(plan_->columns().size());
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const PlanColumn& spec = plan_->columns()[i];
     Column& column = columns_[i];
-    const std::size_t guess = usage_[i].values + usage_[i].values / 16;
+    std::size_t guess = usage_[i].values + usage_[i].values / 16;
+    if (guess == 0 && spec.kind == Kind::kBytes) guess = payload_bytes;
     const std::size_t inner_rows = spec.in_steps ? std::max<std::size_t>(usage_[i].inner, 16) : rows;
     if (spec.in_steps) {
       column.step_offsets.reserve(rows + 1, 0);

@@ -49,8 +49,9 @@ class BatchDecoder {
  public:
   explicit BatchDecoder(std::shared_ptr<const FeaturePlan> plan);
 
-  // Starts a batch of at most `rows` records.
-  void start(std::size_t rows);
+  // Starts a batch of at most `rows` records, whose payloads take `payload_bytes` together if that is known: room for
+  // long byte values is then made at once.
+  void start(std::size_t rows, std::size_t payload_bytes = 0);
   // Decodes one record into the next row. On failure the row does not count, and the rows before it stay.
   Status add(const std::uint8_t* payload, std::size_t size);
   std::size_t rows() const { return rows_; }

@@ -1,7 +1,7 @@
 #include "column_encoder.h"
 
 #include <algorithm>
-#include <string>
+#include <cstring>
 #include <utility>
 
 namespace recordsmith {
@@ -20,7 +20,57 @@ RowRange range_at(const std::int64_t* offsets, std::size_t row) {
   return {static_cast<std::size_t>(offsets[row]), static_cast<std::size_t>(offsets[row + 1])};
 }
 
+std::string_view bytes_at(const ColumnSource& column, RowRange range) {
+  return {reinterpret_cast<const char*>(column.bytes) + range.first, range.last - range.first};
+}
+
+// The byte value of a row that has just one.
+std::string_view one_string(const PlanColumn& spec, const ColumnSource& column, std::size_t row) {
+  if (column.views != nullptr) return column.views[row];
+  if (spec.row_bytes < 0) return bytes_at(column, range_at(column.offsets, row));
+  const auto width = static_cast<std::size_t>(spec.row_bytes);
+  return bytes_at(column, {row * width, (row + 1) * width});
+}
+
 }  // namespace
+
+ColumnEncoder::ColumnEncoder(std::shared_ptr<const FeaturePlan> plan) : plan_(std::move(plan)) {
+  for (const PlanColumn& spec : plan_->columns()) {
+    prepared_.emplace_back();
+    if (spec.count != 1 || spec.in_steps || !ScalarEntry::fits(spec.key)) continue;
+    prepared_.back() = ScalarEntry(spec.key, spec.kind);
+    prepared_room_ += ScalarEntry::kMostBytes;
+  }
+}
+
+bool ColumnEncoder::takes_prepared_entry(std::size_t index, const ColumnSource& column, std::size_t row) const {
+  const ScalarEntry& entry = prepared_[index];
+  if (!entry.is_prepared()) return false;
+  const PlanColumn& spec = plan_->columns()[index];
+  return spec.kind != Kind::kBytes || one_string(spec, column, row).size() <= entry.most_value_bytes();
+}
+
+std::uint8_t* ColumnEncoder::write_prepared_entry(std::size_t index, const ColumnSource& column, std::size_t row,
+                                                  std::uint8_t* to) const {
+  const PlanColumn& spec = plan_->columns()[index];
+  const ScalarEntry& entry = prepared_[index];
+  if (spec.kind == Kind::kFloat) {
+    std::uint8_t* const value = entry.write_head(to, sizeof(float));
+    std::memcpy(value, column.floats + row, sizeof(float));
+    return value + sizeof(float);
+  }
+  if (spec.kind == Kind::kInt64) {
+    std::uint8_t packed[16] = {};
+    const auto size = static_cast<std::size_t>(pack_varint(column.int64s[row], packed) - packed);
+    std::uint8_t* const value = entry.write_head(to, size);
+    std::memcpy(value, packed, sizeof packed);  // what is too much is overwritten by what follows
+    return value + size;
+  }
+  const std::string_view text = one_string(spec, column, row);
+  std::uint8_t* const value = entry.write_head(to, text.size());
+  if (!text.empty()) std::memcpy(value, text.data(), text.size());
+  return value + text.size();
+}
 
 void ColumnEncoder::make_room_for_views(std::span<const ColumnSource> columns, std::size_t row) {
   std::size_t needed = 0;
@@ -60,38 +110,64 @@ void ColumnEncoder::fill(const PlanColumn& spec, const ColumnSource& column, std
     return;
   }
   values->bytes = views_.data() + views_used_;
-  const auto add = [&](RowRange bytes) {
-    views_[views_used_++] = {reinterpret_cast<const char*>(column.bytes) + bytes.first, bytes.last - bytes.first};
-  };
-  if (spec.row_bytes >= 0) {
-    const auto width = static_cast<std::size_t>(spec.row_bytes);
-    add({row * width, (row + 1) * width});
-  } else if (spec.has_many_bytes()) {
-    const RowRange range = range_at(column.offsets, row);
-    values->count = range.last - range.first;
-    for (std::size_t i = range.first; i < range.last; ++i) add(range_at(column.value_offsets, i));
-  } else {
-    add(range_at(column.offsets, row));
+  if (!spec.has_many_bytes()) {
+    views_[views_used_++] = one_string(spec, column, row);
+    return;
+  }
+  const RowRange range = range_at(column.offsets, row);
+  values->count = range.last - range.first;
+  for (std::size_t i = range.first; i < range.last; ++i) {
+    views_[views_used_++] = bytes_at(column, range_at(column.value_offsets, i));
   }
 }
 
 Status ColumnEncoder::append_example(std::span<const ColumnSource> columns, std::size_t row, RecordSink* sink) {
+  // First what has to be measured: lists, and strings too long for a prepared entry.
   encoder_.start();
+  measured_.clear();
   for (const std::size_t index : plan_->encoding_order()) {
-    if (is_absent(columns[index], row)) continue;
+    if (is_absent(columns[index], row) || takes_prepared_entry(index, columns[index], row)) continue;
+    if (measured_.empty()) make_room_for_views(columns, row);
     const PlanColumn& spec = plan_->columns()[index];
     fill(spec, columns[index], row, &encoder_.add(spec.key));
+    measured_.push_back(index);
   }
-  const std::size_t size = encoder_.measure();
-  if (size > kLargestMessage) return message_too_large(size, "");
+  if (!measured_.empty()) encoder_.measure();
+  const std::size_t measured_size = measured_.empty() ? 0 : encoder_.entries_size();
+  if (measured_size > kLargestMessage) return message_too_large(measured_size, "");
+
+  // Then all entries in order, behind a head that is guessed to be as long as that of the record before.
+  constexpr std::size_t kLongestHead = 6;
   std::uint8_t* payload = nullptr;
-  RECORDSMITH_RETURN_IF_ERROR(sink->claim(size, &payload));
-  encoder_.write(payload);
-  sink->commit(size);
+  RECORDSMITH_RETURN_IF_ERROR(sink->claim(kLongestHead + measured_size + prepared_room_, &payload));
+  std::uint8_t* const start = payload + last_head_size_;
+  std::uint8_t* to = start;
+  std::size_t next_measured = 0;
+  for (const std::size_t index : plan_->encoding_order()) {
+    if (is_absent(columns[index], row)) continue;
+    if (next_measured < measured_.size() && measured_[next_measured] == index) {
+      to = encoder_.write_entry(next_measured++, to);
+    } else {
+      to = write_prepared_entry(index, columns[index], row, to);
+    }
+  }
+  const auto size = static_cast<std::size_t>(to - start);
+  if (size == 0) {
+    sink->commit(0);
+    return Status::ok();
+  }
+  const std::size_t head_size = ExampleEncoder::head_size(size);
+  if (head_size + size > kLargestMessage) return message_too_large(head_size + size, "");
+  if (head_size != last_head_size_) std::memmove(payload + head_size, start, size);
+  last_head_size_ = head_size;
+  ExampleEncoder::write_head(size, payload);
+  sink->commit(head_size + size);
   return Status::ok();
 }
 
+// SequenceExamples are rarer and larger than Examples: they take the plain way, one message at a time.
 Status ColumnEncoder::append_sequence(std::span<const ColumnSource> columns, std::size_t row, RecordSink* sink) {
+  make_room_for_views(columns, row);
   std::vector<NamedFeature> context;
   std::vector<NamedFeatureList> lists;
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -115,7 +191,6 @@ Status ColumnEncoder::append_sequence(std::span<const ColumnSource> columns, std
 Status ColumnEncoder::append(std::span<const ColumnSource> columns, std::size_t first, std::size_t last,
                              RecordSink* sink) {
   for (std::size_t row = first; row < last; ++row) {
-    make_room_for_views(columns, row);
     Status status = plan_->has_steps() ? append_sequence(columns, row, sink) : append_example(columns, row, sink);
     if (!status.is_ok()) {
       if (status.failure().code == Code::kTooLarge) status.failure().record = row;

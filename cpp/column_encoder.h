@@ -9,6 +9,7 @@
 #include "example_encoder.h"
 #include "feature_plan.h"
 #include "record_sink.h"
+#include "scalar_entry.h"
 
 namespace recordsmith {
 
@@ -26,7 +27,7 @@ struct ColumnSource {
 
 class ColumnEncoder {
  public:
-  explicit ColumnEncoder(std::shared_ptr<const FeaturePlan> plan) : plan_(std::move(plan)) {}
+  explicit ColumnEncoder(std::shared_ptr<const FeaturePlan> plan);
 
   // Appends rows [first, last): as Examples, or as SequenceExamples if the plan has steps. Offsets are the caller's to
   // have checked.
@@ -35,11 +36,19 @@ class ColumnEncoder {
  private:
   Status append_example(std::span<const ColumnSource> columns, std::size_t row, RecordSink* sink);
   Status append_sequence(std::span<const ColumnSource> columns, std::size_t row, RecordSink* sink);
+  bool takes_prepared_entry(std::size_t index, const ColumnSource& column, std::size_t row) const;
+  std::uint8_t* write_prepared_entry(std::size_t index, const ColumnSource& column, std::size_t row,
+                                     std::uint8_t* to) const;
   void make_room_for_views(std::span<const ColumnSource> columns, std::size_t row);
   void fill(const PlanColumn& spec, const ColumnSource& column, std::size_t row, FeatureValues* values);
 
   std::shared_ptr<const FeaturePlan> plan_;
   ExampleEncoder encoder_;
+  // By column: the entry prepared for one value, where rows have just one.
+  std::vector<ScalarEntry> prepared_;
+  std::size_t prepared_room_ = 0;      // what all prepared entries take at most
+  std::vector<std::size_t> measured_;  // the columns of the row at hand that go through the encoder instead
+  std::size_t last_head_size_ = 3;
   std::vector<std::uint8_t> payload_;
   // The byte values of the row at hand. Sized before the row is read, because what points into it must not move.
   std::vector<std::string_view> views_;

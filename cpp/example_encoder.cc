@@ -67,20 +67,19 @@ Status message_too_large(std::size_t size, std::string_view feature) {
   return Status(std::move(failure));
 }
 
+std::uint8_t* pack_varint(std::int64_t number, std::uint8_t* to) {
+  const auto value = static_cast<std::uint64_t>(number);
+  if (value >> 56 != 0) return put_varint(to, value);
+  // Eight bytes are stored whatever the size is; what follows overwrites those too many.
+  const std::size_t size = varint_size(value);
+  const std::uint64_t more = 0x0080808080808080u & ((std::uint64_t{1} << (8 * (size - 1))) - 1);
+  const std::uint64_t bytes = split_groups(value) | more;
+  std::memcpy(to, &bytes, sizeof bytes);
+  return to + size;
+}
+
 std::uint8_t* pack_varints(const std::int64_t* values, std::size_t count, std::uint8_t* to) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto value = static_cast<std::uint64_t>(values[i]);
-    if (value >> 56 != 0) {
-      to = put_varint(to, value);
-      continue;
-    }
-    // Eight bytes are stored whatever the size is; the next value overwrites those too many.
-    const std::size_t size = varint_size(value);
-    const std::uint64_t more = 0x0080808080808080u & ((std::uint64_t{1} << (8 * (size - 1))) - 1);
-    const std::uint64_t bytes = split_groups(value) | more;
-    std::memcpy(to, &bytes, sizeof bytes);
-    to += size;
-  }
+  for (std::size_t i = 0; i < count; ++i) to = pack_varint(values[i], to);
   return to;
 }
 
@@ -122,31 +121,39 @@ std::size_t ExampleEncoder::measure() {
   return used_ == 0 ? 0 : delimited_size(features_size_);
 }
 
+std::size_t ExampleEncoder::head_size(std::size_t entries_size) { return 1 + varint_size(entries_size); }
+
+std::uint8_t* ExampleEncoder::write_head(std::size_t entries_size, std::uint8_t* to) {
+  return put_delimited(to, kFieldOne, entries_size);
+}
+
+std::uint8_t* ExampleEncoder::write_entry(std::size_t index, std::uint8_t* to) const {
+  const Item& item = items_[index];
+  const FeatureValues& values = item.values;
+  to = put_delimited(to, kFieldOne, item.entry_size);
+  to = put_delimited(to, kFieldOne, item.key.size());
+  to = put_bytes(to, item.key.data(), item.key.size());
+  to = put_delimited(to, kFieldTwo, item.feature_size);
+  if (values.kind == Kind::kNone) return to;
+  to = put_delimited(to, static_cast<std::uint8_t>(static_cast<unsigned>(values.kind) << 3 | 2), item.list_size);
+  if (values.count == 0) return to;
+  if (values.kind == Kind::kBytes) {
+    for (std::size_t i = 0; i < values.count; ++i) {
+      to = put_delimited(to, kFieldOne, values.bytes[i].size());
+      to = put_bytes(to, values.bytes[i].data(), values.bytes[i].size());
+    }
+    return to;
+  }
+  to = put_delimited(to, kFieldOne, item.packed_size);
+  const void* packed = values.kind == Kind::kFloat ? static_cast<const void*>(values.floats)
+                                                   : static_cast<const void*>(scratch_.data() + item.scratch_start);
+  return put_bytes(to, packed, item.packed_size);
+}
+
 std::uint8_t* ExampleEncoder::write(std::uint8_t* to) const {
   if (used_ == 0) return to;
-  to = put_delimited(to, kFieldOne, features_size_);
-  for (std::size_t i = 0; i < used_; ++i) {
-    const Item& item = items_[i];
-    to = put_delimited(to, kFieldOne, item.entry_size);
-    to = put_delimited(to, kFieldOne, item.key.size());
-    to = put_bytes(to, item.key.data(), item.key.size());
-    to = put_delimited(to, kFieldTwo, item.feature_size);
-    const FeatureValues& values = item.values;
-    if (values.kind == Kind::kNone) continue;
-    to = put_delimited(to, static_cast<std::uint8_t>(static_cast<unsigned>(values.kind) << 3 | 2), item.list_size);
-    if (values.count == 0) continue;
-    if (values.kind == Kind::kBytes) {
-      for (std::size_t value = 0; value < values.count; ++value) {
-        to = put_delimited(to, kFieldOne, values.bytes[value].size());
-        to = put_bytes(to, values.bytes[value].data(), values.bytes[value].size());
-      }
-      continue;
-    }
-    to = put_delimited(to, kFieldOne, item.packed_size);
-    const void* packed = values.kind == Kind::kFloat ? static_cast<const void*>(values.floats)
-                                                     : static_cast<const void*>(scratch_.data() + item.scratch_start);
-    to = put_bytes(to, packed, item.packed_size);
-  }
+  to = write_head(features_size_, to);
+  for (std::size_t i = 0; i < used_; ++i) to = write_entry(i, to);
   return to;
 }
 

@@ -55,6 +55,14 @@ class ExampleEncoder {
   // Writes exactly that many bytes and returns the position after them.
   std::uint8_t* write(std::uint8_t* to) const;
 
+  // In pieces, for a caller that puts entries of its own between: the size of all entries, and one of them. measure()
+  // must have been called.
+  std::size_t entries_size() const { return features_size_; }
+  std::uint8_t* write_entry(std::size_t index, std::uint8_t* to) const;
+  // The field that holds the entries: the size of its tag and length, and these.
+  static std::size_t head_size(std::size_t entries_size);
+  static std::uint8_t* write_head(std::size_t entries_size, std::uint8_t* to);
+
  private:
   struct Item {
     std::string_view key;
@@ -80,6 +88,8 @@ Status encode_example(std::span<NamedFeature> features, std::vector<std::uint8_t
 Status encode_sequence_example(std::span<NamedFeature> context, std::span<NamedFeatureList> lists,
                                std::vector<std::uint8_t>* out);
 
+// One integer as a varint; `to` needs room for ten bytes. Returns the position after it.
+std::uint8_t* pack_varint(std::int64_t value, std::uint8_t* to);
 // Packs integers as varints; `to` needs room for ten bytes each and kPackSlack more. Returns the position after them.
 inline constexpr std::size_t kPackSlack = 8;
 std::uint8_t* pack_varints(const std::int64_t* values, std::size_t count, std::uint8_t* to);

@@ -271,8 +271,8 @@ class Classifier:
     """Softmax over a linear map, by gradient descent with momentum."""
 
     def __init__(self, inputs: int, classes: int) -> None:
-        self.weights = np.zeros((inputs, classes), np.float32)
-        self.speed = np.zeros_like(self.weights)
+        self.weights: Floats = np.zeros((inputs, classes), np.float32)
+        self.speed: Floats = np.zeros((inputs, classes), np.float32)
 
     def chances(self, inputs: Floats) -> Floats:
         """How likely each class is."""
@@ -285,8 +285,8 @@ class Classifier:
         """Learn from one batch."""
         error = self.chances(inputs)
         error[np.arange(len(labels)), labels] -= 1
-        slope = inputs.T @ error / len(labels) + np.float32(1e-3) * self.weights
-        self.speed = np.float32(0.9) * self.speed - np.float32(0.02) * slope
+        slope = inputs.T @ error / len(labels) + 1e-3 * self.weights
+        self.speed = np.asarray(0.9 * self.speed - 0.02 * slope, np.float32)
         self.weights += self.speed
 
     def hits(self, inputs: Floats, labels: npt.NDArray[np.int64]) -> int:

@@ -9,14 +9,11 @@ from typing import Literal
 
 from recordsmith.dataset.layout import find_layout
 from recordsmith.errors import RecordsmithError
-from recordsmith.index import ShardIndex, cache_paths, export_index, load_index, save_index
+from recordsmith.index import ShardIndex, build_index, cached_index, export_index, load_index, save_index
 
 __all__ = ["IndexedFile", "export_indexes", "index_files", "keep_indexes"]
 
 TextFormat = Literal["dali", "vahidk"]
-
-# Files below this size are indexed in a moment, and load_index does not keep their index: here it was asked for.
-_ALWAYS_WRITTEN = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +64,12 @@ def keep_indexes(files: Sequence[str], *, rebuild: bool = False) -> Iterator[Ind
     [1]
     """
     for file in files:
-        before = _cached(file)
-        index = load_index(file, rebuild=rebuild)
-        cached = _cached(file)
-        if index.size < _ALWAYS_WRITTEN or not cached:
-            place, written = save_index(index), True
+        cached = None if rebuild else cached_index(file)
+        if cached is not None:
+            yield _indexed(*cached, written=False)
         else:
-            place, written = next(iter(cached)), cached != before
-        yield _indexed(index, place, written=written)
+            index = build_index(file)
+            yield _indexed(index, save_index(index), written=True)
 
 
 def export_indexes(
@@ -102,16 +97,6 @@ def export_indexes(
         _refuse_to_replace(place)
     for file, place in zip(files, targets, strict=True):
         yield _indexed(load_index(file), export_index(file, place, format=format), written=True)
-
-
-def _cached(path: str) -> dict[str, tuple[int, int]]:
-    """Return the cached indexes of a file, with what changes when one is written anew."""
-    found = {}
-    for place in cache_paths(path):
-        if os.path.isfile(place):
-            facts = os.stat(place)
-            found[place] = (facts.st_ino, facts.st_mtime_ns)
-    return found
 
 
 def _indexed(index: ShardIndex, place: str, *, written: bool) -> IndexedFile:

@@ -195,8 +195,8 @@ def _block(row: RowOverview, overview: DatasetOverview, width: int, *, raw: bool
     """Show one row under a title of its own."""
     title = Text().append(f"record {row.number:,}", "bold")
     if len(overview.files) > 1:
-        title.append(f"  {printable(os.path.basename(row.path))}, record {row.number_in_file:,},", "dim")
-    title.append(f"  {bytes_text(len(row.payload))}", "dim")
+        title.append(f"  {printable(os.path.basename(row.path))}, record {row.number_in_file:,}", "dim")
+    title.append(f"{',' if len(overview.files) > 1 else ' '} {bytes_text(len(row.payload))}", "dim")
     if row.features is None and row.kind != overview.payload:
         title.append(f", {payload_name(row.kind)}")
     yield title

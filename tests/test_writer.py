@@ -1,0 +1,586 @@
+"""RecordWriter: what is under the final name is whole, whatever happens; and every failure is an error."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import gc
+import gzip
+import multiprocessing
+import os
+import stat
+import subprocess
+import sys
+import threading
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recordsmith as rs
+from recordsmith.shards import files_in
+from tests.made_records import file_bytes
+
+SCHEMA = rs.Schema({"n": rs.Scalar("int64"), "name": rs.Text(optional=True)})
+OLD = file_bytes([b"old"])
+
+
+@pytest.fixture(params=["new", "old"], ids=["where nothing was", "over an older file"])
+def target(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    path = tmp_path / "data.tfrecord"
+    if request.param == "old":
+        path.write_bytes(OLD)
+    return path
+
+
+def nothing_happened(path: Path) -> bool:
+    """Nothing but the older file, if there was one."""
+    return (not path.exists() or path.read_bytes() == OLD) and set(os.listdir(path.parent)) <= {path.name}
+
+
+# --- writing ---
+
+
+def test_bytes_are_framed_as_the_format_says(tmp_path: Path):
+    path = tmp_path / "data.tfrecord"
+    payloads = [b"foo", b"", b"bar", bytes(range(256)) * 20]
+    with rs.RecordWriter(path) as writer:
+        for payload in payloads:
+            writer.write(payload)
+    assert path.read_bytes() == file_bytes(payloads)
+
+
+def test_bytearrays_and_memoryviews_are_bytes_too(tmp_path: Path):
+    path = tmp_path / "data.tfrecord"
+    with rs.RecordWriter(path) as writer:
+        writer.write(bytearray(b"foo"))
+        writer.write(memoryview(b"xbarx")[1:-1])
+        writer.write(memoryview(b"a-b-c")[::2])
+        writer.write(memoryview(np.arange(3, dtype=np.int16)))
+    assert list(rs.RecordReader(path)) == [b"foo", b"bar", b"abc", np.arange(3, dtype=np.int16).tobytes()]
+
+
+def test_a_file_without_records_is_an_empty_file(tmp_path: Path):
+    for compression in (None, "gzip", "zlib"):
+        path = tmp_path / f"empty-{compression}"
+        rs.RecordWriter(path, compression).close()
+        assert list(rs.RecordReader(path)) == []
+        assert (path.stat().st_size == 0) == (compression is None)
+
+
+@pytest.mark.parametrize("compression", [None, "gzip", "zlib"])
+@pytest.mark.parametrize("size", [0, 1, 1000, (1 << 20) - 16, (1 << 20) - 15, 1 << 20, 5_000_000])
+def test_records_around_the_buffers_size(size: int, compression: str | None, tmp_path: Path):
+    path = tmp_path / "data.tfrecord"
+    large = np.random.default_rng(size).bytes(size)
+    payloads = [b"before", large, b"between", large[: size // 3], b"after"]
+    with rs.RecordWriter(path, compression, level=1) as writer:
+        for payload in payloads:
+            writer.write(payload)
+    assert list(rs.RecordReader(path)) == payloads
+
+
+def test_rows_columns_examples_and_bytes_may_follow_each_other(tmp_path: Path):
+    path = tmp_path / "data.tfrecord"
+    with rs.RecordWriter(path) as writer:
+        writer.write_rows([{"n": 0, "name": "a"}], SCHEMA)
+        writer.write_columns({"n": [1, 2], "name": ["b", None]}, SCHEMA)
+        writer.write_example({"n": 3, "name": "d"})
+        writer.write(rs.encode_example({"n": 4}))
+        writer.write_rows(({"n": n} for n in range(5, 7)), SCHEMA)
+    rows = list(rs.open(path, schema=SCHEMA))
+    assert [int(row["n"]) for row in rows] == list(range(7))
+    assert [row["name"] for row in rows] == ["a", "b", None, "d", None, None, None]
+
+
+@pytest.mark.parametrize("count", [1023, 1024, 1025, 5000])
+def test_rows_in_any_number(count: int, tmp_path: Path):
+    path = tmp_path / "data.tfrecord"
+    with rs.RecordWriter(path) as writer:
+        writer.write_rows(({"n": n, "name": str(n)} for n in range(count)), SCHEMA)
+        assert writer.records == count
+    assert [int(row["n"]) for row in rs.open(path)] == list(range(count))
+
+
+def test_records_and_bytes_are_counted(tmp_path: Path):
+    path = tmp_path / "data.tfrecord"
+    writer = rs.RecordWriter(path, "gzip")
+    assert (writer.records, writer.bytes) == (0, 0)
+    writer.write(b"12345")
+    assert (writer.records, writer.bytes) == (1, 21)
+    writer.write_columns({"n": range(10)}, SCHEMA)
+    assert writer.records == 11
+    writer.close()
+    payloads = list(rs.RecordReader(path))
+    assert (writer.records, writer.bytes) == (11, len(file_bytes(payloads)))  # before compression
+    assert writer.path == str(path)
+
+
+@pytest.mark.parametrize("level", range(1, 10))
+@pytest.mark.parametrize("compression", ["gzip", "zlib"])
+def test_compression_levels(compression: str, level: int, tmp_path: Path):
+    path = tmp_path / "data.tfrecord"
+    payloads = [b"over and over " * 100] * 50
+    with rs.RecordWriter(path, compression, level=level) as writer:
+        for payload in payloads:
+            writer.write(payload)
+    content = path.read_bytes()
+    assert (gzip.decompress if compression == "gzip" else zlib.decompress)(content) == file_bytes(payloads)
+    assert len(content) < len(file_bytes(payloads)) / 20
+
+
+@pytest.mark.parametrize("level", [0, 10, -1, True, "6", 5.5, None])
+def test_a_level_that_does_not_exist(level: Any, tmp_path: Path):
+    with pytest.raises(rs.RecordsmithError, match="from 1 to 9"):
+        rs.RecordWriter(tmp_path / "data.tfrecord", "gzip", level=level)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["GZIP", "Gzip", "gz", "gzip"])
+def test_compression_names_are_tensorflows_too(name: str, tmp_path: Path):
+    with rs.RecordWriter(tmp_path / "data.tfrecord", name) as writer:
+        writer.write(b"foo")
+    assert rs.RecordReader(tmp_path / "data.tfrecord").compression == "gzip"
+
+
+def test_the_file_has_the_usual_rights(tmp_path: Path):
+    before = os.umask(0o027)
+    try:
+        rs.RecordWriter(tmp_path / "data.tfrecord").close()
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "data.tfrecord").stat().st_mode) == 0o640
+
+
+# --- atomicity ---
+
+
+class Interruption(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, GeneratorExit, Interruption])
+def test_an_exception_leaves_nothing(error: type[BaseException], target: Path):
+    with pytest.raises(error), rs.RecordWriter(target) as writer:
+        writer.write(b"new")
+        writer.flush()
+        assert not target.exists() or target.read_bytes() == OLD
+        raise error
+    assert nothing_happened(target)
+
+
+def test_rows_that_break_off_leave_nothing(target: Path):
+    def rows() -> Iterator[dict[str, Any]]:
+        for n in range(5000):
+            yield {"n": n}
+        raise OSError("the source is gone")
+
+    with pytest.raises(OSError, match="the source is gone"), rs.RecordWriter(target) as writer:
+        writer.write_rows(rows(), SCHEMA)
+    assert nothing_happened(target)
+
+
+def test_the_final_name_appears_at_the_end(target: Path):
+    with rs.RecordWriter(target) as writer:
+        for _ in range(3):
+            writer.write(bytes(1_000_000))
+            writer.flush()
+            assert not target.exists() or target.read_bytes() == OLD
+    assert rs.open(target).verify() == 3
+    assert os.listdir(target.parent) == [target.name]
+
+
+def test_discard(target: Path):
+    writer = rs.RecordWriter(target)
+    writer.write(b"new")
+    writer.discard()
+    assert nothing_happened(target)
+    assert (writer.records, writer.bytes) == (1, 19)
+    writer.discard()
+    writer.close()
+    assert nothing_happened(target)
+
+
+KILLED = """
+import os, signal, sys
+import recordsmith as rs
+
+path, point, how = sys.argv[1:]
+end = {"kill": lambda: os.kill(os.getpid(), signal.SIGKILL), "exit": lambda: os._exit(1)}[how]
+schema = rs.Schema({"n": rs.Scalar("int64")})
+writer = rs.RecordWriter(path, "gzip" if point == "compressed" else None)
+if point == "opened":
+    end()
+writer.write(b"new" * 1000)
+if point == "written":
+    end()
+writer.flush()
+if point == "flushed":
+    end()
+for _ in range(100):
+    writer.write(bytes(50_000))
+writer.write_columns({"n": range(50_000)}, schema)
+if point in ("long written", "compressed"):
+    end()
+if point == "among rows":
+    writer.write_rows(({"n": n} if n < 40_000 else end() for n in range(50_000)), schema)
+import recordsmith.writer
+recordsmith.writer.put_in_place = lambda *args, **settings: end()
+writer.close()
+"""
+
+
+@pytest.mark.parametrize("how", ["kill", "exit"])
+@pytest.mark.parametrize(
+    "point", ["opened", "written", "flushed", "long written", "compressed", "among rows", "before the rename"]
+)
+def test_a_killed_process_leaves_nothing_under_the_final_name(point: str, how: str, tmp_path: Path):
+    path = tmp_path / "data.tfrecord"
+    for content in (None, OLD):
+        if content is not None:
+            path.write_bytes(content)
+        ended = subprocess.run([sys.executable, "-c", KILLED, str(path), point, how], check=False)
+        assert ended.returncode == (-9 if how == "kill" else 1)
+        assert (path.read_bytes() if path.exists() else None) == content
+        # What is left over is hidden, and nobody takes it for data.
+        left = [name for name in os.listdir(tmp_path) if name != path.name]
+        assert all(name.startswith(".") and name.endswith(".partial") for name in left)
+        assert files_in(str(tmp_path)) == ([] if content is None else [str(path)])
+    # And a later writer is not disturbed by it.
+    with rs.RecordWriter(path) as writer:
+        writer.write(b"new")
+    assert list(rs.RecordReader(path)) == [b"new"]
+
+
+def test_a_writer_that_is_not_closed_warns_and_leaves_nothing(target: Path):
+    writer = rs.RecordWriter(target)
+    writer.write(b"new")
+    with pytest.warns(ResourceWarning, match=r"was not closed.*with statement"):
+        del writer
+        gc.collect()
+    assert nothing_happened(target)
+
+
+def test_a_fork_leaves_the_file_alone(tmp_path: Path):
+    program = """
+import os, sys, warnings
+import recordsmith as rs
+warnings.simplefilter("ignore")
+writer = rs.RecordWriter(sys.argv[1])
+writer.write(b"before")
+child = os.fork()
+if child == 0:
+    del writer
+    os._exit(0)
+os.waitpid(child, 0)
+writer.write(b"after")
+writer.close()
+"""
+    path = tmp_path / "data.tfrecord"
+    subprocess.run([sys.executable, "-c", program, str(path)], check=True)
+    assert list(rs.RecordReader(path)) == [b"before", b"after"]
+
+
+def test_the_folder_may_change_before_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with rs.RecordWriter("data.tfrecord") as writer:
+        writer.write(b"foo")
+        monkeypatch.chdir(tmp_path / "elsewhere")
+    assert list(rs.RecordReader(tmp_path / "data.tfrecord")) == [b"foo"]
+    assert os.listdir(tmp_path / "elsewhere") == []
+
+
+# --- several at once ---
+
+
+def test_two_writers_of_one_name(tmp_path: Path):
+    """Neither sees the other; the one that ends last is there, whole."""
+    path = tmp_path / "data.tfrecord"
+    first, second = rs.RecordWriter(path), rs.RecordWriter(path)
+    for n in range(1000):
+        first.write(b"first %d" % n)
+        second.write(b"second %d" % n)
+    second.close()
+    assert list(rs.RecordReader(path)) == [b"second %d" % n for n in range(1000)]
+    first.close()
+    assert list(rs.RecordReader(path)) == [b"first %d" % n for n in range(1000)]
+    assert os.listdir(tmp_path) == ["data.tfrecord"]
+
+
+def write_many(path: str, who: int) -> None:
+    for _ in range(5):
+        with rs.RecordWriter(path, sync=False) as writer:
+            for _ in range(200):
+                writer.write(bytes([who]) * 1000)
+
+
+@pytest.mark.parametrize("kind", ["threads", "processes"])
+def test_many_writers_of_one_name(kind: str, tmp_path: Path):
+    path = tmp_path / "data.tfrecord"
+    start: Any = threading.Thread if kind == "threads" else multiprocessing.get_context("spawn").Process
+    workers = [start(target=write_many, args=(str(path), who)) for who in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    payloads = list(rs.RecordReader(path))
+    assert len(payloads) == 200
+    assert len(set(payloads)) == 1
+    assert os.listdir(tmp_path) == ["data.tfrecord"]
+
+
+# --- failing writes ---
+
+FULL = """
+import json, os, resource, signal, sys
+import recordsmith as rs
+
+path, way, limit, compression = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] or None
+if limit:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+schema = rs.Schema({"n": rs.Scalar("int64"), "filler": rs.Bytes()})
+data = [os.urandom(1000) for _ in range(3000)]
+try:
+    with rs.RecordWriter(path, compression, level=1) as writer:
+        match way:
+            case "bytes":
+                for payload in data:
+                    writer.write(payload)
+            case "flushed":
+                for payload in data:
+                    writer.write(payload)
+                    writer.flush()
+            case "one":
+                writer.write(b"".join(data))
+            case "small":
+                writer.write(b"".join(data[:20]))
+            case "rows":
+                writer.write_rows(({"n": n, "filler": payload} for n, payload in enumerate(data)), schema)
+            case "columns":
+                writer.write_columns({"n": range(len(data)), "filler": data}, schema)
+            case "going on":
+                for payload in data:
+                    try:
+                        writer.write(payload)
+                    except OSError:
+                        pass
+except OSError as error:
+    print(json.dumps([error.errno, str(error), getattr(error, "__notes__", [])]))
+"""
+WAYS_TO_WRITE = ["bytes", "flushed", "one", "small", "rows", "columns", "going on"]
+
+
+@pytest.mark.parametrize("compression", ["", "gzip"])
+@pytest.mark.parametrize("way", WAYS_TO_WRITE)
+def test_a_file_that_may_not_grow_is_an_error_and_never_a_short_file(way: str, compression: str, target: Path):
+    arguments = [str(target), way, "10000", compression]
+    ended = subprocess.run(
+        [sys.executable, "-c", FULL, *arguments], capture_output=True, text=True, check=True
+    )
+    assert f"[{errno.EFBIG}, " in ended.stdout, "no error was raised"
+    assert "ulimit -f" in ended.stdout
+    assert nothing_happened(target)
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"this user may not mount a small disk: {mounted.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts a tmpfs")
+@pytest.mark.parametrize("compression", ["", "zlib"])
+@pytest.mark.parametrize("way", [way for way in WAYS_TO_WRITE if way != "small"])
+def test_a_full_disk_is_an_error_and_never_a_short_file(way: str, compression: str, tiny_disk: Path):
+    target = tiny_disk / "data.tfrecord"
+    target.write_bytes(OLD)
+    ended = subprocess.run(
+        [sys.executable, "-c", FULL, str(target), way, "0", compression], capture_output=True, text=True, check=True
+    )
+    assert f"[{errno.ENOSPC}, " in ended.stdout, "no error was raised"
+    assert "Free some space" in ended.stdout
+    assert nothing_happened(target)
+
+
+def test_the_rename_fails(tmp_path: Path):
+    """Something else has taken the name meanwhile."""
+    path = tmp_path / "data.tfrecord"
+    writer = rs.RecordWriter(path)
+    writer.write(b"foo")
+    path.mkdir()
+    with pytest.raises(OSError, match="data.tfrecord"):
+        writer.close()
+    assert os.listdir(tmp_path) == ["data.tfrecord"]
+    writer.close()  # it is closed already, and says nothing twice
+
+
+# --- wrong use ---
+
+
+def test_a_closed_writer(tmp_path: Path):
+    writer = rs.RecordWriter(tmp_path / "data.tfrecord")
+    writer.write(b"foo")
+    writer.close()
+    writer.close()
+    attempts = [
+        lambda: writer.write(b"bar"),
+        lambda: writer.write_example({"n": 1}),
+        lambda: writer.write_rows([{"n": 1}], SCHEMA),
+        lambda: writer.write_columns({"n": [1]}, SCHEMA),
+        writer.flush,
+    ]
+    for attempt in attempts:
+        with pytest.raises(rs.RecordsmithError, match="The writer is closed"):
+            attempt()
+    assert list(rs.RecordReader(tmp_path / "data.tfrecord")) == [b"foo"]
+
+
+@pytest.mark.parametrize("payload", ["text", 5, None, [1, 2], {"n": 1}, np.arange(3), 1.5])
+def test_a_payload_that_is_not_bytes(payload: Any, tmp_path: Path):
+    with rs.RecordWriter(tmp_path / "data.tfrecord") as writer:
+        with pytest.raises(TypeError, match=rf"must be bytes, not {type(payload).__name__}.*write_example"):
+            writer.write(payload)
+        assert writer.records == 0
+
+
+def test_a_missing_folder(tmp_path: Path):
+    with pytest.raises(FileNotFoundError, match="no such folder") as caught:
+        rs.RecordWriter(tmp_path / "no" / "such" / "data.tfrecord")
+    assert caught.value.filename == str(tmp_path / "no" / "such")
+    assert "os.makedirs" in caught.value.__notes__[0]
+
+
+def test_a_folder_as_target(tmp_path: Path):
+    with pytest.raises(IsADirectoryError, match="name a file in it"):
+        rs.RecordWriter(tmp_path)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_may_not_be_written(tmp_path: Path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(PermissionError):
+        rs.RecordWriter(tmp_path / "data.tfrecord")
+
+
+@pytest.mark.parametrize(("name", "error"), [("", OSError), ("a\0b", ValueError), (5, TypeError), (None, TypeError)])
+def test_a_name_that_cannot_be(name: Any, error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error):
+        rs.RecordWriter(name)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["a" * 255, "漢" * 85, "é" * 127, "with space", "üñï", "a\udcff", ".hidden", "-o"])
+def test_any_name_that_a_file_may_have(name: str, tmp_path: Path):
+    path = tmp_path / name
+    with rs.RecordWriter(path) as writer:
+        writer.write(b"foo")
+    assert os.listdir(tmp_path) == [name]
+    assert list(rs.RecordReader(path)) == [b"foo"]
+
+
+def test_a_target_that_is_no_file_is_refused(tmp_path: Path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises((OSError, rs.RecordsmithError)):
+        rs.RecordWriter(pipe).close()
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+# --- rows and columns that do not fit ---
+
+
+def test_rows_before_one_that_does_not_fit_are_written_whole(tmp_path: Path):
+    path = tmp_path / "data.tfrecord"
+    with rs.RecordWriter(path) as writer:
+        with pytest.raises(rs.EncodeError) as caught:
+            writer.write_rows([{"n": n} if n != 7 else {"n": "seven"} for n in range(10)], SCHEMA)
+        assert (caught.value.row, caught.value.feature) == (7, "n")
+        assert writer.records == 7
+        writer.write_rows([{"n": 100}], SCHEMA)
+    assert [int(row["n"]) for row in rs.open(path, schema=SCHEMA)] == [*range(7), 100]
+
+
+@pytest.mark.parametrize("bad", [1023, 1024, 2500])
+def test_the_row_in_an_error_counts_over_the_whole_call(bad: int, tmp_path: Path):
+    with rs.RecordWriter(tmp_path / "data.tfrecord") as writer, pytest.raises(rs.EncodeError) as caught:
+        writer.write_rows(({"n": n} if n != bad else {"n": None} for n in range(3000)), SCHEMA)
+    assert caught.value.row == bad
+
+
+def test_columns_are_written_whole_or_not_at_all(tmp_path: Path):
+    with rs.RecordWriter(tmp_path / "data.tfrecord") as writer:
+        with pytest.raises(rs.EncodeError) as caught:
+            writer.write_columns({"n": [1, 2, 3], "name": ["a", None, 5]}, SCHEMA)
+        assert (caught.value.row, caught.value.feature) == (2, "name")
+        assert (writer.records, writer.bytes) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([1, 2], "A row must be a mapping"),
+        ({"n": [1, 2]}, "columns go to write_columns"),
+        ([{"m": 1}], "The row has no 'n'"),
+        ([{"N": 1}], "Did you mean 'N'"),
+        ([{"n": 1, "nam": "a"}], "Did you mean 'name'"),
+        ([{"n": None}], "required feature has no value"),
+        ([{"n": 2**63}], "does not fit the feature's type"),
+        ([{"n": 1.5}], "does not fit the feature's type"),
+        ([{"n": "1"}], "not a number"),
+        ([{"n": [1, 2]}], "where:    row 0, feature 'n'"),
+        ([{"n": 1, "name": b"\xff"}], "row 0, feature 'name'"),
+        ([{"n": 1, "name": 5}], "not a string"),
+    ],
+)
+def test_rows_that_do_not_fit(rows: Any, said: str, tmp_path: Path):
+    with rs.RecordWriter(tmp_path / "data.tfrecord") as writer:
+        with pytest.raises(rs.EncodeError) as caught:
+            writer.write_rows(rows, SCHEMA)
+        assert said in str(caught.value)
+        assert writer.records == 0
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ([[1, 2]], "Columns are given by name"),
+        ({"n": [1, 2], "name": ["a"]}, "differ in length"),
+        ({"name": ["a"]}, "no column for the feature 'n'"),
+        ({"n": [1], "nmae": ["a"]}, "Did you mean 'name'"),
+        ({"n": 5}, "must have a length"),
+        ({"n": [1.5]}, "row 0, feature 'n'"),
+        ({"n": np.array([[1, 2]])}, "feature 'n'"),
+    ],
+)
+def test_columns_that_do_not_fit(columns: Any, said: str, tmp_path: Path):
+    with rs.RecordWriter(tmp_path / "data.tfrecord") as writer:
+        with pytest.raises(rs.EncodeError) as caught:
+            writer.write_columns(columns, SCHEMA)
+        assert said in str(caught.value)
+        assert writer.records == 0
+
+
+def test_what_a_row_looks_at_may_raise(tmp_path: Path):
+    class Trap:
+        def __array__(self, *_: object, **__: object) -> Any:
+            raise RuntimeError("boom")
+
+    with rs.RecordWriter(tmp_path / "data.tfrecord") as writer:
+        with contextlib.suppress(rs.EncodeError), pytest.raises(RuntimeError, match="boom"):
+            writer.write_rows([{"n": Trap()}], SCHEMA)
+        assert writer.records == 0

@@ -31,7 +31,7 @@ CPP_FILES := $(shell find cpp -name '*.h' -o -name '*.cc')
 CORE_SOURCES := CMakeLists.txt cpp/CMakeLists.txt third_party/zlib-ng/CMakeLists.txt \
   $(filter-out cpp/tests/% cpp/fuzz/%,$(CPP_FILES))
 # Neither the C++ tests nor the fuzzers need Python or nanobind.
-CMAKE_WITHOUT_PYTHON := cmake --log-level=WARNING -S . -G Ninja -DRECORDSMITH_BINDINGS=OFF
+CMAKE_WITHOUT_PYTHON := cmake --log-level=WARNING -S . -G Ninja -DRECORDSMITH_BINDINGS=OFF -DRECORDSMITH_WARNINGS_AS_ERRORS=ON
 
 ##@ Using it
 

@@ -15,7 +15,7 @@ ENOUGH_SECONDS = 20.0
 
 @dataclass(slots=True)
 class Contender:
-    """One form of one peer: `run` does one pass and returns its seconds."""
+    """One form of one peer: `run` does one pass and returns its seconds. One that fails once has no figure at all."""
 
     peer: str
     form: str

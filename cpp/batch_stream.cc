@@ -47,6 +47,7 @@ void BatchStream::stop() {
 Status BatchStream::hop(std::size_t wanted, Piece* piece) {
   std::uint64_t size = 0;
   RECORDSMITH_RETURN_IF_ERROR(file_->size(&size));
+  if (size < offset_) return truncated(file_->path(), offset_, number_, 0, kHeaderBytes);  // cut since it was read
   while (piece->count < wanted && offset_ < size) {
     std::uint8_t header[kHeaderBytes];
     std::size_t got = 0;

@@ -117,7 +117,18 @@ Status FileStream::read(std::uint8_t* to, std::size_t wanted, std::size_t* got) 
   RECORDSMITH_RETURN_IF_ERROR(file_->is_seekable() ? file_->read_at(offset_, to, wanted, got)
                                                    : file_->read_next(to, wanted, got));
   offset_ += *got;
-  return Status::ok();
+  if (*got > 0 || wanted == 0 || !file_->is_seekable()) return Status::ok();
+  // Nothing more: the end, unless the file is now shorter than what was already read of it.
+  std::uint64_t size = 0;
+  RECORDSMITH_RETURN_IF_ERROR(file_->size(&size));
+  if (size >= offset_) return Status::ok();
+  Failure failure;
+  failure.code = Code::kTruncated;
+  failure.path = file_->path();
+  failure.offset = offset_;
+  failure.found = std::to_string(0);
+  failure.expected = std::to_string(1);
+  return Status(std::move(failure));
 }
 
 Status FileStream::remaining(std::uint64_t* bytes) const {

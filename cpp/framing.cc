@@ -242,7 +242,8 @@ Status hop_offsets(const File& file, std::vector<std::uint64_t>* offsets) {
       window_offset = last_framed > kLargeRecord ? offset : offset / kPageSize * kPageSize;
       RECORDSMITH_RETURN_IF_ERROR(file.read_at(window_offset, window.data(), wanted, &window_bytes));
     }
-    const std::uint64_t present = std::min(window_offset + window_bytes - offset, size - offset);
+    const std::uint64_t window_end = window_offset + window_bytes;
+    const std::uint64_t present = window_end > offset ? std::min(window_end, size) - offset : 0;  // 0: cut meanwhile
     if (present < kHeaderBytes) return truncated(file.path(), offset, offsets->size(), present, kHeaderBytes);
     std::uint64_t length = 0;
     Failure failure;

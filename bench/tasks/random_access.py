@@ -69,7 +69,7 @@ def _pick_from(context: Context, section: Section, stored: StoredDataset) -> Non
     for contender in contenders:
         if contender.failure is not None:
             section.skipped.append(f"{contender.peer} on {stored.name} ({contender.form}): {contender.failure}")
-        if contender.seconds:
+        elif contender.seconds:
             section.figures.append(
                 Figure(
                     stored.name,

@@ -71,7 +71,7 @@ def _read_dataset(context: Context, section: Section, stored: StoredDataset, *, 
     for contender, source, note in contenders:
         if contender.failure is not None:
             section.skipped.append(f"{contender.peer} on {stored.name} ({contender.form}): {contender.failure}")
-        if contender.seconds:
+        elif contender.seconds:
             section.figures.append(
                 Figure(
                     stored.name, contender.peer, contender.form, contender.seconds, source.records, source.bytes, note

@@ -81,7 +81,7 @@ def run(context: Context) -> Section:
     for contender in contenders:
         if contender.failure is not None:
             section.skipped.append(f"{contender.peer} ({contender.form}): {contender.failure}")
-        if contender.seconds:
+        elif contender.seconds:
             section.figures.append(Figure("tab", contender.peer, contender.form, contender.seconds))
     _judge(section)
     section.skipped += context.missing("recordsmith", "tensorflow")

@@ -55,7 +55,7 @@ def _verify_dataset(context: Context, section: Section, stored: StoredDataset, w
     for contender in contenders:
         if contender.failure is not None:
             section.skipped.append(f"{contender.peer} on {stored.name} ({contender.form}): {contender.failure}")
-        if contender.seconds:
+        elif contender.seconds:
             section.figures.append(
                 Figure(stored.name, contender.peer, contender.form, contender.seconds, stored.records, stored.bytes)
             )

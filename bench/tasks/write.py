@@ -76,7 +76,7 @@ def _write_dataset(context: Context, section: Section, stored: StoredDataset) ->
         contender = entry.contender
         if contender.failure is not None:
             section.skipped.append(f"{contender.peer} on {stored.name} ({contender.form}): {contender.failure}")
-        if contender.seconds:
+        elif contender.seconds:
             note = "" if entry.records == stored.records else f"on {entry.records:,} of {stored.records:,} records"
             section.figures.append(
                 Figure(

@@ -28,7 +28,9 @@ struct Plan {
 inline std::string path_of(nb::handle path) {
   const nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(path.ptr()));
   if (!bytes.is_valid()) throw nb::python_error();
-  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+  std::string name(PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr())));
+  if (name.find('\0') != std::string::npos) throw nb::value_error("embedded null byte");
+  return name;
 }
 
 inline std::vector<std::string> paths_of(const nb::list& paths) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "../feature_plan.h"
+#include "../utf8.h"
 
 namespace recordsmith {
 namespace {
@@ -60,12 +61,12 @@ bool ValueReader::as_int64(PyObject* value, std::int64_t* out) {
   return overflow == 0;
 }
 
-bool ValueReader::as_bytes(PyObject* value, bool takes_text, std::string_view* out) {
+bool ValueReader::as_bytes(PyObject* value, const ValueRule& rule, std::string_view* out) {
   if (PyBytes_Check(value)) {
     *out = {PyBytes_AS_STRING(value), static_cast<std::size_t>(PyBytes_GET_SIZE(value))};
-    return true;
+    return !rule.wants_utf8 || is_utf8(reinterpret_cast<const std::uint8_t*>(out->data()), out->size());
   }
-  if (!takes_text || !PyUnicode_Check(value)) return false;
+  if (!rule.takes_text || !PyUnicode_Check(value)) return false;
   Py_ssize_t size = 0;
   const char* text = PyUnicode_AsUTF8AndSize(value, &size);
   if (text == nullptr) {  // lone surrogates: Python says it better
@@ -103,7 +104,7 @@ bool ValueReader::read(PyObject* value, const ValueRule& rule, FeatureValues* va
     auto& room = next_free(views_, &views_used_, 1);
     values->kind = Kind::kBytes;
     values->bytes = room.data();
-    return as_bytes(value, rule.takes_text, room.data());
+    return as_bytes(value, rule, room.data());
   }
   return PyObject_CheckBuffer(value) && read_buffer(value, rule, values);
 }
@@ -145,7 +146,7 @@ bool ValueReader::read_sequence(PyObject* sequence, const ValueRule& rule, Featu
       auto& room = next_free(views_, &views_used_, size);
       values->bytes = room.data();
       for (std::size_t i = 0; i < size; ++i) {
-        if (!as_bytes(items[i], rule.takes_text, &room[i])) return false;
+        if (!as_bytes(items[i], rule, &room[i])) return false;
       }
       return true;
     }

@@ -24,6 +24,7 @@ namespace nb = nanobind;
 struct ValueRule {
   Kind kind = Kind::kNone;             // kNone: whatever the value suggests
   bool takes_text = true;              // str is encoded as UTF-8
+  bool wants_utf8 = false;             // bytes are taken only if they are text
   bool takes_numbers_as_bytes = false; // an array's memory becomes one byte value (bytes kind)
   std::string format;                  // of an array's elements, as the buffer protocol names it; empty: any usual one
   bool any_shape = true;
@@ -42,7 +43,7 @@ class ValueReader {
   bool read_buffer(PyObject* object, const ValueRule& rule, FeatureValues* values);
   static bool as_float(PyObject* value, float* out);
   static bool as_int64(PyObject* value, std::int64_t* out);
-  static bool as_bytes(PyObject* value, bool takes_text, std::string_view* out);
+  static bool as_bytes(PyObject* value, const ValueRule& rule, std::string_view* out);
 
   std::vector<Py_buffer> buffers_;
   // Deques, because what has been handed out must not move.

@@ -192,6 +192,7 @@ class RowEncoder {
       ValueRule rule;
       rule.kind = column.kind;
       rule.takes_text = nb::cast<bool>(given[0]);
+      rule.wants_utf8 = rule.takes_text;
       rule.takes_numbers_as_bytes = nb::cast<bool>(given[1]);
       rule.format = nb::cast<std::string>(given[2]);
       rule.any_shape = false;

@@ -47,7 +47,8 @@ void walk_records(const Content& content, Compression format) {
   RecordBlock block;
   std::uint64_t bytes = 0;
   while (bytes < kMostInflated && cursor.next_block(64, 4096, &block).is_ok() && !block.empty()) {
-    for (std::size_t i = 0; i < block.size(); ++i) bytes += block[i].length + (check_payload(block[i], "").is_ok() ? 1 : 0);
+    for (std::size_t i = 0; i < block.size(); ++i)
+      bytes += block[i].length + (check_payload(block[i], "").is_ok() ? 1 : 0);
   }
 }
 

@@ -174,9 +174,13 @@ def _missing_feature(failure: Failure) -> RecordsmithError:
         **failure.place,
         feature=failure.feature,
         found=f"features {list_names(failure.names)}" if failure.names else "a record without features",
-        expected=f"a {failure.expected} list",
+        expected=_list_of(failure.expected),
         advice="Correct the name in the schema, or declare the feature with optional=True or a default.",
     )
+
+
+def _list_of(kind: str) -> str:
+    return f"{'an' if kind == 'int64' else 'a'} {kind} list"
 
 
 def _wrong_kind(failure: Failure) -> RecordsmithError:
@@ -184,8 +188,8 @@ def _wrong_kind(failure: Failure) -> RecordsmithError:
         f"Feature {failure.feature!r} holds another kind of value than the schema says{failure.at_step}.",
         **failure.place,
         feature=failure.feature,
-        found="no list at all" if failure.found == "nothing" else f"a {failure.found} list",
-        expected=f"a {failure.expected} list",
+        found="no list at all" if failure.found == "nothing" else _list_of(failure.found),
+        expected=_list_of(failure.expected),
         advice="Change the feature's type in the schema, or write the data again.",
     )
 

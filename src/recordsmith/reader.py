@@ -36,7 +36,7 @@ class RecordReader(Iterator[bytes]):
     """
 
     def __init__(self, path: str | os.PathLike[str], compression: str | None = "auto", *, verify: bool = True) -> None:
-        self._path = os.fspath(path)
+        self._path = os.fsdecode(path)
         self._stream: _core.RecordStream | None = _core.RecordStream(
             self._path, reading_compression(compression), verify
         )

@@ -94,9 +94,9 @@ def resolve_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str
     >>> [os.path.basename(path) for path in resolve_files(folder / "a-*")]
     ['a-00000-of-00002', 'a-00001-of-00002']
     """
-    if isinstance(paths, (str, os.PathLike)):
-        return _one_path(os.fspath(paths))
-    files = [file for path in paths for file in _one_path(os.fspath(path))]
+    if isinstance(paths, (str, bytes, os.PathLike)):
+        return _one_path(os.fsdecode(paths))
+    files = [file for path in paths for file in _one_path(os.fsdecode(path))]
     if not files:
         raise RecordsmithError("The list of files is empty.", advice="Give at least one file, folder or glob.")
     return files

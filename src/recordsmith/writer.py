@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import warnings
 from collections.abc import Iterable, Mapping
@@ -53,9 +54,9 @@ class RecordWriter:
         name = writing_compression(compression)
         if isinstance(level, bool) or not isinstance(level, int) or not 1 <= level <= 9:
             raise RecordsmithError("The compression level must be from 1 to 9.", path=path, found=level)
-        self._final = os.fspath(path)
+        self._final = _target(os.fsdecode(path))
         self._sync = sync
-        self._check_target()
+        self._process = os.getpid()
         self._temporary = temporary_name(self._final)
         self._sink: _core.RecordSink | None = _core.RecordSink(self._temporary, name, level)
         self._counts = (0, 0)
@@ -169,6 +170,8 @@ class RecordWriter:
             return
         self._counts = (self._sink.records, self._sink.bytes)
         self._sink = None
+        if os.getpid() != self._process:
+            return  # a forked child's copy: the file is the parent's
         with contextlib.suppress(FileNotFoundError):
             os.remove(self._temporary)
 
@@ -176,15 +179,6 @@ class RecordWriter:
         if self._sink is None:
             raise RecordsmithError("The writer is closed.", path=self._final, advice="Open another file.")
         return self._sink
-
-    def _check_target(self) -> None:
-        if os.path.isdir(self._final):
-            raise IsADirectoryError(21, "The target is a folder; name a file in it", self._final)
-        folder = os.path.dirname(self._final) or "."
-        if not os.path.isdir(folder):
-            error = FileNotFoundError(2, "There is no such folder to write to", folder)
-            error.add_note("Create it first, as with os.makedirs.")
-            raise error
 
     def __enter__(self) -> Self:
         return self
@@ -198,10 +192,30 @@ class RecordWriter:
             self.discard()
 
     def __del__(self) -> None:
-        if getattr(self, "_sink", None) is not None:
+        if getattr(self, "_sink", None) is not None and os.getpid() == self._process:
             self.discard()
             warnings.warn(
                 f"A RecordWriter was not closed, so {self._final!r} was not written. Use it in a with statement.",
                 ResourceWarning,
                 stacklevel=2,
             )
+
+
+def _target(path: str) -> str:
+    """Return the file that is meant, or raise if none can be written there.
+
+    The name is settled now: neither a change of the working folder nor a link may lead elsewhere at the end.
+    """
+    if not path:
+        raise FileNotFoundError(errno.ENOENT, "A file needs a name", path)
+    final = os.path.realpath(path)
+    folder = os.path.dirname(final)
+    if os.path.isdir(final):
+        raise IsADirectoryError(errno.EISDIR, "The target is a folder; name a file in it", path)
+    if os.path.exists(final) and not os.path.isfile(final):
+        raise OSError(errno.EINVAL, "The target is a pipe or a device, and only files can be replaced when whole", path)
+    if not os.path.isdir(folder):
+        error = FileNotFoundError(errno.ENOENT, "There is no such folder to write to", folder)
+        error.add_note("Create it first, as with os.makedirs.")
+        raise error
+    return final

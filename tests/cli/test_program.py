@@ -183,6 +183,20 @@ def test_stopped_by_hand(tmp_path):
     assert (output, said) == (b"", b"")
 
 
+@pytest.mark.parametrize("command", ["show", "index"])
+def test_a_pipe_is_refused_where_it_would_be_read_twice(command, pets_file):
+    words = [sys.executable, "-m", "recordsmith", command, "/dev/stdin"]
+    done = subprocess.run(words, input=pets_file.read_bytes(), capture_output=True, check=False)
+    assert done.returncode == 2
+    assert b"can be read only once" in done.stderr
+
+
+def test_a_pipe_has_a_schema(pets_file):
+    words = [sys.executable, "-m", "recordsmith", "schema", "/dev/stdin"]
+    done = subprocess.run(words, input=pets_file.read_bytes(), capture_output=True, check=True)
+    assert b"Text()" in done.stdout
+
+
 def test_a_terminal_that_knows_no_more_than_ascii(run_alone, pets_file):
     result = run_alone("show", pets_file, env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
     assert result.returncode == 0

@@ -9,6 +9,7 @@ from typing import Literal
 
 from recordsmith.dataset.layout import find_layout
 from recordsmith.errors import RecordsmithError
+from recordsmith.facts.payload_reading import refuse_pipe
 from recordsmith.index import ShardIndex, build_index, cached_index, export_index, load_index, save_index
 
 __all__ = ["IndexedFile", "export_indexes", "index_files", "keep_indexes"]
@@ -50,7 +51,10 @@ def index_files(paths: Sequence[str | os.PathLike[str]], split: str | None = Non
     >>> index_files([path]) == (path,)
     True
     """
-    return find_layout(paths[0] if len(paths) == 1 else paths).select(split).files
+    files = find_layout(paths[0] if len(paths) == 1 else paths).select(split).files
+    for file in files:
+        refuse_pipe(file)
+    return files
 
 
 def keep_indexes(files: Sequence[str], *, rebuild: bool = False) -> Iterator[IndexedFile]:
@@ -96,7 +100,14 @@ def export_indexes(
     for place in targets:
         _refuse_to_replace(place)
     for file, place in zip(files, targets, strict=True):
-        yield _indexed(load_index(file), export_index(file, place, format=format), written=True)
+        index = load_index(file)
+        try:
+            export_index(file, place, format=format)
+        except PermissionError as error:  # which names the temporary file that could not be made
+            refused = PermissionError(error.errno, "The index cannot be written here", place)
+            refused.add_note("Choose another place with -o.")
+            raise refused from error
+        yield _indexed(index, place, written=True)
 
 
 def _indexed(index: ShardIndex, place: str, *, written: bool) -> IndexedFile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -16,7 +17,7 @@ from recordsmith.errors import RecordsmithError
 from recordsmith.index import load_index
 from recordsmith.reader import RecordReader
 
-__all__ = ["DatasetPayloads", "FileOverview", "StoredPayload", "survey_files"]
+__all__ = ["DatasetPayloads", "FileOverview", "StoredPayload", "refuse_pipe", "survey_files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,20 @@ class StoredPayload:
     payload: bytes
 
 
+def refuse_pipe(path: str) -> None:
+    """Refuse what can be read only once: looking at records by number reads more than once.
+
+    >>> refuse_pipe(__file__)
+    """
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise RecordsmithError(
+            "This is a pipe or a device, which can be read only once.",
+            path=path,
+            expected="a file",
+            advice="Save what it gives to a file first, or read it with RecordReader.",
+        )
+
+
 def survey_files(
     layout: DatasetLayout, problems: list[RecordsmithError], on_file: Callable[[int], object]
 ) -> list[FileOverview]:
@@ -71,6 +86,7 @@ def survey_files(
     """
     files = []
     for path in layout.files:
+        refuse_pipe(path)
         size = os.path.getsize(path)
         try:
             index = load_index(path)
@@ -131,7 +147,7 @@ class DatasetPayloads:
         dataset = StoredDataset(DatasetLayout((file.path,)))
         try:
             return list(zip(numbers, dataset.raw(numbers), strict=True))
-        except RecordsmithError:
+        except (RecordsmithError, IndexError):  # an IndexError if the file has become shorter meanwhile
             return [found for number in numbers for found in self._single(dataset, number)]
 
     def _single(self, dataset: StoredDataset, number: int) -> list[tuple[int, bytes]]:
@@ -139,7 +155,11 @@ class DatasetPayloads:
             return [(number, dataset.raw(number))]
         except RecordsmithError as error:
             self._problems.append(error)
-            return []
+        except IndexError as error:
+            self._problems.append(
+                RecordsmithError("The file has changed while it was read.", path=dataset.files[0], found=str(error))
+            )
+        return []
 
     def _in_order(self, file: FileOverview, numbers: set[int]) -> list[tuple[int, bytes]]:
         found = []

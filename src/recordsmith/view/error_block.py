@@ -52,7 +52,8 @@ def error_lines(error: BaseException) -> tuple[str, list[tuple[str, str]]]:
             ("where", os.fsdecode(name)) for name in (error.filename, error.filename2) if isinstance(name, (str, bytes))
         ]
     else:
-        problem, facts = str(error) or type(error).__name__, []
+        text = str(error) or type(error).__name__
+        problem, facts = text[:1].upper() + text[1:], []
     facts += [("note", note) for note in getattr(error, "__notes__", [])]
     return problem, facts
 

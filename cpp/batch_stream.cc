@@ -10,7 +10,7 @@ namespace recordsmith {
 namespace {
 
 constexpr std::uint64_t kLargeRecord = 8 << 10;
-constexpr std::size_t kPieceBytes = std::size_t{16} << 20;  // of bytes that travel from the planner to a decoder
+constexpr std::size_t kPieceBytes = std::size_t{16} << 20;   // of bytes that travel from the planner to a decoder
 constexpr std::size_t kBlockBytes = std::size_t{256} << 10;  // of bytes that a decoder reads for itself
 
 }  // namespace
@@ -56,8 +56,8 @@ Status BatchStream::hop(std::size_t wanted, Piece* piece) {
     // Whatever is wrong here, the cursor finds it again and says it in full.
     if (got < kHeaderBytes || !read_header(header, &length) || size - offset_ < kFramingBytes ||
         length > size - offset_ - kFramingBytes) {
-      cursor_ = std::make_unique<RecordCursor>(std::make_unique<FileStream>(file_, offset_), file_->path(), offset_,
-                                               number_);
+      cursor_ =
+          std::make_unique<RecordCursor>(std::make_unique<FileStream>(file_, offset_), file_->path(), offset_, number_);
       break;
     }
     offset_ += length + kFramingBytes;
@@ -92,8 +92,8 @@ Status BatchStream::plan_piece(std::size_t wanted, Work* work) {
     if (piece.count == 0 && cursor_ == nullptr) {
       file_.reset();
     } else if (piece.count > 0 && cursor_ == nullptr && (offset_ - piece.offset) / piece.count <= kLargeRecord) {
-      cursor_ = std::make_unique<RecordCursor>(std::make_unique<FileStream>(file_, offset_), file_->path(), offset_,
-                                               number_);
+      cursor_ =
+          std::make_unique<RecordCursor>(std::make_unique<FileStream>(file_, offset_), file_->path(), offset_, number_);
     }
   } else {
     RECORDSMITH_RETURN_IF_ERROR(cursor_->next_block(wanted, kPieceBytes, &piece.block));

@@ -37,9 +37,12 @@ int read_fully(Call call, void* to, std::size_t wanted, std::size_t* got) {
 
 const char* compression_name(Compression compression) {
   switch (compression) {
-    case Compression::kNone: return "none";
-    case Compression::kGzip: return "gzip";
-    case Compression::kZlib: return "zlib";
+    case Compression::kNone:
+      return "none";
+    case Compression::kGzip:
+      return "gzip";
+    case Compression::kZlib:
+      return "zlib";
   }
   return "unknown";
 }
@@ -87,17 +90,17 @@ Status File::size(std::uint64_t* bytes) const {
 }
 
 Status File::read_at(std::uint64_t offset, void* to, std::size_t wanted, std::size_t* got) const {
-  const int error = read_fully(
-      [&](std::uint8_t* at, std::size_t count, std::size_t done) {
-        return pread(descriptor_, at, count, static_cast<off_t>(offset + done));
-      },
-      to, wanted, got);
+  const int error =
+      read_fully([&](std::uint8_t* at, std::size_t count,
+                     std::size_t done) { return pread(descriptor_, at, count, static_cast<off_t>(offset + done)); },
+                 to, wanted, got);
   return error == 0 ? Status::ok() : system_failure("read", error);
 }
 
 Status File::read_next(void* to, std::size_t wanted, std::size_t* got) const {
-  const int error = read_fully(
-      [&](std::uint8_t* at, std::size_t count, std::size_t) { return ::read(descriptor_, at, count); }, to, wanted, got);
+  const int error =
+      read_fully([&](std::uint8_t* at, std::size_t count, std::size_t) { return ::read(descriptor_, at, count); }, to,
+                 wanted, got);
   return error == 0 ? Status::ok() : system_failure("read", error);
 }
 
@@ -114,9 +117,9 @@ Status File::copy_at(std::uint64_t offset, void* to, std::size_t wanted, std::si
 }
 
 Status FileStream::read(std::uint8_t* to, std::size_t wanted, std::size_t* got) {
-  RECORDSMITH_RETURN_IF_ERROR(file_->is_seekable() ? file_->read_at(offset_, to, wanted, got)
-                                                   : file_->read_next(to, wanted, got));
+  Status status = file_->is_seekable() ? file_->read_at(offset_, to, wanted, got) : file_->read_next(to, wanted, got);
   offset_ += *got;
+  if (!status.is_ok()) return status;
   if (*got > 0 || wanted == 0 || !file_->is_seekable()) return Status::ok();
   // Nothing more: the end, unless the file is now shorter than what was already read of it.
   std::uint64_t size = 0;

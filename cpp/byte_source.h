@@ -10,8 +10,8 @@
 // does neither: what was verified is what is parsed. Only small records at random places come through a mapping, and
 // also as copies (mapped_file.h).
 //
-// The buffer has to be aligned like the file: with a destination 16 bytes past a page boundary the kernel's copy was five times
-// slower (2.4 GB/s against 12), so reads start at multiples of kPageSize wherever they can.
+// The buffer has to be aligned like the file: with a destination 16 bytes past a page boundary the kernel's copy was
+// five times slower (2.4 GB/s against 12), so reads start at multiples of kPageSize wherever they can.
 #pragma once
 
 #include <cstddef>
@@ -66,7 +66,8 @@ class File {
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
-  // Reads up to `wanted` bytes. *got < wanted only at the end of the stream; a later call may get more if the file grew.
+  // Reads up to `wanted` bytes. *got < wanted only at the end of the stream; a later call may get more if the file
+  // grew. Bytes that came before a failure are delivered first: *got counts them also when the status is a failure.
   virtual Status read(std::uint8_t* to, std::size_t wanted, std::size_t* got) = 0;
   // How many bytes are left, or kUnknown. Lengths in headers are checked against this before memory is taken.
   virtual Status remaining(std::uint64_t* bytes) const = 0;

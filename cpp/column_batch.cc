@@ -324,7 +324,7 @@ bool BatchDecoder::take_strings(std::size_t index, const std::uint8_t* at, std::
   column.bytes.reserve(written + static_cast<std::size_t>(end - at), written);
   std::size_t last = first;
   for (;;) {
-    std::memcpy(column.bytes.data() + written, at, size);
+    if (size > 0) std::memcpy(column.bytes.data() + written, at, size);
     written += size;
     at += size;
     ++last;
@@ -353,11 +353,11 @@ bool BatchDecoder::take_list(std::size_t index, const std::uint8_t* at, std::siz
       if (spec.count >= 0) {
         const auto count = static_cast<std::size_t>(spec.count);
         if (size != 4 * count) return false;
-        std::memcpy(column.floats.data() + rows_ * count, at, size);
+        if (size > 0) std::memcpy(column.floats.data() + rows_ * count, at, size);
       } else {
         const auto used = static_cast<std::size_t>(column.offsets[rows_]);
         column.floats.reserve(used + size / 4, used);
-        std::memcpy(column.floats.data() + used, at, size);
+        if (size > 0) std::memcpy(column.floats.data() + used, at, size);
         column.offsets[rows_ + 1] = static_cast<std::int64_t>(used + size / 4);
       }
       break;
@@ -379,7 +379,7 @@ bool BatchDecoder::take_list(std::size_t index, const std::uint8_t* at, std::siz
       if (spec.row_bytes >= 0) {
         const auto width = static_cast<std::size_t>(spec.row_bytes);
         if (size != width) return false;
-        std::memcpy(column.bytes.data() + rows_ * width, at, size);
+        if (size > 0) std::memcpy(column.bytes.data() + rows_ * width, at, size);
       } else {
         const auto used = static_cast<std::size_t>(column.offsets[rows_]);
         column.bytes.reserve(used + size, used);
@@ -442,8 +442,7 @@ bool BatchDecoder::take_absent(std::size_t index) {
     }
     column.offsets[rows_ + 1] = static_cast<std::int64_t>(spec.has_many_bytes() ? last : written);
   } else {
-    const std::size_t count =
-        spec.kind == Kind::kFloat ? spec.default_floats.size() : spec.default_int64s.size();
+    const std::size_t count = spec.kind == Kind::kFloat ? spec.default_floats.size() : spec.default_int64s.size();
     const std::size_t used = spec.count >= 0 ? rows_ * count : static_cast<std::size_t>(column.offsets[rows_]);
     if (spec.kind == Kind::kFloat) {
       column.floats.reserve(used + count, used);

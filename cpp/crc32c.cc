@@ -80,14 +80,13 @@ constexpr ShiftTable kShift;
 #if defined(__x86_64__)
 
 __attribute__((target("sse4.2,pclmul"))) inline std::uint64_t shifted(std::uint32_t state, std::size_t words) {
-  const __m128i product =
-      _mm_clmulepi64_si128(_mm_cvtsi32_si128(static_cast<int>(state)),
-                           _mm_cvtsi32_si128(static_cast<int>(kShift.by[words])), 0);
+  const __m128i product = _mm_clmulepi64_si128(_mm_cvtsi32_si128(static_cast<int>(state)),
+                                               _mm_cvtsi32_si128(static_cast<int>(kShift.by[words])), 0);
   return static_cast<std::uint64_t>(_mm_cvtsi128_si64(product));
 }
 
 __attribute__((target("sse4.2,pclmul"))) std::uint32_t update_sse42(std::uint32_t state, const std::uint8_t* at,
-                                                                      std::size_t size) {
+                                                                    std::size_t size) {
   // One CRC instruction takes three cycles but a new one can start each cycle, so three streams run side by side.
   while (size >= 3 * 8 * 4) {
     const std::size_t fitting = size / 24;
@@ -101,8 +100,8 @@ __attribute__((target("sse4.2,pclmul"))) std::uint32_t update_sse42(std::uint32_
       second = _mm_crc32_u64(second, load64(at + bytes + i));
       third = _mm_crc32_u64(third, load64(at + 2 * bytes + i));
     }
-    const std::uint64_t joined = shifted(static_cast<std::uint32_t>(first), 2 * words) ^
-                                 shifted(static_cast<std::uint32_t>(second), words);
+    const std::uint64_t joined =
+        shifted(static_cast<std::uint32_t>(first), 2 * words) ^ shifted(static_cast<std::uint32_t>(second), words);
     state = static_cast<std::uint32_t>(_mm_crc32_u64(0, joined) ^ third);
     at += 3 * bytes;
     size -= 3 * bytes;
@@ -126,7 +125,7 @@ constexpr std::uint64_t multiply(std::uint32_t left, std::uint32_t right) {
 }
 
 __attribute__((target("+crc"))) std::uint32_t update_armv8(std::uint32_t state, const std::uint8_t* at,
-                                                             std::size_t size) {
+                                                           std::size_t size) {
   while (size >= 3 * 8 * kMaxWords) {
     const std::size_t bytes = kMaxWords * 8;
     std::uint32_t second = 0;

@@ -1,7 +1,8 @@
 // CRC-32C (Castagnoli), the checksum of TFRecord headers and payloads.
 //
 // The instruction set is chosen once, at run time: three interleaved SSE4.2 streams joined by carry-less
-// multiplication on x86-64, the CRC extension on 64-bit ARM, and eight lookup tables elsewhere. All give the same value.
+// multiplication on x86-64, the CRC extension on 64-bit ARM, and eight lookup tables elsewhere. All give the same
+// value.
 #pragma once
 
 #include <cstddef>

@@ -175,7 +175,8 @@ namespace {
 // A serialized Feature appended to `out`.
 void append_feature(const FeatureValues& values, std::vector<std::uint8_t>* out) {
   std::vector<std::uint8_t> list;
-  const auto append_delimited = [](std::vector<std::uint8_t>* to, std::uint8_t tag, const void* data, std::size_t size) {
+  const auto append_delimited = [](std::vector<std::uint8_t>* to, std::uint8_t tag, const void* data,
+                                   std::size_t size) {
     std::uint8_t head[12];
     to->insert(to->end(), head, put_delimited(head, tag, size));
     const auto* bytes = static_cast<const std::uint8_t*>(data);

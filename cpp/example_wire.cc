@@ -116,10 +116,14 @@ Status merge_map(Span body, WireMap<Value>* map) {
 
 const char* kind_name(Kind kind) {
   switch (kind) {
-    case Kind::kBytes: return "bytes";
-    case Kind::kFloat: return "float";
-    case Kind::kInt64: return "int64";
-    case Kind::kNone: break;
+    case Kind::kBytes:
+      return "bytes";
+    case Kind::kFloat:
+      return "float";
+    case Kind::kInt64:
+      return "int64";
+    case Kind::kNone:
+      break;
   }
   return "nothing";
 }

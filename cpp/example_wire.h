@@ -40,7 +40,7 @@ struct Span {
 class WireFeature {
  public:
   Kind kind() const { return kind_; }
-  std::uint64_t count() const { return count_; }        // values in all bodies
+  std::uint64_t count() const { return count_; }          // values in all bodies
   std::uint64_t byte_size() const { return byte_size_; }  // of all values of a bytes list together
 
   // Merges a serialized Feature into this one; `depth` is how many levels may be open inside. False if it is malformed.

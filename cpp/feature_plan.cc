@@ -19,9 +19,12 @@ Status invalid(const PlanColumn& column, std::string detail) {
 
 std::size_t default_count(const PlanColumn& column) {
   switch (column.kind) {
-    case Kind::kBytes: return column.default_bytes.size();
-    case Kind::kFloat: return column.default_floats.size();
-    default: return column.default_int64s.size();
+    case Kind::kBytes:
+      return column.default_bytes.size();
+    case Kind::kFloat:
+      return column.default_floats.size();
+    default:
+      return column.default_int64s.size();
   }
 }
 
@@ -68,7 +71,7 @@ Status FeaturePlan::compile(std::vector<PlanColumn> columns, std::shared_ptr<con
 
 std::int32_t FeaturePlan::find(std::string_view key) const {
   const std::size_t mask = table_.size() - 1;
-  std::size_t slot = std::hash<std::string_view>{}(key) & mask;
+  std::size_t slot = std::hash<std::string_view>{}(key)&mask;
   while (table_[slot] != kUnwanted) {
     if (columns_[static_cast<std::size_t>(table_[slot])].key == key) return table_[slot];
     slot = (slot + 1) & mask;

@@ -28,10 +28,10 @@ inline constexpr std::int64_t kVaries = -1;
 struct PlanColumn {
   std::string key;
   Kind kind = Kind::kBytes;
-  std::int64_t count = 1;             // values per record, or kVaries
-  std::int64_t row_bytes = kVaries;   // bytes with count 1: each value has exactly this size and makes a dense row
+  std::int64_t count = 1;            // values per record, or kVaries
+  std::int64_t row_bytes = kVaries;  // bytes with count 1: each value has exactly this size and makes a dense row
   Presence presence = Presence::kRequired;
-  bool in_steps = false;              // in the feature_lists of a SequenceExample: one Feature for each step
+  bool in_steps = false;  // in the feature_lists of a SequenceExample: one Feature for each step
   // The default, in the form of its kind.
   std::vector<float> default_floats;
   std::vector<std::int64_t> default_int64s;

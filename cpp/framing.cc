@@ -81,16 +81,17 @@ Status RecordCursor::fail(Code code, std::string found, std::string expected) co
 void RecordCursor::make_room(std::size_t capacity) {
   if (window_.capacity() >= capacity) return;
   Buffer larger(std::max(capacity, window_.capacity() * 2));
-  if (end_ > block_start_) std::memcpy(larger.data() + block_start_, window_.data() + block_start_, end_ - block_start_);
+  if (end_ > block_start_)
+    std::memcpy(larger.data() + block_start_, window_.data() + block_start_, end_ - block_start_);
   window_ = std::move(larger);
 }
 
 Status RecordCursor::read_to_window(std::size_t wanted) {
   make_room(end_ + wanted);
   std::size_t got = 0;
-  RECORDSMITH_RETURN_IF_ERROR(stream_->read(window_.data() + end_, wanted, &got));
+  Status status = stream_->read(window_.data() + end_, wanted, &got);
   end_ += got;
-  return Status::ok();
+  return got > 0 ? Status::ok() : std::move(status);  // a failure comes again when there is nothing before it
 }
 
 Status RecordCursor::fetch(std::size_t needed, std::size_t read_ahead) {

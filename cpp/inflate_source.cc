@@ -60,12 +60,10 @@ Status InflateStream::read(std::uint8_t* to, std::size_t wanted, std::size_t* go
   zng_stream& stream = state_->stream;
   while (*got < wanted) {
     if (stream.avail_in == 0) {
-      RECORDSMITH_RETURN_IF_ERROR(fill_input());
-      if (input_ended_) {
-        if (in_stream_) pending_ = damaged("the stream is cut off");
-        break;
-      }
+      pending_ = fill_input();
+      if (!pending_.is_ok()) break;
     }
+    if (input_ended_ && !in_stream_) break;
     if (!in_stream_) {
       if (zng_inflateReset(&stream) != Z_OK) return damaged("zlib could not be reset");
       in_stream_ = true;
@@ -79,6 +77,10 @@ Status InflateStream::read(std::uint8_t* to, std::size_t wanted, std::size_t* go
       in_stream_ = false;
     } else if (result != Z_OK && result != Z_BUF_ERROR) {
       pending_ = damaged(stream.msg != nullptr ? stream.msg : "the data cannot be inflated");
+      break;
+    } else if (input_ended_ && stream.avail_out == room) {
+      // Only now: zlib may have held back output for which it needed no more input.
+      pending_ = damaged("the stream is cut off");
       break;
     }
   }

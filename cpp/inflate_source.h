@@ -38,8 +38,8 @@ class InflateStream final : public ByteStream {
   Buffer input_;
   std::uint64_t consumed_ = 0;  // compressed bytes taken by earlier input buffers
   bool input_ended_ = false;
-  bool in_stream_ = false;      // inside a stream, as opposed to between two
-  Status pending_;              // a failure to report once the bytes before it have been handed out
+  bool in_stream_ = false;  // inside a stream, as opposed to between two
+  Status pending_;          // a failure to report once the bytes before it have been handed out
 };
 
 // Opens `file` from its start as a stream of record bytes.

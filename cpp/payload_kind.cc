@@ -81,13 +81,20 @@ bool is_example(Span body) {
 
 const char* payload_kind_name(PayloadKind kind) {
   switch (kind) {
-    case PayloadKind::kEmpty: return "empty";
-    case PayloadKind::kExample: return "example";
-    case PayloadKind::kSequenceExample: return "sequence_example";
-    case PayloadKind::kExampleList: return "example_list";
-    case PayloadKind::kEvent: return "event";
-    case PayloadKind::kText: return "text";
-    case PayloadKind::kOther: break;
+    case PayloadKind::kEmpty:
+      return "empty";
+    case PayloadKind::kExample:
+      return "example";
+    case PayloadKind::kSequenceExample:
+      return "sequence_example";
+    case PayloadKind::kExampleList:
+      return "example_list";
+    case PayloadKind::kEvent:
+      return "event";
+    case PayloadKind::kText:
+      return "text";
+    case PayloadKind::kOther:
+      break;
   }
   return "unknown";
 }
@@ -96,11 +103,11 @@ PayloadKind payload_kind(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return PayloadKind::kEmpty;
   const Span body{data, data + size};
 
-  bool features = false;       // field 1 is there, and is a map of features each time
+  bool features = false;  // field 1 is there, and is a map of features each time
   bool all_features = true;
-  bool lists = false;          // field 2 is there, and is a map of feature lists each time
+  bool lists = false;  // field 2 is there, and is a map of feature lists each time
   bool all_lists = true;
-  bool all_examples = true;    // fields 1 and 2 are Examples: a list with context
+  bool all_examples = true;  // fields 1 and 2 are Examples: a list with context
   bool other_fields = false;
   bool is_event = false;
   bool is_first = true;

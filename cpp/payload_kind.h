@@ -11,11 +11,11 @@
 namespace recordsmith {
 
 enum class PayloadKind : std::uint8_t {
-  kEmpty,            // no bytes: an Example without features, or nothing
+  kEmpty,  // no bytes: an Example without features, or nothing
   kExample,
   kSequenceExample,
-  kExampleList,      // ExampleListWithContext, of learning to rank
-  kEvent,            // TensorBoard
+  kExampleList,  // ExampleListWithContext, of learning to rank
+  kEvent,        // TensorBoard
   kText,
   kOther,
 };

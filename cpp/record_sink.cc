@@ -44,8 +44,7 @@ Status RecordSink::create(const std::string& path, Compression compression, int 
   (*sink)->deflater_ = std::make_unique<Deflater>();
   Deflater& deflater = *(*sink)->deflater_;
   const int window_bits = compression == Compression::kGzip ? 15 + 16 : 15;
-  deflater.ready =
-      zng_deflateInit2(&deflater.stream, level, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+  deflater.ready = zng_deflateInit2(&deflater.stream, level, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY) == Z_OK;
   if (!deflater.ready) return Status::of(Code::kInvalidArgument, "zlib refused the compression level");
   return Status::ok();
 }
@@ -102,8 +101,7 @@ Status RecordSink::deflate_out(const std::uint8_t* data, std::size_t size, bool 
 Status RecordSink::drain() {
   if (failed_with_ != 0) return system_failure("write", failed_with_);
   if (used_ == 0) return Status::ok();
-  RECORDSMITH_RETURN_IF_ERROR(deflater_ ? deflate_out(buffer_.data(), used_, false)
-                                        : write_out(buffer_.data(), used_));
+  RECORDSMITH_RETURN_IF_ERROR(deflater_ ? deflate_out(buffer_.data(), used_, false) : write_out(buffer_.data(), used_));
   used_ = 0;
   return Status::ok();
 }

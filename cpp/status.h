@@ -1,8 +1,9 @@
 // What went wrong, and where.
 //
-// The core throws nothing of its own: each call that can fail returns a Status. A Status that is ok is one null pointer;
-// a failure carries everything that an error message needs (file, byte offset, record number, feature, what was found
-// and what was expected). The words for people are chosen in Python, in recordsmith/errors.py; here are only facts.
+// The core throws nothing of its own: each call that can fail returns a Status. A Status that is ok is one null
+// pointer; a failure carries everything that an error message needs (file, byte offset, record number, feature, what
+// was found and what was expected). The words for people are chosen in Python, in recordsmith/errors.py; here are only
+// facts.
 #pragma once
 
 #include <cstdint>
@@ -77,7 +78,7 @@ class [[nodiscard]] Status {
 
 }  // namespace recordsmith
 
-#define RECORDSMITH_RETURN_IF_ERROR(expression)               \
-  do {                                                        \
+#define RECORDSMITH_RETURN_IF_ERROR(expression)                                         \
+  do {                                                                                  \
     if (::recordsmith::Status status_ = (expression); !status_.is_ok()) return status_; \
   } while (false)

@@ -1,6 +1,5 @@
 // Python mappings turned into Examples and SequenceExamples.
 #include "../example_encoder.h"
-
 #include "parts.h"
 #include "status.h"
 #include "value_reader.h"
@@ -18,7 +17,8 @@ std::string_view key_of(PyObject* key) {
   return {text, static_cast<std::size_t>(size)};
 }
 
-// Reads `value` as it is, or as what `normalize(name, value)` makes of it: a float32 or int64 array, or a list of bytes.
+// Reads `value` as it is, or as what `normalize(name, value)` makes of it: a float32 or int64 array, or a list of
+// bytes.
 FeatureValues values_of(nb::handle name, nb::handle value, const nb::callable& normalize, ValueReader* reader,
                         nb::list* kept) {
   const ValueRule any;

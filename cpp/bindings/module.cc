@@ -5,12 +5,14 @@
 #include "../crc32c.h"
 #include "array_export.h"
 #include "parts.h"
+#include "value_reader.h"
 
 NB_MODULE(_core, module) {
   using namespace recordsmith;  // NOLINT: this file is nothing but the module
   // Objects that outlive the interpreter's shutdown are ordinary in Python; a report about them is noise to users.
   nb::set_leak_warnings(false);
   load_numpy();
+  ValueReader::learn_numpy_types();
   bind_decoding(module);
   bind_encoding(module);
   bind_reading(module);

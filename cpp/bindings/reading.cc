@@ -84,7 +84,8 @@ class RecordStream {
 
 std::vector<InputFile> inputs_of(const nb::list& paths, const std::vector<std::string>& compressions) {
   std::vector<InputFile> inputs;
-  for (std::size_t i = 0; i < paths.size(); ++i) inputs.push_back({path_of(paths[i]), compression_of(compressions.at(i))});
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    inputs.push_back({path_of(paths[i]), compression_of(compressions.at(i))});
   return inputs;
 }
 
@@ -192,8 +193,8 @@ class FileSet {
   std::vector<std::shared_ptr<const File>> files_;
 };
 
-nb::dict census_of(const nb::list& paths, const std::vector<std::string>& compressions,
-                   std::uint64_t records_per_file, std::uint64_t bytes_per_file, bool verify, bool stop_at_damage) {
+nb::dict census_of(const nb::list& paths, const std::vector<std::string>& compressions, std::uint64_t records_per_file,
+                   std::uint64_t bytes_per_file, bool verify, bool stop_at_damage) {
   Census census;
   const std::vector<InputFile> inputs = inputs_of(paths, compressions);
   run([&] {
@@ -250,8 +251,8 @@ void bind_reading(nb::module_& module) {
   nb::class_<BatchStream>(module, "BatchStream")
       .def(
           "__init__",
-          [](BatchStream* self, const nb::list& paths, const std::vector<std::string>& compressions,
-             const Plan& plan, std::size_t batch_size, bool verify_data, bool drop_last, unsigned threads) {
+          [](BatchStream* self, const nb::list& paths, const std::vector<std::string>& compressions, const Plan& plan,
+             std::size_t batch_size, bool verify_data, bool drop_last, unsigned threads) {
             if (batch_size == 0) throw nb::value_error("a batch has at least one row");
             new (self) BatchStream(inputs_of(paths, compressions), plan.plan,
                                    BatchOptions{batch_size, verify_data, drop_last, threads});

@@ -29,9 +29,23 @@ bool fits(const ValueRule& rule, int dimensions, const Py_ssize_t* shape) {
   return true;
 }
 
+PyTypeObject* array_type = nullptr;
+PyTypeObject* scalar_type = nullptr;
+
+bool is_plain_numpy(PyObject* value) {
+  return Py_TYPE(value) == array_type || PyType_IsSubtype(Py_TYPE(value), scalar_type) != 0;
+}
+
 bool is_int64_format(const char* format) { return std::strcmp(format, "l") == 0 || std::strcmp(format, "q") == 0; }
 
 }  // namespace
+
+void ValueReader::learn_numpy_types() {
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  // Kept for good: they live as long as numpy does.
+  array_type = reinterpret_cast<PyTypeObject*>(numpy.attr("ndarray").release().ptr());
+  scalar_type = reinterpret_cast<PyTypeObject*>(numpy.attr("generic").release().ptr());
+}
 
 void ValueReader::clear() {
   for (Py_buffer& buffer : buffers_) PyBuffer_Release(&buffer);
@@ -106,7 +120,7 @@ bool ValueReader::read(PyObject* value, const ValueRule& rule, FeatureValues* va
     values->bytes = room.data();
     return as_bytes(value, rule, room.data());
   }
-  return PyObject_CheckBuffer(value) && read_buffer(value, rule, values);
+  return is_plain_numpy(value) && read_buffer(value, rule, values);
 }
 
 bool ValueReader::read_sequence(PyObject* sequence, const ValueRule& rule, FeatureValues* values) {

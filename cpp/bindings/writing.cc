@@ -21,7 +21,8 @@ class ColumnArguments {
  public:
   ColumnArguments(const FeaturePlan& plan, const nb::list& parts, std::size_t records)
       : records_(records), rows_(records) {
-    if (parts.size() != plan.columns().size()) throw nb::value_error("as many parts are needed as the plan has columns");
+    if (parts.size() != plan.columns().size())
+      throw nb::value_error("as many parts are needed as the plan has columns");
     sources_.resize(parts.size());
     views_.resize(parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -130,8 +131,8 @@ class ColumnArguments {
 class Sink {
  public:
   Sink(const nb::str& path, const std::string& compression, int level) {
-    raise_if_failed(RecordSink::create(path_of(path), compression_of(compression).value_or(Compression::kNone), level,
-                                       &sink_));
+    raise_if_failed(
+        RecordSink::create(path_of(path), compression_of(compression).value_or(Compression::kNone), level, &sink_));
   }
 
   void append(const nb::bytes& payload) {
@@ -181,11 +182,7 @@ class Sink {
 class RowEncoder {
  public:
   // rules: one (takes_text, takes_numbers_as_bytes, format, shape | None) per column.
-  // normalize(column, row_number, row): the canonical value where the native reading does not do: None for an absent
-  // one, else a float32 or int64 array, bytes, or a list of bytes. complain(row_number, row): raises about names that
-  // the schema does not have.
-  RowEncoder(const Plan& plan, const nb::list& rules, nb::callable normalize, nb::callable complain)
-      : plan_(plan.plan), normalize_(std::move(normalize)), complain_(std::move(complain)) {
+  RowEncoder(const Plan& plan, const nb::list& rules) : plan_(plan.plan) {
     for (std::size_t i = 0; i < plan_->columns().size(); ++i) {
       const PlanColumn& column = plan_->columns()[i];
       const auto given = nb::cast<nb::tuple>(rules[i]);
@@ -204,13 +201,19 @@ class RowEncoder {
     }
   }
 
-  void append(Sink& sink, const nb::list& rows, std::uint64_t first_number) {
+  // normalize(column, row_number, row): the canonical value where the native reading does not do: None for an absent
+  // one, else a float32 or int64 array, bytes, or a list of bytes. complain(row_number, row): raises about names that
+  // the schema does not have. Both are given with each call: kept, they would make a cycle that is never freed.
+  void append(Sink& sink, const nb::list& rows, std::uint64_t first_number, const nb::callable& normalize,
+              const nb::callable& complain) {
     std::uint64_t number = first_number;
-    for (const nb::handle row : rows) append_row(sink.get(), row, number++);
+    for (const nb::handle row : rows) append_row(sink.get(), row, number++, normalize, complain);
+    reader_.clear();
   }
 
  private:
-  void append_row(RecordSink* sink, nb::handle row, std::uint64_t number) {
+  void append_row(RecordSink* sink, nb::handle row, std::uint64_t number, const nb::callable& normalize,
+                  const nb::callable& complain) {
     reader_.clear();
     encoder_.start();
     nb::list kept;
@@ -223,7 +226,7 @@ class RowEncoder {
       FeatureValues values;
       if (value == nullptr || !reader_.read(value, rules_[index], &values) || !counts_fit(column, values)) {
         if (PyErr_Occurred()) throw nb::python_error();
-        const nb::object canonical = normalize_(index, number, row);
+        const nb::object canonical = normalize(index, number, row);
         if (canonical.is_none()) continue;  // absent, and the schema allows it
         kept.append(canonical);
         ValueRule canonical_rule;
@@ -235,9 +238,9 @@ class RowEncoder {
       }
       encoder_.add(column.key) = values;
     }
-    if (static_cast<std::size_t>(PyObject_Length(row.ptr())) > met) complain_(number, row);
+    if (static_cast<std::size_t>(PyObject_Length(row.ptr())) > met) complain(number, row);
     const std::size_t size = encoder_.measure();
-    if (size > kLargestMessage) complain_(number, row);
+    if (size > kLargestMessage) complain(number, row);
     std::uint8_t* payload = nullptr;
     raise_if_failed(sink->claim(size, &payload));
     encoder_.write(payload);
@@ -251,8 +254,6 @@ class RowEncoder {
   std::shared_ptr<const FeaturePlan> plan_;
   std::vector<ValueRule> rules_;
   nb::list names_;
-  nb::callable normalize_;
-  nb::callable complain_;
   ValueReader reader_;
   ExampleEncoder encoder_;
 };
@@ -271,9 +272,9 @@ void bind_writing(nb::module_& module) {
       .def_prop_ro("bytes", &Sink::bytes);
 
   nb::class_<RowEncoder>(module, "RowEncoder")
-      .def(nb::init<const Plan&, const nb::list&, nb::callable, nb::callable>(), nb::arg("plan"), nb::arg("rules"),
-           nb::arg("normalize"), nb::arg("complain"))
-      .def("append", &RowEncoder::append, nb::arg("sink"), nb::arg("rows"), nb::arg("first_number"));
+      .def(nb::init<const Plan&, const nb::list&>(), nb::arg("plan"), nb::arg("rules"))
+      .def("append", &RowEncoder::append, nb::arg("sink"), nb::arg("rows"), nb::arg("first_number"),
+           nb::arg("normalize"), nb::arg("complain"));
 }
 
 }  // namespace recordsmith

@@ -66,14 +66,15 @@ class RecordSink:
     def bytes(self) -> int: ...
 
 class RowEncoder:
-    def __init__(
+    def __init__(self, plan: Plan, rules: list[tuple[bool, bool, str, tuple[int | None, ...]]]) -> None: ...
+    def append(
         self,
-        plan: Plan,
-        rules: list[tuple[bool, bool, str, tuple[int | None, ...]]],
+        sink: RecordSink,
+        rows: list[dict[str, Any]],
+        first_number: int,
         normalize: Callable[[int, int, dict[str, Any]], Any],
         complain: Callable[[int, dict[str, Any]], None],
     ) -> None: ...
-    def append(self, sink: RecordSink, rows: list[dict[str, Any]], first_number: int) -> None: ...
 
 def decode_example(payload: bytes) -> dict[str, Any]: ...
 def decode_sequence_example(payload: bytes) -> tuple[dict[str, Any], dict[str, list[Any]]]: ...

@@ -85,36 +85,66 @@ def _present(mapping: Mapping[str, Any]) -> dict[str, Any]:
 
 def _canonical(name: str, value: Any) -> npt.NDArray[Any] | list[bytes]:
     """Turn a value that the core does not take as it is into a flat float32 or int64 array, or a list of bytes."""
-    if isinstance(value, (bytearray, memoryview)):
-        return [bytes(value)]
-    if isinstance(value, str):
-        return [_text(name, value)]
-    try:
-        array = np.asarray(value)
-    except ValueError as error:  # nested lists of different lengths
-        raise _refused(name, value, f"lists of different lengths cannot be flattened: {error}") from None
-    flat = array.reshape(-1)
-    if not flat.size and not isinstance(value, np.ndarray):
-        raise EncodeError(
-            "An empty list does not say which kind of list it is.",
-            feature=name,
-            found=repr(value),
-            advice="Leave the feature out, give an empty array of a dtype such as np.empty(0, np.int64), "
-            "or declare a Schema.",
-        )
-    match array.dtype.kind:
+    if isinstance(value, (str, bytes, bytearray, memoryview)):
+        return [_string(name, value)]
+    if isinstance(value, (int, float)):
+        return _from_items(name, value, [value])
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise _refused(name, value, "some of it is masked, and a masked value is no value")
+    if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.dtype.kind == "O"):
+        if not _is_rectangular(value):
+            raise _refused(name, value, "lists of different lengths cannot be flattened")
+        return _from_items(name, value, _flattened(value))
+    return _from_array(name, value, np.asarray(value).reshape(-1))
+
+
+def _from_array(name: str, value: Any, flat: npt.NDArray[Any]) -> npt.NDArray[Any] | list[bytes]:
+    match flat.dtype.kind:
         case "b" | "i":
             return np.ascontiguousarray(flat, np.int64)
         case "u":
-            if flat.size and int(flat.max()) > np.iinfo(np.int64).max:
+            if flat.size and int(flat.max()) > _INT64.max:
                 raise _refused(name, value, "the number is above the largest int64, 2**63 - 1")
             return np.ascontiguousarray(flat, np.int64)
         case "f":
             return _float32(name, value, flat)
-        case "S" | "U" | "O":
-            return _strings(name, value, flat)
+        case "S" | "U":
+            return [_string(name, item) for item in flat.tolist()]
+        case "O":  # anything that numpy can only hold as it is
+            raise _refused(name, value, f"it holds a {type(value).__name__}")
         case _:
-            raise _refused(name, value, f"an Example cannot hold {array.dtype}")
+            raise _refused(name, value, f"an Example cannot hold {flat.dtype}")
+
+
+def _from_items(name: str, value: Any, items: list[Any]) -> npt.NDArray[Any] | list[bytes]:
+    if not items:
+        raise EncodeError(
+            "An empty list does not say which kind of list it is.",
+            feature=name,
+            found=repr(value),
+            advice="Leave the feature out, give an empty array with a dtype, as np.empty(0, np.int64) or, "
+            "for strings, np.empty(0, 'S1'), or declare a Schema.",
+        )
+    for kind in (_WHOLE, _NUMBERS, _STRINGS):
+        if isinstance(items[0], kind):
+            misfit = next((item for item in items if not isinstance(item, _NUMBERS if kind is _WHOLE else kind)), None)
+            if misfit is not None or any(item is None for item in items):
+                raise _refused(name, value, f"it holds a {type(misfit).__name__} among others")
+            break
+    else:
+        raise _refused(name, value, f"it holds a {type(items[0]).__name__}")
+    if kind is _STRINGS:
+        return [_string(name, item) for item in items]
+    if all(isinstance(item, _WHOLE) for item in items):
+        whole = [int(item) for item in items]
+        if min(whole) < _INT64.min or max(whole) > _INT64.max:
+            raise _refused(name, value, "the number is outside int64, -2**63 to 2**63 - 1")
+        return np.array(whole, np.int64)
+    try:
+        wide = np.array([float(item) for item in items])
+    except OverflowError:
+        raise _refused(name, value, "the number is too large for a float") from None
+    return _float32(name, value, wide)
 
 
 def _float32(name: str, value: Any, flat: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
@@ -125,22 +155,18 @@ def _float32(name: str, value: Any, flat: npt.NDArray[Any]) -> npt.NDArray[np.fl
     return narrow
 
 
-def _strings(name: str, value: Any, flat: npt.NDArray[Any]) -> list[bytes]:
-    if flat.dtype.kind == "S" and isinstance(value, np.ndarray):
-        return [bytes(item) for item in flat]
-    # numpy strips NULs from the end of strings and turns mixed lists into strings: go by the original items.
-    items: list[Any] = flat.tolist() if isinstance(value, np.ndarray) else _flattened(value)
-    strings = []
-    for item in items:
-        if isinstance(item, str):
-            strings.append(_text(name, item))
-        elif isinstance(item, (bytes, bytearray, memoryview)):
-            strings.append(bytes(item))
-        elif isinstance(item, int) and all(isinstance(other, int) for other in items):
-            raise _refused(name, value, "the number is outside int64, -2**63 to 2**63 - 1")
-        else:
-            raise _refused(name, value, f"it holds a {type(item).__name__}")
-    return strings
+_INT64 = np.iinfo(np.int64)
+_WHOLE = (int, np.integer, np.bool_)
+_NUMBERS = (int, float, np.integer, np.floating, np.bool_)
+_STRINGS = (str, bytes, bytearray, memoryview)
+
+
+def _is_rectangular(value: Any) -> bool:
+    if not isinstance(value, (list, tuple)) or not any(isinstance(item, (list, tuple, np.ndarray)) for item in value):
+        return True
+    if not all(isinstance(item, (list, tuple, np.ndarray)) for item in value):
+        return False
+    return len({len(item) for item in value}) == 1 and all(_is_rectangular(item) for item in value)
 
 
 def _flattened(value: Any) -> list[Any]:
@@ -151,11 +177,13 @@ def _flattened(value: Any) -> list[Any]:
     return [value]
 
 
-def _text(name: str, text: str) -> bytes:
+def _string(name: str, string: Any) -> bytes:
+    if not isinstance(string, str):
+        return bytes(string)
     try:
-        return text.encode()
+        return string.encode()
     except UnicodeEncodeError:
-        raise _refused(name, text, "the text has a lone surrogate, which UTF-8 cannot hold") from None
+        raise _refused(name, string, "the text has a lone surrogate, which UTF-8 cannot hold") from None
 
 
 def _refused(name: str, value: Any, reason: str) -> EncodeError:

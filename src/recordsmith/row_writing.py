@@ -35,14 +35,13 @@ class RowWriter:
         self._encoder: _core.RowEncoder | None = None
         if not any(isinstance(feature, Steps) for feature in self._features):
             rules = [row_rule(feature) for feature in self._features]
-            self._encoder = _core.RowEncoder(compile_plan(schema), rules, self._canonical, self._complain)
+            self._encoder = _core.RowEncoder(compile_plan(schema), rules)
 
     def append(self, sink: _core.RecordSink, rows: Sequence[Mapping[str, Any]], first_number: int) -> None:
         """Append the rows, which are numbered from `first_number` in errors."""
         if self._encoder is not None:
-            self._encoder.append(
-                sink, [self._as_dict(row, first_number + i) for i, row in enumerate(rows)], first_number
-            )
+            dicts = [self._as_dict(row, number) for number, row in enumerate(rows, first_number)]
+            self._encoder.append(sink, dicts, first_number, self._canonical, self._complain)
             return
         for number, row in enumerate(rows, first_number):
             sink.append(self._sequence_payload(self._as_dict(row, number), number))

@@ -1,9 +1,9 @@
 #include "framing.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
-#include <mutex>
 #include <new>
 
 #include "crc32c.h"
@@ -124,56 +124,53 @@ Status RecordCursor::next_block(std::size_t max_records, std::size_t target_byte
   block_start_ = begin_;
 
   Status outcome;
-  while (block->spans_.size() < max_records && begin_ - block_start_ < target_bytes) {
+  const auto is_done = [&] { return block->spans_.size() >= max_records || begin_ - block_start_ >= target_bytes; };
+  while (outcome.is_ok()) {
+    // First all records that are whole in the window, then more bytes.
+    std::uint64_t needed = kHeaderBytes;
+    while (!is_done() && end_ - begin_ >= kHeaderBytes) {
+      std::uint64_t length = 0;
+      if (!read_header(window_.data() + begin_, &length)) {
+        outcome = fail(Code::kCorruptLength, std::to_string(length), "");
+        break;
+      }
+      if (length > kLargestLength) {
+        outcome = fail(Code::kTooLarge, std::to_string(length), "");
+        break;
+      }
+      needed = length + kFramingBytes;
+      if (end_ - begin_ < needed) break;
+      block->spans_.push_back({begin_ + kHeaderBytes, length, offset_, number_});
+      begin_ += needed;
+      offset_ += needed;
+      ++number_;
+      needed = kHeaderBytes;
+    }
     // Once the window holds what was asked for, a record that is not whole in it waits for the next block.
     const std::size_t held = end_ - block_start_;
-    const bool is_enough = !block->spans_.empty() && held >= target_bytes;
+    if (!outcome.is_ok() || is_done() || (!block->spans_.empty() && held >= target_bytes)) break;
+
+    if (end_ - begin_ < needed) {
+      std::uint64_t left = 0;
+      outcome = stream_->remaining(&left);
+      if (!outcome.is_ok()) break;
+      const std::uint64_t present = end_ - begin_;
+      if (needed > kHeaderBytes && left != kUnknown && left < needed - present) {
+        outcome = truncated(path_, offset_, number_, present + left, needed);
+        break;
+      }
+      if (needed > kHeaderBytes && left != kUnknown) make_room(begin_ + needed + kPageSize);
+    }
     std::size_t read_ahead = std::clamp(target_bytes - std::min(held, target_bytes), kSmallestRead, kReadBytes);
     if (!block->spans_.empty() && max_records != ~std::size_t{0}) {
       const std::size_t mean = (begin_ - block_start_) / block->spans_.size() + 1;
       const std::size_t rest = max_records - block->spans_.size();
       if (rest < kReadBytes / mean) read_ahead = std::min(read_ahead, std::max(kSmallestRead, rest * mean));
     }
-    if (is_enough && end_ - begin_ < kHeaderBytes) break;
-    outcome = fetch(kHeaderBytes, read_ahead);
-    if (!outcome.is_ok()) break;
-    const std::size_t present = end_ - begin_;
-    if (present == 0) break;
-    if (present < kHeaderBytes) {
-      outcome = truncated(path_, offset_, number_, present, kHeaderBytes);
-      break;
-    }
-    std::uint64_t length = 0;
-    if (!read_header(window_.data() + begin_, &length)) {
-      outcome = fail(Code::kCorruptLength, std::to_string(length), "");
-      break;
-    }
-    if (length > kLargestLength) {
-      outcome = fail(Code::kTooLarge, std::to_string(length), "");
-      break;
-    }
-    const std::size_t framed = static_cast<std::size_t>(length) + kFramingBytes;
-    if (end_ - begin_ < framed) {
-      if (is_enough) break;
-      std::uint64_t left = 0;
-      outcome = stream_->remaining(&left);
-      if (!outcome.is_ok()) break;
-      if (left != kUnknown && left < framed - (end_ - begin_)) {
-        outcome = truncated(path_, offset_, number_, end_ - begin_ + left, framed);
-        break;
-      }
-      if (left != kUnknown) make_room(begin_ + framed + kPageSize);
-      outcome = fetch(framed, read_ahead);
-      if (!outcome.is_ok()) break;
-      if (end_ - begin_ < framed) {
-        outcome = truncated(path_, offset_, number_, end_ - begin_, framed);
-        break;
-      }
-    }
-    block->spans_.push_back({begin_ + kHeaderBytes, length, offset_, number_});
-    begin_ += framed;
-    offset_ += framed;
-    ++number_;
+    outcome = fetch(static_cast<std::size_t>(needed), read_ahead);
+    if (!outcome.is_ok() || end_ - begin_ >= needed) continue;
+    if (end_ == begin_) break;  // the end
+    outcome = truncated(path_, offset_, number_, end_ - begin_, needed);
   }
 
   if (block->spans_.empty()) {
@@ -196,6 +193,8 @@ Status RecordCursor::next_block(std::size_t max_records, std::size_t target_byte
 Status RecordCursor::resynchronise(bool* found) {
   *found = false;
   block_start_ = begin_;
+  RECORDSMITH_RETURN_IF_ERROR(fetch(1, kReadBytes));
+  if (end_ == begin_) return Status::ok();
   for (;;) {
     ++begin_;
     ++offset_;
@@ -289,53 +288,105 @@ Status scan_offsets(std::shared_ptr<const File> file, Compression compression, b
   return Status::ok();
 }
 
+namespace {
+
+// A stretch of a plain file that one thread checks: from a record's header to the next stretch.
+struct Stretch {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t records = 0;  // sound ones, up to the end or the failure
+  bool met_end = false;       // a record ended just where the next stretch begins
+  Status failure;
+};
+
+void check_stretch(const std::shared_ptr<const File>& file, Stretch* stretch) {
+  RecordCursor cursor(std::make_unique<FileStream>(file, stretch->begin), file->path(), stretch->begin);
+  RecordBlock block;
+  while (cursor.offset() < stretch->end) {
+    stretch->failure = cursor.next_block(~std::size_t{0}, kReadBytes, &block);
+    if (!stretch->failure.is_ok() || block.empty()) return;
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      if (block[i].offset >= stretch->end) {
+        stretch->met_end = block[i].offset == stretch->end;
+        return;
+      }
+      stretch->failure = check_payload(block[i], file->path());
+      if (!stretch->failure.is_ok()) return;
+      ++stretch->records;
+    }
+  }
+  stretch->met_end = cursor.offset() == stretch->end;
+}
+
+// Cuts a file into stretches at places where a header's checksum holds. That such a place really is a record's
+// beginning is only known once the stretch before has ended there.
+Status cut_into_stretches(const std::shared_ptr<const File>& file, std::size_t wanted,
+                          std::vector<Stretch>* stretches) {
+  std::uint64_t size = 0;
+  RECORDSMITH_RETURN_IF_ERROR(file->size(&size));
+  std::vector<std::uint64_t> starts{0};
+  for (std::size_t i = 1; i < wanted; ++i) {
+    const std::uint64_t nominal = std::max(size / wanted * i, starts.back() + 1);
+    RecordCursor cursor(std::make_unique<FileStream>(file, nominal), file->path(), nominal);
+    bool found = false;
+    RECORDSMITH_RETURN_IF_ERROR(cursor.resynchronise(&found));
+    if (!found) break;
+    starts.push_back(cursor.offset());
+  }
+  starts.push_back(size);
+  stretches->resize(starts.size() - 1);
+  for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
+    (*stretches)[i].begin = starts[i];
+    (*stretches)[i].end = starts[i + 1];
+  }
+  return Status::ok();
+}
+
+Status verify_in_order(const std::shared_ptr<const File>& file, Compression compression, std::uint64_t* records) {
+  RecordCursor cursor(open_stream(file, compression), file->path());
+  RecordBlock block;
+  *records = 0;
+  for (;;) {
+    RECORDSMITH_RETURN_IF_ERROR(cursor.next_block(~std::size_t{0}, kReadBytes, &block));
+    if (block.empty()) return Status::ok();
+    for (std::size_t i = 0; i < block.size(); ++i, ++*records) {
+      RECORDSMITH_RETURN_IF_ERROR(check_payload(block[i], file->path()));
+    }
+  }
+}
+
+}  // namespace
+
 Status verify_file(std::shared_ptr<const File> file, Compression compression, unsigned threads,
                    std::uint64_t* records) {
-  RecordCursor cursor(open_stream(file, compression), file->path());
-  std::mutex mutex;  // guards all of the following, and the cursor
-  Status first_failure;
-  std::uint64_t sound_records = 0;  // up to the first failure
-  bool ended = false;
-
-  const auto note = [&](Status status, std::uint64_t number) {
-    const std::lock_guard lock(mutex);
-    if (!first_failure.is_ok() && number >= sound_records) return;
-    first_failure = std::move(status);
-    sound_records = number;
-    ended = true;
-  };
-  // Walking from header to header is done by one thread at a time, the CRCs by all.
-  const auto next = [&](RecordBlock* block) {
-    std::uint64_t number = 0;
-    Status status;
-    {
-      const std::lock_guard lock(mutex);
-      if (ended) return false;
-      number = cursor.number();
+  constexpr std::uint64_t kWorthAThread = std::uint64_t{4} << 20;
+  std::uint64_t size = 0;
+  if (file->is_seekable()) RECORDSMITH_RETURN_IF_ERROR(file->size(&size));
+  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(threads, size / kWorthAThread));
+  std::vector<Stretch> stretches;
+  if (compression != Compression::kNone || wanted < 2 || !cut_into_stretches(file, wanted, &stretches).is_ok()) {
+    return verify_in_order(file, compression, records);
+  }
+  std::atomic<std::size_t> next_stretch = 0;
+  run_on_threads(stretches.size(), [&] {
+    for (std::size_t i; (i = next_stretch.fetch_add(1)) < stretches.size();) {
       try {
-        status = cursor.next_block(~std::size_t{0}, kReadBytes, block);
+        check_stretch(file, &stretches[i]);
       } catch (const std::bad_alloc&) {
-        status = out_of_memory("read a record");
-      }
-      if (status.is_ok() && block->empty()) {
-        ended = true;
-        sound_records = number;
-      }
-    }
-    if (!status.is_ok()) note(std::move(status), number);
-    return status.is_ok() && !block->empty();
-  };
-  run_on_threads(threads, [&] {
-    RecordBlock block;
-    while (next(&block)) {
-      for (std::size_t i = 0; i < block.size(); ++i) {
-        Status status = check_payload(block[i], file->path());
-        if (!status.is_ok()) return note(std::move(status), block[i].number);
+        stretches[i].failure = out_of_memory("read a record");
       }
     }
   });
-  *records = sound_records;
-  return first_failure;
+  *records = 0;
+  for (Stretch& stretch : stretches) {
+    *records += stretch.records;
+    if (!stretch.failure.is_ok()) {
+      if (stretch.failure.failure().record != kUnknown) stretch.failure.failure().record = *records;
+      return std::move(stretch.failure);
+    }
+    if (!stretch.met_end) return verify_in_order(file, compression, records);  // a guessed beginning was none
+  }
+  return Status::ok();
 }
 
 }  // namespace recordsmith

@@ -134,7 +134,7 @@ def test_strings_become_a_bytes_list(value: Any, strings: Any):
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        (BIG, "above the largest int64"),
+        (BIG, "outside int64"),
         (-BIG - 1, "outside int64"),
         ([1, BIG], "int64"),
         ([-1, BIG], "int64"),
@@ -277,7 +277,13 @@ def test_a_sequence_example_and_back():
     context, lists = rs.decode_sequence_example(
         rs.encode_sequence_example(
             {"id": 7, "name": "a", "absent": None},
-            {"tokens": [[1, 2], [3]], "scores": [0.5, 1.5], "words": ["a", ["b", "c"]], "gap": [1, None, 2], "none": []},
+            {
+                "tokens": [[1, 2], [3]],
+                "scores": [0.5, 1.5],
+                "words": ["a", ["b", "c"]],
+                "gap": [1, None, 2],
+                "none": [],
+            },
         )
     )
     assert context["id"].tolist() == [7]

@@ -67,7 +67,9 @@ def test_offsets_lengths_and_count(compression: str | None, path: Path):
     assert index.size == path.stat().st_size
 
 
-@pytest.mark.parametrize("sizes", [[], [0], [20_000], [20_000] * 30, [5, 20_000, 5, 9000, 8192, 8191, 300_000, 1, 1, 1]])
+@pytest.mark.parametrize(
+    "sizes", [[], [0], [20_000], [20_000] * 30, [5, 20_000, 5, 9000, 8192, 8191, 300_000, 1, 1, 1]]
+)
 def test_records_of_all_sizes(sizes: list[int], tmp_path: Path):
     """Over large records the index hops from header to header; small ones it reads through."""
     payloads = [bytes(size) for size in sizes]

@@ -27,8 +27,10 @@ from recordsmith.shards import (
         ("data-00000-of-00012.gz", ShardName("data.gz", None, 0, 12)),
         ("data_tfrecord-00011-of-00012.gz", ShardName("data_tfrecord.gz", None, 11, 12)),
         ("train-00001-of-00008", ShardName("train", "train", 1, 8)),
-        ("golden.training_examples.tfrecord.gz-00000-of-00003",
-         ShardName("golden.training_examples.tfrecord.gz", "training", 0, 3)),
+        (
+            "golden.training_examples.tfrecord.gz-00000-of-00003",
+            ShardName("golden.training_examples.tfrecord.gz", "training", 0, 3),
+        ),
         ("a-000000-of-123456", ShardName("a", None, 0, 123456)),
         ("x-0-of-3", ShardName("x-0-of-3", None)),
         ("iris.tfrecords", ShardName("iris.tfrecords", None)),

@@ -379,9 +379,7 @@ WAYS_TO_WRITE = ["bytes", "flushed", "one", "small", "rows", "columns", "going o
 @pytest.mark.parametrize("way", WAYS_TO_WRITE)
 def test_a_file_that_may_not_grow_is_an_error_and_never_a_short_file(way: str, compression: str, target: Path):
     arguments = [str(target), way, "10000", compression]
-    ended = subprocess.run(
-        [sys.executable, "-c", FULL, *arguments], capture_output=True, text=True, check=True
-    )
+    ended = subprocess.run([sys.executable, "-c", FULL, *arguments], capture_output=True, text=True, check=True)
     assert f"[{errno.EFBIG}, " in ended.stdout, "no error was raised"
     assert "ulimit -f" in ended.stdout
     assert nothing_happened(target)

@@ -43,8 +43,8 @@ bool is_int64_format(const char* format) { return std::strcmp(format, "l") == 0 
 void ValueReader::learn_numpy_types() {
   const nb::module_ numpy = nb::module_::import_("numpy");
   // Kept for good: they live as long as numpy does.
-  array_type = reinterpret_cast<PyTypeObject*>(numpy.attr("ndarray").release().ptr());
-  scalar_type = reinterpret_cast<PyTypeObject*>(numpy.attr("generic").release().ptr());
+  array_type = reinterpret_cast<PyTypeObject*>(nb::object(numpy.attr("ndarray")).release().ptr());
+  scalar_type = reinterpret_cast<PyTypeObject*>(nb::object(numpy.attr("generic")).release().ptr());
 }
 
 void ValueReader::clear() {

@@ -12,6 +12,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -138,8 +139,16 @@ def warn_if_incomplete(files: Sequence[str]) -> None:
                 f"Shards of {group!r} are missing: {len(missing)} of {count} "
                 f"(number{'s' if len(missing) > 1 else ''} {shown}). Reading goes on without them.",
                 IncompleteShardsWarning,
-                stacklevel=4,
+                stacklevel=_caller_level(),
             )
+
+
+def _caller_level() -> int:
+    """Return the stacklevel of the first caller outside recordsmith: how deep we are in it differs from way to way."""
+    level, frame = 1, sys._getframe(1)  # noqa: SLF001 - documented, and what the warnings module itself uses
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == __name__.split(".")[0]:
+        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
+    return level
 
 
 def _one_path(path: str) -> list[str]:

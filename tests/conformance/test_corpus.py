@@ -187,9 +187,7 @@ def test_batches_from_two_threads_are_what_protobuf_decodes(entry: Entry, linked
     assert found == expected_rows(entry)
 
 
-@pytest.mark.parametrize(
-    "entry", [entry for entry in ENTRIES if not entry.has_features], ids=lambda entry: entry.name
-)
+@pytest.mark.parametrize("entry", [entry for entry in ENTRIES if not entry.has_features], ids=lambda entry: entry.name)
 def test_other_payloads_are_never_shown_as_examples(entry: Entry, linked: Path):
     dataset = rs.open(linked)
     for attempt in (lambda: dataset.schema, lambda: dataset[0], lambda: next(iter(dataset)), lambda: dataset.head()):

@@ -133,8 +133,9 @@ def test_file(case: dict[str, Any], tmp_path: Path):
         assert str(path) in str(error)  # none of TensorFlow's messages names the file
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case["compression"] in ("", "GZIP", "ZLIB")],
-                         ids=lambda case: case["name"])
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case["compression"] in ("", "GZIP", "ZLIB")], ids=lambda case: case["name"]
+)
 def test_every_way_of_reading_says_the_same(case: dict[str, Any], tmp_path: Path):
     path = tmp_path / "case.tfrecord"
     path.write_bytes(content(case))
@@ -152,8 +153,10 @@ def test_every_way_of_reading_says_the_same(case: dict[str, Any], tmp_path: Path
 @pytest.mark.parametrize("name", sorted(DEVIATIONS))
 def test_a_deviation_is_one(name: str):
     case = next(case for case in CASES if case["name"] == name)
-    assert case["records"] is None or re.search("negative|too large|Failed to read", case["error"] or "") or (
-        tensorflows_outcome(case) != DEVIATIONS[name].outcome
+    assert (
+        case["records"] is None
+        or re.search("negative|too large|Failed to read", case["error"] or "")
+        or (tensorflows_outcome(case) != DEVIATIONS[name].outcome)
     ), "the two agree: the table should not hold it"
 
 

@@ -290,7 +290,9 @@ def expected_steps(feature: rs.Steps, steps: Any) -> tuple[str | None, Any]:
     found = []
     for step in steps:
         if step is None and column.count is None:  # a step without a kind is an empty one
-            found.append([] if column.kind == "bytes" else np.empty(0, np.float32 if column.kind == "float" else np.int64))
+            found.append(
+                [] if column.kind == "bytes" else np.empty(0, np.float32 if column.kind == "float" else np.int64)
+            )
             continue
         problem, values = expected_value(column, step) if step is not None else (MISMATCH, None)
         if problem is not None:

@@ -86,7 +86,8 @@ def test_kinds_that_differ_are_refused(tmp_path: Path):
     with pytest.raises(rs.SchemaError, match="not hold the same kind") as caught:
         inferred(tmp_path, 1, 2, 0.5)
     assert caught.value.feature == "x"
-    assert "2 times int64, 1 times float" in str(caught.value)
+    assert "2 times int64" in str(caught.value)
+    assert "1 times float" in str(caught.value)
 
 
 def test_all_records_count(tmp_path: Path):
@@ -187,7 +188,10 @@ def test_a_payload_that_does_not_parse(tmp_path: Path):
         (rs.encode_sequence_example({}, {"b": [[1, 2], [3]]}), "sequence_example"),
         (rs.encode_sequence_example({"a": 1}), "example"),  # without lists they are the same bytes
         (wire.delimited(1, rs.encode_example({"a": 1})) * 2, "example_list"),
-        (wire.delimited(1, rs.encode_example({"a": 1})) + wire.delimited(2, rs.encode_example({"q": "b"})), "example_list"),
+        (
+            wire.delimited(1, rs.encode_example({"a": 1})) + wire.delimited(2, rs.encode_example({"q": "b"})),
+            "example_list",
+        ),
         (b"a line of text", "text"),
         ("Zeile é漢\n".encode(), "text"),
         (b'{"json": [1, 2, 3]}', "text"),
@@ -202,7 +206,9 @@ def test_payloads_are_told_apart(payload: bytes, kind: str, tmp_path: Path):
     assert take_census([str(path)]).payloads == {kind: 2}
 
 
-@pytest.mark.parametrize("text", [b"\n", b"\n\n", b"\n\x0a", b"\n\x20 a line that begins with a newline....", b"text\n" * 50])
+@pytest.mark.parametrize(
+    "text", [b"\n", b"\n\n", b"\n\x0a", b"\n\x20 a line that begins with a newline....", b"text\n" * 50]
+)
 def test_text_that_begins_like_an_example(text: bytes, tmp_path: Path):
     """A newline is the byte that Examples begin with. Text must not be shown as Examples for it."""
     path = tmp_path / "data.tfrecord"

@@ -17,7 +17,14 @@ from recordsmith.dataset.compressed import CompressedShards
 from recordsmith.dataset.inference import Census, not_examples, sample_census, schema_from_census
 from recordsmith.dataset.layout import DatasetLayout, find_layout
 from recordsmith.dataset.tables import to_arrow_table
-from recordsmith.errors import SchemaError, SchemaMismatchError, did_you_mean, import_extra, list_names
+from recordsmith.errors import (
+    RecordsmithError,
+    SchemaError,
+    SchemaMismatchError,
+    did_you_mean,
+    import_extra,
+    list_names,
+)
 from recordsmith.index import FRAMING_BYTES, ShardIndex, load_index
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
@@ -259,11 +266,28 @@ class StoredDataset:
 
     def _decode(self, numbers: npt.NDArray[np.int64]) -> Batch:
         plan = self._plan()
-        if any(index.compression != "none" for index in self._places().indexes):
-            parts = _core.decode_payloads(plan, self._payloads(numbers))
-        else:
-            parts = self._with_fresh_index(lambda table: table.file_set.decode(plan, *table.at(numbers), self._verify))
+        try:
+            if all(index.compression == "none" for index in self._places().indexes):
+                parts = self._with_fresh_index(
+                    lambda table: table.file_set.decode(plan, *table.at(numbers), self._verify)
+                )
+            else:
+                parts = self._decode_payloads(plan, numbers)
+        except SchemaMismatchError as error:
+            raise self._explained(error) from None
         return self.schema.assemble(parts)
+
+    def _decode_payloads(self, plan: _core.Plan, numbers: npt.NDArray[np.int64]) -> list[Any]:
+        payloads = self._payloads(numbers)
+        try:
+            return _core.decode_payloads(plan, payloads)
+        except RecordsmithError as error:
+            if error.record is not None and error.path is None:
+                # The core counted within the payloads it was given.
+                files, offsets, _, within = self._places().at(numbers[error.record : error.record + 1])
+                error.record = int(within[0])
+                error.at(path=self.files[int(files[0])], offset=int(offsets[0]))
+            raise
 
     def _payloads(self, numbers: npt.NDArray[np.int64]) -> list[bytes]:
         table = self._places()

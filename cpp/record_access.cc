@@ -13,6 +13,9 @@ namespace {
 // Up to here a copy out of the mapping is cheaper than a system call.
 constexpr std::size_t kSmallRead = 16 << 10;
 // What is worth a thread of its own.
+// How many records ahead, and how much of each, is asked for while one is copied: random places are never in the cache.
+constexpr std::size_t kPrefetchRecords = 6;
+constexpr std::size_t kPrefetchBytes = 512;
 constexpr std::uint64_t kBytesPerThread = std::uint64_t{2} << 20;
 
 Status changed(const File& file, const RecordPlace& place) {
@@ -110,6 +113,11 @@ Status read_payloads(Files files, std::span<const RecordPlace> places, bool veri
   Status first_failure;
   run_on_threads(workers, [&] {
     for (std::size_t i; (i = next_place.fetch_add(1, std::memory_order_relaxed)) < places.size();) {
+      if (i + kPrefetchRecords < places.size()) {
+        const RecordPlace& later = places[i + kPrefetchRecords];
+        const std::uint64_t bytes = std::min<std::uint64_t>(later.length + kFramingBytes, kPrefetchBytes);
+        files[later.file]->prefetch(later.offset, static_cast<std::size_t>(bytes));
+      }
       Status status = read_payload(*files[places[i].file], places[i], verify, targets[i]);
       if (status.is_ok()) continue;
       const std::lock_guard lock(mutex);

@@ -8,8 +8,8 @@ import struct
 import subprocess
 import sys
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def built(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that an index was built for, in order."""
     found: list[str] = []
     original = index_module.build_index
@@ -45,7 +45,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         return original(path, compression)
 
     monkeypatch.setattr(index_module, "build_index", noticed)
-    yield found
+    return found
 
 
 def beside(path: Path) -> Path:
@@ -57,7 +57,7 @@ def beside(path: Path) -> Path:
 
 @pytest.mark.parametrize("compression", [None, "gzip", "zlib"])
 def test_offsets_lengths_and_count(compression: str | None, path: Path):
-    compress = {None: bytes, "gzip": gzip.compress, "zlib": zlib.compress}[compression]
+    compress: Any = {None: bytes, "gzip": gzip.compress, "zlib": zlib.compress}[compression]
     path.write_bytes(compress(file_bytes(PAYLOADS)))
     index = build_index(path)
     assert index.offsets.tolist() == STARTS
@@ -298,7 +298,7 @@ def test_datasets_use_it(path: Path, built: list[str]):
 
 
 def tfrecord2idx(content: bytes) -> str:
-    """What NVIDIA's script of this name writes: it hops over the lengths and prints where it was, and how far it went."""
+    """What NVIDIA's script of this name writes: it hops over the lengths and prints where it was and how far it got."""
     lines = []
     at = 0
     while at < len(content):

@@ -166,7 +166,7 @@ def test_closing_gives_the_file_back(path: Path):
 
 def test_readers_do_not_disturb_each_other(path: Path):
     first, second = rs.RecordReader(path), rs.RecordReader(path)
-    assert [pair for pair in zip(first, second, strict=True)] == [(payload, payload) for payload in PAYLOADS]
+    assert list(zip(first, second, strict=True)) == [(payload, payload) for payload in PAYLOADS]
 
 
 def test_without_verification_a_damaged_payload_comes_as_it_is(path: Path):

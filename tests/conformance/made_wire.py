@@ -82,7 +82,10 @@ class WireMaker:
         return self._mixed(lambda: delimited(1, self.feature(), self._padding()), 3)
 
     def _message(self, fields: Sequence[Callable[[], bytes]]) -> bytes:
-        message = self._mixed(lambda: self._random.choice(fields)(), 3)
+        def one_of_them() -> bytes:
+            return self._random.choice(fields)()
+
+        message = self._mixed(one_of_them, 3)
         return message + self._wrong_wire_type(1) if self._one_in(16) else message
 
     def _features_field(self) -> bytes:

@@ -19,17 +19,16 @@ PROGRAM = """
 import gzip, json, os, sys
 import recordsmith as rs
 
-folder, way, payload_bytes, compressed = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == "1"
-actions = sys.argv[5:]
+folder, way, payload_bytes, compressed, *actions = sys.argv[1:]
+payload_bytes, compressed = int(payload_bytes), compressed == "1"
 count = 2_000_000 // payload_bytes
 schema = rs.Schema({"n": rs.Scalar("int64"), "filler": rs.Bytes()})
 
 
 def write(name, first, number):
     with rs.RecordWriter(name, compression="gzip" if compressed else None, level=1, sync=False) as writer:
-        writer.write_columns(
-            {"n": list(range(first, first + number)), "filler": [os.urandom(payload_bytes) for _ in range(number)]}, schema
-        )
+        fillers = [os.urandom(payload_bytes) for _ in range(number)]
+        writer.write_columns({"n": list(range(first, first + number)), "filler": fillers}, schema)
 
 
 def change(path, action):
@@ -243,7 +242,7 @@ for _ in range(12):
             reads += 1
     except errors:
         pass
-    for attempt in (lambda: rs.open(path).verify(threads + 1), lambda: len(rs.open(path)), lambda: rs.infer_schema(path)):
+    for attempt in (rs.open(path).verify, lambda: len(rs.open(path)), lambda: rs.infer_schema(path)):
         try:
             attempt()
         except errors:

@@ -126,5 +126,5 @@ def test_a_length_that_the_file_really_has_and_the_memory_does_not(name: str, tm
     found = outcomes(path)
     # The index needs the headers alone.
     assert found.pop("index") == ["nothing", 2]
-    for way, (error, message) in found.items():
-        assert error in ("MemoryError", "OSError"), (way, error, message)
+    for way, (raised, message) in found.items():
+        assert raised in ("MemoryError", "OSError"), (way, raised, message)

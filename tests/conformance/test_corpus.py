@@ -1,6 +1,6 @@
 """Real files written by other projects, read to the end and held against TensorFlow.
 
-They lie outside this project and may not be copied into it: where `../shared/corpus` is absent, these tests are skipped.
+They lie outside this project and may not be copied into it. Where `../shared/corpus` is absent, these are skipped.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def test_batches_from_two_threads_are_what_protobuf_decodes(entry: Entry, linked
 @pytest.mark.parametrize("entry", [entry for entry in ENTRIES if not entry.has_features], ids=lambda entry: entry.name)
 def test_other_payloads_are_never_shown_as_examples(entry: Entry, linked: Path):
     dataset = rs.open(linked)
-    for attempt in (lambda: dataset.schema, lambda: dataset[0], lambda: next(iter(dataset)), lambda: dataset.head()):
+    for attempt in (lambda: dataset.schema, lambda: dataset[0], lambda: next(iter(dataset)), dataset.head):
         with pytest.raises(rs.SchemaError, match=r"not tf\.train\.Example"):
             attempt()
     with pytest.raises(rs.SchemaError, match=r"not tf\.train\.Example"):

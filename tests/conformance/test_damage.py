@@ -45,10 +45,9 @@ WAYS: dict[str, Way] = {
 
 
 def read(way: Way, path: Path) -> tuple[list[Any], rs.RecordsmithError | None]:
-    delivered = []
+    delivered: list[Any] = []
     try:
-        for record in way(path):
-            delivered.append(record)
+        delivered.extend(way(path))
     except rs.RecordsmithError as error:
         return delivered, error
     return delivered, None
@@ -198,8 +197,8 @@ def test_every_single_bit_of_a_compressed_file_flipped(name: str, said: str, tmp
         else:
             assert delivered == PAYLOADS[: len(delivered)], bit
             assert error.path == str(path)
-    # What may change without a trace: the bits that fill up the last byte before the checksum, and gzip's remarks (is it
-    # text, when and where was it made).
+    # What may change without a trace: the bits that fill up the last byte before the checksum, and gzip's remarks (is
+    # it text, when and where was it made).
     remarks = {3, 4, 5, 6, 7, 8, 9} if name == "gzip" else set()
     assert set(unnoticed) <= remarks | {len(COMPRESSED[name]) - (9 if name == "gzip" else 5)}
 
@@ -316,10 +315,9 @@ def test_the_schema_is_inferred_from_what_is_sound(damage: str, tmp_path: Path):
         "gzip cut": gzip.compress(CONTENT[: STARTS[3] + 20])[:-4],
     }[damage]
     path.write_bytes(content)
-    delivered = []
+    delivered: list[bytes] = []
     with pytest.raises(rs.RecordsmithError) as caught:
-        for row in rs.open(path):
-            delivered.append(rs.encode_example(row))
+        delivered.extend(rs.encode_example(row) for row in rs.open(path))
     assert delivered == PAYLOADS[:3]
     assert caught.value.path == str(path)
     assert caught.value.record == 3

@@ -207,13 +207,16 @@ def fields_of(message: bytes) -> list[tuple[int, bytes]] | None:
 
 
 def check_failure(schema: rs.Schema, sound: Sequence[bytes], payload: bytes, problem: str) -> None:
-    error = rs.CorruptRecordError if problem == MALFORMED else rs.SchemaMismatchError
+    error: rs.RecordsmithError | None = None
+    rows = []
     try:
         rows = decode(schema, [*sound, payload])
-    except error as raised:
-        assert raised.record == len(sound)
-        if problem == MISMATCH:
-            assert raised.feature in schema
+    except rs.RecordsmithError as raised:
+        error = raised
+    if error is not None:
+        assert type(error) is (rs.CorruptRecordError if problem == MALFORMED else rs.SchemaMismatchError)
+        assert error.record == len(sound)
+        assert problem == MALFORMED or error.feature in schema
         return
     assert problem == MALFORMED, "what does not fit the schema was taken"
     part = wanted_part(schema, payload)
@@ -287,7 +290,7 @@ def expected_steps(feature: rs.Steps, steps: Any) -> tuple[str | None, Any]:
     (column,) = feature.plan("name")
     if steps is None:
         return (None, None) if column.presence == "optional" else (MISMATCH, None)
-    found = []
+    found: list[Any] = []
     for step in steps:
         if step is None and column.count is None:  # a step without a kind is an empty one
             found.append(

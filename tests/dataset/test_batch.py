@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gc
 import itertools
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -224,115 +222,6 @@ def test_a_size_of_numpy(ds: rs.Dataset):
     assert [len(batch["n"]) for batch in ds.batch(np.int32(100))] == [100, 100, 30]  # type: ignore[arg-type]
 
 
-# --- threads and memory ---
-
-LEAKS = """
-import os, sys
-import recordsmith as rs
-
-path, way = sys.argv[1], sys.argv[2]
-schema = rs.Schema({"n": rs.Scalar("int64")})
-with rs.RecordWriter(path) as writer:
-    writer.write_columns({"n": range(200_000)}, schema)
-ds = rs.open(path, schema=schema)
-next(iter(ds.batch(100, threads=4)))
-
-
-def threads():
-    return len(os.listdir("/proc/self/task"))
-
-
-def files():
-    return len(os.listdir("/proc/self/fd"))
-
-
-before = threads(), files()
-for _ in range(30):
-    if way == "break":
-        for batch in ds.batch(100, threads=4):
-            break
-    elif way == "close":
-        batches = iter(ds.batch(100, threads=3))
-        next(batches)
-        assert threads() > before[0]
-        batches.close()
-    elif way == "whole":
-        assert sum(len(batch["n"]) for batch in ds.batch(5000, threads=4)) == 200_000
-    elif way == "unused":
-        iter(ds.batch(100, threads=4))
-    elif way == "raises":
-        try:
-            for batch in ds.batch(100, threads=4):
-                raise ZeroDivisionError
-        except ZeroDivisionError:
-            pass
-assert (threads(), files()) == before, (threads(), files(), before)
-"""
-
-
-@pytest.mark.parametrize("way", ["break", "close", "whole", "unused", "raises"])
-def test_no_thread_and_no_file_is_left(way: str, tmp_path: Path):
-    # In a process of its own: other libraries start threads when they like.
-    finished = subprocess.run(
-        [sys.executable, "-c", LEAKS, str(tmp_path / "data.tfrecord"), way], capture_output=True, text=True, check=False
-    )
-    assert finished.returncode == 0, finished.stderr
-
-
-AT_EXIT = """
-import sys
-import recordsmith as rs
-
-schema = rs.Schema({"n": rs.Scalar("int64")})
-with rs.RecordWriter(sys.argv[1]) as writer:
-    writer.write_columns({"n": range(200_000)}, schema)
-batches = iter(rs.open(sys.argv[1], schema=schema).batch(10, threads=4))
-next(batches)
-print("end")
-"""
-
-
-def test_a_process_ends_with_threads_at_work(tmp_path: Path):
-    finished = subprocess.run(
-        [sys.executable, "-c", AT_EXIT, str(tmp_path / "data.tfrecord")], capture_output=True, text=True, check=False
-    )
-    assert (finished.returncode, finished.stdout) == (0, "end\n"), finished.stderr
-
-
-NO_ROOM = """
-import resource, sys
-import numpy, recordsmith as rs
-
-schema = rs.Schema({"n": rs.Scalar("int64")})
-with rs.RecordWriter(sys.argv[1]) as writer:
-    writer.write_columns({"n": range(200_000)}, schema)
-ds = rs.open(sys.argv[1], schema=schema)
-pages = int(open("/proc/self/statm").read().split()[0])
-limit = pages * resource.getpagesize() + (300 << 20)
-resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-try:
-    if sys.argv[2] == "verify":
-        assert ds.verify(threads=500) == 200_000
-    else:
-        assert sum(len(batch["n"]) for batch in ds.batch(100, threads=500)) == 200_000
-except (rs.RecordsmithError, RuntimeError, OSError, MemoryError) as error:
-    print(repr(error))
-# Whatever came of it, the process is alive and well.
-assert sum(len(batch["n"]) for batch in ds.batch(100, threads=1)) == 200_000
-"""
-
-
-@pytest.mark.parametrize("way", ["batches", "verify"])
-def test_threads_that_cannot_be_started(way: str, tmp_path: Path):
-    finished = subprocess.run(
-        [sys.executable, "-c", NO_ROOM, str(tmp_path / "data.tfrecord"), way],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert finished.returncode == 0, finished.stderr
-
-
 def test_batches_outlive_the_dataset(folder: Path):
     batches = list(rs.open(folder, schema=SCHEMA).batch(50, threads=2))
     gc.collect()
@@ -350,10 +239,10 @@ def test_rows_before_a_mismatch_come_first(size: int, threads: int, tmp_path: Pa
     with rs.RecordWriter(path) as writer:
         for n in range(100):
             writer.write_example({"n": n if n != 61 else [n, n]})
-    found = []
+    batches = rs.open(path, schema=rs.Schema({"n": rs.Scalar("int64")})).batch(size, threads=threads)
+    found: list[int] = []
     with pytest.raises(rs.SchemaMismatchError) as caught:
-        for batch in rs.open(path, schema=rs.Schema({"n": rs.Scalar("int64")})).batch(size, threads=threads):
-            found += batch["n"].tolist()
+        found.extend(n for batch in batches for n in batch["n"].tolist())
     assert found == list(range(61))
     assert (caught.value.path, caught.value.record, caught.value.feature) == (str(path), 61, "n")
 
@@ -379,10 +268,9 @@ def test_a_file_that_is_gone(threads: int, tmp_path: Path):
             writer.write_example({"n": 1})
     ds = rs.open(tmp_path, schema=rs.Schema({"n": rs.Scalar("int64")}))
     (tmp_path / "b.tfrecord").unlink()
-    found = []
+    found: list[int] = []
     with pytest.raises(FileNotFoundError) as caught:
-        for batch in ds.batch(1, threads=threads):
-            found += batch["n"].tolist()
+        found.extend(n for batch in ds.batch(1, threads=threads) for n in batch["n"].tolist())
     assert found == [1]
     assert caught.value.filename == str(tmp_path / "b.tfrecord")
 
@@ -401,7 +289,7 @@ def test_steps(threads: int, tmp_path: Path):
             "words": rs.Steps(rs.Text()),
         }
     )
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "id": n,
             "tokens": [[t] * (t % 3) for t in range(n % 4)],

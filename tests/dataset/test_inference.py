@@ -206,9 +206,7 @@ def test_payloads_are_told_apart(payload: bytes, kind: str, tmp_path: Path):
     assert take_census([str(path)]).payloads == {kind: 2}
 
 
-@pytest.mark.parametrize(
-    "text", [b"\n", b"\n\n", b"\n\x0a", b"\n\x20 a line that begins with a newline....", b"text\n" * 50]
-)
+@pytest.mark.parametrize("text", [b"\n", b"\n\n", b"\n\x20 a line that begins with a newline....", b"text\n" * 50])
 def test_text_that_begins_like_an_example(text: bytes, tmp_path: Path):
     """A newline is the byte that Examples begin with. Text must not be shown as Examples for it."""
     path = tmp_path / "data.tfrecord"

@@ -343,7 +343,7 @@ class _PlaceTable:
         self, numbers: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
         """Return file, offset, length and number within the file of each of these records."""
-        if len(numbers) and int(numbers.max()) >= self.records:
+        if len(numbers) and int(numbers.max()) >= self.records:  # the files were indexed anew, and are shorter
             raise IndexError(f"there is no record {int(numbers.max())}: the dataset has {self.records} now")
         files = np.searchsorted(self.starts, numbers, side="right") - 1
         position = numbers + files

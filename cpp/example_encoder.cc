@@ -69,6 +69,16 @@ Status message_too_large(std::size_t size, std::string_view feature) {
 
 std::uint8_t* pack_varint(std::int64_t number, std::uint8_t* to) {
   const auto value = static_cast<std::uint64_t>(number);
+  if (value >> 28 == 0) {
+    // Four bytes at most, which is most numbers: comparisons give the size sooner than counting bits does.
+    constexpr std::uint32_t kMore[] = {0, 0x80, 0x8080, 0x808080};
+    const auto small = static_cast<std::uint32_t>(value);
+    const std::size_t extra = std::size_t{small >= 1u << 7} + (small >= 1u << 14) + (small >= 1u << 21);
+    const std::uint32_t bytes =
+        (small & 0x7f) | (small & 0x3f80) << 1 | (small & 0x1fc000) << 2 | (small & 0xfe00000) << 3 | kMore[extra];
+    std::memcpy(to, &bytes, sizeof bytes);
+    return to + extra + 1;
+  }
   if (value >> 56 != 0) return put_varint(to, value);
   // Eight bytes are stored whatever the size is; what follows overwrites those too many.
   const std::size_t size = varint_size(value);

@@ -190,12 +190,12 @@ Status RecordCursor::next_block(std::size_t max_records, std::size_t target_byte
   return Status::ok();
 }
 
-Status RecordCursor::resynchronise(bool* found) {
+Status RecordCursor::resynchronise(bool* found, std::uint64_t within) {
   *found = false;
   block_start_ = begin_;
   RECORDSMITH_RETURN_IF_ERROR(fetch(1, kReadBytes));
   if (end_ == begin_) return Status::ok();
-  for (;;) {
+  for (std::uint64_t searched = 0; searched < within; ++searched) {
     ++begin_;
     ++offset_;
     block_start_ = begin_;
@@ -216,6 +216,7 @@ Status RecordCursor::resynchronise(bool* found) {
       }
     }
     std::uint64_t length = 0;
+    if (window_.data()[begin_ + 7] != 0) continue;  // above any length there is: no need to compute its checksum
     if (!read_header(window_.data() + begin_, &length) || length > kLargestLength) continue;
     std::uint64_t left = 0;
     RECORDSMITH_RETURN_IF_ERROR(stream_->remaining(&left));
@@ -223,6 +224,7 @@ Status RecordCursor::resynchronise(bool* found) {
     *found = true;
     return Status::ok();
   }
+  return Status::ok();
 }
 
 namespace {
@@ -318,6 +320,9 @@ void check_stretch(const std::shared_ptr<const File>& file, Stretch* stretch) {
   stretch->met_end = cursor.offset() == stretch->end;
 }
 
+// How far to look for a boundary before giving up on another thread.
+constexpr std::uint64_t kFarthestBoundary = std::uint64_t{4} << 20;
+
 // Cuts a file into stretches at places where a header's checksum holds. That such a place really is a record's
 // beginning is only known once the stretch before has ended there.
 Status cut_into_stretches(const std::shared_ptr<const File>& file, std::size_t wanted,
@@ -329,7 +334,7 @@ Status cut_into_stretches(const std::shared_ptr<const File>& file, std::size_t w
     const std::uint64_t nominal = std::max(size / wanted * i, starts.back() + 1);
     RecordCursor cursor(std::make_unique<FileStream>(file, nominal), file->path(), nominal);
     bool found = false;
-    RECORDSMITH_RETURN_IF_ERROR(cursor.resynchronise(&found));
+    RECORDSMITH_RETURN_IF_ERROR(cursor.resynchronise(&found, kFarthestBoundary));
     if (!found) break;
     starts.push_back(cursor.offset());
   }

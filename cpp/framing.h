@@ -73,8 +73,9 @@ class RecordCursor {
   Status next_block(std::size_t max_records, std::size_t target_bytes, RecordBlock* block);
 
   // After a failure: moves to the next byte offset at which a header's length CRC holds and its record fits into the
-  // file. *found is false if there is none up to the end. The record numbers go on without a gap.
-  Status resynchronise(bool* found);
+  // file. *found is false if there is none up to the end, or within that many bytes. The record numbers go on without a
+  // gap.
+  Status resynchronise(bool* found, std::uint64_t within = kUnknown);
 
   std::uint64_t offset() const { return offset_; }
   std::uint64_t number() const { return number_; }

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "../batch_stream.h"
@@ -60,12 +61,26 @@ class RecordStream {
 
   // After a failure: passes over the damaged record. False if nothing sound follows.
   bool recover() {
-    if (position_ < block_.size()) {  // a bad data CRC: the length still holds
+    if (position_ + 1 < block_.size()) {  // a bad data CRC, and a sound header where the length says
       ++position_;
       return true;
     }
     bool found = false;
-    run([&] { return cursor_->resynchronise(&found); });
+    run([&] {
+      if (position_ < block_.size()) {
+        const std::uint64_t damaged = block_[position_].offset;
+        const std::uint64_t number = block_[position_].number + 1;
+        block_ = RecordBlock();
+        position_ = 0;
+        // The length can be trusted only if a sound header, or the end, is where it leads.
+        if (cursor_->next_block(~std::size_t{0}, kBlockBytes, &block_).is_ok()) {
+          found = !block_.empty();
+          return Status::ok();
+        }
+        if (file_->is_seekable()) RECORDSMITH_RETURN_IF_ERROR(restart_at(damaged, number));
+      }
+      return cursor_->resynchronise(&found);
+    });
     return found;
   }
 
@@ -74,6 +89,26 @@ class RecordStream {
   const char* compression() const { return compression_name(compression_); }
 
  private:
+  // A new cursor at an offset of the (inflated) file; a compressed one is inflated up to there again.
+  Status restart_at(std::uint64_t offset, std::uint64_t number) {
+    std::unique_ptr<ByteStream> stream;
+    if (compression_ == Compression::kNone) {
+      stream = std::make_unique<FileStream>(file_, offset);
+    } else {
+      stream = open_stream(file_, compression_);
+      const Buffer discarded(kBlockBytes);
+      for (std::uint64_t left = offset; left > 0;) {
+        std::size_t got = 0;
+        const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(left, kBlockBytes));
+        RECORDSMITH_RETURN_IF_ERROR(stream->read(discarded.data(), wanted, &got));
+        if (got == 0) break;
+        left -= got;
+      }
+    }
+    cursor_ = std::make_unique<RecordCursor>(std::move(stream), file_->path(), offset, number);
+    return Status::ok();
+  }
+
   bool verify_;
   std::shared_ptr<const File> file_;
   Compression compression_ = Compression::kNone;

@@ -46,7 +46,7 @@ def encode_example(mapping: Mapping[str, Any]) -> bytes:
 
     Without a schema the type of each value decides: integers and bools become an int64 list, floats a float list, str
     (as UTF-8) and bytes a bytes list. Lists, tuples and arrays of any shape are flattened; use a Schema to keep dtype
-    and shape. None is left out. Features are written in the order of their names: the same content gives the same bytes.
+    and shape. None is left out. Features are written in the order of their names, so equal content gives equal bytes.
 
     >>> encode_example({"label": 3}).hex()
     '0a100a0e0a056c6162656c12051a030a0103'

@@ -145,7 +145,6 @@ def test_a_cut_file(run, pets_file):
 
 
 def test_the_tfrecord_package_reads_what_was_written(run, pets_file):
-    pytest.importorskip("tfrecord")
     run("index", pets_file, "--format", "vahidk")
     index = np.loadtxt(pets_file.parent / "pets.tfindex", dtype=np.int64)  # as the package does
     data = pets_file.read_bytes()

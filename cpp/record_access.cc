@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t kSmallRead = 16 << 10;
 // What is worth a thread of its own.
 // How many records ahead, and how much of each, is asked for while one is copied: random places are never in the cache.
-constexpr std::size_t kPrefetchRecords = 6;
-constexpr std::size_t kPrefetchBytes = 512;
-constexpr std::uint64_t kBytesPerThread = std::uint64_t{2} << 20;
+constexpr std::size_t kPrefetchRecords = 8;
+constexpr std::size_t kPrefetchBytes = 1024;
+constexpr std::uint64_t kBytesPerThread = 384 << 10;
 
 Status changed(const File& file, const RecordPlace& place) {
   Failure failure;

@@ -26,6 +26,7 @@ from recordsmith.index import (
     save_index,
 )
 from tests.made_records import file_bytes, masked_crc32c, starts
+from tests.mounted_disk import make_read_only, mounted_disk
 
 PAYLOADS = [b"foo", b"", b"x" * 100, b"bar"] * 50
 STARTS = starts(PAYLOADS)
@@ -238,6 +239,20 @@ def test_a_read_only_folder(path: Path, built: list[str]):
         path.parent.chmod(0o755)
     assert built == ["some.tfrecord"]
     assert Path(cache_paths(str(path))[1]).is_file()
+
+
+def test_a_read_only_disk(built: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(index_module, "_WORTH_KEEPING", 0)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with mounted_disk(tmp_path / "disk", "1m") as disk:
+        path = disk / "some.tfrecord"
+        path.write_bytes(file_bytes(PAYLOADS))
+        make_read_only(disk)
+        assert load_index(path).offsets.tolist() == load_index(path).offsets.tolist() == STARTS
+        assert rs.open(path).raw(2) == PAYLOADS[2]
+        kept = cache_paths(str(path))[1]
+    assert Path(kept).is_file()
+    assert built == ["some.tfrecord"]
 
 
 def test_where_nothing_can_be_written_it_works_all_the_same(path: Path, built: list[str], tmp_path: Path):

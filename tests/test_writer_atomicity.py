@@ -17,6 +17,7 @@ import pytest
 import recordsmith as rs
 from recordsmith.shards import files_in
 from tests.made_records import file_bytes
+from tests.mounted_disk import make_read_only, mounted_disk
 
 SCHEMA = rs.Schema({"n": rs.Scalar("int64"), "name": rs.Text(optional=True)})
 OLD = file_bytes([b"old"])
@@ -269,18 +270,10 @@ def test_a_file_that_may_not_grow_is_an_error_and_never_a_short_file(way: str, c
 
 @pytest.fixture
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "tiny"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)], capture_output=True, text=True, check=False
-    )
-    if mounted.returncode != 0:
-        pytest.skip(f"this user may not mount a small disk: {mounted.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+    with mounted_disk(tmp_path / "tiny", "64k") as folder:
+        yield folder
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="mounts a tmpfs")
 @pytest.mark.parametrize("compression", ["", "zlib"])
 @pytest.mark.parametrize("way", [way for way in WAYS_TO_WRITE if way != "small"])
 def test_a_full_disk_is_an_error_and_never_a_short_file(way: str, compression: str, tiny_disk: Path):
@@ -291,6 +284,16 @@ def test_a_full_disk_is_an_error_and_never_a_short_file(way: str, compression: s
     )
     assert f"[{errno.ENOSPC}, " in ended.stdout, "no error was raised"
     assert "Free some space" in ended.stdout
+    assert nothing_happened(target)
+
+
+def test_a_disk_that_may_not_be_written(tiny_disk: Path):
+    target = tiny_disk / "data.tfrecord"
+    target.write_bytes(OLD)
+    make_read_only(tiny_disk)
+    with pytest.raises(OSError, match="Read-only") as caught:
+        rs.RecordWriter(target)
+    assert caught.value.errno == errno.EROFS
     assert nothing_happened(target)
 
 

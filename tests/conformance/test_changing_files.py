@@ -200,67 +200,79 @@ def test_reading_a_compressed_file_by_number(way: str, tmp_path: Path):
 
 # The file shrinks and grows all the time while it is read over and over.
 RACE = """
-import os, sys, threading, time
+import os, sys, threading
 import recordsmith as rs
 
-path, threads = sys.argv[1], int(sys.argv[2])
+path, threads, payload_bytes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+count = 6_000_000 // payload_bytes
+schema = rs.Schema({"n": rs.Scalar("int64"), "filler": rs.Bytes()})
 with rs.RecordWriter(path) as writer:
-    for n in range(60_000):
-        writer.write_example({"n": n})
+    writer.write_columns({"n": range(count), "filler": [bytes(payload_bytes)] * count}, schema)
 whole = open(path, "rb").read()
-schema = rs.Schema({"n": rs.Scalar("int64")})
 dataset = rs.open(path, schema=schema)
-numbers = range(0, len(dataset), 97)
-reads = 0
+numbers = list(range(0, count, max(1, count // 300)))
+dataset[0]
 
 
 def disturb(stop):
     round = 0
     with open(path, "r+b") as file:
         while not stop.is_set():
-            file.truncate(round * 7919 % len(whole))
+            file.truncate(round * 79_193 % len(whole))
             file.seek(0)
             file.write(whole)
             file.flush()
             round += 1
 
 
+def read_in_order():
+    for batch in rs.open(path, schema=schema).batch(1000, threads=threads):
+        assert (batch["n"] < count).all()
+
+
+def read_by_number():
+    for n in numbers:
+        assert dataset[n]["n"] == n
+
+
+def read_several():
+    assert dataset[numbers]["n"].tolist() == numbers
+
+
+def read_raw():
+    assert [int(rs.decode_example(payload)["n"][0]) for payload in dataset.raw(range(count))] == list(range(count))
+
+
+def count_and_infer():
+    rs.open(path).verify(threads + 1)
+    len(rs.open(path))
+    rs.infer_schema(path)
+
+
 stop = threading.Event()
 disturber = threading.Thread(target=disturb, args=(stop,))
 disturber.start()
-errors = (rs.RecordsmithError, OSError, IndexError)
-for _ in range(12):
-    try:
-        for batch in rs.open(path, schema=schema).batch(1000, threads=threads):
-            assert (batch["n"] < 60_000).all()
-            reads += 1
-    except errors:
-        pass
-    try:
-        for n in numbers:
-            assert dataset[n]["n"] == n
-            reads += 1
-    except errors:
-        pass
-    for attempt in (rs.open(path).verify, lambda: len(rs.open(path)), lambda: rs.infer_schema(path)):
-        try:
-            attempt()
-        except errors:
-            pass
-stop.set()
-disturber.join()
-assert rs.open(path).verify() == 60_000
+try:
+    for _ in range(12):
+        for attempt in (read_in_order, read_by_number, read_several, read_raw, count_and_infer):
+            try:
+                attempt()
+            except (rs.RecordsmithError, OSError, IndexError):
+                pass
+finally:
+    stop.set()
+    disturber.join()
+assert rs.open(path).verify() == count
 print("survived")
 """
 
 
+@pytest.mark.parametrize("payload_bytes", [100, LARGE])
 @pytest.mark.parametrize("threads", [0, 1, 2])
-def test_a_file_that_changes_all_the_time(threads: int, tmp_path: Path):
+def test_a_file_that_changes_all_the_time(threads: int, payload_bytes: int, tmp_path: Path):
+    arguments = [str(tmp_path / "data.tfrecord"), str(threads), str(payload_bytes)]
     finished = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", RACE, str(tmp_path / "data.tfrecord"), str(threads)],
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-X", "faulthandler", "-c", RACE, *arguments], capture_output=True, text=True, check=False
     )
     assert finished.returncode == 0, f"the process ended with {finished.returncode}:\n{finished.stderr}"
     assert finished.stdout == "survived\n"

@@ -177,11 +177,21 @@ Status RecordCursor::next_block(std::size_t max_records, std::size_t target_byte
     if (!outcome.is_ok() && outcome.failure().record == kUnknown) outcome.failure().record = number_;
     return outcome;
   }
-  // The block takes the window; what follows its last record goes into a new one.
+  // The block takes the window; what follows its last record goes into a new one. Should there be no memory for that,
+  // the cursor stands where it stood before, and no record is lost.
   last_block_bytes_ = begin_ - block_start_;
   const std::size_t left = end_ - begin_;
   const std::size_t next_start = offset_ % kPageSize;
-  Buffer fresh(next_start + left + std::max(kReadBytes, last_block_bytes_ + last_block_bytes_ / 8) + kPageSize);
+  Buffer fresh;
+  try {
+    fresh = Buffer(next_start + left + std::max(kReadBytes, last_block_bytes_ + last_block_bytes_ / 8) + kPageSize);
+  } catch (const std::bad_alloc&) {
+    offset_ = block->spans_.front().offset;
+    number_ = block->spans_.front().number;
+    begin_ = block_start_;
+    block->spans_.clear();
+    throw;
+  }
   if (left > 0) std::memcpy(fresh.data() + next_start, window_.data() + begin_, left);
   block->bytes_ = std::move(window_);
   window_ = std::move(fresh);

@@ -13,10 +13,10 @@ namespace {
 // Up to here a copy out of the mapping is cheaper than a system call.
 constexpr std::size_t kSmallRead = 16 << 10;
 // What is worth a thread of its own.
+constexpr std::uint64_t kBytesPerThread = 384 << 10;
 // How many records ahead, and how much of each, is asked for while one is copied: random places are never in the cache.
 constexpr std::size_t kPrefetchRecords = 8;
 constexpr std::size_t kPrefetchBytes = 1024;
-constexpr std::uint64_t kBytesPerThread = 384 << 10;
 
 Status changed(const File& file, const RecordPlace& place) {
   Failure failure;

@@ -90,9 +90,9 @@ def _document(
         "seed": SEED,
         "method": (
             "All files lie in the page cache or in memory-backed storage. Every figure is the best of several passes; "
-            "the passes of the peers alternate. Each peer runs in a process of its own. A form more than four times "
-            "slower than the best form of its peer is measured once, and none is measured again after 20 seconds. "
-            "Each task states its own method."
+            "the peers take turns, and a turn has one pass, or as many as fit into 0.6 seconds, at most five. "
+            "Each peer runs in a process of its own. A form more than four times slower than the best form of its "
+            "peer has one turn, and none is measured again after 20 seconds. Each task states its own method."
         ),
         "datasets": {
             name: {
@@ -118,7 +118,7 @@ def _parse() -> argparse.Namespace:
         "--datasets", type=_names(DATASETS), default=list(DATASETS), help=f"datasets: {', '.join(DATASETS)}"
     )
     parser.add_argument("--scale", type=float, default=1.0, help="part of the records, for a quick run (default 1)")
-    parser.add_argument("--repeats", type=int, default=5, help="passes of each peer; the best counts (default 5)")
+    parser.add_argument("--repeats", type=int, default=5, help="turns of each peer; the best pass counts (default 5)")
     parser.add_argument("--dir", type=Path, default=default_folder(), help="where the data lies (default %(default)s)")
     parser.add_argument("--json", type=Path, default=RESULTS / "latest.json", help="the results (default %(default)s)")
     parser.add_argument(

@@ -11,6 +11,10 @@ from bench.workers import PeerFailedError
 HOPELESS = 4.0
 # A form whose passes have taken this many seconds together is not measured again: its figure no longer moves.
 ENOUGH_SECONDS = 20.0
+# A turn goes on for this long, with a limit: a pass of a few hundredths of a second right after someone else's turn
+# would measure cold caches and sleeping cores more than the contender.
+TURN_SECONDS = 0.6
+MOST_PASSES_A_TURN = 5
 
 
 @dataclass(slots=True)
@@ -32,7 +36,7 @@ class Contender:
 def alternate(
     contenders: Iterable[Contender], *, repeats: int, say: Callable[[str], None], only_best: bool = True
 ) -> None:
-    """Run each contender once, then each again, and so on: A, B, C, A, B, C.
+    """Give each contender a turn, then each again, and so on: A, B, C, A, B, C. A turn of short passes has several.
 
     `only_best`: of each peer only the best form is wanted, so that hopeless ones need not be repeated.
     """
@@ -43,11 +47,18 @@ def alternate(
                 number > 0 and _is_settled(contender, contenders, only_best=only_best)
             ):
                 continue
-            say(f"pass {number + 1} of {repeats}: {contender.peer}, {contender.form}")
+            say(f"turn {number + 1} of {repeats}: {contender.peer}, {contender.form}")
             try:
-                contender.seconds.append(contender.run())
+                contender.seconds += _turn(contender.run)
             except PeerFailedError as problem:
                 contender.failure = str(problem)
+
+
+def _turn(run: Callable[[], float]) -> list[float]:
+    passes: list[float] = []
+    while sum(passes) < TURN_SECONDS and len(passes) < MOST_PASSES_A_TURN:
+        passes.append(run())
+    return passes
 
 
 def _is_settled(contender: Contender, contenders: list[Contender], *, only_best: bool) -> bool:

@@ -41,7 +41,7 @@ def section(results: dict[str, Any]) -> str:
     named = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
     method = (
         f"Measured on {results['date'][:10]} on {machine['cpu']}, {machine['cores']} cores, everything in the page "
-        f"cache, best of {results['repeats']} passes that take turns, by `make bench` ({named}). Every figure, also "
+        f"cache, best pass of {results['repeats']} turns, by `make bench` ({named}). Every figure, also "
         "those without a target, is in `bench/results/latest.json` after a run; "
         "[bench/README.md](bench/README.md) says how to read them."
     )

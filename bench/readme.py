@@ -52,7 +52,7 @@ def shown(value: float, unit: str) -> str:
     """A value with its unit."""
     if unit == "seconds":
         return f"{value:.3f} s"
-    return f"{value:.0%}" if unit == "fraction" else f"{value:.1f}×"
+    return f"{value:.1%}" if unit == "fraction" else f"{value:.1f}×"
 
 
 def held_to(outcome: dict[str, Any]) -> str:

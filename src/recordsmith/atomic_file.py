@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 from collections.abc import Iterator
 
 __all__ = ["put_in_place", "temporary_name", "write_atomically"]
+
+
+_CANNOT_SYNC_FOLDERS = (errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM)
 
 
 def temporary_name(final: str) -> str:
@@ -35,12 +39,17 @@ def put_in_place(temporary: str, final: str, *, sync: bool = True) -> None:
     os.replace(temporary, final)
     if sync:
         # The rename is an entry in the folder: without this it may be lost although the file's bytes are safe.
-        with contextlib.suppress(OSError):  # some file systems cannot sync a folder
+        try:
             descriptor = os.open(os.path.dirname(final) or ".", os.O_RDONLY)
             try:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+        except OSError as error:
+            # Some file systems cannot sync a folder, and some folders may be written but not read. A disk that fails
+            # to sync is another matter.
+            if error.errno not in _CANNOT_SYNC_FOLDERS:
+                raise
 
 
 @contextlib.contextmanager

@@ -74,7 +74,8 @@ def find_layout(paths: PathLike | Iterable[PathLike]) -> DatasetLayout:
     files: list[str] = []
     for path in found:
         files.extend(_folder_layout(path).files if os.path.isdir(path) else [path])
-    warn_if_incomplete(files) if isinstance(paths, (str, os.PathLike)) and len(files) > 1 else None
+    if isinstance(paths, (str, os.PathLike)) and len(files) > 1:
+        warn_if_incomplete(files)
     return DatasetLayout(tuple(files), _splits_by_name(files))
 
 

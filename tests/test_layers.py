@@ -24,6 +24,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"atomic_file", "compression", "file_signatures"}),
     frozenset({"core_failures"}),
     frozenset({"columns"}),
+    frozenset({"images", "text"}),
     frozenset({"schema", "shards"}),
     frozenset({"example", "reader", "row_writing", "writer", "index"}),
     frozenset({"dataset"}),

@@ -1,0 +1,1 @@
+"""Making datasets: sources, parallel work, splits, balance, shards, resume."""

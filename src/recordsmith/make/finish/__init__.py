@@ -1,0 +1,1 @@
+"""What is done to records once the splits are known."""

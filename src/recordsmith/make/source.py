@@ -1,0 +1,122 @@
+"""What a dataset is made from: a source gives chunks, and a chunk, loaded anywhere, gives rows.
+
+    source ──chunks()──► chunk, chunk, chunk     cheap descriptions, in an order that depends on the data alone
+                           │
+                         load()                  in any thread or process
+                           │
+                         Loaded                  columns, where each row came from, and what could not be loaded
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+from recordsmith.schema import Schema
+
+__all__ = ["Chunk", "Loaded", "Places", "Reject", "Source"]
+
+
+class Places(Protocol):
+    """Where the rows of a chunk came from, put into words only for the rows that are asked about."""
+
+    def of(self, row: int) -> str:
+        """Say where a row of the chunk came from, such as "photos/cat/1.jpg" or "data.csv, line 17"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """A row that does not get into the dataset, and why.
+
+    Attributes:
+        source: where the row came from, in words.
+        row: its number in the whole source, where that is known.
+        feature: the feature that was at fault, if it was one.
+        reason: what is wrong with it.
+        value: the value at fault, shortened.
+
+    >>> Reject("photos/cat/1.jpg", None, "image", "The JPEG ends early.").feature
+    'image'
+    """
+
+    source: str
+    row: int | None
+    feature: str | None
+    reason: str
+    value: str | None = None
+
+
+@dataclass(slots=True)
+class Loaded:
+    """The rows of one chunk.
+
+    Attributes:
+        columns: the columns by feature name, in any form that a schema takes.
+        rows: how many rows the columns have.
+        places: where they came from.
+        rejects: rows that could not be loaded; the columns do not have them.
+
+    >>> class Numbered:
+    ...     def of(self, row): return f"row {row}"
+    >>> Loaded({"x": [1, 2]}, 2, Numbered()).places.of(1)
+    'row 1'
+    """
+
+    columns: dict[str, Any]
+    rows: int
+    places: Places
+    rejects: list[Reject] = field(default_factory=list)
+
+
+class Chunk(ABC):
+    """A piece of a source, small enough to be loaded whole. It is pickled to where it is loaded.
+
+    Attributes:
+        source_bytes: how much of the source it stands for; progress is counted in it.
+    """
+
+    source_bytes: int = 0
+
+    @abstractmethod
+    def load(self) -> Loaded:
+        """Load the rows. One bad row is a Reject and not an exception."""
+
+
+class Source(ABC):
+    """Where the rows of a dataset come from.
+
+    Attributes:
+        kind: the name under which `rs.sources` and the command line know it.
+        label: the feature that is the label, where there is an obvious one.
+        provenance: features that only say where a row came from; rows that differ in nothing else are identical.
+        sequential: chunks carry their data and can only be made one after the other.
+    """
+
+    kind: ClassVar[str]
+    label: str | None = None
+    provenance: tuple[str, ...] = ()
+    sequential: bool = False
+
+    @abstractmethod
+    def schema(self) -> Schema:
+        """Return the schema of the rows as they are loaded, from a look at the data where it takes one."""
+
+    @abstractmethod
+    def chunks(self) -> Iterator[Chunk]:
+        """Give the chunks in order. Where they begin and end depends on the data alone."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """Return what the source is, JSON-ready: its kind, its options, and how its files can be told from others."""
+
+    @property
+    def size_bytes(self) -> int | None:
+        """How large the source is, where that is quickly known."""
+        return None
+
+    @property
+    def row_count(self) -> int | None:
+        """How many rows the source has, where that is quickly known."""
+        return None

@@ -49,6 +49,12 @@ Status RecordSink::create(const std::string& path, Compression compression, int 
   return Status::ok();
 }
 
+std::unique_ptr<RecordSink> RecordSink::in_memory() {
+  std::unique_ptr<RecordSink> sink(new RecordSink("", -1));
+  sink->in_memory_ = true;
+  return sink;
+}
+
 RecordSink::~RecordSink() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
@@ -106,13 +112,22 @@ Status RecordSink::drain() {
   return Status::ok();
 }
 
-Status RecordSink::claim(std::size_t size, std::uint8_t** payload) {
-  if (descriptor_ < 0) return Status::of(Code::kInvalidArgument, "the writer is closed");
-  const std::size_t needed = size + kFramingBytes;
-  if (used_ + needed > buffer_.capacity()) {
-    RECORDSMITH_RETURN_IF_ERROR(drain());
-    if (needed > buffer_.capacity()) buffer_ = Buffer(needed);
+Status RecordSink::make_room(std::size_t needed) {
+  if (!is_open()) return Status::of(Code::kInvalidArgument, "the writer is closed");
+  if (used_ + needed <= buffer_.capacity()) return Status::ok();
+  if (in_memory_) {
+    Buffer larger(std::max(used_ + needed, 2 * buffer_.capacity()));
+    std::memcpy(larger.data(), buffer_.data(), used_);
+    buffer_ = std::move(larger);
+    return Status::ok();
   }
+  RECORDSMITH_RETURN_IF_ERROR(drain());
+  if (needed > buffer_.capacity()) buffer_ = Buffer(needed);
+  return Status::ok();
+}
+
+Status RecordSink::claim(std::size_t size, std::uint8_t** payload) {
+  RECORDSMITH_RETURN_IF_ERROR(make_room(size + kFramingBytes));
   *payload = buffer_.data() + used_ + kHeaderBytes;
   return Status::ok();
 }
@@ -135,8 +150,45 @@ Status RecordSink::append(const std::uint8_t* payload, std::size_t size) {
   return Status::ok();
 }
 
+Status RecordSink::append_frames(const std::uint8_t* frames, std::size_t size, bool* sound) {
+  std::uint64_t records = 0;
+  *sound = false;
+  for (std::size_t at = 0; at < size; ++records) {
+    std::uint64_t length = 0;
+    if (size - at < kFramingBytes || !read_header(frames + at, &length) || length > size - at - kFramingBytes) {
+      return Status::ok();
+    }
+    at += static_cast<std::size_t>(length) + kFramingBytes;
+  }
+  *sound = true;
+  if (size == 0) return Status::ok();
+  RECORDSMITH_RETURN_IF_ERROR(make_room(size));
+  std::memcpy(buffer_.data() + used_, frames, size);
+  used_ += size;
+  bytes_ += size;
+  records_ += records;
+  return Status::ok();
+}
+
+Buffer RecordSink::take(std::vector<std::uint64_t>* offsets) {
+  offsets->clear();
+  offsets->reserve(static_cast<std::size_t>(records_) + 1);
+  for (std::size_t at = 0; at < used_;) {
+    offsets->push_back(at);
+    std::uint64_t length = 0;
+    read_header(buffer_.data() + at, &length);
+    at += static_cast<std::size_t>(length) + kFramingBytes;
+  }
+  offsets->push_back(used_);
+  used_ = 0;
+  bytes_ = 0;
+  records_ = 0;
+  return std::exchange(buffer_, Buffer(kBufferBytes));
+}
+
 Status RecordSink::flush() {
-  if (descriptor_ < 0) return Status::of(Code::kInvalidArgument, "the writer is closed");
+  if (!is_open()) return Status::of(Code::kInvalidArgument, "the writer is closed");
+  if (in_memory_) return Status::ok();
   return drain();
 }
 

@@ -1,4 +1,4 @@
-// A TFRecord file being written.
+// A TFRecord file being written, or records being framed in memory.
 //
 // The sink writes to the path that it is given and nowhere else; giving a file its final name only once it is whole is
 // the caller's part (recordsmith/writer.py). Every short or failing write is a failure, and after one the sink takes
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "buffer_pool.h"
 #include "byte_source.h"
@@ -24,6 +25,8 @@ class RecordSink {
 
   // Creates the file, which must not exist yet.
   static Status create(const std::string& path, Compression compression, int level, std::unique_ptr<RecordSink>* sink);
+  // Keeps everything in memory until take().
+  static std::unique_ptr<RecordSink> in_memory();
   ~RecordSink();  // closes without flushing: a sink that is not closed has failed
 
   Status append(const std::uint8_t* payload, std::size_t size);
@@ -32,6 +35,12 @@ class RecordSink {
   Status claim(std::size_t size, std::uint8_t** payload);
   void commit(std::size_t size);
 
+  // Records with their framing, as they stand in another file. False in *sound if they are not whole records.
+  Status append_frames(const std::uint8_t* frames, std::size_t size, bool* sound);
+
+  // What was framed in memory, and where each record begins, with the end as the last entry; the sink is empty then.
+  Buffer take(std::vector<std::uint64_t>* offsets);
+
   // Hands everything to the operating system. Records written so far can be read, unless compressed.
   Status flush();
   // Flushes, waits for the disk if `sync`, and closes.
@@ -39,7 +48,7 @@ class RecordSink {
 
   std::uint64_t records() const { return records_; }
   std::uint64_t bytes() const { return bytes_; }  // before compression
-  bool is_open() const { return descriptor_ >= 0; }
+  bool is_open() const { return in_memory_ || descriptor_ >= 0; }
 
  private:
   struct Deflater;
@@ -48,10 +57,12 @@ class RecordSink {
   Status write_out(const std::uint8_t* data, std::size_t size);
   Status deflate_out(const std::uint8_t* data, std::size_t size, bool finish);
   Status drain();
+  Status make_room(std::size_t needed);
   Status system_failure(const char* action, int error);
 
   std::string path_;
-  int descriptor_;
+  int descriptor_;  // none in memory
+  bool in_memory_ = false;
   std::unique_ptr<Deflater> deflater_;
   Buffer buffer_;
   std::size_t used_ = 0;

@@ -107,6 +107,15 @@ nb::object export_int64s(PooledArray<std::int64_t> array, std::size_t size) {
   return export_array(array, NPY_INT64, {size});
 }
 
+nb::object export_bytes(Buffer memory, std::size_t size) {
+  if (memory.data() == nullptr) memory = Buffer(1);  // an empty array needs an address too
+  return array_of(std::move(memory), NPY_UINT8, {size});
+}
+
+nb::object export_uint64s(PooledArray<std::uint64_t> array, std::size_t size) {
+  return export_array(array, NPY_UINT64, {size});
+}
+
 nb::object export_offsets(const std::vector<std::uint64_t>& offsets) {
   PooledArray<std::uint64_t> array;
   array.reserve(offsets.size() + 1, 0);

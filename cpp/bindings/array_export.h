@@ -17,6 +17,8 @@ void load_numpy();
 
 nb::object export_floats(PooledArray<float> array, std::size_t size);
 nb::object export_int64s(PooledArray<std::int64_t> array, std::size_t size);
+nb::object export_bytes(Buffer memory, std::size_t size);
+nb::object export_uint64s(PooledArray<std::uint64_t> array, std::size_t size);
 nb::object export_offsets(const std::vector<std::uint64_t>& offsets);
 
 }  // namespace recordsmith

@@ -183,6 +183,20 @@ class FileSet {
     return payloads;
   }
 
+  // The records with their framing, one after the other.
+  nb::object frames(Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers, bool verify) {
+    Buffer bytes;
+    std::vector<RecordView> records;
+    const std::vector<RecordPlace> places = places_of(files, offsets, lengths, numbers);
+    const std::vector<std::shared_ptr<const File>> open_files = files_;
+    std::uint64_t total = 0;
+    run([&] {
+      RECORDSMITH_RETURN_IF_ERROR(check_places(open_files, places, &total));
+      return read_records(open_files, places, verify, &bytes, &records);
+    });
+    return export_bytes(std::move(bytes), static_cast<std::size_t>(total));
+  }
+
   nb::list decode(const Plan& plan, Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers,
                   bool verify) {
     Buffer bytes;
@@ -299,6 +313,8 @@ void bind_reading(nb::module_& module) {
   nb::class_<FileSet>(module, "FileSet")
       .def(nb::init<const nb::list&>(), nb::arg("paths"))
       .def("read", &FileSet::read, nb::arg("files"), nb::arg("offsets"), nb::arg("lengths"), nb::arg("numbers"),
+           nb::arg("verify"))
+      .def("frames", &FileSet::frames, nb::arg("files"), nb::arg("offsets"), nb::arg("lengths"), nb::arg("numbers"),
            nb::arg("verify"))
       .def("decode", &FileSet::decode, nb::arg("plan"), nb::arg("files"), nb::arg("offsets"), nb::arg("lengths"),
            nb::arg("numbers"), nb::arg("verify"));

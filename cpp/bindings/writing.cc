@@ -1,11 +1,15 @@
 // Files being written: payloads, columns and rows.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 
 #include "../column_encoder.h"
+#include "../framing.h"
+#include "../record_digest.h"
 #include "../record_sink.h"
+#include "array_export.h"
 #include "parts.h"
 #include "status.h"
 #include "value_reader.h"
@@ -135,6 +139,9 @@ class Sink {
         RecordSink::create(path_of(path), compression_of(compression).value_or(Compression::kNone), level, &sink_));
   }
 
+  // Without a file: the records stay in memory until take().
+  Sink() : sink_(RecordSink::in_memory()) {}
+
   void append(const nb::bytes& payload) {
     const auto* data = static_cast<const std::uint8_t*>(payload.data());
     const std::size_t size = payload.size();
@@ -149,6 +156,19 @@ class Sink {
     const ColumnArguments arguments(*plan.plan, parts, rows);
     ColumnEncoder encoder(plan.plan);
     run([&] { return encoder.append(arguments.sources(), 0, rows, sink_.get()); });
+  }
+
+  void append_frames(const Flat<std::uint8_t>& frames) {
+    bool sound = false;
+    run([&] { return sink_->append_frames(frames.data(), frames.size(), &sound); });
+    if (!sound) throw nb::value_error("these are not whole records with their framing");
+  }
+
+  nb::tuple take() {
+    std::vector<std::uint64_t> offsets;
+    Buffer frames = sink_->take(&offsets);
+    const auto size = static_cast<std::size_t>(offsets.back());
+    return nb::make_tuple(export_bytes(std::move(frames), size), export_offsets(offsets));
   }
 
   void flush() {
@@ -258,13 +278,43 @@ class RowEncoder {
   ExampleEncoder encoder_;
 };
 
+// One digest a record, of framed records; see record_digest.h.
+nb::object digest_frames(const Flat<std::uint8_t>& frames, const Flat<std::uint64_t>& offsets,
+                         const std::vector<std::string>& ignored) {
+  if (offsets.size() == 0) throw nb::value_error("offsets have an entry for the end");
+  const std::size_t records = offsets.size() - 1;
+  std::uint64_t before = offsets.data()[0];
+  for (std::size_t i = 1; i <= records; ++i) {
+    const std::uint64_t at = offsets.data()[i];
+    if (at > frames.size() || before > at || at - before < kFramingBytes) {
+      throw nb::value_error("the offsets do not fit the frames");
+    }
+    before = at;
+  }
+  PooledArray<std::uint64_t> digests;
+  digests.reserve(records + 1, 0);
+  {
+    const nb::gil_scoped_release released;
+    const std::vector<std::string_view> names(ignored.begin(), ignored.end());
+    for (std::size_t i = 0; i < records; ++i) {
+      const std::uint64_t begin = offsets.data()[i];
+      const auto size = static_cast<std::size_t>(offsets.data()[i + 1] - begin - kFramingBytes);
+      digests[i] = digest_record(frames.data() + begin + kHeaderBytes, size, names);
+    }
+  }
+  return export_uint64s(std::move(digests), records);
+}
+
 }  // namespace
 
 void bind_writing(nb::module_& module) {
   nb::class_<Sink>(module, "RecordSink")
       .def(nb::init<const nb::str&, const std::string&, int>(), nb::arg("path"), nb::arg("compression"),
            nb::arg("level"))
+      .def(nb::init<>())
       .def("append", &Sink::append, nb::arg("payload"))
+      .def("append_frames", &Sink::append_frames, nb::arg("frames"))
+      .def("take", &Sink::take)
       .def("append_columns", &Sink::append_columns, nb::arg("plan"), nb::arg("parts"), nb::arg("rows"))
       .def("flush", &Sink::flush)
       .def("close", &Sink::close, nb::arg("sync"))
@@ -275,6 +325,8 @@ void bind_writing(nb::module_& module) {
       .def(nb::init<const Plan&, const nb::list&>(), nb::arg("plan"), nb::arg("rules"))
       .def("append", &RowEncoder::append, nb::arg("sink"), nb::arg("rows"), nb::arg("first_number"),
            nb::arg("normalize"), nb::arg("complain"));
+
+  module.def("digest_frames", &digest_frames, nb::arg("frames"), nb::arg("offsets"), nb::arg("ignored"));
 }
 
 }  // namespace recordsmith

@@ -4,6 +4,7 @@
 //   input := PlanOptions u8, size of the first payload u16, first payload, second payload
 #include "expected_rows.h"
 #include "feature_census.h"
+#include "record_digest.h"
 #include "round_trip.h"
 
 namespace recordsmith::fuzz {
@@ -25,5 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_round_trip(input->first, false, parse);
   // Guesses what the payload is, and then may refuse it.
   (void)CensusTaker().add(input->first.bytes.data(), input->first.bytes.size());
+  const std::string_view ignored[] = {"a", "label"};
+  (void)digest_record(input->first.bytes.data(), input->first.bytes.size(), ignored);
   return 0;
 }

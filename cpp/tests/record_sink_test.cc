@@ -40,6 +40,41 @@ TEST(claimed_room_is_framed_like_the_rest) {
   CHECK(folder.read("made") == framed({"foo"}));
 }
 
+TEST(records_framed_in_memory_are_those_of_a_file) {
+  const std::unique_ptr<RecordSink> sink = RecordSink::in_memory();
+  const std::string large(3 << 20, 'x');
+  for (const std::string& payload : {std::string("one"), large, std::string()}) {
+    CHECK_OK(sink->append(bytes_of(payload), payload.size()));
+  }
+  CHECK_EQUAL(sink->records(), 3u);
+  std::vector<std::uint64_t> offsets;
+  const Buffer frames = sink->take(&offsets);
+  const Content expected = framed({"one", large, ""});
+  CHECK(offsets == (std::vector<std::uint64_t>{0, 19, 19 + large.size() + 16, expected.size()}));
+  CHECK(Content(frames.data(), frames.data() + expected.size()) == expected);
+  CHECK_EQUAL(sink->records(), 0u);
+  CHECK_OK(sink->append(bytes_of("more"), 4));
+  sink->take(&offsets);
+  CHECK(offsets == (std::vector<std::uint64_t>{0, 20}));
+}
+
+TEST(frames_are_appended_as_they_stand_if_they_are_whole) {
+  const TemporaryFolder folder;
+  std::unique_ptr<RecordSink> sink;
+  CHECK_OK(RecordSink::create(folder.file("made"), Compression::kNone, 0, &sink));
+  const Content frames = framed({"one", "", "three"});
+  bool sound = false;
+  CHECK_OK(sink->append_frames(frames.data(), frames.size(), &sound));
+  CHECK(sound);
+  for (const std::size_t cut : {std::size_t{1}, std::size_t{15}, frames.size() - 1}) {
+    CHECK_OK(sink->append_frames(frames.data(), cut, &sound));
+    CHECK(!sound);
+  }
+  CHECK_EQUAL(sink->records(), 3u);
+  CHECK_OK(sink->close(false));
+  CHECK(folder.read("made") == frames);
+}
+
 TEST(flushed_records_can_be_read_before_the_end) {
   const TemporaryFolder folder;
   std::unique_ptr<RecordSink> sink;

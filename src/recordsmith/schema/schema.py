@@ -17,6 +17,7 @@ from recordsmith.schema.steps import Steps
 from recordsmith.schema.strings import Bytes, Text
 
 if TYPE_CHECKING:
+    from recordsmith.schema.export.diff import SchemaDiff
     from recordsmith.schema.plan import ColumnParts, Parts, PlanColumn
 
 __all__ = ["Schema"]
@@ -240,6 +241,116 @@ class Schema(Mapping[str, Feature]):
             raise error.at(path=path) from None
         except ValueError as error:  # not JSON, or not UTF-8
             raise SchemaError(f"This is not a schema in JSON: {error}", path=path) from None
+
+    # --- other libraries' forms; their modules are loaded when they are asked for ---
+
+    def to_tf(self) -> Any:
+        """Return what tf.io.parse_example takes: a dict of tf.io features by stored name. Needs the extra "tensorflow".
+
+        With Steps in the schema it is a pair (context_features, sequence_features), for tf.io.parse_sequence_example.
+
+        >>> Schema({"label": Scalar("int64")}).to_tf()
+        {'label': FixedLenFeature(shape=(), dtype=tf.int64, default_value=None)}
+        """
+        from recordsmith.schema.export.tensorflow_features import tensorflow_features
+
+        return tensorflow_features(self)
+
+    def parse_tf(self, serialized: Any, *, decode_images: bool = False) -> dict[str, Any]:
+        """Parse records in TensorFlow: tensors by name, with the schema's dtypes and shapes, also inside tf.data.
+
+        Args:
+            serialized: a tensor of record payloads: a batch of shape (n,), or one of shape ().
+            decode_images: return pixels for Image features, and not the encoded bytes.
+
+        >>> import recordsmith as rs
+        >>> schema = Schema({"pixels": Tensor("uint8", (2, 2))})
+        >>> row = schema.parse_tf(rs.encode_example({"pixels": b"abcd"}))
+        >>> row["pixels"].dtype, row["pixels"].shape
+        (tf.uint8, TensorShape([2, 2]))
+        """
+        from recordsmith.schema.export.tensorflow_parsing import parse_in_tensorflow
+
+        return parse_in_tensorflow(self, serialized, decode_images=decode_images)
+
+    def to_tf_code(self, *, decode_images: bool = False) -> str:
+        """Return a Python module that parses the records with TensorFlow alone, for machines without recordsmith.
+
+        >>> code = Schema({"label": Scalar("int64")}).to_tf_code()
+        >>> "def parse(serialized):" in code and "recordsmith" not in code.split("import tensorflow")[1]
+        True
+        """
+        from recordsmith.schema.export.tensorflow_code import tensorflow_code
+
+        return tensorflow_code(self, decode_images=decode_images)
+
+    def to_tfds(self) -> dict[str, Any]:
+        """Return the schema as TensorFlow Datasets keeps it in features.json; `tfds_label_files` belongs to it.
+
+        >>> sorted(Schema({"a": Text()}).to_tfds()["featuresDict"]["features"])
+        ['a']
+        """
+        from recordsmith.schema.export.tfds import tfds_features
+
+        return tfds_features(self)
+
+    def tfds_label_files(self) -> dict[str, str]:
+        """Return the files that hold class names beside features.json: their names, and what is in them.
+
+        >>> Schema({"a": Text()}).tfds_label_files()
+        {}
+        """
+        from recordsmith.schema.export.tfds import tfds_label_files
+
+        return tfds_label_files(self)
+
+    @classmethod
+    def from_tfds(cls, source: Any) -> Schema:
+        """Read the schema of a TensorFlow Datasets folder, of a features.json, or of the document in it.
+
+        >>> Schema.from_tfds(Schema({"a": Text()}).to_tfds())
+        Schema({
+            'a': Text(),
+        })
+        """
+        from recordsmith.schema.export.tfds_reading import features_from_tfds
+
+        return cls(features_from_tfds(source))
+
+    def to_tfmd(self) -> str:
+        """Return the schema in the text form that TensorFlow Metadata keeps in schema.pbtxt.
+
+        >>> print(Schema({"a": Scalar("int64")}).to_tfmd().split(chr(10))[1].strip())
+        name: "a"
+        """
+        from recordsmith.schema.export.tfmd import tfmd_text
+
+        return tfmd_text(self)
+
+    @classmethod
+    def from_tfmd(cls, source: Any) -> Schema:
+        """Read a TensorFlow Metadata schema: the path of a schema.pbtxt, or its text.
+
+        >>> Schema.from_tfmd(Schema({"a": Scalar("int64")}).to_tfmd())
+        Schema({
+            'a': Scalar('int64'),
+        })
+        """
+        from recordsmith.schema.export.tfmd_reading import features_from_tfmd
+
+        return cls(features_from_tfmd(source))
+
+    def diff(self, other: Schema) -> SchemaDiff:
+        """Compare with another schema: what it adds, lacks and changes, and whether it reads records of this one.
+
+        >>> print(Schema({"a": Text()}).diff(Schema({"b": Text()})))
+        - a: Text()
+        + b: Text()
+        Records of the first cannot be read with the second.
+        """
+        from recordsmith.schema.export.diff import diff_of
+
+        return diff_of(self, other)
 
     def _check_names(self, given: Mapping[str, Any]) -> None:
         for name in given:

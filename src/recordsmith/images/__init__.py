@@ -1,0 +1,16 @@
+"""Pictures as bytes: what their headers say, and decoding, encoding and preparing them through OpenCV."""
+
+from recordsmith.images.codec import ImageError, check_image, decode_image, encode_image
+from recordsmith.images.header import FORMATS, ImageHeader, read_header
+from recordsmith.images.preparation import Preparation
+
+__all__ = [
+    "FORMATS",
+    "ImageError",
+    "ImageHeader",
+    "Preparation",
+    "check_image",
+    "decode_image",
+    "encode_image",
+    "read_header",
+]

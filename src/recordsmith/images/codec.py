@@ -1,0 +1,240 @@
+"""Decoding and encoding pictures through OpenCV, with one meaning for every colour mode."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith.errors import import_extra
+from recordsmith.images.channels import to_channels
+from recordsmith.images.header import FORMATS, ImageHeader, read_header
+
+__all__ = ["ImageError", "check_image", "decode_image", "encode_image"]
+
+Pixels = npt.NDArray[Any]
+
+_MOST_PIXELS = 200_000_000
+_MANY_PIXELS = 16_000_000
+_one_large_picture = threading.Lock()  # two threads with a picture of 100 million pixels each would take 600 MB
+
+_CHANNELS = {"jpeg": (1, 3), "png": (1, 3, 4), "webp": (3, 4), "bmp": (1, 3, 4), "gif": (3,)}  # that each can hold
+
+
+class ImageError(ValueError):
+    """A picture cannot be decoded or encoded; the text is the reason, and callers add the place.
+
+    >>> try:
+    ...     decode_image(b"plain text")
+    ... except ImageError as error:
+    ...     print(error)
+    This is no JPEG, PNG, WebP, BMP or GIF: it begins with b'plain text'.
+    """
+
+
+@cache
+def opencv() -> Any:
+    """Import OpenCV, and keep it from printing what our own errors say.
+
+    >>> opencv().__name__
+    'cv2'
+    """
+    users_own = "cv2" in sys.modules or "OPENCV_LOG_LEVEL" in os.environ
+    cv2 = import_extra("cv2", "images", purpose="Decoding and encoding images")
+    if not users_own:
+        cv2.setLogLevel(0)
+    return cv2
+
+
+def can_hold(encoding: str, channels: int) -> bool:
+    """Whether a picture in this encoding can have so many channels.
+
+    >>> can_hold("jpeg", 4)
+    False
+    """
+    return channels in _CHANNELS[encoding]
+
+
+def header_of(data: bytes) -> ImageHeader:
+    """Return the header of a picture, or say why these bytes are none that can be decoded.
+
+    >>> header_of(b"")
+    Traceback (most recent call last):
+    recordsmith.images.codec.ImageError: There are no bytes at all.
+    """
+    header = read_header(data)
+    if header is None:
+        if not data:
+            raise ImageError("There are no bytes at all.")
+        raise ImageError(f"This is no JPEG, PNG, WebP, BMP or GIF: it begins with {bytes(data[:12])!r}.")
+    if not header.height or not header.width:
+        raise ImageError(f"The {header.title} has no pixels.")
+    if header.height * header.width > _MOST_PIXELS:
+        raise ImageError(
+            f"The {header.title} has {header.height * header.width:,} pixels, more than the {_MOST_PIXELS:,} that are "
+            "decoded."
+        )
+    return header
+
+
+def decode_stored(data: bytes, header: ImageHeader) -> Pixels:
+    """Decode to (height, width, n) in OpenCV's blue, green, red, as stored: not turned, with its own channels.
+
+    >>> data = encode_image(np.zeros((2, 3), np.uint8), "png")
+    >>> decode_stored(data, header_of(data)).shape
+    (2, 3, 1)
+    """
+    cv2 = opencv()
+    # Only UNCHANGED keeps alpha and 16 bits; where there is neither, asking for colour saves a look at the channels.
+    flags = cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION if header.channels == 3 else cv2.IMREAD_UNCHANGED
+    if header.bits > 8:
+        flags = cv2.IMREAD_UNCHANGED
+    return to_channels(cv2, _decoded(data, header, flags), header.channels)
+
+
+def check_image(data: bytes) -> None:
+    """Decode a picture for the sake of its errors: cut, damaged or empty ones raise an ImageError.
+
+    All of the data are gone through, yet a JPEG's pixels are only made at an eighth of the size, which is several
+    times faster. Damage that still decodes to a whole picture (changed bytes inside a JPEG's data) is not seen.
+
+    >>> data = encode_image(np.zeros((64, 64, 3), np.uint8), "jpeg")
+    >>> check_image(data)
+    >>> check_image(data[:-20])
+    Traceback (most recent call last):
+    recordsmith.images.codec.ImageError: The JPEG of 64×64 cannot be decoded: it is cut short or damaged.
+    """
+    cv2 = opencv()
+    header = header_of(data)
+    small = cv2.IMREAD_REDUCED_GRAYSCALE_8 | cv2.IMREAD_IGNORE_ORIENTATION
+    _decoded(data, header, small if header.format == "jpeg" else cv2.IMREAD_UNCHANGED)
+
+
+def decode_image(data: bytes, *, channels: int | None = None, orient: bool = True) -> Pixels:
+    """Decode a picture to an array of shape (height, width, channels), RGB or RGBA.
+
+    Args:
+        data: the bytes of a JPEG, PNG, WebP, BMP or GIF (of which the first frame counts).
+        channels: 1, 3 or 4; None for what the picture has (2 for grey with alpha). Where alpha goes, it is as if the
+            picture lay on white. CMYK becomes RGB.
+        orient: turn the picture as its EXIF orientation says.
+
+    Returns:
+        uint8, or uint16 for a PNG of 16 bits.
+
+    >>> decode_image(encode_image(np.full((2, 3), 200, np.uint8), "png"), channels=3).shape
+    (2, 3, 3)
+    """
+    if channels not in (None, 1, 2, 3, 4):
+        raise ValueError(f"channels must be 1, 2, 3 or 4, not {channels!r}")
+    cv2 = opencv()
+    header = header_of(data)
+    pixels = decode_stored(data, header)
+    if channels is not None:
+        pixels = to_channels(cv2, pixels, channels)
+    if orient:
+        pixels = turned(cv2, pixels, header.orientation)
+    return np.ascontiguousarray(_other_order(cv2, pixels))
+
+
+def encode_image(array: npt.ArrayLike, encoding: str, *, quality: int = 95) -> bytes:
+    """Encode an array as a picture.
+
+    Args:
+        array: (height, width) or (height, width, channels), RGB or RGBA; uint8, for PNG also uint16.
+        encoding: jpeg, png, webp, bmp or gif (which keeps 256 colours at most).
+        quality: of JPEG and WebP, 1 to 100.
+
+    >>> read_header(encode_image(np.zeros((24, 32, 3), np.uint8), "jpeg")).title
+    'JPEG of 32×24'
+    """
+    pixels = np.asarray(array)
+    if encoding not in FORMATS:
+        raise ImageError(f"There is no encoding {encoding!r}; there are {', '.join(FORMATS)}.")
+    if pixels.ndim == 2:
+        pixels = pixels[:, :, None]
+    if pixels.ndim != 3 or 0 in pixels.shape:
+        raise ImageError(f"A picture has the shape (height, width, channels), not {pixels.shape}.")
+    if pixels.dtype != np.uint8 and not (pixels.dtype == np.uint16 and encoding == "png"):
+        expected = "uint8 or uint16" if encoding == "png" else "uint8"
+        raise ImageError(f"A {encoding} picture is made from {expected}, not from {pixels.dtype}.")
+    if not can_hold(encoding, pixels.shape[2]):
+        possible = " or ".join(map(str, _CHANNELS[encoding]))
+        raise ImageError(f"A {encoding} picture has {possible} channels, not {pixels.shape[2]}.")
+    cv2 = opencv()
+    return encode_stored(cv2, np.ascontiguousarray(_other_order(cv2, pixels)), encoding, quality)
+
+
+def encode_stored(cv2: Any, pixels: Pixels, encoding: str, quality: int) -> bytes:
+    """Encode pixels that are in OpenCV's order and known to fit the encoding.
+
+    >>> encode_stored(opencv(), np.zeros((2, 2, 3), np.uint8), "bmp", 95)[:2]
+    b'BM'
+    """
+    options = []
+    if encoding == "jpeg":
+        options = [cv2.IMWRITE_JPEG_QUALITY, quality]
+    elif encoding == "webp":
+        options = [cv2.IMWRITE_WEBP_QUALITY, quality]
+    try:
+        done, encoded = cv2.imencode("." + encoding, pixels, options)
+    except cv2.error as error:
+        raise ImageError(f"OpenCV cannot encode this as {encoding}: {_reason(error)}") from None
+    if not done:
+        raise ImageError(f"OpenCV cannot encode this as {encoding}.")
+    result: bytes = encoded.tobytes()
+    return result
+
+
+def turned(cv2: Any, pixels: Pixels, orientation: int) -> Pixels:
+    """Return a picture the way up that its EXIF orientation says.
+
+    >>> turned(opencv(), np.array([[[1], [2]]], np.uint8), 6)[:, :, 0].tolist()
+    [[1], [2]]
+    >>> turned(opencv(), np.array([[[1], [2]]], np.uint8), 3)[:, :, 0].tolist()
+    [[2, 1]]
+    """
+    if orientation > 4:
+        pixels = cv2.transpose(pixels)
+        pixels = pixels.reshape(*pixels.shape[:2], -1)
+    # How the two axes are mirrored after that: 0 top to bottom, 1 left to right, -1 both.
+    mirror = {2: 1, 3: -1, 4: 0, 6: 1, 7: -1, 8: 0}.get(orientation)
+    if mirror is not None:
+        pixels = cv2.flip(pixels, mirror)
+    return pixels.reshape(*pixels.shape[:2], -1)
+
+
+def _decoded(data: bytes, header: ImageHeader, flags: int) -> Pixels:
+    cv2 = opencv()
+    large = header.height * header.width > _MANY_PIXELS
+    alone: AbstractContextManager[Any] = _one_large_picture if large else nullcontext()
+    reason = "it is cut short or damaged"
+    pixels = None
+    with alone:
+        try:
+            pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
+        except cv2.error as error:
+            reason = _reason(error)
+    if pixels is None:
+        raise ImageError(f"The {header.title} cannot be decoded: {reason}.")
+    array: Pixels = pixels.reshape(*pixels.shape[:2], -1)
+    return array
+
+
+def _other_order(cv2: Any, pixels: Pixels) -> Pixels:
+    """Change between RGB and BGR."""
+    if pixels.shape[2] < 3:
+        return pixels
+    kind = cv2.COLOR_BGR2RGB if pixels.shape[2] == 3 else cv2.COLOR_BGRA2RGBA
+    swapped: Pixels = cv2.cvtColor(np.ascontiguousarray(pixels), kind)
+    return swapped
+
+
+def _reason(error: Any) -> str:
+    return str(getattr(error, "err", None) or error).strip().rstrip(".")

@@ -1,0 +1,110 @@
+"""What is done to encoded pictures before they are stored: nothing, unless something was asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from recordsmith.images.channels import to_channels
+from recordsmith.images.codec import Pixels, can_hold, decode_stored, encode_stored, header_of, opencv, turned
+from recordsmith.images.header import FORMATS, ImageHeader
+
+__all__ = ["Preparation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """How pictures are to be stored. Those that are so already keep their bytes.
+
+    Args:
+        size: the height and width to resize to; None keeps each picture's own.
+        channels: 1, 3 or 4; None keeps each picture's own.
+        encoding: jpeg, png, webp, bmp or gif; None keeps JPEG as JPEG, and makes PNG of others that must change.
+        quality: of JPEG and WebP, where a picture is encoded anew.
+        orient: turn pictures the way up that their EXIF orientation says, which most readers of datasets ignore.
+
+    >>> from recordsmith.images import encode_image, read_header
+    >>> picture = encode_image(np.zeros((48, 64, 3), np.uint8), "jpeg")
+    >>> read_header(Preparation(size=(24, 24)).prepare(picture)).title
+    'JPEG of 24×24'
+    >>> Preparation(size=(48, 64), channels=3).prepare(picture) is picture
+    True
+    """
+
+    size: tuple[int, int] | None = None
+    channels: int | None = None
+    encoding: str | None = None
+    quality: int = 95
+    orient: bool = True
+
+    def __post_init__(self) -> None:
+        if self.size is not None and (len(self.size) != 2 or not all(0 < side <= 65_500 for side in self.size)):
+            raise ValueError(f"size must be the height and width in pixels, not {self.size!r}")
+        if self.channels not in (None, 1, 3, 4):
+            raise ValueError(f"channels must be 1, 3 or 4, not {self.channels!r}")
+        if self.encoding is not None and self.encoding not in FORMATS:
+            raise ValueError(f"encoding must be one of {', '.join(FORMATS)}, not {self.encoding!r}")
+        if self.encoding is not None and self.channels is not None and not can_hold(self.encoding, self.channels):
+            raise ValueError(f"a {self.encoding} picture cannot have {self.channels} channels")
+        if not 1 <= self.quality <= 100:
+            raise ValueError(f"quality must be 1 to 100, not {self.quality!r}")
+
+    def keeps(self, header: ImageHeader) -> bool:
+        """Whether a picture with this header keeps its bytes.
+
+        >>> Preparation(channels=1).keeps(ImageHeader("jpeg", 24, 32, 1))
+        True
+        >>> Preparation(encoding="png").keeps(ImageHeader("jpeg", 24, 32, 1))
+        False
+        """
+        return (
+            (self.size is None or self.size == (header.height, header.width))
+            and (self.channels is None or (self.channels == header.channels and not header.cmyk))
+            and (self.encoding is None or self.encoding == header.format)
+            and (not self.orient or header.orientation == 1)
+        )
+
+    def prepare(self, data: bytes) -> bytes:
+        """Return the picture as it is to be stored: the same object where nothing has to change.
+
+        What has to change is decoded, so damage is found (as an ImageError); what stays is not looked at beyond its
+        header, for which there is `check_image`.
+        """
+        header = header_of(data)
+        if self.keeps(header):
+            return data
+        cv2 = opencv()
+        encoding = self.encoding or ("jpeg" if header.format == "jpeg" else "png")
+        pixels = decode_stored(data, header)
+        pixels = to_channels(cv2, pixels, self.channels or _nearest_channels(pixels.shape[2], encoding))
+        orientation = header.orientation if self.orient else 1
+        if self.size is not None:
+            # Turned last, when the picture is small.
+            height, width = self.size if orientation <= 4 else self.size[::-1]
+            pixels = resized(cv2, pixels, height, width)
+        pixels = turned(cv2, pixels, orientation)
+        if pixels.dtype == np.uint16 and encoding != "png":
+            pixels = (pixels >> 8).astype(np.uint8)
+        return encode_stored(cv2, pixels, encoding, self.quality)
+
+
+def resized(cv2: Any, pixels: Pixels, height: int, width: int) -> Pixels:
+    """Resize by the mean of the area that a pixel covers where the picture shrinks, linearly where it grows.
+
+    >>> resized(opencv(), np.array([[[0], [2], [10], [20]]], np.uint8), 1, 2)[0, :, 0].tolist()
+    [1, 15]
+    """
+    if pixels.shape[:2] == (height, width):
+        return pixels
+    shrinks = height * width < pixels.shape[0] * pixels.shape[1]
+    smaller: Pixels = cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR)
+    return smaller.reshape(height, width, -1)
+
+
+def _nearest_channels(found: int, encoding: str) -> int:
+    """The channels to encode with, where none were asked for: those that the picture has, if the encoding can."""
+    if can_hold(encoding, found):
+        return found
+    return 4 if found == 2 and can_hold(encoding, 4) else 3

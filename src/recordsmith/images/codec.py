@@ -48,7 +48,7 @@ def opencv() -> Any:
     users_own = "cv2" in sys.modules or "OPENCV_LOG_LEVEL" in os.environ
     cv2 = import_extra("cv2", "images", purpose="Decoding and encoding images")
     if not users_own:
-        cv2.setLogLevel(0)
+        cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
     return cv2
 
 

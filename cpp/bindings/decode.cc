@@ -6,6 +6,7 @@
 #include "../column_batch.h"
 #include "../payload_kind.h"
 #include "array_export.h"
+#include "frames.h"
 #include "parts.h"
 #include "status.h"
 
@@ -115,6 +116,26 @@ nb::list decode_payloads(const Plan& plan, const nb::list& payloads) {
   return export_columns(decoder.finish());
 }
 
+// Framed records in memory, decoded into columns. Their checksums are the caller's business.
+nb::list decode_frames(const Plan& plan, const FrameBytes& frames, const FrameOffsets& offsets) {
+  check_frame_offsets(frames, offsets);
+  const std::size_t records = offsets.size() - 1;
+  BatchDecoder decoder(plan.plan);
+  Status status;
+  {
+    const nb::gil_scoped_release released;
+    decoder.start(records);
+    for (std::size_t i = 0; i < records && status.is_ok(); ++i) {
+      const std::uint64_t begin = offsets.data()[i];
+      const auto size = static_cast<std::size_t>(offsets.data()[i + 1] - begin - kFramingBytes);
+      status = decoder.add(frames.data() + begin + kHeaderBytes, size);
+      if (!status.is_ok()) status = std::move(status).at("", kUnknown, i);
+    }
+  }
+  raise_if_failed(status);
+  return export_columns(decoder.finish());
+}
+
 }  // namespace
 
 void bind_decoding(nb::module_& module) {
@@ -126,6 +147,7 @@ void bind_decoding(nb::module_& module) {
   });
   module.def("decode_example", &decode_example, nb::arg("payload"));
   module.def("decode_sequence_example", &decode_sequence_example, nb::arg("payload"));
+  module.def("decode_frames", &decode_frames, nb::arg("plan"), nb::arg("frames"), nb::arg("offsets"));
   module.def("decode_payloads", &decode_payloads, nb::arg("plan"), nb::arg("payloads"));
   module.def(
       "payload_kind",

@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "../column_encoder.h"
-#include "../framing.h"
 #include "../record_digest.h"
 #include "../record_sink.h"
 #include "array_export.h"
+#include "frames.h"
 #include "parts.h"
 #include "status.h"
 #include "value_reader.h"
@@ -158,10 +158,24 @@ class Sink {
     run([&] { return encoder.append(arguments.sources(), 0, rows, sink_.get()); });
   }
 
-  void append_frames(const Flat<std::uint8_t>& frames) {
+  void append_frames(const FrameBytes& frames) {
     bool sound = false;
     run([&] { return sink_->append_frames(frames.data(), frames.size(), &sound); });
     if (!sound) throw nb::value_error("these are not whole records with their framing");
+  }
+
+  // Every step-th record, from the one numbered `first` on.
+  void append_every(const FrameBytes& frames, const FrameOffsets& offsets, std::size_t first, std::size_t step) {
+    check_frame_offsets(frames, offsets);
+    if (step == 0) throw nb::value_error("step must be at least 1");
+    run([&] {
+      for (std::size_t i = first; i + 1 < offsets.size(); i += step) {
+        const std::uint64_t begin = offsets.data()[i];
+        const auto size = static_cast<std::size_t>(offsets.data()[i + 1] - begin - kFramingBytes);
+        RECORDSMITH_RETURN_IF_ERROR(sink_->append(frames.data() + begin + kHeaderBytes, size));
+      }
+      return Status::ok();
+    });
   }
 
   nb::tuple take() {
@@ -279,18 +293,10 @@ class RowEncoder {
 };
 
 // One digest a record, of framed records; see record_digest.h.
-nb::object digest_frames(const Flat<std::uint8_t>& frames, const Flat<std::uint64_t>& offsets,
+nb::object digest_frames(const FrameBytes& frames, const FrameOffsets& offsets,
                          const std::vector<std::string>& ignored) {
-  if (offsets.size() == 0) throw nb::value_error("offsets have an entry for the end");
+  check_frame_offsets(frames, offsets);
   const std::size_t records = offsets.size() - 1;
-  std::uint64_t before = offsets.data()[0];
-  for (std::size_t i = 1; i <= records; ++i) {
-    const std::uint64_t at = offsets.data()[i];
-    if (at > frames.size() || before > at || at - before < kFramingBytes) {
-      throw nb::value_error("the offsets do not fit the frames");
-    }
-    before = at;
-  }
   PooledArray<std::uint64_t> digests;
   digests.reserve(records + 1, 0);
   {
@@ -314,6 +320,8 @@ void bind_writing(nb::module_& module) {
       .def(nb::init<>())
       .def("append", &Sink::append, nb::arg("payload"))
       .def("append_frames", &Sink::append_frames, nb::arg("frames"))
+      .def("append_every", &Sink::append_every, nb::arg("frames"), nb::arg("offsets"), nb::arg("first"),
+           nb::arg("step"))
       .def("take", &Sink::take)
       .def("append_columns", &Sink::append_columns, nb::arg("plan"), nb::arg("parts"), nb::arg("rows"))
       .def("flush", &Sink::flush)

@@ -1,0 +1,10 @@
+"""Text to numbers: which words there are, and their ids.
+
+    texts ──rules──► words ──counts──► Vocabulary ──encode──► Ragged of int64
+
+`rules` says what a word is, `counts` how often each was seen, and the vocabulary keeps the most frequent ones.
+"""
+
+from recordsmith.text.vocabulary import Vocabulary
+
+__all__ = ["Vocabulary"]

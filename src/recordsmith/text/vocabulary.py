@@ -1,0 +1,368 @@
+"""Vocabulary: words and their ids, the same as Keras' TextVectorization gives."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, pairwise, repeat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith.atomic_file import write_atomically
+from recordsmith.columns import Ragged
+from recordsmith.errors import PipelineError, RecordsmithError, SchemaError, list_names
+from recordsmith.text.counts import WordCounts
+from recordsmith.text.rules import Split, Standardize, WordRules
+from recordsmith.text.texts import rows_of, texts_of
+
+__all__ = ["Vocabulary"]
+
+_FORMAT = "recordsmith-vocabulary"
+_VERSION = 1
+_ENTRIES = ("format", "version", "standardize", "split", "undercount", "words", "counts")
+_PADDING, _UNKNOWN = "", "[UNK]"
+_UNKNOWN_ID = 1
+_SPECIAL = 2  # ids that stand for no word
+_BYTES_AT_ONCE = 1 << 18  # of text that is cut into words at once: some 3 MB of Python objects
+
+
+class Vocabulary:
+    """The most frequent words, and an id for each: 0 is padding, 1 any other word, 2 the most frequent word.
+
+    Ids are those of Keras' `TextVectorization(max_tokens=size, output_mode="int")`, adapted on the same texts and with
+    the same settings.
+
+    Args:
+        words: the words in the order of their ids, from 2 on; "" and "[UNK]" may stand before them.
+        counts: how often each of these was seen.
+        standardize: what is done to a text first: "lower_and_strip_punctuation", "lower", "strip_punctuation", None.
+        split: what a word is: "whitespace" or "character".
+        undercount: by how much counts may be too low, because fitting had to forget rare words.
+
+    >>> vocabulary = Vocabulary.fit(["The cat sat.", "The dog, the cat!"], size=5)
+    >>> vocabulary
+    Vocabulary(5 words: 'the', 'cat', 'sat')
+    >>> vocabulary.encode(["the cat", "THE BIRD SAT", ""]).to_list()
+    [[2, 3], [2, 1, 4], []]
+    >>> vocabulary.decode([2, 3, 1, 0, 0])
+    'the cat [UNK]'
+    """
+
+    __slots__ = ("_counts", "_ids", "_rules", "_undercount", "_words")
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        *,
+        counts: Sequence[int] | None = None,
+        standardize: Standardize | None = "lower_and_strip_punctuation",
+        split: Split = "whitespace",
+        undercount: int = 0,
+    ) -> None:
+        self._rules = WordRules(standardize, split)
+        if list(words[:_SPECIAL]) != [_PADDING, _UNKNOWN]:
+            words = [_PADDING, _UNKNOWN, *words]
+            counts = None if counts is None else [0, 0, *counts]
+        self._words = tuple(words)
+        self._counts = np.zeros(len(words), np.int64) if counts is None else np.array(counts, np.int64)
+        self._undercount = undercount
+        _check_words(self._words, self._counts)
+        # "[UNK]" and "" are no words: in a text they are looked up like any other that is not there.
+        self._ids = {self._rules.key(word): number for number, word in enumerate(self._words) if number >= _SPECIAL}
+
+    @classmethod
+    def fit(
+        cls,
+        source: Any,
+        feature: str | None = None,
+        size: int | None = None,
+        *,
+        standardize: Standardize | None = "lower_and_strip_punctuation",
+        split: Split = "whitespace",
+        most_words: int | None = None,
+    ) -> Vocabulary:
+        """Count the words of texts and keep the most frequent; of words seen equally often, the later in order.
+
+        Args:
+            source: texts (str, bytes, ByteColumn, arrays, batches of these); with `feature` also a dataset, a mapping
+                of columns, or rows or batches by name. It is read once, in order, and not kept.
+            feature: the name under which the texts are found.
+            size: how many ids there may be, padding and unknown included; None: as many as there are words.
+            standardize: what is done to a text first, as for the class.
+            split: what a word is, as for the class.
+            most_words: how many different words may be in memory at a time (a million take about 120 MB); None: all.
+                The result is exact as long as the texts have no more different words. Past that the rarest are
+                forgotten, and `undercount` says by how much any count may be too low.
+
+        >>> Vocabulary.fit({"text": ["a b a", "b c"]}, "text").encode_one("a c d").tolist()
+        [3, 4, 1]
+        """
+        _check_size(size, most_words)
+        rules = WordRules(standardize, split)
+        seen = WordCounts(rules, most_words)
+        seen.add(texts_of(source, feature))
+        seen.discard(rules.key(_UNKNOWN))
+        words, counts = seen.most_frequent(None if size is None else size - _SPECIAL)
+        if not words:
+            raise PipelineError(
+                "There are no words to make a vocabulary of.",
+                found=f"{seen.total} words" if seen.total else "no text, or only empty ones",
+                feature=feature,
+            )
+        return cls(
+            [_PADDING, _UNKNOWN, *map(rules.spelled, words)],
+            counts=[0, seen.total - sum(counts), *counts],
+            standardize=standardize,
+            split=split,
+            undercount=seen.undercount,
+        )
+
+    @property
+    def words(self) -> list[str]:
+        """The words by id, "" and "[UNK]" included: what Keras' `get_vocabulary()` returns and `vocabulary=` takes.
+
+        >>> Vocabulary.fit(["b a b"]).words
+        ['', '[UNK]', 'b', 'a']
+        """
+        return list(self._words)
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """How often each word was seen when the vocabulary was fitted; [1]: the words that did not get in.
+
+        >>> Vocabulary.fit(["c b a b c c"], size=4).counts.tolist()
+        [0, 1, 3, 2]
+        """
+        return self._counts.copy()
+
+    @property
+    def undercount(self) -> int:
+        """By how much counts may be too low; 0: they are exact, and so is the choice of the words."""
+        return self._undercount
+
+    @property
+    def standardize(self) -> Standardize | None:
+        """What is done to a text before it is split."""
+        return self._rules.standardize
+
+    @property
+    def split(self) -> Split:
+        """What a word is."""
+        return self._rules.split
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_json() == other.to_json() if isinstance(other, Vocabulary) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._words)
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self)} words: {list_names(self._words[_SPECIAL:], 3)})"
+
+    def encode(self, texts: Any, *, max_length: int | None = None) -> Ragged:
+        """Return the ids of every text's words; an absent text is an absent row.
+
+        Args:
+            texts: a list, array or ByteColumn of texts, as str or as UTF-8.
+            max_length: words of a text past this one are left out.
+
+        >>> Vocabulary(["cat", "dog"]).encode(["dog cat bird", None], max_length=2).to_list()
+        [[3, 2], None]
+        """
+        if max_length is not None and (not isinstance(max_length, int) or max_length < 1):
+            raise PipelineError("max_length is a whole number from 1.", found=repr(max_length))
+        rows = rows_of(texts)
+        pieces = [self._encode_piece(piece, max_length) for piece in _pieces(rows)]
+        lengths = np.concatenate([np.zeros(1, np.int64), *(lengths for _, lengths in pieces)])
+        ids = np.concatenate([np.zeros(0, np.int64), *(ids for ids, _ in pieces)])
+        present = np.array([row is not None for row in rows], np.bool_) if None in rows else None
+        return Ragged.unchecked(ids, np.cumsum(lengths), present=present)
+
+    def encode_one(self, text: str | bytes, *, max_length: int | None = None) -> npt.NDArray[np.int64]:
+        """Return the ids of one text's words.
+
+        >>> Vocabulary(["cat", "dog"]).encode_one("Dog, cat, bird").tolist()
+        [3, 2, 1]
+        """
+        ids: npt.NDArray[np.int64] = self.encode([text], max_length=max_length)[0]
+        return ids
+
+    def decode(self, ids: Any) -> Any:
+        """Return the text that ids stand for, without padding; a list of texts for several rows of ids.
+
+        >>> vocabulary = Vocabulary(["cat", "dog"])
+        >>> vocabulary.decode([3, 1, 0])
+        'dog [UNK]'
+        >>> vocabulary.decode([[3, 0], [2, 2]])
+        ['dog', 'cat cat']
+        """
+        if isinstance(ids, Ragged) or (len(ids) and np.ndim(ids[0])):
+            return [None if row is None else self.decode(row) for row in ids]
+        between = " " if self._rules.split == "whitespace" else ""
+        numbers = np.asarray(ids)
+        if numbers.size == 0:
+            return ""
+        if numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= len(self):
+            raise PipelineError(
+                "These are no ids of this vocabulary.", found=ids, expected=f"whole numbers from 0 to {len(self) - 1}"
+            )
+        return between.join([self._words[number] for number in numbers.tolist() if number])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the vocabulary as JSON-ready values; a word's id is its place in the list.
+
+        >>> Vocabulary.fit(["b a b"]).to_json()
+        {'format': 'recordsmith-vocabulary', 'version': 1, 'standardize': 'lower_and_strip_punctuation',
+         'split': 'whitespace', 'undercount': 0, 'words': ['', '[UNK]', 'b', 'a'], 'counts': [0, 0, 2, 1]}
+        """
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "standardize": self._rules.standardize,
+            "split": self._rules.split,
+            "undercount": self._undercount,
+            "words": list(self._words),
+            "counts": self._counts.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, document: Any) -> Vocabulary:
+        """Build a vocabulary from what `to_json` returned; anything unknown in it is refused.
+
+        >>> Vocabulary.from_json(Vocabulary(["cat"]).to_json()).words
+        ['', '[UNK]', 'cat']
+        """
+        if not isinstance(document, Mapping) or document.get("format") != _FORMAT:
+            raise SchemaError(
+                "This is not a recordsmith vocabulary.", expected=f'a JSON object with "format": "{_FORMAT}"'
+            )
+        if document.get("version") != _VERSION:
+            raise SchemaError(
+                "This vocabulary has a version that this recordsmith does not know.",
+                found=f"version {document.get('version')!r}",
+                expected=f"version {_VERSION}",
+                advice="Read it with the recordsmith that wrote it, or a newer one.",
+            )
+        if sorted(document) != sorted(_ENTRIES) or not isinstance(document["words"], list):
+            raise SchemaError(
+                "The vocabulary's JSON has unknown or missing entries.",
+                found=list_names(map(str, document)),
+                expected=list_names(_ENTRIES),
+            )
+        if not isinstance(document["counts"], list) or not all(
+            type(number) is int for number in (*document["counts"], document["undercount"])
+        ):
+            raise SchemaError("The vocabulary's counts must be whole numbers.")
+        if document["words"][:_SPECIAL] != [_PADDING, _UNKNOWN]:
+            raise SchemaError(
+                'The vocabulary\'s words must start with "" and "[UNK]".', found=document["words"][:_SPECIAL]
+            )
+        return cls(
+            document["words"],
+            counts=document["counts"],
+            standardize=document["standardize"],
+            split=document["split"],
+            undercount=document["undercount"],
+        )
+
+    def to_text(self) -> str:
+        """Return the content of the file that `save` writes.
+
+        >>> Vocabulary(["cat"]).to_text().splitlines()[1]
+        '  "format": "recordsmith-vocabulary",'
+        """
+        document = self.to_json()
+        lists = [(name, document.pop(name)) for name in ("words", "counts")]
+        lines = [f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in document.items()]
+        lines += [f"  {json.dumps(name)}: {json.dumps(values, ensure_ascii=False)}" for name, values in lists]
+        # Bytes that are not UTF-8 are lone surrogates here, and only escaped can they be written.
+        return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", "{\n" + ",\n".join(lines) + "\n}\n")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the vocabulary as JSON; the file appears under its name only when it is whole.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Vocabulary(["cat"]).save(f"{folder}/vocabulary.json")
+        ...     Vocabulary.load(f"{folder}/vocabulary.json")
+        Vocabulary(3 words: 'cat')
+        """
+        with write_atomically(path) as temporary:
+            Path(temporary).write_text(self.to_text(), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Vocabulary:
+        """Read a vocabulary that `save` wrote.
+
+        >>> Vocabulary.load("no such file.json")
+        Traceback (most recent call last):
+        FileNotFoundError: [Errno 2] No such file or directory: 'no such file.json'
+        """
+        raw = Path(path).read_bytes()
+        try:
+            return cls.from_json(json.loads(raw))
+        except RecordsmithError as error:
+            raise error.at(path=path) from None
+        except ValueError as error:  # not JSON, or not UTF-8
+            raise SchemaError(f"This is not a vocabulary in JSON: {error}", path=path) from None
+
+    def _encode_piece(
+        self, rows: Sequence[bytes | None], max_length: int | None
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the ids of some rows, one after the other, and how many each row has."""
+        cut = self._rules.words
+        words = [b"" if row is None else cut(row) for row in rows]
+        if max_length is not None:
+            words = [row[:max_length] for row in words]
+        lengths = np.fromiter(map(len, words), np.int64, len(words))
+        ids = map(self._ids.get, chain.from_iterable(words), repeat(_UNKNOWN_ID))  # type: ignore[arg-type]  # bytes or str
+        return np.fromiter(ids, np.int64, int(lengths.sum())), lengths
+
+
+def _pieces(rows: Sequence[bytes | None]) -> Iterable[Sequence[bytes | None]]:
+    start = size = 0
+    for number, row in enumerate(rows):
+        size += len(row or b"")
+        if size >= _BYTES_AT_ONCE:
+            yield rows[start : number + 1]
+            start, size = number + 1, 0
+    if start < len(rows):
+        yield rows[start:]
+
+
+def _check_size(size: int | None, most_words: int | None) -> None:
+    if size is not None and (isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size <= _SPECIAL):
+        raise PipelineError(
+            "A vocabulary needs room for padding, unknown words and at least one word.",
+            found=f"size={size!r}",
+            expected=f"a whole number from {_SPECIAL + 1}",
+        )
+    if most_words is not None and most_words < 2 * (size or 1):
+        raise PipelineError(
+            "most_words leaves no room to choose words from.",
+            found=f"most_words={most_words!r}, size={size!r}",
+            expected="at least twice the size",
+        )
+
+
+def _check_words(words: tuple[str, ...], counts: npt.NDArray[np.int64]) -> None:
+    if not all(isinstance(word, str) for word in words):
+        raise SchemaError("A vocabulary's words are strings.", found=next(w for w in words if not isinstance(w, str)))
+    if len(counts) != len(words):
+        raise SchemaError("There must be one count for each word.", found=f"{len(counts)} for {len(words)} words")
+    if len(set(words)) != len(words):
+        twice = sorted(words)
+        word = next(one for one, other in pairwise(twice) if one == other)
+        raise SchemaError(
+            "A vocabulary has each word once.",
+            found=f"{word!r} twice",
+            advice='Leave it out once; "" and "[UNK]" may only stand first.',
+        )

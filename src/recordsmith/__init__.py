@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from recordsmith.loader import Dataset
     from recordsmith.loader import open_dataset as open  # noqa: A004 - read as recordsmith.open
     from recordsmith.reader import RecordReader
-    from recordsmith.schema import Bytes, Scalar, Schema, Steps, Tensor, Text
+    from recordsmith.schema import Bytes, Image, Label, Scalar, Schema, Steps, Tensor, Text
     from recordsmith.writer import RecordWriter
 
 __version__ = "0.1.0"
@@ -49,6 +49,8 @@ _SOURCES = {
     "CorruptRecordError": "errors",
     "Dataset": "loader",
     "EncodeError": "errors",
+    "Image": "schema",
+    "Label": "schema",
     "MissingExtraError": "errors",
     "NotTFRecordError": "errors",
     "PipelineError": "errors",
@@ -78,6 +80,8 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
     "Tensor",
     "Text",
     "Bytes",
+    "Label",
+    "Image",
     "Steps",
     "infer_schema",
     "open",

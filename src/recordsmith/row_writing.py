@@ -1,7 +1,9 @@
 """Rows, one mapping each, written by a schema.
 
-The core reads the values that it understands as they are (exact ints, floats, str, bytes, flat lists of them, arrays
-of the declared dtype) and asks here about every other one: here it is converted, or refused with a reason.
+Of features that allow it, the core reads the values that it understands as they are (exact ints, floats, str, bytes,
+flat lists of them, arrays of the declared dtype) and asks here about every other one: here it is converted, or refused
+with a reason. Where a feature has to look at every value (labels, images, constraints), or is stored in several parts
+or steps, rows are turned into columns, some at a time, and written as those.
 """
 
 from __future__ import annotations
@@ -9,15 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from recordsmith import _core
 from recordsmith.errors import EncodeError, RecordsmithError, did_you_mean, list_names
-from recordsmith.example import encode_sequence_example
-from recordsmith.schema import Feature, Schema, Steps
-from recordsmith.schema.native import compile_plan, row_rule
+from recordsmith.schema import Schema
+from recordsmith.schema.native import compile_plan, row_rules
 
 __all__ = ["RowWriter"]
+
+_ROWS_AS_COLUMNS = 256  # many enough to spread the cost of a column, few enough for memory when rows are large
 
 
 class RowWriter:
@@ -28,23 +29,22 @@ class RowWriter:
     ('n',)
     """
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, *, cast: bool = False) -> None:
         self._schema = schema
+        self._cast = cast
         self.names = tuple(schema)
         self._features = tuple(schema.values())
-        self._encoder: _core.RowEncoder | None = None
-        if not any(isinstance(feature, Steps) for feature in self._features):
-            rules = [row_rule(feature) for feature in self._features]
-            self._encoder = _core.RowEncoder(compile_plan(schema), rules)
+        rules = row_rules(schema)
+        self._encoder = None if rules is None else _core.RowEncoder(compile_plan(schema), rules)
 
     def append(self, sink: _core.RecordSink, rows: Sequence[Mapping[str, Any]], first_number: int) -> None:
         """Append the rows, which are numbered from `first_number` in errors."""
+        dicts = [self._as_dict(row, number) for number, row in enumerate(rows, first_number)]
         if self._encoder is not None:
-            dicts = [self._as_dict(row, number) for number, row in enumerate(rows, first_number)]
             self._encoder.append(sink, dicts, first_number, self._canonical, self._complain)
             return
-        for number, row in enumerate(rows, first_number):
-            sink.append(self._sequence_payload(self._as_dict(row, number), number))
+        for start in range(0, len(dicts), _ROWS_AS_COLUMNS):
+            self._append_as_columns(sink, dicts[start : start + _ROWS_AS_COLUMNS], first_number + start)
 
     def _as_dict(self, row: object, number: int) -> dict[str, Any]:
         if type(row) is dict:
@@ -58,26 +58,65 @@ class RowWriter:
             advice="Give each row as a dict; columns go to write_columns.",
         )
 
+    # --- rows that the core reads ---
+
     def _canonical(self, column: int, number: int, row: dict[str, Any]) -> Any:
         """Convert the value of one column, or explain why it cannot be stored. None: absent, and that is allowed."""
-        return self._value(self.names[column], self._features[column], number, row)
-
-    def _value(self, name: str, feature: Feature, number: int, row: dict[str, Any]) -> Any:
+        name, feature = self.names[column], self._features[column]
         if name not in row and not feature.optional:
-            raise EncodeError(
-                f"The row has no {name!r}.{did_you_mean(name, map(str, row))}",
-                row=number,
-                feature=name,
-                found=f"a row with {list_names(map(str, row))}",
-                advice="Add the value, or declare the feature with optional=True or a default.",
-            )
+            raise self._missing(name, number, row)
         try:
-            return feature.value_to_canonical(row.get(name))
+            return feature.value_to_canonical(row.get(name), cast=self._cast)
         except RecordsmithError as error:
             raise error.at(row=number, feature=name) from None
 
     def _complain(self, number: int, row: dict[str, Any]) -> None:
         """Raise about a row that has more in it than the schema, or too much for a record."""
+        self._check_known(number, row)
+        raise EncodeError(
+            "The row is too large for one record: protobuf messages end at 2 GiB.",
+            row=number,
+            advice="Store large data in pieces, or as files of their own with their names in the record.",
+        )
+
+    # --- rows that are turned into columns ---
+
+    def _append_as_columns(self, sink: _core.RecordSink, rows: list[dict[str, Any]], first_number: int) -> None:
+        try:
+            count, parts = self._parts_of(rows, first_number)
+        except RecordsmithError as error:
+            if len(rows) == 1:
+                error.row = first_number
+                raise
+            # Columns find errors feature by feature. One by one, the first row that is wrong is found, and those before
+            # it are written, as with every other schema.
+            for number, row in enumerate(rows, first_number):
+                self._append_as_columns(sink, [row], number)
+            return
+        sink.append_columns(compile_plan(self._schema), parts, count)
+
+    def _parts_of(self, rows: list[dict[str, Any]], first_number: int) -> tuple[int, Any]:
+        for number, row in enumerate(rows, first_number):
+            if row.keys() != self._schema.keys():
+                self._check_known(number, row)
+                for name, feature in self._schema.items():
+                    if name not in row and not feature.optional:
+                        raise self._missing(name, number, row)
+        columns = {name: [row.get(name) for row in rows] for name in self.names}
+        return self._schema.columns_to_parts(columns, cast=self._cast)
+
+    # --- what can be wrong with a row's names ---
+
+    def _missing(self, name: str, number: int, row: dict[str, Any]) -> EncodeError:
+        return EncodeError(
+            f"The row has no {name!r}.{did_you_mean(name, map(str, row))}",
+            row=number,
+            feature=name,
+            found=f"a row with {list_names(map(str, row))}",
+            advice="Add the value, or declare the feature with optional=True or a default.",
+        )
+
+    def _check_known(self, number: int, row: dict[str, Any]) -> None:
         for name in row:
             if name not in self._schema:
                 raise EncodeError(
@@ -88,28 +127,3 @@ class RowWriter:
                     expected=f"the features {list_names(self.names)}",
                     advice="Add it to the schema, or leave it out of the row.",
                 )
-        raise EncodeError(
-            "The row is too large for one record: protobuf messages end at 2 GiB.",
-            row=number,
-            advice="Store large data in pieces, or as files of their own with their names in the record.",
-        )
-
-    def _sequence_payload(self, row: dict[str, Any], number: int) -> bytes:
-        context: dict[str, Any] = {}
-        lists: dict[str, list[Any]] = {}
-        for name, feature in self._schema.items():
-            value = self._value(name, feature, number, row)
-            if value is None:
-                continue
-            if isinstance(feature, Steps):
-                lists[name] = [_with_kind(step) for step in value]
-            else:
-                context[name] = _with_kind(value)
-        if any(name not in self._schema for name in row):
-            self._complain(number, row)
-        return encode_sequence_example(context, lists)
-
-
-def _with_kind(value: Any) -> Any:
-    """Give an empty list of strings the kind that it has by the schema; empty arrays have theirs."""
-    return np.empty(0, "S1") if isinstance(value, list) and not value else value

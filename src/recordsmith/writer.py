@@ -60,7 +60,7 @@ class RecordWriter:
         self._temporary = temporary_name(self._final)
         self._sink: _core.RecordSink | None = _core.RecordSink(self._temporary, name, level)
         self._counts = (0, 0)
-        self._row_writer: tuple[Schema, RowWriter] | None = None
+        self._row_writer: tuple[Schema, bool, RowWriter] | None = None
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         """Append one record with this payload.
@@ -86,34 +86,38 @@ class RecordWriter:
         sink = self._opened()
         sink.append(encode_example(mapping))
 
-    def write_rows(self, rows: Iterable[Mapping[str, Any]], schema: Schema) -> None:
+    def write_rows(self, rows: Iterable[Mapping[str, Any]], schema: Schema, *, cast: bool = False) -> None:
         """Append rows given as mappings of names to values.
 
-        A row that does not fit the schema is an EncodeError that names the row and the feature.
+        A row that does not fit the schema is an EncodeError that names the row and the feature. With `cast`, numbers
+        become the nearest that their feature holds instead.
 
         >>> import recordsmith as rs, tempfile
         >>> with rs.RecordWriter(tempfile.mkdtemp() + "/rows.tfrecord") as writer:
         ...     writer.write_rows(({"n": n} for n in range(5)), rs.Schema({"n": rs.Scalar("int64")}))
         """
         sink = self._opened()
-        if self._row_writer is None or self._row_writer[0] is not schema:
-            self._row_writer = (schema, RowWriter(schema))
-        row_writer = self._row_writer[1]
+        if self._row_writer is None or self._row_writer[0] is not schema or self._row_writer[1] is not cast:
+            self._row_writer = (schema, cast, RowWriter(schema, cast=cast))
+        row_writer = self._row_writer[2]
         remaining = iter(rows)
         number = 0
         while batch := list(islice(remaining, _ROWS_AT_ONCE)):
             row_writer.append(sink, batch, number)
             number += len(batch)
 
-    def write_columns(self, columns: Any, schema: Schema) -> None:
+    def write_columns(self, columns: Any, schema: Schema, *, cast: bool = False) -> None:
         """Append rows given as columns: a mapping of names to arrays or lists, an Arrow table or a DataFrame.
+
+        With `cast`, numbers become the nearest that their feature holds, instead of being refused where that is not
+        what they were.
 
         >>> import numpy as np, recordsmith as rs, tempfile
         >>> with rs.RecordWriter(tempfile.mkdtemp() + "/columns.tfrecord") as writer:
         ...     writer.write_columns({"n": np.arange(5)}, rs.Schema({"n": rs.Scalar("int64")}))
         """
         sink = self._opened()
-        count, parts = schema.columns_to_parts(columns)
+        count, parts = schema.columns_to_parts(columns, cast=cast)
         sink.append_columns(compile_plan(schema), parts, count)
 
     def flush(self) -> None:

@@ -59,6 +59,10 @@ ACCEPTED: list[tuple[str, Any, Any]] = [
     ("complex64", 1 + 2j, 1 + 2j),
     ("complex64", 1, 1 + 0j),
     ("complex128", 1e300, 1e300 + 0j),
+    ("float32", decimal.Decimal("0.5"), 0.5),
+    ("float64", decimal.Decimal("Infinity"), INF),
+    ("int64", decimal.Decimal(2**53 + 1), 2**53 + 1),
+    ("uint8", decimal.Decimal("255.00"), 255),
 ]
 
 REFUSED: list[tuple[str, Any]] = [
@@ -95,6 +99,12 @@ REFUSED: list[tuple[str, Any]] = [
     ("complex64", 1e300),
     ("complex64", 1e300j),
     ("complex64", 2**24 + 1),
+    ("float32", decimal.Decimal("0.1")),
+    ("float64", decimal.Decimal("0.1")),
+    ("int64", decimal.Decimal("1.5")),
+    ("int64", decimal.Decimal("NaN")),
+    ("uint8", decimal.Decimal(256)),
+    ("float64", decimal.Decimal("1e999999")),
 ]
 
 NO_NUMBERS: list[tuple[Any, str]] = [
@@ -102,7 +112,6 @@ NO_NUMBERS: list[tuple[Any, str]] = [
     (b"1", "Text or Bytes"),
     (np.str_("1"), "float()"),
     (np.bytes_(b"1"), "float()"),
-    (decimal.Decimal(1), "float()"),
     (dt.datetime(2024, 1, 1), "isoformat"),  # noqa: DTZ001 - a naive one is as wrong as any
     (dt.date(2024, 1, 1), "timestamp"),
     (dt.timedelta(1), "number"),

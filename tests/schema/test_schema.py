@@ -283,7 +283,7 @@ class TestBatches:
             "  where:    row 2, feature 'age'\n"
             "  found:    300 (int64)\n"
             "  expected: uint8, a whole number from 0 to 255\n"
-            "  to do:    Declare a type that holds it, or change the value before writing."
+            "  to do:    Declare a type that holds it, change the value, or allow the loss with cast=True."
         )
 
     def test_nothing_at_all(self) -> None:

@@ -1,10 +1,25 @@
 """What is in a record, declared once: feature types, and the Schema that names them."""
 
 from recordsmith.schema.feature import Feature
+from recordsmith.schema.image import Image
+from recordsmith.schema.label import Label
 from recordsmith.schema.numeric import Scalar, Tensor
 from recordsmith.schema.plan import ColumnParts, Parts, PlanColumn
 from recordsmith.schema.schema import Schema
 from recordsmith.schema.steps import Steps
 from recordsmith.schema.strings import Bytes, Text
 
-__all__ = ["Bytes", "ColumnParts", "Feature", "Parts", "PlanColumn", "Scalar", "Schema", "Steps", "Tensor", "Text"]
+__all__ = [
+    "Bytes",
+    "ColumnParts",
+    "Feature",
+    "Image",
+    "Label",
+    "Parts",
+    "PlanColumn",
+    "Scalar",
+    "Schema",
+    "Steps",
+    "Tensor",
+    "Text",
+]

@@ -3,7 +3,7 @@
 Allowed is what keeps the value: integers within range, whole floats to integers, integers that a float holds exactly,
 and floats to a narrower float where nothing finite becomes infinite (ordinary rounding is not loss). Everything else
 is an EncodeError that names the row and the value. Checks are made on whole arrays; Python objects are looked at one
-by one only where numpy could not make numbers of them.
+by one only where numpy could not make numbers of them. What `cast=True` makes of the rest is in lossy_casting.
 """
 
 from __future__ import annotations
@@ -18,13 +18,17 @@ import numpy.typing as npt
 
 from recordsmith.errors import EncodeError
 
-__all__ = ["cast_exactly", "describe_dtype", "describe_value", "numbers_of"]
+__all__ = ["cast_exactly", "describe_dtype", "describe_value", "is_number", "not_a_number", "numbers_of"]
 
 Array = npt.NDArray[Any]
 RowOf = Callable[[int], int]
 """Which row the n-th value of an array (in C order) belongs to."""
 
+Cast = Callable[[Array, "np.dtype[Any]", RowOf], Array]
+"""How an array becomes one of another dtype: without loss, or as near as it gets."""
+
 _LONGEST_VALUE = 60  # characters of a value that a message shows
+LARGEST_EXPONENT = 400  # of ten, beyond every dtype
 
 
 def cast_exactly(array: Array, dtype: np.dtype[Any], row_of: RowOf) -> Array:
@@ -38,7 +42,7 @@ def cast_exactly(array: Array, dtype: np.dtype[Any], row_of: RowOf) -> Array:
       where:    row 1
       found:    300 (int64)
       expected: uint8, a whole number from 0 to 255
-      to do:    Declare a type that holds it, or change the value before writing.
+      to do:    Declare a type that holds it, change the value, or allow the loss with cast=True.
     """
     source = array.dtype
     if source == dtype:
@@ -46,7 +50,7 @@ def cast_exactly(array: Array, dtype: np.dtype[Any], row_of: RowOf) -> Array:
     if source.kind == "O":
         return _from_objects(array, dtype, row_of)
     if source.kind not in "biufc":
-        raise _not_a_number(array.reshape(-1)[0] if array.size else None, dtype, row_of(0) if array.size else None)
+        raise not_a_number(array.reshape(-1)[0] if array.size else None, dtype, row_of(0) if array.size else None)
     if source.kind == "c" and dtype.kind != "c":
         wrong = np.ones(array.size, np.bool_)
     elif dtype.kind in "biu":
@@ -182,14 +186,15 @@ def _from_objects(array: Array, dtype: np.dtype[Any], row_of: RowOf) -> Array:
     result = np.empty(len(flat), dtype)
     for position, given in enumerate(flat):
         value = given[()] if isinstance(given, np.ndarray) and given.ndim == 0 else given
-        if isinstance(value, (bool, int, float, complex, np.bool_, np.number)):
-            result[position] = _one_number(value, dtype, row_of(position))
-        else:
-            raise _not_a_number(value, dtype, row_of(position))
+        if not is_number(value):
+            raise not_a_number(value, dtype, row_of(position))
+        result[position] = _one_number(value, dtype, row_of(position))
     return result.reshape(array.shape)
 
 
 def _one_number(value: Any, dtype: np.dtype[Any], row: int) -> Any:
+    if isinstance(value, decimal.Decimal):
+        return _from_decimal(value, dtype, row)
     try:
         given = np.asarray(value)
         if given.dtype.kind == "O":  # an int beyond every dtype: it may still be a float, if exactly
@@ -201,13 +206,40 @@ def _one_number(value: Any, dtype: np.dtype[Any], row: int) -> Any:
     return cast_exactly(given.reshape(1), dtype, lambda _: row)[0]
 
 
+def _from_decimal(value: decimal.Decimal, dtype: np.dtype[Any], row: int) -> Any:
+    """Take a Decimal where it is exactly one of the dtype's values: its digits were meant, unlike a float's."""
+    if value.is_finite() and value.adjusted() > LARGEST_EXPONENT:
+        raise _does_not_fit(value, dtype, row)  # int() would write out all of its digits
+    if value.is_finite() and value == value.to_integral_value():
+        return _one_number(int(value), dtype, row)
+    if dtype.kind in "fc" and value.is_finite():
+        with np.errstate(over="ignore", under="ignore"):
+            number = np.asarray(float(value)).astype(dtype)
+        if decimal.Decimal(float(number.real)) == value:
+            return number
+    elif dtype.kind in "fc":  # an infinity, or NaN
+        return dtype.type(float("nan") if value.is_nan() else float(value))
+    raise _does_not_fit(value, dtype, row)
+
+
 def _does_not_fit(value: Any, dtype: np.dtype[Any], row: int) -> EncodeError:
     return EncodeError(
         "A value does not fit the feature's type.",
         row=row,
         found=describe_value(value),
         expected=describe_dtype(dtype),
-        advice="Declare a type that holds it, or change the value before writing.",
+        advice="Declare a type that holds it, change the value, or allow the loss with cast=True.",
+    )
+
+
+def is_number(value: Any) -> bool:
+    """Say whether a Python or numpy scalar is a number that the casts know.
+
+    >>> is_number(1), is_number(decimal.Decimal("0.5")), is_number("1"), is_number(None)
+    (True, True, False, False)
+    """
+    return isinstance(value, (bool, int, float, complex, np.bool_, np.number, decimal.Decimal)) and not isinstance(
+        value, np.timedelta64
     )
 
 
@@ -217,12 +249,16 @@ _ADVICE_BY_TYPE: tuple[tuple[tuple[type, ...], str], ...] = (
         (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64),
         "Store it as a number, such as value.timestamp(), or declare the feature as Text and give value.isoformat().",
     ),
-    ((decimal.Decimal,), "Convert it with float() or int(), or declare the feature as Text and give str(value)."),
     ((type(None),), "A row is there whole or not at all: fill the gap, or give None for the whole row if optional."),
 )
 
 
-def _not_a_number(value: Any, dtype: np.dtype[Any], row: int | None) -> EncodeError:
+def not_a_number(value: Any, dtype: np.dtype[Any], row: int | None) -> EncodeError:
+    """Return the error for a value that is no number, with what to do about its type.
+
+    >>> not_a_number("1", np.dtype("int64"), 3).advice
+    'Convert it with int() or float(), or declare the feature as Text or Bytes.'
+    """
     for types, words in _ADVICE_BY_TYPE:
         if isinstance(value, types):
             advice = words

@@ -56,13 +56,14 @@ class Feature(ABC):
         """Return one row of an assembled column as the plainest value: None where it is absent."""
 
     @abstractmethod
-    def column_to_parts(self, values: Any, rows: int | None = None) -> tuple[ColumnParts, ...]:
+    def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:
         """Return what the core needs to write a whole column, one entry for each plan column.
 
-        Values are cast only where nothing is lost; anything else is an EncodeError that names the row.
+        Values are cast only where nothing is lost, or with `cast` to the nearest that the feature can hold; anything
+        else is an EncodeError that names the row.
         """
 
-    def value_to_canonical(self, value: Any) -> Any:
+    def value_to_canonical(self, value: Any, *, cast: bool = False) -> Any:
         """Return one row's value as it is stored, under the same rules as a column; None if absent and optional.
 
         A float32 or int64 array of one axis, bytes, a list of bytes, or for steps a list of these.
@@ -72,13 +73,13 @@ class Feature(ABC):
                 return None
             raise missing_value(None)
         try:
-            return self._canonical(value)
+            return self._canonical(value, cast=cast)
         except EncodeError as error:
             error.row = None  # the only row: its number is the caller's to tell
             raise
 
     @abstractmethod
-    def _canonical(self, value: Any) -> Any:
+    def _canonical(self, value: Any, *, cast: bool) -> Any:
         """Return a value that is not missing as it is stored."""
 
     @property

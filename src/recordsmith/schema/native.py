@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from recordsmith.schema.plan import PlanColumn
     from recordsmith.schema.schema import Schema
 
-__all__ = ["compile_plan", "row_rule"]
+__all__ = ["compile_plan", "row_rules"]
+
+RowRule: TypeAlias = tuple[bool, bool, str, tuple[int | None, ...]]
+"""Takes text, takes raw memory, of which format, of which shape."""
 
 _VARIES = -1
 
@@ -49,18 +52,26 @@ def _native_default(column: PlanColumn) -> Any:
     return column.default if isinstance(column.default, list) else [column.default]
 
 
-def row_rule(feature: Feature) -> tuple[bool, bool, str, tuple[int | None, ...]]:
-    """Say which Python values the core may take for a feature without asking: (text, raw memory, its format, shape).
+def row_rules(schema: Schema) -> list[RowRule] | None:
+    """Say for each feature which Python values the core may take for it without asking.
 
-    >>> from recordsmith.schema import Tensor, Text
-    >>> row_rule(Tensor("uint8", (28, 28)))
-    (False, True, 'B', (28, 28))
-    >>> row_rule(Text())
-    (True, False, '', ())
+    None: some feature has to look at every value itself, or has more than one stored feature, or steps.
+
+    >>> from recordsmith.schema import Label, Schema, Tensor, Text
+    >>> row_rules(Schema({"pixels": Tensor("uint8", (28, 28)), "caption": Text()}))
+    [(False, True, 'B', (28, 28)), (True, False, '', ())]
+    >>> row_rules(Schema({"label": Label(["cat", "dog"])})) is None
+    True
     """
+    rules = [_row_rule(feature) for feature in schema.values()]
+    known = [rule for rule in rules if rule is not None]
+    return known if len(known) == len(rules) else None
+
+
+def _row_rule(feature: Feature) -> RowRule | None:
     if isinstance(feature, NumericFeature):
         stored_raw = feature.stored_as == "bytes"
         return False, stored_raw, feature.dtype.char if stored_raw else "", feature.row_shape
     if isinstance(feature, StringFeature):
         return feature.text, False, "", feature.shape
-    raise TypeError(f"rows with {type(feature).__name__} are not written by rules")
+    return None

@@ -21,9 +21,10 @@ import numpy.typing as npt
 
 from recordsmith.columns import Ragged
 from recordsmith.errors import SchemaError, SchemaMismatchError, did_you_mean
-from recordsmith.schema.casting import cast_exactly, describe_dtype
+from recordsmith.schema.casting import Cast, cast_exactly, describe_dtype
 from recordsmith.schema.conversion import check_presence, check_rows
 from recordsmith.schema.feature import Feature, checked_shape
+from recordsmith.schema.lossy_casting import cast_with_loss
 from recordsmith.schema.numeric_input import dense_numbers, free_numbers
 from recordsmith.schema.plan import Bools, ColumnParts, Int64s, Parts, PlanColumn
 
@@ -118,7 +119,7 @@ class NumericFeature(Feature):
             return None if np.ma.getmaskarray(column)[index].all() else column.data[index]
         return column[index]
 
-    def column_to_parts(self, values: Any, rows: int | None = None) -> tuple[ColumnParts, ...]:
+    def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:
         """Return what the core writes for a column of numbers; an array of the exact dtype is passed on as it is.
 
         >>> from recordsmith.schema import Scalar
@@ -127,13 +128,14 @@ class NumericFeature(Feature):
         (dtype('float32'), None, None)
         """
         shape = self.row_shape
+        how = cast_with_loss if cast else cast_exactly
         if self._fixed_count is None:
-            flat, offsets, present = free_numbers(values, self.dtype, shape)
+            flat, offsets, present = free_numbers(values, self.dtype, shape, how)
             check_rows(len(offsets) - 1, rows)
             present = check_presence(present, optional=self.optional)
             if self.stored_as == "bytes":
                 return ((flat.view(np.uint8), offsets * self.dtype.itemsize, present),)
-            return ((self._as_list(flat, offsets), offsets, present),)
+            return ((self._as_list(flat, offsets, how), offsets, present),)
         if (
             type(values) is np.ndarray
             and values.dtype == self.dtype
@@ -143,16 +145,16 @@ class NumericFeature(Feature):
         ):
             array, present = values, None
         else:
-            array, present = dense_numbers(values, self.dtype, shape)
+            array, present = dense_numbers(values, self.dtype, shape, how)
         check_rows(len(array), rows)
-        return ((self._stored_rows(array), None, check_presence(present, optional=self.optional)),)
+        return ((self._stored_rows(array, how), None, check_presence(present, optional=self.optional)),)
 
-    def _canonical(self, value: Any) -> Array | bytes | None:
+    def _canonical(self, value: Any, *, cast: bool) -> Array | bytes | None:
         if hasattr(value, "__array__"):  # also the tensors of other frameworks
             value = np.asanyarray(value)
         # An array becomes a column of one row without a copy.
         column = value[np.newaxis] if isinstance(value, np.ndarray) and value.dtype.kind != "O" else [value]
-        values, _, present = self.column_to_parts(column, 1)[0][:3]
+        values, _, present = self.column_to_parts(column, 1, cast=cast)[0][:3]
         if present is not None:  # an array that is masked throughout
             return None
         return bytes(values.tobytes()) if self.stored_as == "bytes" else values.reshape(values.size)
@@ -172,19 +174,19 @@ class NumericFeature(Feature):
         """The number of values in a row, or for one step of its free dimension."""
         return prod(size for size in self.row_shape if size is not None)
 
-    def _stored_rows(self, array: Array) -> Array:
+    def _stored_rows(self, array: Array, cast: Cast) -> Array:
         """Lay out dense rows as they are stored: a matrix of list values or of bytes."""
         rows, count = len(array), self._unit
         if self.stored_as == "bytes":
             return array.reshape(rows * count).view(np.uint8).reshape(rows, count * self.dtype.itemsize)
-        flat = self._as_list(array.reshape(rows * count), None)
+        flat = self._as_list(array.reshape(rows * count), None, cast)
         return flat if count == 1 else flat.reshape(rows, count)
 
-    def _as_list(self, flat: Array, offsets: Int64s | None) -> Array:
+    def _as_list(self, flat: Array, offsets: Int64s | None, cast: Cast) -> Array:
         if self.dtype.kind == "f":
             return flat.astype(np.float32, copy=False)
         if self.dtype.name == "uint64":
-            return cast_exactly(flat, _INT64, lambda n: self._row_of(n, offsets))
+            return cast(flat, _INT64, lambda n: self._row_of(n, offsets))
         return flat.astype(np.int64, copy=False)
 
     def _assemble_free(self, values: Array, offsets: Int64s, present: Bools | None) -> Ragged:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import EncodeError
-from recordsmith.schema.casting import RowOf, cast_exactly, describe_value, numbers_of
+from recordsmith.schema.casting import Cast, RowOf, cast_exactly, describe_value, numbers_of
 from recordsmith.schema.conversion import understand_column, without_missing
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ Array = npt.NDArray[Any]
 Shape = tuple[int | None, ...]
 
 
-def dense_numbers(values: Any, dtype: np.dtype[Any], shape: Shape) -> tuple[Array, Bools | None]:
+def dense_numbers(
+    values: Any, dtype: np.dtype[Any], shape: Shape, cast: Cast = cast_exactly
+) -> tuple[Array, Bools | None]:
     """Return a column of rows of one fixed shape as an array (rows, *shape), and which rows are present.
 
     >>> dense_numbers([[1, 2], [3, 4]], np.dtype("float32"), (2,))[0].tolist()
@@ -42,7 +44,7 @@ def dense_numbers(values: Any, dtype: np.dtype[Any], shape: Shape) -> tuple[Arra
         given = _even_rows(given, shape, present)
     if isinstance(given, list):
         rows, present = without_missing(given, present)
-        array = _stack_rows(rows, dtype, shape, _numbers_of_present(present))
+        array = _stack_rows(rows, dtype, shape, _numbers_of_present(present), cast)
         return (array, None) if present is None else (_spread(array, present), present)
     if len(given) == 0:
         return np.zeros((0, *_sizes(shape)), dtype), present
@@ -55,11 +57,13 @@ def dense_numbers(values: Any, dtype: np.dtype[Any], shape: Shape) -> tuple[Arra
         )
     if present is not None and not present.all():
         given = given[present]  # what lies under a masked row is nobody's value
-        return _spread(_cast_rows(given, dtype, np.flatnonzero(present)), present), present
-    return _cast_rows(given, dtype, None), None
+        return _spread(_cast_rows(given, dtype, np.flatnonzero(present), cast), present), present
+    return _cast_rows(given, dtype, None, cast), None
 
 
-def free_numbers(values: Any, dtype: np.dtype[Any], shape: Shape) -> tuple[Array, Int64s, Bools | None]:
+def free_numbers(
+    values: Any, dtype: np.dtype[Any], shape: Shape, cast: Cast = cast_exactly
+) -> tuple[Array, Int64s, Bools | None]:
     """Return a column of rows with one free dimension as flat values, offsets, and which rows are present.
 
     >>> values, offsets, _ = free_numbers([[1, 2], [], [3]], np.dtype("int64"), (None,))
@@ -76,17 +80,17 @@ def free_numbers(values: Any, dtype: np.dtype[Any], shape: Shape) -> tuple[Array
         if rows > 0 and not _fits(given.shape[1:], shape):
             raise _wrong_shape(None, f"shape {given.shape[1:]} in an array of shape {given.shape}", shape)
         count = given.size // rows if rows > 0 else 0
-        flat = cast_exactly(given, dtype, lambda position: position // count).reshape(given.size)
+        flat = cast(given, dtype, lambda position: position // count).reshape(given.size)
         return flat, np.arange(rows + 1, dtype=np.int64) * count, present
     if isinstance(given, Ragged) and isinstance(given.values, np.ndarray) and given.row_shape == shape:
         start = int(given.offsets[0])
         used = given.values[start : int(given.offsets[-1])]
         offsets = (given.offsets - start) * prod(used.shape[1:])
-        flat = cast_exactly(used, dtype, lambda position: _row_at(offsets, position)).reshape(used.size)
+        flat = cast(used, dtype, lambda position: _row_at(offsets, position)).reshape(used.size)
         return flat, offsets, present
     found, present = without_missing(_rows_of(given), present)
     numbers = _numbers_of_present(present)
-    flat, lengths = _join_rows(found, dtype, shape, numbers)
+    flat, lengths = _join_rows(found, dtype, shape, numbers, cast)
     if present is None:
         return flat, offsets_of(lengths), None
     spread = np.zeros(len(present), np.int64)
@@ -94,12 +98,12 @@ def free_numbers(values: Any, dtype: np.dtype[Any], shape: Shape) -> tuple[Array
     return flat, offsets_of(spread), present
 
 
-def _cast_rows(array: Array, dtype: np.dtype[Any], numbers: Array | None) -> Array:
+def _cast_rows(array: Array, dtype: np.dtype[Any], numbers: Array | None, cast: Cast) -> Array:
     count = max(1, array.size // len(array)) if len(array) else 1
-    return cast_exactly(array, dtype, lambda position: _number(numbers, position // count))
+    return cast(array, dtype, lambda position: _number(numbers, position // count))
 
 
-def _stack_rows(rows: list[Any], dtype: np.dtype[Any], shape: Shape, numbers: Array | None) -> Array:
+def _stack_rows(rows: list[Any], dtype: np.dtype[Any], shape: Shape, numbers: Array | None, cast: Cast) -> Array:
     if not rows:
         return np.zeros((0, *_sizes(shape)), dtype)
     rows = _plain_rows(rows, numbers)
@@ -108,7 +112,7 @@ def _stack_rows(rows: list[Any], dtype: np.dtype[Any], shape: Shape, numbers: Ar
     except ValueError:
         array = np.empty(0)  # uneven nesting; the shapes below say where
     if array.shape == (len(rows), *shape):
-        return _cast_rows(array, dtype, numbers)
+        return _cast_rows(array, dtype, numbers, cast)
     for position, row in enumerate(rows):
         found = _shape_of(row)
         if found != shape:
@@ -117,7 +121,7 @@ def _stack_rows(rows: list[Any], dtype: np.dtype[Any], shape: Shape, numbers: Ar
 
 
 def _join_rows(
-    rows: list[Any], dtype: np.dtype[Any], shape: Shape, numbers: Array | None
+    rows: list[Any], dtype: np.dtype[Any], shape: Shape, numbers: Array | None, cast: Cast
 ) -> tuple[Array, npt.NDArray[np.int64]]:
     """Put rows of different length one after the other, and count the values of each."""
     if not rows:
@@ -135,7 +139,7 @@ def _join_rows(
         except ValueError:
             flat = np.empty((0, 0))  # uneven nesting; the shapes below say where
         if flat.ndim == 1:
-            return cast_exactly(flat, dtype, row_of), lengths
+            return cast(flat, dtype, row_of), lengths
     arrays = []
     for position, row in enumerate(rows):
         number = _number(numbers, position)
@@ -148,9 +152,9 @@ def _join_rows(
     if len({array.dtype for array in arrays}) == 1:
         offsets = offsets_of(lengths)
         joined = np.concatenate(arrays)
-        return cast_exactly(joined, dtype, lambda n: _number(numbers, _row_at(offsets, n))), lengths
-    cast = [cast_exactly(array, dtype, _always(_number(numbers, n))) for n, array in enumerate(arrays)]
-    return np.concatenate(cast), lengths
+        return cast(joined, dtype, lambda n: _number(numbers, _row_at(offsets, n))), lengths
+    pieces = [cast(array, dtype, _always(_number(numbers, n))) for n, array in enumerate(arrays)]
+    return np.concatenate(pieces), lengths
 
 
 def _even_rows(column: Ragged, shape: Shape, present: Bools | None) -> Array | list[Any]:

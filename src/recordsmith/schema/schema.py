@@ -12,6 +12,8 @@ from recordsmith.atomic_file import write_atomically
 from recordsmith.errors import EncodeError, RecordsmithError, SchemaError, did_you_mean, list_names
 from recordsmith.schema.feature import Feature
 from recordsmith.schema.foreign import named_columns
+from recordsmith.schema.image import Image
+from recordsmith.schema.label import Label
 from recordsmith.schema.numeric import Scalar, Tensor
 from recordsmith.schema.steps import Steps
 from recordsmith.schema.strings import Bytes, Text
@@ -24,7 +26,7 @@ __all__ = ["Schema"]
 
 _FORMAT = "recordsmith-schema"
 _VERSION = 1
-_TYPES: dict[str, type[Feature]] = {kind.type_name: kind for kind in (Scalar, Tensor, Text, Bytes, Steps)}
+_TYPES: dict[str, type[Feature]] = {kind.type_name: kind for kind in (Scalar, Tensor, Label, Text, Bytes, Image, Steps)}
 
 
 class Schema(Mapping[str, Feature]):
@@ -146,12 +148,13 @@ class Schema(Mapping[str, Feature]):
                 raise error.at(feature=name) from None
         return batch
 
-    def columns_to_parts(self, columns: Any) -> tuple[int, list[ColumnParts]]:
+    def columns_to_parts(self, columns: Any, *, cast: bool = False) -> tuple[int, list[ColumnParts]]:
         """Return the number of rows, and what the core needs to write them, one entry for each column of `plan()`.
 
         Args:
             columns: a mapping of names to columns, an Arrow table or a pandas DataFrame. Optional features may be
                 left out; every other difference in names or lengths is an EncodeError.
+            cast: let numbers become the nearest that their feature holds, instead of refusing those that do not fit.
 
         >>> rows, parts = Schema({"a": Bytes()}).columns_to_parts({"a": [b"x", b"y"]})
         >>> rows, parts
@@ -171,7 +174,8 @@ class Schema(Mapping[str, Feature]):
         parts: list[ColumnParts] = []
         for name, feature in self._features.items():
             try:
-                parts.extend(feature.column_to_parts(given[name] if name in given else [None] * rows, rows))
+                values = given[name] if name in given else [None] * rows
+                parts.extend(feature.column_to_parts(values, rows, cast=cast))
             except RecordsmithError as error:
                 raise error.at(feature=name) from None
         return rows, parts

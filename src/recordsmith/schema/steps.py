@@ -16,6 +16,8 @@ from recordsmith.errors import EncodeError, SchemaError
 from recordsmith.schema.casting import describe_value
 from recordsmith.schema.conversion import check_presence, check_rows, understand_column, without_missing
 from recordsmith.schema.feature import Feature
+from recordsmith.schema.image import Image
+from recordsmith.schema.label import Label
 from recordsmith.schema.numeric import Scalar, Tensor
 from recordsmith.schema.strings import Bytes, Text
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Steps"]
 
-_TYPES: dict[str, type[Feature]] = {kind.type_name: kind for kind in (Scalar, Tensor, Text, Bytes)}
+_TYPES: dict[str, type[Feature]] = {kind.type_name: kind for kind in (Scalar, Tensor, Label, Text, Bytes, Image)}
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -32,7 +34,7 @@ class Steps(Feature):
     """A value of another feature type in each of a varying number of steps.
 
     Args:
-        feature: what one step holds: a Scalar, Tensor, Text or Bytes.
+        feature: what one step holds: a Scalar, Tensor, Label, Text, Bytes or Image.
         optional: a record may lack the whole list; absent rows read as None.
         description: a sentence for whoever reads the schema.
 
@@ -92,7 +94,7 @@ class Steps(Feature):
             return steps
         return [self.feature.row(steps, step) for step in range(len(steps))]
 
-    def column_to_parts(self, values: Any, rows: int | None = None) -> tuple[ColumnParts, ...]:
+    def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:
         """Return what the core writes for a column of lists of steps; each entry ends with the step offsets.
 
         >>> (values, _, _, step_offsets), = Steps(Scalar("int64")).column_to_parts([[1], [2, 3]])
@@ -103,7 +105,7 @@ class Steps(Feature):
         check_rows(len(step_offsets) - 1, rows)
         present = check_presence(present, optional=self.optional)
         try:
-            parts = self.feature.column_to_parts(steps, int(step_offsets[-1]))
+            parts = self.feature.column_to_parts(steps, int(step_offsets[-1]), cast=cast)
         except EncodeError as error:
             if error.row is not None:
                 step, error.row = error.row, int(np.searchsorted(step_offsets, error.row, side="right")) - 1
@@ -111,11 +113,11 @@ class Steps(Feature):
             raise
         return tuple((part[0], part[1], present, step_offsets) for part in parts)
 
-    def _canonical(self, value: Any) -> list[Any]:
+    def _canonical(self, value: Any, *, cast: bool) -> list[Any]:
         canonical = []
         for number, step in enumerate(_list_of_steps(value, None)):
             try:
-                canonical.append(self.feature.value_to_canonical(step))
+                canonical.append(self.feature.value_to_canonical(step, cast=cast))
             except EncodeError as error:
                 error.problem = f"Step {number}: {error.problem}"
                 raise

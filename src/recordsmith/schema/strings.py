@@ -97,7 +97,7 @@ class StringFeature(Feature):
         value = column[index]
         return value.to_list() if isinstance(value, ByteColumn) else value
 
-    def column_to_parts(self, values: Any, rows: int | None = None) -> tuple[ColumnParts, ...]:
+    def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:  # noqa: ARG002 - strings are never cast
         """Return what the core writes for a column of strings; a list of bytes is passed on as it is.
 
         >>> from recordsmith.schema import Bytes
@@ -119,7 +119,7 @@ class StringFeature(Feature):
         # One string a row, or none where the row is absent: its own offsets are all that the core takes.
         return ((strings.data, strings.offsets[offsets], present),)
 
-    def _canonical(self, value: Any) -> bytes | list[bytes]:
+    def _canonical(self, value: Any, *, cast: bool) -> bytes | list[bytes]:  # noqa: ARG002 - strings are never cast
         if not self.shape:
             strings, _ = one_string_a_row([value], text=self.text)
             return bytes(strings[0])

@@ -15,6 +15,8 @@ import numpy as np
 
 from recordsmith.errors import SchemaError
 from recordsmith.schema.feature import Feature
+from recordsmith.schema.image import Image
+from recordsmith.schema.label import Label
 from recordsmith.schema.numeric import NumericFeature
 from recordsmith.schema.plan import PlanColumn
 from recordsmith.schema.steps import Steps
@@ -114,6 +116,11 @@ def plan_feature(name: str, feature: Feature, *, decode_images: bool = False) ->
     columns = feature.plan(name)
     if isinstance(feature, StringFeature):
         return _whole(name, columns[0], feature.shape, None)
+    if isinstance(feature, Label):
+        return _whole(name, columns[0], (), None)
+    if isinstance(feature, Image):
+        decode = Call("decoded_images", {"shape": feature.shape}, takes_one=True) if decode_images else None
+        return _whole(name, columns[0], (), decode)
     if isinstance(feature, NumericFeature):
         return _numbers(name, feature, columns)
     raise SchemaError(f"{type(feature).__name__} features cannot be read with TensorFlow yet.", feature=name)

@@ -1,0 +1,274 @@
+"""A schema as TensorFlow Datasets keeps it: features.json, the files of class names, and dataset_info.json.
+
+Scalar, Tensor            Tensor; encoding "bytes" for those stored as bytes
+Text, Bytes               Text, Tensor of strings; several strings: Sequence(Text), Tensor of strings
+Label, Image              ClassLabel, Image
+Packed                    Tensor of one string: TFDS gives the bytes as they are
+Sparse                    a dict of indices and values
+names with "/"            nested dicts, which TFDS stores under names with "/"
+Steps                     cannot be expressed: TFDS reads tf.train.Example, and no SequenceExample
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from recordsmith.atomic_file import write_atomically
+from recordsmith.errors import SchemaError
+from recordsmith.schema.feature import Feature
+from recordsmith.schema.image import Image
+from recordsmith.schema.label import Label
+from recordsmith.schema.numeric import NumericFeature
+from recordsmith.schema.steps import Steps
+from recordsmith.schema.strings import StringFeature, Text
+
+__all__ = ["dataset_info", "tfds_features", "tfds_label_files", "write_tfds_metadata"]
+
+FEATURES_NAME = "features.json"
+DATASET_INFO_NAME = "dataset_info.json"
+FILE_TEMPLATE = "{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}"
+
+_PACKAGE = "tensorflow_datasets.core.features"
+_ANIMATED = ("gif", "webp")  # TensorFlow decodes them with a first dimension of frames
+
+
+def tfds_features(schema: Mapping[str, Feature]) -> dict[str, Any]:
+    """Return what belongs into features.json.
+
+    >>> from recordsmith.schema import Scalar
+    >>> document = tfds_features({"box/height": Scalar("float32")})
+    >>> document["featuresDict"]["features"]["box"]["featuresDict"]["features"]["height"]["tensor"]
+    {'shape': {}, 'dtype': 'float32', 'encoding': 'none'}
+    """
+    root: dict[str, Any] = {}
+    for name, feature in schema.items():
+        *parents, last = _path(name, schema)
+        features = root
+        for parent in parents:
+            features = features.setdefault(parent, _dict_node({}))["featuresDict"]["features"]
+        try:
+            node = _node(feature)
+        except SchemaError as error:
+            raise error.at(feature=name) from None
+        if feature.description:
+            node["description"] = feature.description
+        features[last] = node
+    return _dict_node(root)
+
+
+def tfds_label_files(schema: Mapping[str, Feature]) -> dict[str, str]:
+    """Return the names and contents of the files with class names, one for each Label that has names.
+
+    >>> tfds_label_files({"animal/kind": Label(["cat", "dog"])})["animal-kind.labels.txt"].split()
+    ['cat', 'dog']
+    """
+    files = {}
+    for name, feature in schema.items():
+        if isinstance(feature, Label) and feature.names != tuple(map(str, range(feature.size))):
+            for label in feature.names:
+                if label != label.strip():
+                    raise SchemaError(
+                        "TensorFlow Datasets cuts the spaces around a class name off.",
+                        feature=name,
+                        found=label,
+                        advice="Name the class without them.",
+                    )
+            files[label_file_name(_path(name, schema))] = "".join(f"{label}\n" for label in feature.names)
+    return files
+
+
+def label_file_name(path: Sequence[str]) -> str:
+    """Return the name that TFDS gives to the file of a label's names; `path` is its place in the nested dicts.
+
+    >>> label_file_name(["animal", "kind"])
+    'animal-kind.labels.txt'
+    """
+    *parents, last = path
+    # A parent's own slashes have become dots before the join, as the label's have.
+    return "-".join([*(parent.replace("/", ".") for parent in parents), last.replace("/", ".")]) + ".labels.txt"
+
+
+def dataset_info(
+    name: str,
+    splits: Mapping[str, Sequence[int]],
+    *,
+    version: str = "1.0.0",
+    description: str = "",
+    citation: str = "",
+    split_bytes: Mapping[str, int] | None = None,
+    supervised: tuple[str, str] | None = None,
+) -> dict[str, Any]:
+    """Return what belongs into dataset_info.json.
+
+    Args:
+        name: the dataset's name; the files are called `{name}-{split}.tfrecord-00000-of-00004`.
+        splits: how many records each file of a split has.
+        version: three numbers with dots.
+        description: what the data is.
+        citation: how to cite it.
+        split_bytes: how many bytes the files of a split have.
+        supervised: the names of the input and of the label, for tfds.load(..., as_supervised=True).
+
+    >>> info = dataset_info("pets", {"train": [10, 8]})
+    >>> info["splits"][0]["shardLengths"]
+    ['10', '8']
+    """
+    sizes = split_bytes or {}
+    info: dict[str, Any] = {
+        "name": name,
+        "version": version,
+        "description": description,
+        "fileFormat": "tfrecord",
+        "splits": [
+            {
+                "name": split,
+                "shardLengths": [str(length) for length in lengths],  # 64-bit numbers are strings in protobuf's JSON
+                "numBytes": str(sizes.get(split, 0)),
+                "filepathTemplate": FILE_TEMPLATE,
+            }
+            for split, lengths in splits.items()
+        ],
+    }
+    if citation:
+        info["citation"] = citation
+    if supervised is not None:
+        info["supervisedKeys"] = {"tuple": {"items": [{"featureKey": key} for key in supervised]}}
+    return info
+
+
+def write_tfds_metadata(
+    folder: str | os.PathLike[str],
+    schema: Mapping[str, Feature],
+    name: str,
+    splits: Mapping[str, Sequence[int]],
+    **settings: Any,
+) -> tuple[str, ...]:
+    """Write what tfds.builder_from_directory needs beside the shards, and return the names of the files.
+
+    Nothing is written if TFDS cannot express the schema: that is a SchemaError. `settings` are those of
+    `dataset_info`.
+
+    >>> import tempfile
+    >>> from recordsmith.schema import Text
+    >>> write_tfds_metadata(tempfile.mkdtemp(), {"a": Text()}, "words", {"train": [3]})
+    ('features.json', 'dataset_info.json')
+    """
+    files = {
+        FEATURES_NAME: _json_text(tfds_features(schema)),
+        **tfds_label_files(schema),
+        DATASET_INFO_NAME: _json_text(dataset_info(name, splits, **settings)),
+    }
+    for file, text in files.items():
+        with write_atomically(os.path.join(folder, file)) as temporary:
+            Path(temporary).write_text(text, encoding="utf-8")
+    return tuple(files)
+
+
+def _json_text(document: Any) -> str:
+    return json.dumps(document, indent=4, ensure_ascii=False) + "\n"
+
+
+def _path(name: str, schema: Mapping[str, Feature]) -> list[str]:
+    """Cut a name into its place in nested dicts; where a part of it is a feature itself, it stays whole from there."""
+    parts = name.split("/")
+    for end in range(1, len(parts)):
+        if "/".join(parts[:end]) in schema:
+            return [*parts[: end - 1], "/".join(parts[end - 1 :])]
+    return parts
+
+
+def _dict_node(features: dict[str, Any]) -> dict[str, Any]:
+    return {"pythonClassName": f"{_PACKAGE}.features_dict.FeaturesDict", "featuresDict": {"features": features}}
+
+
+def _node(feature: Feature) -> dict[str, Any]:
+    if isinstance(feature, Steps):
+        raise SchemaError(
+            "TensorFlow Datasets cannot express Steps: it reads tf.train.Example, and steps are in a SequenceExample.",
+            found=feature,
+            advice="Declare a Tensor with a free first dimension, or leave TensorFlow Datasets' files out.",
+        )
+    if isinstance(feature, StringFeature):
+        return _strings(feature)
+    if isinstance(feature, NumericFeature):
+        return _numbers(feature)
+    if feature.optional and isinstance(feature, (Label, Image)):
+        raise _not_optional(feature)
+    if isinstance(feature, Label):
+        return _content("class_label_feature.ClassLabel", classLabel={"numClasses": str(feature.size)})
+    if isinstance(feature, Image):
+        return _image(feature)
+    raise SchemaError(f"TensorFlow Datasets has nothing like {type(feature).__name__}.", found=feature)
+
+
+def _strings(feature: StringFeature) -> dict[str, Any]:
+    if isinstance(feature, Text) and not feature.optional:
+        text = _content("text_feature.Text", text={})
+        if not feature.shape:
+            return text
+        length = -1 if feature.shape[0] is None else feature.shape[0]
+        return _content("sequence_feature.Sequence", sequence={"feature": text, "length": str(length)})
+    return _tensor("string", feature.shape, optional=feature.optional and None not in feature.shape)
+
+
+def _numbers(feature: NumericFeature) -> dict[str, Any]:
+    shape = feature.row_shape
+    if feature.stored_as == "list":
+        if shape.count(None) > 1:
+            raise SchemaError(
+                "TensorFlow Datasets reads several free dimensions from bytes only.",
+                found=feature,
+                advice="Declare storage='bytes'.",
+            )
+        # A missing list reads as an empty one by itself.
+        return _tensor(feature.dtype.name, shape, optional=feature.optional and None not in shape)
+    if feature.dtype.name == "uint32":
+        raise SchemaError(
+            "TensorFlow Datasets cannot decode uint32 from bytes.",
+            found=feature,
+            advice="Declare storage='list', or int64.",
+        )
+    if feature.optional:
+        raise _not_optional(feature)
+    return _tensor(feature.dtype.name, shape, encoding="bytes")
+
+
+def _tensor(
+    dtype: str, shape: Sequence[int | None], *, encoding: str = "none", optional: bool = False
+) -> dict[str, Any]:
+    tensor: dict[str, Any] = {"shape": _shape(shape), "dtype": dtype, "encoding": encoding}
+    if optional:
+        tensor["optional"] = True
+    return _content("tensor_feature.Tensor", tensor=tensor)
+
+
+def _image(feature: Image) -> dict[str, Any]:
+    shape = feature.shape
+    image: dict[str, Any] = {"dtype": "uint8"}
+    if feature.encoding in _ANIMATED:
+        image["shape"] = _shape((None, *shape))
+    else:
+        image["shape"] = _shape(shape)
+        if feature.encoding in ("jpeg", "png") and feature.channels is not None:
+            image["encodingFormat"] = feature.encoding
+    return _content("image_feature.Image", image=image)
+
+
+def _content(class_name: str, **content: Any) -> dict[str, Any]:
+    return {"pythonClassName": f"{_PACKAGE}.{class_name}", **content}
+
+
+def _shape(shape: Sequence[int | None]) -> dict[str, Any]:
+    return {"dimensions": [str(-1 if size is None else size) for size in shape]} if shape else {}
+
+
+def _not_optional(feature: Feature) -> SchemaError:
+    return SchemaError(
+        "TensorFlow Datasets cannot read records without this feature: it knows optional lists only.",
+        found=feature,
+        advice="Give every record a value, or for numbers declare storage='list'.",
+    )

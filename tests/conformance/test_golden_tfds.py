@@ -88,10 +88,10 @@ def test_tfds_prepares_and_recordsmith_opens(tfds: Any, tmp_path: Path, monkeypa
     assert set(ds.splits) == {"train", "test"}
     assert len(ds) == 47
     # The description beside the files says more than the records do.
-    assert ds.schema["label"] == rs.Scalar("int64")
+    assert ds.schema["label"] == rs.Label(["cat", "dog", "bird"])
     assert ds.schema["tokens"] == rs.Tensor("int32", (None,), storage="list")
     assert ds.schema["meta/flag"] == rs.Scalar("bool", storage="list")
-    assert ds.schema["image"] == rs.Bytes()
+    assert ds.schema["image"] == rs.Image(4, 6)
 
 
 @pytest.mark.filterwarnings("ignore")  # what TFDS's own libraries warn of is not ours to mend

@@ -7,17 +7,24 @@ import os
 from typing import Any
 
 from recordsmith.errors import SchemaError
-from recordsmith.schema import Bytes, Feature, Scalar, Schema, Tensor, Text
+from recordsmith.schema import Schema
+from recordsmith.schema.export.tfds import DATASET_INFO_NAME, FEATURES_NAME, FILE_TEMPLATE
 
 __all__ = ["DATASET_INFO_NAME", "read_tfds_folder"]
 
-DATASET_INFO_NAME = "dataset_info.json"
-_FEATURES_NAME = "features.json"
-_DEFAULT_TEMPLATE = "{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}"
-
 
 def read_tfds_folder(folder: str) -> tuple[Schema | None, dict[str, tuple[str, ...]]]:
-    """Read a TFDS folder: its schema where every feature is known here, else None, and the files of each split."""
+    """Read a TFDS folder: its schema where every feature is known here, else None, and the files of each split.
+
+    >>> from recordsmith.schema import Label
+    >>> from recordsmith.schema.export.tfds import write_tfds_metadata
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> _ = write_tfds_metadata(folder, {"animal": Label(["cat", "dog"])}, "pets", {"train": [8, 8]})
+    >>> schema, splits = read_tfds_folder(folder)
+    >>> schema["animal"], [os.path.basename(file) for file in splits["train"]]
+    (Label(['cat', 'dog']), ['pets-train.tfrecord-00000-of-00002', 'pets-train.tfrecord-00001-of-00002'])
+    """
     info = _read_json(os.path.join(folder, DATASET_INFO_NAME))
     file_format = info.get("fileFormat", "tfrecord")
     if file_format != "tfrecord":
@@ -29,14 +36,23 @@ def read_tfds_folder(folder: str) -> tuple[Schema | None, dict[str, tuple[str, .
     splits = {}
     for split in info.get("splits", []):
         shards = len(split.get("shardLengths", []))
-        template = split.get("filepathTemplate") or _DEFAULT_TEMPLATE
+        template = split.get("filepathTemplate") or FILE_TEMPLATE
         splits[split["name"]] = tuple(
             os.path.join(folder, _shard_name(template, info["name"], split["name"], shard, shards))
             for shard in range(shards)
         )
-    features = os.path.join(folder, _FEATURES_NAME)
-    schema = _schema(_read_json(features)) if os.path.isfile(features) else None
-    return schema, splits
+    return _schema(folder), splits
+
+
+def _schema(folder: str) -> Schema | None:
+    path = os.path.join(folder, FEATURES_NAME)
+    if not os.path.isfile(path):
+        return None
+    _read_json(path)  # a damaged file is an error; a feature that is not known here is none
+    try:
+        return Schema.from_tfds(path) or None
+    except SchemaError:
+        return None  # the records themselves tell what is stored
 
 
 def _shard_name(template: str, dataset: str, split: str, shard: int, shards: int) -> str:
@@ -61,49 +77,3 @@ def _read_json(path: str) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise SchemaError("This TFDS description is not a JSON object.", path=path)
     return document
-
-
-def _schema(document: dict[str, Any]) -> Schema | None:
-    found: dict[str, Feature | None] = {}
-    _collect(document, "", found)
-    features = {name: feature for name, feature in found.items() if feature is not None}
-    return Schema(features) if len(features) == len(found) and features else None
-
-
-def _collect(node: dict[str, Any], name: str, found: dict[str, Feature | None]) -> None:
-    """Walk the tree of features; nested names are joined with "/", as TFDS stores them."""
-    if "featuresDict" in node:
-        for key, child in node["featuresDict"].get("features", {}).items():
-            _collect(child, f"{name}/{key}" if name else key, found)
-    elif "classLabel" in node:
-        found[name] = Scalar("int64")
-    elif "image" in node:
-        found[name] = Bytes()
-    elif "text" in node:
-        found[name] = Text()
-    elif "tensor" in node or "scalar" in node:
-        found[name] = _tensor(node["tensor"] if "tensor" in node else node["scalar"])
-    else:
-        found[name] = None  # sequences, videos and the rest: what is stored tells
-
-
-def _tensor(tensor: dict[str, Any]) -> Feature | None:
-    if tensor.get("encoding", "none") not in ("none", ""):
-        return None
-    sizes = [int(size) for size in tensor.get("shape", {}).get("dimensions", [])]
-    shape = tuple(None if size < 0 else size for size in sizes)
-    dtype = tensor.get("dtype", "")
-    if shape.count(None) > 1 or 0 in shape:
-        return None
-    if dtype in ("string", "object", "bytes"):
-        return Bytes(shape) if len(shape) <= 1 else None
-    # TFDS keeps every integer and bool in an int64 list, and every float in a float list.
-    if dtype in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"):
-        return _numbers(dtype, shape, "list" if dtype != "int64" else None)
-    if dtype in ("float16", "float32", "float64", "bfloat16"):
-        return _numbers("float32", shape, None)
-    return None
-
-
-def _numbers(dtype: str, shape: tuple[int | None, ...], storage: Any) -> Feature:
-    return Tensor(dtype, shape, storage=storage) if shape else Scalar(dtype, storage=storage)

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import CodeType, ModuleType
 from typing import Any
 
+from recordsmith.schema import Feature
 from recordsmith.schema.export.tensorflow_features import import_tensorflow
 from recordsmith.schema.export.tensorflow_plan import Call, FeaturePlan, plan_features
-from recordsmith.schema.feature import Feature
 
 __all__ = ["tensorflow_code"]
 

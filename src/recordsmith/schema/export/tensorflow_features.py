@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from recordsmith.errors import import_extra
+from recordsmith.schema import Feature
 from recordsmith.schema.export.tensorflow_plan import Call, FeaturePlan, TensorFlowDtype, plan_features
-from recordsmith.schema.feature import Feature
 
 __all__ = ["SequenceFeatures", "import_tensorflow", "io_features", "tensorflow_features"]
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from recordsmith.schema import Feature
 from recordsmith.schema.export.tensorflow_features import import_tensorflow, io_features
 from recordsmith.schema.export.tensorflow_plan import Call, FeaturePlan, TensorFlowDtype, plan_features
-from recordsmith.schema.feature import Feature
 
 __all__ = ["parse_in_tensorflow"]
 

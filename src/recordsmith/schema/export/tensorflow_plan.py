@@ -14,12 +14,9 @@ from typing import Any
 import numpy as np
 
 from recordsmith.errors import SchemaError
-from recordsmith.schema.feature import Feature
-from recordsmith.schema.image import Image
-from recordsmith.schema.label import Label
+from recordsmith.schema import Feature, Image, Label, Steps
 from recordsmith.schema.numeric import NumericFeature
 from recordsmith.schema.plan import PlanColumn
-from recordsmith.schema.steps import Steps
 from recordsmith.schema.strings import StringFeature
 
 __all__ = ["Call", "FeaturePlan", "TensorFlowDtype", "plan_feature", "plan_features"]

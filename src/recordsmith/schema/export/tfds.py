@@ -19,12 +19,9 @@ from typing import Any
 
 from recordsmith.atomic_file import write_atomically
 from recordsmith.errors import SchemaError
-from recordsmith.schema.feature import Feature
-from recordsmith.schema.image import Image
-from recordsmith.schema.label import Label
+from recordsmith.schema import Feature, Image, Label, Steps, Text
 from recordsmith.schema.numeric import NumericFeature
-from recordsmith.schema.steps import Steps
-from recordsmith.schema.strings import StringFeature, Text
+from recordsmith.schema.strings import StringFeature
 
 __all__ = ["dataset_info", "tfds_features", "tfds_label_files", "write_tfds_metadata"]
 

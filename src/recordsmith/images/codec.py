@@ -122,7 +122,7 @@ def decode_image(data: bytes, *, channels: int | None = None, orient: bool = Tru
     Args:
         data: the bytes of a JPEG, PNG, WebP, BMP or GIF (of which the first frame counts).
         channels: 1, 3 or 4; None for what the picture has (2 for grey with alpha). Where alpha goes, it is as if the
-            picture lay on white. CMYK becomes RGB.
+            picture lay on white. CMYK becomes RGB. A single colour that a PNG without alpha calls transparent stays.
         orient: turn the picture as its EXIF orientation says.
 
     Returns:
@@ -148,7 +148,7 @@ def encode_image(array: npt.ArrayLike, encoding: str, *, quality: int = 95) -> b
 
     Args:
         array: (height, width) or (height, width, channels), RGB or RGBA; uint8, for PNG also uint16.
-        encoding: jpeg, png, webp, bmp or gif (which keeps 256 colours at most).
+        encoding: jpeg, png, webp or bmp. A GIF would keep 256 colours at most, and is not made.
         quality: of JPEG and WebP, 1 to 100.
 
     >>> read_header(encode_image(np.zeros((24, 32, 3), np.uint8), "jpeg")).title
@@ -177,6 +177,8 @@ def encode_stored(cv2: Any, pixels: Pixels, encoding: str, quality: int) -> byte
     >>> encode_stored(opencv(), np.zeros((2, 2, 3), np.uint8), "bmp", 95)[:2]
     b'BM'
     """
+    if encoding == "gif":
+        raise ImageError("A GIF keeps 256 colours at most and is not made here; encode as png, which keeps all.")
     options = []
     if encoding == "jpeg":
         options = [cv2.IMWRITE_JPEG_QUALITY, quality]

@@ -127,8 +127,8 @@ def _png(data: bytes) -> ImageHeader:
     while at + 8 <= len(data):
         (length,) = struct.unpack_from(">I", data, at)
         kind = data[at + 4 : at + 8]
-        if kind == b"tRNS" and channels in (1, 3):  # one colour, or entries of the palette, are transparent
-            channels += 1
+        if kind == b"tRNS" and colour_type == 3:  # entries of the palette are transparent
+            channels = 4
         elif kind == b"eXIf":
             orientation = read_orientation(data[at + 8 : at + 8 + length])
         at += 12 + length

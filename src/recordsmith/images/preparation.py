@@ -21,7 +21,8 @@ class Preparation:
     Args:
         size: the height and width to resize to; None keeps each picture's own.
         channels: 1, 3 or 4; None keeps each picture's own.
-        encoding: jpeg, png, webp, bmp or gif; None keeps JPEG as JPEG, and makes PNG of others that must change.
+        encoding: jpeg, png, webp, bmp, or gif for pictures that are so already; None keeps JPEG as JPEG, and makes PNG
+            of others that must change.
         quality: of JPEG and WebP, where a picture is encoded anew.
         orient: turn pictures the way up that their EXIF orientation says, which most readers of datasets ignore.
 
@@ -66,6 +67,16 @@ class Preparation:
             and (not self.orient or header.orientation == 1)
         )
 
+    def encoding_of(self, header: ImageHeader) -> str:
+        """The encoding that a picture with this header is stored in.
+
+        >>> Preparation(size=(24, 24)).encoding_of(ImageHeader("webp", 24, 32, 3))
+        'png'
+        """
+        if self.encoding is not None:
+            return self.encoding
+        return header.format if header.format == "jpeg" or self.keeps(header) else "png"
+
     def prepare(self, data: bytes) -> bytes:
         """Return the picture as it is to be stored: the same object where nothing has to change.
 
@@ -76,7 +87,7 @@ class Preparation:
         if self.keeps(header):
             return data
         cv2 = opencv()
-        encoding = self.encoding or ("jpeg" if header.format == "jpeg" else "png")
+        encoding = self.encoding_of(header)
         pixels = decode_stored(data, header)
         pixels = to_channels(cv2, pixels, self.channels or _nearest_channels(pixels.shape[2], encoding))
         orientation = header.orientation if self.orient else 1

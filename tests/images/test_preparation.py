@@ -1,0 +1,160 @@
+"""Pictures made ready: resized, converted, turned; and left alone where nothing has to change."""
+
+from __future__ import annotations
+
+import io
+
+import cv2
+import numpy as np
+import pytest
+from PIL import Image
+
+from recordsmith.images import ImageError, Preparation, decode_image, encode_image, read_header
+from tests.images.made_pictures import HEIGHT, WIDTH, oriented, pictures, pixels, saved, with_alpha
+
+PICTURES = pictures()
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_nothing_asked_nothing_changed(name):
+    data, channels = PICTURES[name]
+    assert Preparation().prepare(data) is data
+    assert Preparation(size=(HEIGHT, WIDTH), encoding=name.split()[0]).prepare(data) is data
+    if channels != 2 and "cmyk" not in name:
+        assert Preparation(channels=channels).prepare(data) is data
+
+
+@pytest.mark.parametrize("size", [(20, 28), (17, 23), (80, 90), (20, 200)])
+@pytest.mark.parametrize("name", PICTURES)
+def test_resize(name, size):
+    data, channels = PICTURES[name]
+    header = read_header(Preparation(size=size).prepare(data))
+    assert header is not None
+    assert header.format == ("jpeg" if name.startswith("jpeg") else "png")
+    assert (header.height, header.width) == size
+    assert header.channels == {2: 4}.get(channels, channels)
+    assert header.bits == (16 if "16 bits" in name else 8)
+
+
+def test_shrinking_is_the_mean_of_the_area():
+    image = pixels()
+    found = decode_image(Preparation(size=(HEIGHT // 4, WIDTH // 4)).prepare(encode_image(image, "png")))
+    means = image.reshape(HEIGHT // 4, 4, WIDTH // 4, 4, 3).mean((1, 3))
+    assert np.abs(found - means).max() <= 1
+
+
+@pytest.mark.parametrize("size", [(17, 23), (39, 55), (40, 13), (80, 100), (13, 100)])
+def test_resizing_is_opencvs(size):
+    image = pixels()
+    found = decode_image(Preparation(size=size).prepare(encode_image(image, "png")))
+    shrinks = size[0] * size[1] < HEIGHT * WIDTH
+    theirs = cv2.resize(image, size[::-1], interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR)
+    assert np.abs(found.astype(int) - theirs).max() <= 1
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+@pytest.mark.parametrize("encoding", ["jpeg", "png", "webp", "bmp"])
+@pytest.mark.parametrize("name", PICTURES)
+def test_every_conversion(name, encoding, channels):
+    data, _ = PICTURES[name]
+    try:
+        preparation = Preparation(channels=channels, encoding=encoding)
+    except ValueError as error:
+        assert str(error) == f"a {encoding} picture cannot have {channels} channels"  # noqa: PT017 - or all is well
+        return
+    prepared = preparation.prepare(data)
+    header = read_header(prepared)
+    assert header is not None
+    assert (header.format, header.cmyk) == (encoding, False)
+    # Where nothing is transparent, WebP leaves the alpha away.
+    assert header.channels == channels or (encoding, channels, header.channels) == ("webp", 4, 3)
+    shown = decode_image(data, channels=3)
+    if shown.dtype == np.uint16:
+        shown = (shown >> 8).astype(np.uint8)
+    if channels == 1:
+        shown = np.repeat(cv2.cvtColor(shown, cv2.COLOR_RGB2GRAY)[:, :, None], 3, 2)
+    found = decode_image(prepared, channels=3)
+    found = (found >> 8) if found.dtype == np.uint16 else found
+    assert np.abs(found.astype(int) - shown).mean() < {"jpeg": 6, "webp": 6}.get(encoding, 1.5)
+
+
+def test_cmyk_becomes_plain_where_channels_are_asked_for():
+    data, _ = PICTURES["jpeg cmyk"]
+    assert Preparation().prepare(data) is data
+    plain = Preparation(channels=3).prepare(data)
+    assert Image.open(io.BytesIO(plain)).mode == "RGB"
+    assert np.abs(decode_image(plain).astype(int) - decode_image(data)).mean() < 3
+
+
+@pytest.mark.parametrize("orientation", range(2, 9))
+@pytest.mark.parametrize("size", [None, (30, 20)])
+def test_turned_pictures_need_no_exif_any_more(orientation, size):
+    data = oriented(orientation)
+    prepared = Preparation(size=size).prepare(data)
+    header = read_header(prepared)
+    assert header is not None
+    assert header.orientation == 1
+    upright = decode_image(data)
+    if size is None:
+        assert (header.height, header.width) == upright.shape[:2]
+    else:
+        assert (header.height, header.width) == size
+        upright = cv2.resize(upright, size[::-1], interpolation=cv2.INTER_AREA)
+    assert np.abs(decode_image(prepared).astype(int) - upright).mean() < 6
+
+
+def test_orientation_can_be_left():
+    data = oriented(6)
+    assert Preparation(orient=False).prepare(data) is data
+    lying = Preparation(orient=False, size=(20, 28)).prepare(data)
+    expected = Preparation(size=(20, 28)).prepare(oriented(1))
+    assert np.array_equal(decode_image(lying), decode_image(expected))
+
+
+def test_alpha_goes_where_the_encoding_has_none():
+    data = saved(with_alpha(), "png")
+    header = read_header(Preparation(encoding="jpeg").prepare(data))
+    assert header is not None
+    assert header.channels == 3
+
+
+def test_sixteen_bits_stay_in_png_and_go_in_jpeg():
+    data, _ = PICTURES["png 16 bits"]
+    assert decode_image(Preparation(channels=3).prepare(data)).dtype == np.uint16
+    eight = decode_image(Preparation(encoding="jpeg").prepare(data))
+    assert np.abs(eight.astype(int) - (decode_image(data) >> 8)).max() <= 4
+
+
+def test_gif_is_kept_but_not_made():
+    data, _ = PICTURES["gif"]
+    assert Preparation(encoding="gif").prepare(data) is data
+    with pytest.raises(ImageError, match="GIF keeps 256 colours"):
+        Preparation(encoding="gif").prepare(PICTURES["png"][0])
+
+
+def test_damage_is_found():
+    data, _ = PICTURES["jpeg"]
+    with pytest.raises(ImageError, match="cannot be decoded"):
+        Preparation(size=(10, 10)).prepare(data[:-40])
+
+
+def test_the_same_bytes_every_time():
+    data, _ = PICTURES["jpeg"]
+    assert len({Preparation(size=(20, 30)).prepare(data) for _ in range(3)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"size": (0, 5)}, "size must be"),
+        ({"size": (5, 70_000)}, "size must be"),
+        ({"size": (5, 5, 3)}, "size must be"),
+        ({"channels": 2}, "channels must be 1, 3 or 4"),
+        ({"encoding": "tiff"}, "encoding must be one of"),
+        ({"encoding": "jpeg", "channels": 4}, "cannot have 4 channels"),
+        ({"quality": 0}, "quality must be"),
+    ],
+)
+def test_settings_that_cannot_be(settings, reason):
+    with pytest.raises(ValueError, match=reason):
+        Preparation(**settings)

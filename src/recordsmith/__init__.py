@@ -35,8 +35,13 @@ if TYPE_CHECKING:
     from recordsmith.example import decode_example, decode_sequence_example, encode_example, encode_sequence_example
     from recordsmith.loader import Dataset
     from recordsmith.loader import open_dataset as open  # noqa: A004 - read as recordsmith.open
+    from recordsmith.make import finish, sources
+    from recordsmith.make.dataset_writer import DatasetWriter, write
+    from recordsmith.make.made_dataset import MadeDataset
+    from recordsmith.make.maker import make
     from recordsmith.reader import RecordReader
     from recordsmith.schema import Bytes, Image, Label, Scalar, Schema, Steps, Tensor, Text
+    from recordsmith.text import Vocabulary
     from recordsmith.writer import RecordWriter
 
 __version__ = "0.1.0"
@@ -48,9 +53,11 @@ _SOURCES = {
     "CompressionError": "errors",
     "CorruptRecordError": "errors",
     "Dataset": "loader",
+    "DatasetWriter": "make.dataset_writer",
     "EncodeError": "errors",
     "Image": "schema",
     "Label": "schema",
+    "MadeDataset": "make.made_dataset",
     "MissingExtraError": "errors",
     "NotTFRecordError": "errors",
     "PipelineError": "errors",
@@ -66,12 +73,17 @@ _SOURCES = {
     "Tensor": "schema",
     "Text": "schema",
     "TruncatedFileError": "errors",
+    "Vocabulary": "text",
     "decode_example": "example",
     "decode_sequence_example": "example",
     "encode_example": "example",
     "encode_sequence_example": "example",
+    "finish": "make:finish",
     "infer_schema": "dataset",
+    "make": "make.maker",
     "open": "loader:open_dataset",
+    "sources": "make:sources",
+    "write": "make.dataset_writer",
 }
 
 __all__ = [  # noqa: RUF022 - in the order in which people meet them
@@ -84,6 +96,13 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
     "Image",
     "Steps",
     "infer_schema",
+    "make",
+    "write",
+    "sources",
+    "finish",
+    "MadeDataset",
+    "DatasetWriter",
+    "Vocabulary",
     "open",
     "Dataset",
     "Ragged",

@@ -52,6 +52,19 @@ def put_in_place(temporary: str, final: str, *, sync: bool = True) -> None:
                 raise
 
 
+def write_text_atomically(final: str | os.PathLike[str], text: str) -> None:
+    """Write a text file, in UTF-8, that appears under its name only when it is whole.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> write_text_atomically(f"{folder}/a.txt", "whole")
+    >>> open(f"{folder}/a.txt").read()
+    'whole'
+    """
+    with write_atomically(final) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+
+
 @contextlib.contextmanager
 def write_atomically(final: str | os.PathLike[str]) -> Iterator[str]:
     """Give a temporary name to write to; it becomes `final` at the end, and vanishes if the block raises.

@@ -11,6 +11,9 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+import numpy.typing as npt
+
 from recordsmith import _core
 from recordsmith.atomic_file import put_in_place, temporary_name
 from recordsmith.compression import writing_compression
@@ -119,6 +122,33 @@ class RecordWriter:
         sink = self._opened()
         count, parts = schema.columns_to_parts(columns, cast=cast)
         sink.append_columns(compile_plan(schema), parts, count)
+
+    def write_frames(self, frames: npt.NDArray[np.uint8]) -> None:
+        """Append whole records with their framing, as they stand in another TFRecord file.
+
+        >>> import numpy as np, recordsmith as rs, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> with rs.RecordWriter(folder + "/a.tfrecord") as writer:
+        ...     writer.write(b"payload")
+        >>> with rs.RecordWriter(folder + "/b.tfrecord") as writer:
+        ...     writer.write_frames(np.fromfile(folder + "/a.tfrecord", np.uint8))
+        >>> writer.records
+        1
+        """
+        self._opened().append_frames(frames)
+
+    def write_every(
+        self, frames: npt.NDArray[np.uint8], offsets: npt.NDArray[np.uint64], first: int, step: int
+    ) -> None:
+        """Append every step-th of some framed records, from the one numbered `first` on.
+
+        Args:
+            frames: whole records with their framing, one after the other.
+            offsets: where each begins, with the end as the last entry.
+            first: the first one to append.
+            step: how many to go on by.
+        """
+        self._opened().append_every(frames, offsets, first, step)
 
     def flush(self) -> None:
         """Hand what was written so far to the operating system."""

@@ -1,10 +1,8 @@
 """What a dataset is made from: a source gives chunks, and a chunk, loaded anywhere, gives rows.
 
-    source ──chunks()──► chunk, chunk, chunk     cheap descriptions, in an order that depends on the data alone
-                           │
-                         load()                  in any thread or process
-                           │
-                         Loaded                  columns, where each row came from, and what could not be loaded
+Source.chunks()   cheap descriptions, in an order that depends on the data alone
+Chunk.load()      in any thread or process
+Loaded            columns, where each row came from, and what could not be loaded
 """
 
 from __future__ import annotations

@@ -1,0 +1,143 @@
+"""How often each row of the training split is written, and the rows that a sampler makes up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith import _core
+from recordsmith.errors import RecordsmithError, did_you_mean, list_names
+from recordsmith.make.chunk_encoding import EncodedChunk
+from recordsmith.make.priorities import priorities, stream_key
+from recordsmith.make.sampling import copies_for, find_sampler, needs_columns, resample
+from recordsmith.make.staging import Staging
+from recordsmith.schema import Schema
+from recordsmith.schema.native import compile_plan
+
+__all__ = ["Balance", "balance_training"]
+
+Int64s = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Which rows of the training split are written how often.
+
+    Attributes:
+        rows: the training rows by their number in the staging folder, in order.
+        copies: how often each of them is written.
+    """
+
+    rows: Int64s
+    copies: Int64s
+
+    def chosen(self, first: int, last: int) -> Int64s:
+        """Return how often each of the staged rows from `first` up to `last` is written."""
+        start, stop = np.searchsorted(self.rows, [first, last])
+        result = np.zeros(last - first, np.int64)
+        result[self.rows[start:stop] - first] = self.copies[start:stop]
+        return result
+
+
+def balance_training(
+    staging: Staging,
+    schema: Schema,
+    in_training: Callable[[int, int], npt.NDArray[np.bool_]],
+    *,
+    label: str,
+    strategy: Any,
+    seed: int,
+    class_names: list[str],
+) -> Balance:
+    """Balance the training split by a strategy of `rs.make`; a sampler that makes up rows adds them to the staging."""
+    rows, classes = _training_rows(staging, in_training)
+    if (classes < 0).any():
+        raise RecordsmithError(
+            f"Some training rows have no {label!r}, so the classes cannot be balanced.",
+            feature=label,
+            found=f"{int((classes < 0).sum())} rows without it",
+        )
+    if strategy in ("oversample", "undersample"):
+        keys = priorities(rows.astype(np.uint64), stream_key(seed, "balance"))
+        return Balance(rows, copies_for(classes, strategy, keys))
+    if isinstance(strategy, Mapping):
+        targets = {_class_code(name, class_names, label): count for name, count in strategy.items()}
+        keys = priorities(rows.astype(np.uint64), stream_key(seed, "balance"))
+        return Balance(rows, copies_for(classes, targets, keys))
+    sampler = find_sampler(strategy, seed)
+    columns = _columns(staging, schema, rows, label) if needs_columns(sampler) else {}
+    result = resample(sampler, columns, classes)
+    copies = np.bincount(result.kept, minlength=len(rows)).astype(np.int64)
+    if result.synthetic is None or result.labels is None or len(result.labels) == 0:
+        return Balance(rows, copies)
+    made = dict(result.synthetic)
+    made[label] = _label_values(staging, schema, label, result.labels)
+    first = staging.rows
+    staging.append(_encoded(schema, made, result.labels, staging.classes))
+    new = np.arange(first, staging.rows, dtype=np.int64)
+    return Balance(np.concatenate([rows, new]), np.concatenate([copies, np.ones(len(new), np.int64)]))
+
+
+def _training_rows(staging: Staging, in_training: Callable[[int, int], Any]) -> tuple[Int64s, Int64s]:
+    rows, classes = [], []
+    first = 0
+    for keys in staging.key_blocks():
+        mine = np.flatnonzero(in_training(first, first + len(keys)))
+        rows.append(mine + first)
+        classes.append(keys["class"][mine].astype(np.int64))
+        first += len(keys)
+    empty = [np.empty(0, np.int64)]
+    return np.concatenate(rows or empty), np.concatenate(classes or empty)
+
+
+def _columns(staging: Staging, schema: Schema, rows: Int64s, label: str) -> dict[str, Any]:
+    """Decode the training rows: samplers that look at features need them all in memory."""
+    wanted = schema.select([name for name in schema if name != label])
+    places = np.concatenate([block[["offset", "length"]] for block in staging.key_blocks()])[rows]
+    files = _core.FileSet([staging.path("records")])
+    decoded = files.decode(
+        compile_plan(wanted),
+        np.zeros(len(rows), np.uint32),
+        np.ascontiguousarray(places["offset"]),
+        places["length"].astype(np.uint64),
+        rows.astype(np.uint64),
+        verify=True,
+    )
+    return wanted.assemble(decoded)
+
+
+def _label_values(staging: Staging, schema: Schema, label: str, codes: Any) -> Any:
+    values = [staging.classes[int(code)] for code in codes]
+    return np.array(values) if getattr(schema[label], "dtype", None) is not None else values
+
+
+def _encoded(schema: Schema, columns: dict[str, Any], codes: Any, classes: list[Any]) -> EncodedChunk:
+    sink = _core.RecordSink()
+    count, parts = schema.columns_to_parts(columns)
+    sink.append_columns(compile_plan(schema), parts, count)
+    frames, offsets = sink.take()
+    return EncodedChunk(
+        frames=frames,
+        offsets=offsets,
+        digests=_core.digest_frames(frames, offsets, []),
+        classes=list(classes),
+        class_of=np.asarray(codes, np.int32),
+        groups=None,
+        rejects=[],
+        source_rows=0,
+        source_bytes=0,
+    )
+
+
+def _class_code(name: Any, class_names: list[str], label: str) -> int:
+    if str(name) not in class_names:
+        raise RecordsmithError(
+            f"The balance names a class {name!r} that {label!r} does not have.{did_you_mean(str(name), class_names)}",
+            feature=label,
+            expected=list_names(class_names),
+        )
+    return class_names.index(str(name))

@@ -1,0 +1,36 @@
+"""The files beside the shards that tell other tools what is in them: TFDS' description, and the names of classes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from recordsmith.errors import SchemaError
+from recordsmith.schema import Schema
+from recordsmith.schema.export.tfds import dataset_info, tfds_features, tfds_label_files
+
+__all__ = ["description_files"]
+
+
+def description_files(
+    name: str, schema: Schema, splits: dict[str, dict[str, Any]], description: str, *, compression: str | None
+) -> tuple[dict[str, str], str | None]:
+    """Return the texts of the description files by name, and why TFDS cannot open the folder, if it cannot."""
+    labels = tfds_label_files(schema)
+    if compression is not None:
+        return labels, f"TFDS does not read {compression} files, so there is no features.json."
+    try:
+        features = tfds_features(schema)
+    except SchemaError as error:
+        return labels, f"There is no features.json for TFDS: {error.problem}"
+    info = dataset_info(
+        name,
+        {split: [shard["records"] for shard in facts["shards"]] for split, facts in splits.items()},
+        split_bytes={split: facts["bytes"] for split, facts in splits.items()},
+        description=description,
+    )
+    return {**labels, "features.json": _text(features), "dataset_info.json": _text(info)}, None
+
+
+def _text(document: dict[str, Any]) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

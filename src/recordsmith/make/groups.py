@@ -1,0 +1,66 @@
+"""Which rows must stay together in one split: those of one group, and those with the same content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from recordsmith.make.external_sort import sorted_blocks
+from recordsmith.make.priorities import Uint64s, priorities
+from recordsmith.make.splitting import UnitBlock
+from recordsmith.make.staging import Staging
+
+__all__ = ["unit_blocks"]
+
+
+def unit_blocks(staging: Staging, *, grouped: bool, stratified: bool) -> Callable[[], Iterable[UnitBlock]]:
+    """Return a function that gives, block by block, the unit and the class of each staged row.
+
+    Without groups a unit is the content of a row. With groups it is the group; and groups that have a row in common
+    are one unit, because a row in two splits would be a leak whichever groups it is counted to.
+    """
+    joined = _joined_groups(staging) if grouped else {}
+
+    def blocks() -> Iterator[UnitBlock]:
+        for keys in staging.key_blocks():
+            units = keys["group"] if grouped else keys["digest"]
+            classes = keys["class"].astype(np.int64) if stratified else np.full(len(keys), -1, np.int64)
+            yield _replaced(units, joined), classes
+
+    return blocks
+
+
+def _joined_groups(staging: Staging) -> dict[int, int]:
+    """Find groups that share a row, and name one of them for all: group -> the group that stands for it."""
+    leaders: dict[int, int] = {}
+
+    def leader(group: int) -> int:
+        while (above := leaders.get(group, group)) != group:
+            group = above
+        return group
+
+    for block in sorted_blocks(_content_entries(staging), staging.rows, staging.path("sort-groups")):
+        same = np.flatnonzero((block["key"][1:] == block["key"][:-1]) & (block["group"][1:] != block["group"][:-1]))
+        for one, other in zip(block["group"][same].tolist(), block["group"][same + 1].tolist(), strict=True):
+            first, second = sorted((leader(one), leader(other)))
+            leaders[second] = first
+    return {group: leader(group) for group in leaders}
+
+
+def _content_entries(staging: Staging) -> Iterator[Any]:
+    for keys in staging.key_blocks():
+        entries = np.empty(len(keys), [("key", "u8"), ("group", "u8")])
+        entries["key"] = priorities(keys["digest"], 0)
+        entries["group"] = keys["group"]
+        yield entries
+
+
+def _replaced(units: Uint64s, joined: dict[int, int]) -> Uint64s:
+    if not joined:
+        return np.ascontiguousarray(units)
+    members = np.array(sorted(joined), np.uint64)
+    leaders = np.array([joined[member] for member in members.tolist()], np.uint64)
+    places = np.searchsorted(members, units).clip(max=len(members) - 1)
+    return np.where(members[places] == units, leaders[places], units)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from recordsmith.text.rules import WordRules
+from recordsmith.text.texts import in_pieces
 
 __all__ = ["WordCounts"]
-
-_BYTES_AT_ONCE = 1 << 18  # of text that is cut into words at once: some 3 MB of Python objects
 
 
 class WordCounts:
@@ -50,7 +49,7 @@ class WordCounts:
         >>> counts.most_frequent(), counts.undercount
         (([b'a'], [3]), 2)
         """
-        for piece in _pieces(texts):
+        for piece in in_pieces(texts):
             words = self._rules.words_of_all(piece)
             self.total += len(words)
             self._counts.update(words)
@@ -94,17 +93,3 @@ class WordCounts:
 
     def _all_counts(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         return np.fromiter(self._counts.values(), np.int64, len(self._counts))
-
-
-def _pieces(texts: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Gather texts into pieces. Where one ends depends on the texts alone, and not on how they were batched."""
-    piece: list[bytes] = []
-    size = 0
-    for text in texts:
-        piece.append(text)
-        size += len(text)
-        if size >= _BYTES_AT_ONCE:
-            yield piece
-            piece, size = [], 0
-    if piece:
-        yield piece

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.errors import PipelineError, did_you_mean, list_names
 
-__all__ = ["rows_of", "texts_of"]
+__all__ = ["in_pieces", "rows_of", "texts_of"]
+
+Text = TypeVar("Text", bytes, bytes | None)
 
 _ROWS_AT_ONCE = 1024  # rows that a dataset reads at once; only one feature of them is kept
+_PIECE_BYTES = 1 << 18  # of text; cut into words it takes some ten times as much
+_PIECE_ROWS = 1 << 13
 
 
 def texts_of(source: Any, feature: str | None = None) -> Iterator[bytes]:
@@ -52,6 +56,24 @@ def rows_of(texts: Any) -> list[bytes | None]:
     if hasattr(texts, "to_pylist"):  # Arrow
         texts = texts.to_pylist()
     return [_as_bytes(text, row) for row, text in enumerate(texts)]
+
+
+def in_pieces(texts: Iterable[Text]) -> Iterator[list[Text]]:
+    """Give texts in lists of bounded size. Where one ends depends on the texts alone, and not on how they came.
+
+    >>> [len(piece) for piece in in_pieces([b"x" * 100_000] * 7)]
+    [3, 3, 1]
+    """
+    piece: list[Text] = []
+    size = 0
+    for text in texts:
+        piece.append(text)
+        size += len(text) if text else 0
+        if size >= _PIECE_BYTES or len(piece) == _PIECE_ROWS:
+            yield piece
+            piece, size = [], 0
+    if piece:
+        yield piece
 
 
 def _rows_of_column(column: ByteColumn) -> list[bytes | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, pairwise, repeat
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from recordsmith.columns import Ragged
 from recordsmith.errors import PipelineError, RecordsmithError, SchemaError, list_names
 from recordsmith.text.counts import WordCounts
 from recordsmith.text.rules import Split, Standardize, WordRules
-from recordsmith.text.texts import rows_of, texts_of
+from recordsmith.text.texts import in_pieces, rows_of, texts_of
 
 __all__ = ["Vocabulary"]
 
@@ -28,7 +28,6 @@ _ENTRIES = ("format", "version", "standardize", "split", "undercount", "words", 
 _PADDING, _UNKNOWN = "", "[UNK]"
 _UNKNOWN_ID = 1
 _SPECIAL = 2  # ids that stand for no word
-_BYTES_AT_ONCE = 1 << 18  # of text that is cut into words at once: some 3 MB of Python objects
 
 
 class Vocabulary:
@@ -180,7 +179,7 @@ class Vocabulary:
         if max_length is not None and (not isinstance(max_length, int) or max_length < 1):
             raise PipelineError("max_length is a whole number from 1.", found=repr(max_length))
         rows = rows_of(texts)
-        pieces = [self._encode_piece(piece, max_length) for piece in _pieces(rows)]
+        pieces = [self._encode_piece(piece, max_length) for piece in in_pieces(rows)]
         lengths = np.concatenate([np.zeros(1, np.int64), *(lengths for _, lengths in pieces)])
         ids = np.concatenate([np.zeros(0, np.int64), *(ids for ids, _ in pieces)])
         present = np.array([row is not None for row in rows], np.bool_) if None in rows else None
@@ -325,17 +324,6 @@ class Vocabulary:
         lengths = np.fromiter(map(len, words), np.int64, len(words))
         ids = map(self._ids.get, chain.from_iterable(words), repeat(_UNKNOWN_ID))  # type: ignore[arg-type]  # bytes or str
         return np.fromiter(ids, np.int64, int(lengths.sum())), lengths
-
-
-def _pieces(rows: Sequence[bytes | None]) -> Iterable[Sequence[bytes | None]]:
-    start = size = 0
-    for number, row in enumerate(rows):
-        size += len(row or b"")
-        if size >= _BYTES_AT_ONCE:
-            yield rows[start : number + 1]
-            start, size = number + 1, 0
-    if start < len(rows):
-        yield rows[start:]
 
 
 def _check_size(size: int | None, most_words: int | None) -> None:

@@ -9,10 +9,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from types import TracebackType
-from typing import Any, Self
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Self
 
 from recordsmith import _core
 from recordsmith.atomic_file import put_in_place, temporary_name
@@ -22,6 +19,10 @@ from recordsmith.example import encode_example
 from recordsmith.row_writing import RowWriter
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 __all__ = ["RecordWriter"]
 

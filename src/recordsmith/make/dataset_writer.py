@@ -80,7 +80,7 @@ def write(  # noqa: PLR0913 - each is a setting of its own, and most have a defa
 class DatasetWriter:
     """Writes one split of a dataset; `rs.write` makes one."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - those of `write`
         self,
         folder: str | os.PathLike[str],
         schema: Schema,

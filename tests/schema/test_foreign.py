@@ -134,7 +134,6 @@ def test_extension_types() -> None:
     [
         pa.array([dt.datetime(2024, 1, 1)]),  # noqa: DTZ001 - Arrow's own kind of timestamp
         pa.array([dt.date(2024, 1, 1)]),
-        pa.array([decimal.Decimal("1.5")]),
         pa.array([{"a": 1}]),
         pa.array([[{"a": 1}]]),
     ],
@@ -145,6 +144,14 @@ def test_other_arrow_types_are_refused_in_words(feature: Feature, array: Any) ->
     with pytest.raises(EncodeError, match="no defined meaning") as caught:
         feature.column_to_parts(array)
     assert "Arrow type" in str(caught.value.found)
+
+
+def test_arrow_decimals_mean_what_decimals_do() -> None:
+    array = pa.array([decimal.Decimal("1.50"), None])
+    values, _, present = only(Scalar("float32", optional=True).column_to_parts(array))
+    assert (values.tolist(), present.tolist()) == ([1.5, 0], [True, False])
+    with pytest.raises(EncodeError, match="does not fit"):
+        Scalar("int64", optional=True).column_to_parts(array)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,14 @@
 """What is in a record, declared once: feature types, and the Schema that names them."""
 
+from recordsmith.schema.constraints import Violation
 from recordsmith.schema.feature import Feature
 from recordsmith.schema.image import Image
 from recordsmith.schema.label import Label
-from recordsmith.schema.numeric import Scalar, Tensor
 from recordsmith.schema.plan import ColumnParts, Parts, PlanColumn
 from recordsmith.schema.schema import Schema
 from recordsmith.schema.steps import Steps
 from recordsmith.schema.strings import Bytes, Text
+from recordsmith.schema.tensor import Scalar, Tensor
 
 __all__ = [
     "Bytes",
@@ -22,4 +23,5 @@ __all__ = [
     "Steps",
     "Tensor",
     "Text",
+    "Violation",
 ]

@@ -49,6 +49,8 @@ def cast_exactly(array: Array, dtype: np.dtype[Any], row_of: RowOf) -> Array:
         return np.ascontiguousarray(array)
     if source.kind == "O":
         return _from_objects(array, dtype, row_of)
+    if source.kind == "V" and source.type.__module__ == "ml_dtypes":  # bfloat16 and smaller
+        return cast_exactly(array.astype(np.float32), dtype, row_of)
     if source.kind not in "biufc":
         raise not_a_number(array.reshape(-1)[0] if array.size else None, dtype, row_of(0) if array.size else None)
     if source.kind == "c" and dtype.kind != "c":

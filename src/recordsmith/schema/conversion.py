@@ -21,10 +21,13 @@ from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.errors import EncodeError
 from recordsmith.schema.casting import describe_value
 from recordsmith.schema.foreign import Bools, Given, arrow_column, comes_from, pandas_column
+from recordsmith.schema.foreign_values import plain_value, plain_values
 
 __all__ = ["check_presence", "check_rows", "is_missing", "understand_column", "without_missing"]
 
 Array = npt.NDArray[Any]
+
+_PLAIN = {bool, int, float, str, bytes, list, tuple, np.ndarray}  # types whose values are present and need no look
 
 
 def understand_column(values: Any) -> tuple[Given, Bools | None]:
@@ -49,15 +52,19 @@ def understand_column(values: Any) -> tuple[Given, Bools | None]:
 
 
 def without_missing(values: list[Any], present: Bools | None) -> tuple[list[Any], Bools | None]:
-    """Split a list into its present values and the presence of its rows (None: all are there).
+    """Split a list into its present values, in plain form, and the presence of its rows (None: all are there).
 
     >>> without_missing([1, None, 3], None)[0]
     [1, 3]
     """
-    masked, not_available = np.ma.masked, _pandas_na()
-    if present is None and set(map(type, values)).isdisjoint({type(None), type(masked), type(not_available)}):
+    kinds = set(map(type, values))
+    if present is None and kinds <= _PLAIN:
         return values, None
-    found = [value is not None and value is not masked and value is not not_available for value in values]
+    values = plain_values(values, kinds)
+    markers = _missing_markers()
+    if present is None and set(map(type, values)).isdisjoint(map(type, markers)):
+        return values, None
+    found = [not any(value is marker for marker in markers) for value in values]
     if present is not None:
         found = [a and b for a, b in zip(found, present.tolist(), strict=True)]
     if all(found):
@@ -66,12 +73,16 @@ def without_missing(values: list[Any], present: Bools | None) -> tuple[list[Any]
 
 
 def is_missing(value: Any) -> bool:
-    """Say whether a single value stands for no value: None, numpy's masked, pandas' NA.
+    """Say whether a single value stands for no value: None, numpy's masked, pandas' NA and NaT, a null of Arrow.
 
     >>> is_missing(None), is_missing(0), is_missing(float("nan"))
     (True, False, False)
     """
-    return value is None or value is np.ma.masked or value is _pandas_na()
+    if value is None:
+        return True
+    if comes_from(value, "pyarrow"):
+        return getattr(value, "is_valid", True) is False
+    return any(value is marker for marker in _missing_markers())
 
 
 def check_rows(found: int, rows: int | None) -> None:
@@ -116,7 +127,9 @@ def _generic_column(values: Any) -> tuple[Given, Bools | None]:
     if isinstance(values, Sequence):
         return list(values), None
     if hasattr(values, "__array__"):  # the tensors of other frameworks
-        return _numpy_column(np.asarray(values))
+        return _numpy_column(plain_value(values))
+    if hasattr(values, "row_splits"):
+        return understand_column(plain_value(values))
     raise _no_column(values)
 
 
@@ -142,8 +155,9 @@ def _masked_column(values: Any) -> tuple[Given, Bools]:
     return given, np.asarray(~masked.all(axis=1))
 
 
-def _pandas_na() -> object:
-    return getattr(sys.modules.get("pandas"), "NA", None)
+def _missing_markers() -> tuple[object, ...]:
+    pandas = sys.modules.get("pandas")
+    return (None, np.ma.masked, getattr(pandas, "NA", None), getattr(pandas, "NaT", None))
 
 
 def _no_column(values: Any) -> EncodeError:

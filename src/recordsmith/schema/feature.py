@@ -11,6 +11,7 @@ from recordsmith.errors import EncodeError, SchemaError, did_you_mean, list_name
 from recordsmith.schema.conversion import is_missing, missing_value
 
 if TYPE_CHECKING:
+    from recordsmith.schema.constraints import Violation
     from recordsmith.schema.plan import ColumnParts, Parts, PlanColumn
 
 __all__ = ["Feature", "checked_shape"]
@@ -62,6 +63,17 @@ class Feature(ABC):
         Values are cast only where nothing is lost, or with `cast` to the nearest that the feature can hold; anything
         else is an EncodeError that names the row.
         """
+
+    def violations(self, column: Any) -> list[Violation]:  # noqa: ARG002 - a feature without constraints has none
+        """List the rows of an assembled column that break a constraint, in order.
+
+        Writing refuses such rows; files that others wrote may have them.
+
+        >>> from recordsmith.schema import Scalar
+        >>> Scalar("int64", min=0).violations([3, -1])  # a list, or what `assemble` returns
+        [Violation(row=1, constraint='min', found='-1 (int64)', expected='at least 0')]
+        """
+        return []
 
     def value_to_canonical(self, value: Any, *, cast: bool = False) -> Any:
         """Return one row's value as it is stored, under the same rules as a column; None if absent and optional.

@@ -93,11 +93,13 @@ def arrow_column(array: Any) -> tuple[Given, Bools | None]:
         return _byte_column(array.cast(pyarrow.large_binary()), pyarrow.large_binary(), types, present), present
     if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
         return _list_column(array, kind, types, present), present
+    if types.is_decimal(kind):
+        return array.to_pylist(), None
     raise EncodeError(
         "This kind of Arrow column has no defined meaning in a TFRecord.",
         found=f"Arrow type {kind}",
         expected="numbers, bools, strings, binary, or lists of them",
-        advice="Cast it first: for example a timestamp to int64, a decimal to float64, a struct to its own columns.",
+        advice="Cast it first: for example a timestamp to int64 or string, a struct to its own columns.",
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from recordsmith.columns import ByteColumn
 from recordsmith.errors import EncodeError, SchemaError
 from recordsmith.images import FORMATS, read_header
+from recordsmith.schema.constraints import Violation
 from recordsmith.schema.feature import Feature
 from recordsmith.schema.image_input import encoded_images
 from recordsmith.schema.strings import Bytes
@@ -128,6 +129,15 @@ class Image(Feature):
             if present is None or present[row]:
                 self._check(data, row)
         return parts
+
+    def violations(self, column: Any) -> list[Violation]:
+        """List the rows of a column whose headers disagree with the declaration.
+
+        >>> [violation.row for violation in Image().violations(ByteColumn(b"ab", [0, 2]))]
+        [0]
+        """
+        found = ((row, None if data is None else self.mismatch(data)) for row, data in enumerate(column))
+        return [Violation(row, "image", *wrong) for row, wrong in found if wrong is not None]
 
     def mismatch(self, data: bytes) -> tuple[str, str] | None:
         """Say what a picture's header shows against the declaration: (found, expected); None if it agrees.

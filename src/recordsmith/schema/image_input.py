@@ -14,6 +14,7 @@ from recordsmith.images import ImageError, encode_image
 from recordsmith.schema.casting import describe_value
 from recordsmith.schema.conversion import is_missing, understand_column
 from recordsmith.schema.foreign import comes_from
+from recordsmith.schema.foreign_values import plain_values
 
 __all__ = ["encoded_images"]
 
@@ -47,6 +48,7 @@ def encoded_images(values: Any, *, shape: Shape, encoding: str | None, cast: boo
             raise _not_a_picture(given[0], 0)
         return given
     rows = list(given)
+    rows = plain_values(rows, set(map(type, rows)))
     if present is not None:
         rows = [row if there else None for row, there in zip(rows, present.tolist(), strict=True)]
     if all(type(row) is bytes for row in rows):

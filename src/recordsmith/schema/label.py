@@ -12,9 +12,11 @@ import numpy as np
 from recordsmith.columns import ByteColumn
 from recordsmith.errors import EncodeError, SchemaError, did_you_mean, list_names
 from recordsmith.schema.casting import describe_value
+from recordsmith.schema.constraints import NumberBounds, Violation, number_violations
 from recordsmith.schema.conversion import understand_column
 from recordsmith.schema.feature import Feature
-from recordsmith.schema.numeric import Scalar
+from recordsmith.schema.foreign_values import plain_values
+from recordsmith.schema.tensor import Scalar
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -108,24 +110,35 @@ class Label(Feature):
         if isinstance(given, ByteColumn) or (isinstance(given, np.ndarray) and given.dtype.kind in "SUT"):
             given = given.tolist() if isinstance(given, np.ndarray) else given.to_list()
         if isinstance(given, list):
-            given = self._numbered(given)
             if present is not None:
                 given = [value if there else None for value, there in zip(given, present.tolist(), strict=True)]
+            given = self._numbered(plain_values(given, set(map(type, given))))
         elif present is not None:
             given = np.ma.MaskedArray(given, mask=~present)
         parts = _NUMBERS[self.optional].column_to_parts(given, rows, cast=cast)
         numbers, _, there = parts[0][:3]
-        wrong = (numbers < 0) | (numbers >= self.size)
-        if wrong.any():  # absent rows hold 0, which is a class
-            row = int(wrong.argmax())
+        wrong = self.violations(numbers)  # absent rows hold 0, which is a class
+        if wrong:
             raise EncodeError(
                 "There is no class with this number.",
-                row=row,
-                found=describe_value(numbers[row]),
-                expected=f"a number from 0 to {self.size - 1}, or a class's name",
+                row=wrong[0].row,
+                found=wrong[0].found,
+                expected=wrong[0].expected,
                 advice="Give None and declare the feature with optional=True where a row has no label.",
             )
         return ((numbers, None, there),)
+
+    def violations(self, column: Any) -> list[Violation]:
+        """List the rows of a column of numbers that are no class.
+
+        >>> Label(["cat", "dog"]).violations(np.array([0, 1, 2]))
+        [Violation(row=2, constraint='names', found='2 (int64)', expected='a number from 0 to 1')]
+        """
+        bounds = NumberBounds(0, self.size - 1, None, finite=False)
+        there = ~np.ma.getmaskarray(column) if isinstance(column, np.ma.MaskedArray) else None
+        found = number_violations(np.asarray(column), bounds, lambda rows: rows, there)
+        expected = f"a number from 0 to {self.size - 1}"
+        return [Violation(violation.row, "names", violation.found, expected) for violation in found]
 
     def _canonical(self, value: Any, *, cast: bool) -> Any:
         numbers, _, _ = self.column_to_parts([value], 1, cast=cast)[0][:3]

@@ -45,6 +45,8 @@ def cast_with_loss(array: Array, dtype: np.dtype[Any], row_of: RowOf) -> Array:
     source = array.dtype
     if source.kind == "O":
         return _from_objects(array, dtype, row_of)
+    if source.kind == "V" and source.type.__module__ == "ml_dtypes":  # bfloat16 and smaller
+        return cast_with_loss(array.astype(np.float32), dtype, row_of)
     if source == dtype or source.kind not in "biufc":
         return cast_exactly(array, dtype, row_of)
     if source.kind == "c" and dtype.kind != "c":

@@ -69,9 +69,9 @@ def row_rules(schema: Schema) -> list[RowRule] | None:
 
 
 def _row_rule(feature: Feature) -> RowRule | None:
-    if isinstance(feature, NumericFeature):
+    if isinstance(feature, NumericFeature) and not feature.constrained:
         stored_raw = feature.stored_as == "bytes"
         return False, stored_raw, feature.dtype.char if stored_raw else "", feature.row_shape
-    if isinstance(feature, StringFeature):
+    if isinstance(feature, StringFeature) and not feature.constrained:
         return feature.text, False, "", feature.shape
     return None

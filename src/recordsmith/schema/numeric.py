@@ -1,4 +1,4 @@
-"""Features of numbers: Scalar and Tensor.
+"""What features of numbers share: how a dtype is stored and restored. The features themselves are in tensor.py.
 
 float32               a float list                              (storage "list", the default for it)
 int64                 an int64 list                             (storage "list", the default for it)
@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,13 +22,15 @@ import numpy.typing as npt
 from recordsmith.columns import Ragged
 from recordsmith.errors import SchemaError, SchemaMismatchError, did_you_mean
 from recordsmith.schema.casting import Cast, cast_exactly, describe_dtype
+from recordsmith.schema.constraints import NumberBounds, Violation, number_violations, raise_first
 from recordsmith.schema.conversion import check_presence, check_rows
-from recordsmith.schema.feature import Feature, checked_shape
+from recordsmith.schema.feature import Feature
+from recordsmith.schema.foreign_values import plain_value
 from recordsmith.schema.lossy_casting import cast_with_loss
 from recordsmith.schema.numeric_input import dense_numbers, free_numbers
 from recordsmith.schema.plan import Bools, ColumnParts, Int64s, Parts, PlanColumn
 
-__all__ = ["Scalar", "Tensor"]
+__all__ = ["NumericFeature"]
 
 Array = npt.NDArray[Any]
 Storage = Literal["bytes", "list"]
@@ -50,6 +52,10 @@ class NumericFeature(Feature):
     """
 
     dtype: np.dtype[Any]
+    min: float | None = field(default=None, kw_only=True)
+    max: float | None = field(default=None, kw_only=True)
+    one_of: tuple[Any, ...] | None = field(default=None, kw_only=True)
+    finite: bool = field(default=False, kw_only=True)
     storage: Storage | None = field(default=None, kw_only=True)
 
     @property
@@ -57,8 +63,10 @@ class NumericFeature(Feature):
     def row_shape(self) -> tuple[int | None, ...]:
         """The shape of one row: () for a Scalar."""
 
-    def _set_numbers(self, dtype: Any, storage: Any) -> None:
+    def _set_numbers(self, dtype: Any, storage: Any, *, low: Any, high: Any, one_of: Any, finite: Any) -> None:
         self._set(dtype=_checked_dtype(dtype), storage=storage)
+        bounds = NumberBounds.checked(self.dtype, low=low, high=high, one_of=one_of, finite=finite)
+        self._set(min=bounds.low, max=bounds.high, one_of=bounds.one_of, finite=bounds.finite)
         if storage not in (None, "bytes", "list"):
             raise SchemaError("Unknown storage.", found=storage, expected="'bytes', 'list' or None")
         if storage == "list" and self.dtype.name in ("float64", "complex64", "complex128"):
@@ -133,9 +141,9 @@ class NumericFeature(Feature):
             flat, offsets, present = free_numbers(values, self.dtype, shape, how)
             check_rows(len(offsets) - 1, rows)
             present = check_presence(present, optional=self.optional)
-            if self.stored_as == "bytes":
-                return ((flat.view(np.uint8), offsets * self.dtype.itemsize, present),)
-            return ((self._as_list(flat, offsets, how), offsets, present),)
+            if self.constrained:
+                raise_first(self._free_violations(flat, offsets, present))
+            return (self._stored_free(flat, offsets, present, how),)
         if (
             type(values) is np.ndarray
             and values.dtype == self.dtype
@@ -147,17 +155,58 @@ class NumericFeature(Feature):
         else:
             array, present = dense_numbers(values, self.dtype, shape, how)
         check_rows(len(array), rows)
-        return ((self._stored_rows(array, how), None, check_presence(present, optional=self.optional)),)
+        present = check_presence(present, optional=self.optional)
+        if self.constrained:
+            raise_first(self._dense_violations(array, present))
+        return ((self._stored_rows(array, how), None, present),)
+
+    def violations(self, column: Any) -> list[Violation]:
+        """List the rows of an assembled column that break a constraint.
+
+        >>> from recordsmith.schema import Tensor
+        >>> Tensor("int64", (None,), min=0).violations(Ragged(np.array([1, -2, 3]), [0, 2, 3]))
+        [Violation(row=0, constraint='min', found='-2 (int64)', expected='at least 0')]
+        """
+        if not self.constrained:
+            return []
+        if isinstance(column, Ragged):
+            start = int(column.offsets[0])
+            used = np.asarray(column.values[start : int(column.offsets[-1])])
+            entry = used.size // len(used) if len(used) else 1
+            return self._free_violations(used.reshape(used.size), (column.offsets - start) * entry, column.present)
+        if isinstance(column, np.ma.MaskedArray):
+            absent = np.ma.getmaskarray(column).reshape(len(column), -1)
+            return self._dense_violations(np.asarray(column.data), np.asarray(~absent.all(axis=1)))
+        return self._dense_violations(np.asarray(column), None)
 
     def _canonical(self, value: Any, *, cast: bool) -> Array | bytes | None:
-        if hasattr(value, "__array__"):  # also the tensors of other frameworks
-            value = np.asanyarray(value)
+        value = np.asanyarray(value) if isinstance(value, np.generic) else plain_value(value)
         # An array becomes a column of one row without a copy.
         column = value[np.newaxis] if isinstance(value, np.ndarray) and value.dtype.kind != "O" else [value]
         values, _, present = self.column_to_parts(column, 1, cast=cast)[0][:3]
         if present is not None:  # an array that is masked throughout
             return None
         return bytes(values.tobytes()) if self.stored_as == "bytes" else values.reshape(values.size)
+
+    @cached_property
+    def bounds(self) -> NumberBounds:
+        """What every number must keep to."""
+        return NumberBounds(self.min, self.max, self.one_of, self.finite)
+
+    @property
+    def constrained(self) -> bool:
+        """Whether values must keep to more than the type."""
+        return self.bounds.any
+
+    def _dense_violations(self, array: Array, present: Bools | None) -> list[Violation]:
+        there = None if present is None else np.repeat(present, self._unit)
+        flat = array.reshape(array.size)
+        return number_violations(flat, self.bounds, lambda positions: positions // self._unit, there)
+
+    def _free_violations(self, flat: Array, offsets: Int64s, present: Bools | None) -> list[Violation]:  # noqa: ARG002 - lengths need it
+        return number_violations(
+            flat, self.bounds, lambda positions: np.searchsorted(offsets, positions, side="right") - 1, None
+        )
 
     @cached_property
     def _fixed_count(self) -> int | None:
@@ -181,6 +230,12 @@ class NumericFeature(Feature):
             return array.reshape(rows * count).view(np.uint8).reshape(rows, count * self.dtype.itemsize)
         flat = self._as_list(array.reshape(rows * count), None, cast)
         return flat if count == 1 else flat.reshape(rows, count)
+
+    def _stored_free(self, flat: Array, offsets: Int64s, present: Bools | None, cast: Cast) -> ColumnParts:
+        """Lay out rows of different length as they are stored."""
+        if self.stored_as == "bytes":
+            return flat.view(np.uint8), offsets * self.dtype.itemsize, present
+        return self._as_list(flat, offsets, cast), offsets, present
 
     def _as_list(self, flat: Array, offsets: Int64s | None, cast: Cast) -> Array:
         if self.dtype.kind == "f":
@@ -261,92 +316,17 @@ class NumericFeature(Feature):
     def _setting_to_json(self, name: str) -> Any:
         if name == "dtype":
             return self.dtype.name
-        return _plain_to_json(self.default) if name == "default" else super()._setting_to_json(name)
+        return _plain_to_json(getattr(self, name)) if name in ("default", "one_of") else super()._setting_to_json(name)
 
     @classmethod
     def _setting_from_json(cls, name: str, value: Any, settings: Mapping[str, Any]) -> Any:
-        if name == "default":
+        if name in ("default", "one_of"):
             return _plain_from_json(value, complex if str(settings.get("dtype")).startswith("complex") else float)
         return super()._setting_from_json(name, value, settings)
 
     def _checked_default(self, default: Any) -> Any:
         super()._checked_default(default)
         return _frozen(np.asarray(default).tolist() if isinstance(default, (np.ndarray, np.generic)) else default)
-
-
-@dataclass(frozen=True, init=False, eq=False, repr=False)
-class Scalar(NumericFeature):
-    """One number.
-
-    Args:
-        dtype: any numpy dtype of numbers or bool.
-        optional: a record may lack it; the column is a masked array then.
-        default: what a record without it reads as.
-        storage: "list" or "bytes"; None takes a list for float32 and int64, and bytes for all others.
-        description: a sentence for whoever reads the schema.
-
-    >>> Scalar("float32", default=0.5)
-    Scalar('float32', default=0.5)
-    """
-
-    type_name: ClassVar[str] = "scalar"
-
-    def __init__(
-        self,
-        dtype: npt.DTypeLike,
-        *,
-        optional: bool = False,
-        default: Any = None,
-        storage: Storage | None = None,
-        description: str = "",
-    ) -> None:
-        self._set_numbers(dtype, storage)
-        self._set_common(optional=optional, default=default, description=description)
-
-    @property
-    def row_shape(self) -> tuple[()]:
-        """The shape of one row."""
-        return ()
-
-
-@dataclass(frozen=True, init=False, eq=False, repr=False)
-class Tensor(NumericFeature):
-    """An array of numbers of a known shape, in which one dimension may vary from record to record.
-
-    Args:
-        dtype: any numpy dtype of numbers or bool.
-        shape: sizes, with at most one None; that one is restored from the number of values.
-        optional: a record may lack it; the column is a masked array, or a Ragged with absent rows.
-        default: what a record without it reads as.
-        storage: "list" or "bytes"; None takes a list for float32 and int64, and bytes for all others.
-        description: a sentence for whoever reads the schema.
-
-    >>> Tensor("float32", (None, 4))
-    Tensor('float32', (None, 4))
-    """
-
-    type_name: ClassVar[str] = "tensor"
-
-    shape: tuple[int | None, ...]
-
-    def __init__(
-        self,
-        dtype: npt.DTypeLike,
-        shape: Sequence[int | None],
-        *,
-        optional: bool = False,
-        default: Any = None,
-        storage: Storage | None = None,
-        description: str = "",
-    ) -> None:
-        self._set_numbers(dtype, storage)
-        self._set(shape=checked_shape(shape))
-        self._set_common(optional=optional, default=default, description=description)
-
-    @property
-    def row_shape(self) -> tuple[int | None, ...]:
-        """The shape of one row."""
-        return self.shape
 
 
 def _checked_dtype(dtype: Any) -> np.dtype[Any]:

@@ -222,10 +222,12 @@ def _described(row: Any, found: tuple[int, ...] | None) -> str:
 
 
 def _plain_rows(rows: list[Any], numbers: Array | None) -> list[Any]:
-    """Make numpy arrays of other frameworks' tensors, and refuse masked values, which numpy would take for values."""
+    """Make arrays of our own columns and of images, and refuse masked values, which numpy would take for values."""
     kinds = set(map(type, rows))
     if any(hasattr(kind, "__array__") and not issubclass(kind, (np.ndarray, np.generic)) for kind in kinds):
         rows = [np.asarray(row) if hasattr(row, "__array__") else row for row in rows]
+    if any(kind.__module__.startswith("PIL.") for kind in kinds):
+        rows = [_pixels(row, _number(numbers, position)) for position, row in enumerate(rows)]
     if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
         for position, row in enumerate(rows):
             if isinstance(row, np.ma.MaskedArray) and np.ma.getmaskarray(row).any():
@@ -235,6 +237,19 @@ def _plain_rows(rows: list[Any], numbers: Array | None) -> list[Any]:
                     advice="Fill the gaps; give None to leave a whole row out.",
                 )
     return rows
+
+
+def _pixels(row: Any, number: int) -> Any:
+    if not hasattr(row, "getpixel"):
+        return row
+    if row.mode in ("P", "PA"):
+        raise EncodeError(
+            "The pixels of this PIL image are places in its palette, not colours.",
+            row=number,
+            found=f"a PIL image of mode {row.mode!r}",
+            advice="Convert it first, as with image.convert('RGB').",
+        )
+    return np.asarray(row)
 
 
 def _strings(column: ByteColumn, dtype: np.dtype[Any]) -> EncodeError:

@@ -14,11 +14,12 @@ from recordsmith.schema.feature import Feature
 from recordsmith.schema.foreign import named_columns
 from recordsmith.schema.image import Image
 from recordsmith.schema.label import Label
-from recordsmith.schema.numeric import Scalar, Tensor
 from recordsmith.schema.steps import Steps
 from recordsmith.schema.strings import Bytes, Text
+from recordsmith.schema.tensor import Scalar, Tensor
 
 if TYPE_CHECKING:
+    from recordsmith.schema.constraints import Violation
     from recordsmith.schema.export.diff import SchemaDiff
     from recordsmith.schema.plan import ColumnParts, Parts, PlanColumn
 
@@ -179,6 +180,16 @@ class Schema(Mapping[str, Feature]):
             except RecordsmithError as error:
                 raise error.at(feature=name) from None
         return rows, parts
+
+    def violations(self, columns: Mapping[str, Any]) -> dict[str, list[Violation]]:
+        """List by feature which rows of a batch, as `assemble` returns it, break a constraint.
+
+        >>> schema = Schema({"age": Scalar("int64", min=0), "name": Text()})
+        >>> schema.violations({"age": [31, -1], "name": ["Ann", "Bob"]})
+        {'age': [Violation(row=1, constraint='min', found='-1 (int64)', expected='at least 0')]}
+        """
+        found = {name: feature.violations(columns[name]) for name, feature in self._features.items() if name in columns}
+        return {name: violations for name, violations in found.items() if violations}
 
     def to_json(self) -> dict[str, Any]:
         """Return the schema as JSON-ready values.

@@ -14,12 +14,13 @@ from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import EncodeError, SchemaError
 from recordsmith.schema.casting import describe_value
+from recordsmith.schema.constraints import Violation
 from recordsmith.schema.conversion import check_presence, check_rows, understand_column, without_missing
 from recordsmith.schema.feature import Feature
 from recordsmith.schema.image import Image
 from recordsmith.schema.label import Label
-from recordsmith.schema.numeric import Scalar, Tensor
 from recordsmith.schema.strings import Bytes, Text
+from recordsmith.schema.tensor import Scalar, Tensor
 
 if TYPE_CHECKING:
     from recordsmith.schema.plan import Bools, ColumnParts, Int64s, Parts, PlanColumn
@@ -112,6 +113,22 @@ class Steps(Feature):
                 error.problem = f"Step {step - int(step_offsets[error.row])}: {error.problem}"
             raise
         return tuple((part[0], part[1], present, step_offsets) for part in parts)
+
+    def violations(self, column: Any) -> list[Violation]:
+        """List the records with a step that breaks a constraint of its feature.
+
+        >>> steps = Steps(Scalar("int64", max=9))
+        >>> steps.violations(Ragged(np.array([1, 20, 30, 4]), [0, 1, 3, 4]))
+        [Violation(row=1, constraint='max', found='step 0: 20 (int64)', expected='at most 9')]
+        """
+        start = int(column.offsets[0])
+        offsets = column.offsets - start
+        found: dict[tuple[int, str], Violation] = {}
+        for one in self.feature.violations(column.values[start : int(column.offsets[-1])]):
+            row = int(np.searchsorted(offsets, one.row, side="right")) - 1
+            words = f"step {one.row - int(offsets[row])}: {one.found}"
+            found.setdefault((row, one.constraint), Violation(row, one.constraint, words, one.expected))
+        return list(found.values())
 
     def _canonical(self, value: Any, *, cast: bool) -> list[Any]:
         canonical = []

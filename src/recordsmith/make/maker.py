@@ -28,6 +28,7 @@ from recordsmith.make.balancing import Balance, balance_training
 from recordsmith.make.chunk_encoding import EncodedChunk, Recipe
 from recordsmith.make.descriptions import description_files
 from recordsmith.make.finish.finisher import Finisher
+from recordsmith.make.group_splitting import assign_groups
 from recordsmith.make.groups import unit_blocks
 from recordsmith.make.made_dataset import MadeDataset
 from recordsmith.make.options import MakeOptions, OnError
@@ -304,7 +305,11 @@ class _Maker:
         self._say("ordering", staging)
         codes = np.memmap(staging.path("splits"), np.uint8, "w+", shape=(staging.rows,))
         blocks = unit_blocks(staging, grouped=self._options.group is not None, stratified=bool(self._options.stratify))
-        assign_splits(blocks, staging.rows, self._options.split, self._options.seed, staging.path("sort"), codes)
+        options = self._options
+        if options.group is not None and len(options.split.names) > 1:
+            assign_groups(blocks, staging.rows, options.split, options.seed, codes)
+        else:
+            assign_splits(blocks, staging.rows, options.split, options.seed, staging.path("sort"), codes)
         return codes
 
     def _orders(self, staging: Staging, codes: Any) -> dict[str, tuple[SplitOrder, dict[str, int]]]:

@@ -73,7 +73,7 @@ class SplitPlan:
         sizes = np.array(list(totals.values()), np.float64)
         rows = int(sizes.sum())
         ends = np.zeros((len(self.shares), len(sizes)), np.int64)
-        for number, target in enumerate(self._targets(rows)):
+        for number, target in enumerate(self.targets(rows)):
             ideal = sizes * (target / rows) if rows else sizes
             ends[number] = np.floor(ideal + 1e-9)
             remainder = np.argsort(ends[number] - ideal, kind="stable")[: target - int(ends[number].sum())]
@@ -81,8 +81,12 @@ class SplitPlan:
         ends = np.maximum.accumulate(ends, axis=0)
         return {code: ends[:, place] for place, code in enumerate(totals)}
 
-    def _targets(self, rows: int) -> list[int]:
-        """Return where each split ends among all rows."""
+    def targets(self, rows: int) -> list[int]:
+        """Return where each split ends among all rows.
+
+        >>> parse_splits("train=0.8,test=0.2").targets(10)
+        [8, 10]
+        """
         shares = list(self.shares.values())
         if all(isinstance(share, float) for share in shares):
             ends = [round(float(end) * rows) for end in np.cumsum([share or 0.0 for share in shares])]

@@ -362,6 +362,7 @@ class Schema(Mapping[str, Feature]):
         - a: Text()
         + b: Text()
         Records of the first cannot be read with the second.
+            b: it is required, and they lack it
         """
         from recordsmith.schema.export.diff import diff_of
 

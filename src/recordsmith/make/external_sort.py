@@ -5,54 +5,51 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from recordsmith.make.priorities import Uint64s
 
 __all__ = ["sorted_blocks"]
 
-Entries = npt.NDArray[Any]
-
-_BUCKET_ENTRIES = 1 << 20  # a bucket of 24-byte entries is then 24 MB, and sorting it takes as much again
+_BUCKET_ENTRIES = 1 << 20  # a bucket of three columns is then 24 MB, and sorting it takes as much again
 
 
-def sorted_blocks(blocks: Iterable[Entries], count: int, folder: str, *, key: str = "key") -> Iterator[Entries]:
-    """Sort structured arrays by a field of uniformly distributed uint64 numbers; equal ones keep their order.
+def sorted_blocks(blocks: Iterable[Uint64s], count: int, folder: str) -> Iterator[Uint64s]:
+    """Sort the rows of uint64 matrices by their first column, whose numbers are uniformly distributed.
 
-    Entries of equal key are always in one block.
+    Rows of equal key keep their order, and are always in one block.
 
     Args:
-        blocks: the entries, in pieces.
+        blocks: the rows, in pieces.
         count: how many there are in all, at least roughly: it sets the number of buckets.
         folder: where the buckets are kept; it is made, and removed in the end.
-        key: the field to sort by.
 
     >>> import tempfile
-    >>> entries = np.array([(3 << 62, 0), (5, 1)], [("key", "u8"), ("row", "u8")])
-    >>> [block["row"].tolist() for block in sorted_blocks([entries], 2, tempfile.mkdtemp() + "/sort")]
+    >>> entries = np.array([(3 << 62, 0), (5, 1)], np.uint64)
+    >>> [block[:, 1].tolist() for block in sorted_blocks([entries], 2, tempfile.mkdtemp() + "/sort")]
     [[1, 0]]
     """
     bits = max(0, (count - 1) // _BUCKET_ENTRIES).bit_length()
     if bits == 0:
         pieces = list(blocks)
         if pieces:
-            yield _sorted(np.concatenate(pieces), key)
+            yield _sorted(np.concatenate(pieces))
         return
     try:
-        yield from _through_buckets(blocks, bits, folder, key)
+        yield from _through_buckets(blocks, bits, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _through_buckets(blocks: Iterable[Entries], bits: int, folder: str, key: str) -> Iterator[Entries]:
+def _through_buckets(blocks: Iterable[Uint64s], bits: int, folder: str) -> Iterator[Uint64s]:
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     paths = [os.path.join(folder, f"{number:05}") for number in range(1 << bits)]
-    dtype: np.dtype[Any] | None = None
+    width = 0
     for block in blocks:
-        dtype = block.dtype
-        bucket_of = (block[key] >> np.uint64(64 - bits)).astype(np.int64)
+        width = block.shape[1]
+        bucket_of = (block[:, 0] >> np.uint64(64 - bits)).astype(np.int64)
         order = np.argsort(bucket_of, kind="stable")
         ends = np.cumsum(np.bincount(bucket_of, minlength=len(paths)))
         start = 0
@@ -62,11 +59,11 @@ def _through_buckets(blocks: Iterable[Entries], bits: int, folder: str, key: str
                     file.write(block[order[start:end]].tobytes())
             start = end
     for path in paths:
-        if dtype is not None and os.path.exists(path):
-            entries = np.fromfile(path, dtype)
+        if os.path.exists(path):
+            entries = np.fromfile(path, np.uint64).reshape(-1, width)
             os.remove(path)
-            yield _sorted(entries, key)
+            yield _sorted(entries)
 
 
-def _sorted(entries: Entries, key: str) -> Entries:
-    return entries[np.argsort(entries[key], kind="stable")]
+def _sorted(entries: Uint64s) -> Uint64s:
+    return entries[np.argsort(entries[:, 0], kind="stable")]

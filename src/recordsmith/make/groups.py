@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 import numpy as np
 
@@ -42,19 +41,17 @@ def _joined_groups(staging: Staging) -> dict[int, int]:
         return group
 
     for block in sorted_blocks(_content_entries(staging), staging.rows, staging.path("sort-groups")):
-        same = np.flatnonzero((block["key"][1:] == block["key"][:-1]) & (block["group"][1:] != block["group"][:-1]))
-        for one, other in zip(block["group"][same].tolist(), block["group"][same + 1].tolist(), strict=True):
+        contents, groups = block[:, 0], block[:, 1]
+        same = np.flatnonzero((contents[1:] == contents[:-1]) & (groups[1:] != groups[:-1]))
+        for one, other in zip(groups[same].tolist(), groups[same + 1].tolist(), strict=True):
             first, second = sorted((leader(one), leader(other)))
             leaders[second] = first
     return {group: leader(group) for group in leaders}
 
 
-def _content_entries(staging: Staging) -> Iterator[Any]:
+def _content_entries(staging: Staging) -> Iterator[Uint64s]:
     for keys in staging.key_blocks():
-        entries = np.empty(len(keys), [("key", "u8"), ("group", "u8")])
-        entries["key"] = priorities(keys["digest"], 0)
-        entries["group"] = keys["group"]
-        yield entries
+        yield np.stack([priorities(keys["digest"], 0), keys["group"]], axis=1)
 
 
 def _replaced(units: Uint64s, joined: dict[int, int]) -> Uint64s:

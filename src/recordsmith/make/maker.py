@@ -391,6 +391,7 @@ class _Maker:
                 done += shard.last - shard.first
             else:
                 waiting.append(shard)
+        self._say("writing", staging, done, total)
         workers = min(self._options.workers, 4)
         with thread_pool(workers) as pool:
             for shard, entry in zip(waiting, in_order(pool, writer.write, waiting, ahead=workers), strict=True):
@@ -399,6 +400,7 @@ class _Maker:
                 done += shard.last - shard.first
                 self._say("writing", staging, done, total)
             done = 0
+            self._say("checking", staging, done, total)
             for shard, _ in zip(shards, in_order(pool, writer.check, shards, ahead=workers), strict=True):
                 done += shard.last - shard.first
                 self._say("checking", staging, done, total)

@@ -11,6 +11,7 @@ A row is chosen by a priority that depends on the seed and the row alone, so tha
 from __future__ import annotations
 
 import copy
+import importlib
 from collections.abc import Collection, Hashable, Mapping
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -213,9 +214,10 @@ def _targets(counts: Mapping[int, int], strategy: Strategy) -> list[int]:
 
 
 def _sampler_by_name(name: str) -> Any:
+    import_extra("imblearn", "balance", purpose=f"The sampler {name!r}")
     samplers: dict[str, Any] = {}
     for part in ("over_sampling", "under_sampling", "combine"):
-        module = import_extra(f"imblearn.{part}", "balance", purpose=f"The sampler {name!r}")
+        module = importlib.import_module(f"imblearn.{part}")
         samplers |= {known: getattr(module, known) for known in module.__all__}
     if name not in samplers:
         known = ["oversample", "undersample", *samplers]

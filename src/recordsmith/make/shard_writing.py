@@ -13,8 +13,10 @@ import numpy.typing as npt
 
 from recordsmith import _core
 from recordsmith.errors import RecordsmithError
+from recordsmith.index import FRAMING_BYTES
 from recordsmith.make.finish.finisher import Finisher
 from recordsmith.make.ordering import SplitOrder
+from recordsmith.make.priorities import Uint64s
 from recordsmith.make.staging import Staging
 from recordsmith.reader import RecordReader
 from recordsmith.schema import Schema
@@ -43,7 +45,7 @@ def plan_shards(
 ) -> list[Shard]:
     """Divide a split into shards of nearly equal numbers of records.
 
-    >>> order = SplitOrder("train", "", 10, 1000)
+    >>> order = SplitOrder("train", "", "", 10, 1000)
     >>> [shard.file for shard in plan_shards(order, "pets", shards=None, shard_bytes=600, compression=None)]
     ['pets-train.tfrecord-00000-of-00002', 'pets-train.tfrecord-00001-of-00002']
     """
@@ -104,8 +106,8 @@ class ShardWriter:
         """Write a shard under its final name, and return its entry for the manifest."""
         path = self._staging.path("shards", shard.file)
         with RecordWriter(path, self._compression) as writer:
-            for entries in _blocks(shard):
-                frames, offsets = self._frames(entries)
+            for numbers, entries in _blocks(shard):
+                frames, offsets = self._frames(numbers, entries)
                 if self._finishers:
                     columns = self._finished(self._decoded(self._schema, frames, offsets), len(self._finishers))
                     writer.write_columns(columns, self.final_schema)
@@ -125,7 +127,8 @@ class ShardWriter:
                 raise _wrong(path, found + broken[0].row, f"{broken[0].found} in {name!r}, not {broken[0].expected}")
             rows = len(offsets) - 1
             if not self._finishers:
-                expected = shard.order.entries(shard.first + found, shard.first + found + rows)["digest"]
+                numbers = shard.order.numbers(shard.first + found, min(shard.first + found + rows, shard.last))
+                expected = shard.order.entries(numbers)["digest"]
                 actual = _core.digest_frames(frames, offsets, self._ignored)
                 if len(expected) != rows or not np.array_equal(actual, expected):
                     raise _wrong(path, found, "its content is not that of the staged record")
@@ -136,8 +139,8 @@ class ShardWriter:
     def _batches_before(self, order: SplitOrder, stage: int) -> Callable[[], Iterable[dict[str, Any]]]:
         def batches() -> Iterator[dict[str, Any]]:
             whole = Shard("", order, 0, order.rows)
-            for entries in _blocks(whole):
-                yield self._finished(self._decoded(self._schema, *self._frames(entries)), stage)
+            for numbers, entries in _blocks(whole):
+                yield self._finished(self._decoded(self._schema, *self._frames(numbers, entries)), stage)
 
         return batches
 
@@ -146,16 +149,16 @@ class ShardWriter:
             columns = finisher.apply(columns)
         return columns
 
-    def _frames(self, entries: Any) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint64]]:
+    def _frames(self, numbers: Uint64s, entries: Any) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint64]]:
         lengths = entries["length"].astype(np.uint64)
         frames = self._files.frames(
             np.zeros(len(entries), np.uint32),
             np.ascontiguousarray(entries["offset"]),
             lengths,
-            np.ascontiguousarray(entries["row"]),
+            numbers,
             verify=True,
         )
-        return frames, np.concatenate([[0], np.cumsum(lengths + np.uint64(16))]).astype(np.uint64)
+        return frames, np.concatenate([[0], np.cumsum(lengths + np.uint64(FRAMING_BYTES))]).astype(np.uint64)
 
     @staticmethod
     def _decoded(schema: Schema, frames: Any, offsets: Any) -> dict[str, Any]:
@@ -167,7 +170,7 @@ class ShardWriter:
             files = _core.FileSet([path])
             for first, last in _pieces(np.diff(offsets)):
                 starts = offsets[first:last]
-                lengths = np.diff(offsets[first : last + 1]) - np.uint64(16)
+                lengths = np.diff(offsets[first : last + 1]) - np.uint64(FRAMING_BYTES)
                 numbers = np.arange(first, last, dtype=np.uint64)
                 frames = files.frames(
                     np.zeros(last - first, np.uint32), np.ascontiguousarray(starts), lengths, numbers, verify=True
@@ -182,14 +185,13 @@ class ShardWriter:
         yield sink.take()
 
 
-def _blocks(shard: Shard) -> Iterator[Any]:
-    """Give the entries of a shard in blocks that fit in memory."""
-    at = shard.first
-    while at < shard.last:
-        entries = shard.order.entries(at, min(at + _BLOCK_ROWS, shard.last))
-        for first, last in _pieces(entries["length"].astype(np.uint64) + np.uint64(16)):
-            yield entries[first:last]
-        at += len(entries)
+def _blocks(shard: Shard) -> Iterator[tuple[Uint64s, Any]]:
+    """Give the staged rows of a shard and their keys, in blocks of records that fit in memory."""
+    for start in range(shard.first, shard.last, _BLOCK_ROWS):
+        numbers = shard.order.numbers(start, min(start + _BLOCK_ROWS, shard.last))
+        entries = shard.order.entries(numbers)
+        for first, last in _pieces(entries["length"].astype(np.uint64) + np.uint64(FRAMING_BYTES)):
+            yield numbers[first:last], entries[first:last]
 
 
 def _pieces(sizes: npt.NDArray[np.uint64]) -> Iterator[tuple[int, int]]:

@@ -145,15 +145,14 @@ def assign_splits(
     ends = plan.boundaries(totals)
     met = dict.fromkeys(totals, 0)
     for block in sorted_blocks(_entries_of(blocks(), stream_key(seed, "split")), rows, folder):
-        out[block["row"]] = _codes(block, ends, met)
+        out[block[:, 1]] = _codes(block[:, 0], block[:, 2].view(np.int64), ends, met)
 
 
-def _codes(block: Any, ends: dict[int, Any], met: dict[int, int]) -> Codes:
+def _codes(units: Uint64s, classes: Int64s, ends: dict[int, Int64s], met: dict[int, int]) -> Codes:
     """Give the codes of rows in the order of their units; a unit goes where its first row falls."""
-    starts = np.flatnonzero(np.concatenate([[True], block["key"][1:] != block["key"][:-1]]))
-    unit_of = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(block))))
-    sizes = np.diff(np.append(starts, len(block)))
-    classes = block["class"][starts]  # a unit counts as the class of its first row
+    starts = np.flatnonzero(np.concatenate([[True], units[1:] != units[:-1]]))
+    sizes = np.diff(np.append(starts, len(units)))
+    classes = classes[starts]  # a unit counts as the class of its first row
     unit_codes = np.zeros(len(starts), np.uint8)
     for code in np.unique(classes).tolist():
         mine = np.flatnonzero(classes == code)
@@ -161,19 +160,15 @@ def _codes(block: Any, ends: dict[int, Any], met: dict[int, int]) -> Codes:
         split = np.searchsorted(ends[code], position, side="right")
         met[code] += int(sizes[mine].sum())
         unit_codes[mine] = np.where(split < len(ends[code]), split, NO_SPLIT)
-    result: Codes = unit_codes[unit_of]
-    return result
+    return np.repeat(unit_codes, sizes)
 
 
-def _entries_of(blocks: Iterable[UnitBlock], stream: int) -> Iterator[Any]:
+def _entries_of(blocks: Iterable[UnitBlock], stream: int) -> Iterator[Uint64s]:
     first = 0
     for units, classes in blocks:
-        entries = np.empty(len(units), [("key", "u8"), ("row", "u8"), ("class", "i8")])
-        entries["key"] = priorities(units, stream)
-        entries["row"] = np.arange(first, first + len(units))
-        entries["class"] = classes
+        rows = np.arange(first, first + len(units), dtype=np.uint64)
         first += len(units)
-        yield entries
+        yield np.stack([priorities(units, stream), rows, classes.view(np.uint64)], axis=1)
 
 
 def _class_totals(blocks: Iterable[UnitBlock]) -> dict[int, int]:

@@ -28,6 +28,7 @@ import numpy as np
 from recordsmith import _core
 from recordsmith.atomic_file import write_text_atomically
 from recordsmith.errors import RecordsmithError, list_names
+from recordsmith.index import FRAMING_BYTES
 from recordsmith.make.chunk_encoding import EncodedChunk
 
 __all__ = ["KEY", "Staging"]
@@ -140,7 +141,7 @@ class Staging:
         keys = np.zeros(chunk.rows, KEY)
         starts = chunk.offsets[:-1]
         keys["offset"] = starts + np.uint64(self.bytes)
-        keys["length"] = np.diff(chunk.offsets) - np.uint64(16)
+        keys["length"] = np.diff(chunk.offsets) - np.uint64(FRAMING_BYTES)
         keys["digest"] = chunk.digests
         new_classes = self._code_classes(chunk.classes)
         codes = np.array([self._class_codes[value] for value in chunk.classes] + [-1], np.int32)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version as installed_version
 from typing import Any
@@ -14,9 +13,8 @@ from recordsmith.make.parallel import in_order, process_pool, thread_pool
 from recordsmith.make.source import Chunk, Source
 from recordsmith.schema import Schema
 
-__all__ = ["as_json", "commonest_reasons", "encode_chunks", "schema_after_map", "version"]
+__all__ = ["as_json", "encode_chunks", "schema_after_map", "version"]
 
-_SHOWN_REASONS = 3
 _ROWS_TO_LOOK_AT = 100
 
 _encoder: ChunkEncoder | None = None  # of a worker process
@@ -43,23 +41,8 @@ def schema_after_map(source: Source, function: Callable[[dict[str, Any]], Any]) 
             break
     if not found:
         raise RecordsmithError("The map function gave no row.", advice="Give a schema, or look at the function.")
-    return rows(found).schema()
-
-
-def commonest_reasons(path: str) -> list[str]:
-    """Return the commonest reasons in a file of rejects, with an example each."""
-    counts: Counter[tuple[str | None, str]] = Counter()
-    examples: dict[tuple[str | None, str], str] = {}
-    with open(path, encoding="utf-8") as file:
-        for line in file:
-            reject = json.loads(line)
-            key = (reject.get("feature"), reject["reason"])
-            counts[key] += 1
-            examples.setdefault(key, reject["source"])
-    return [
-        f"{count} times: {reason}{f' (feature {feature!r})' if feature else ''}, as in {examples[feature, reason]}"
-        for (feature, reason), count in counts.most_common(_SHOWN_REASONS)
-    ]
+    schema: Schema = rows(found).schema()
+    return schema
 
 
 def as_json(value: Any) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.make.reject_reasons import RejectReason
 
 __all__ = ["MadeDataset", "MadeSplit"]
 
@@ -42,6 +43,7 @@ class MadeDataset:
         source_rows: rows that the source had.
         source_bytes: how large the source is; None where that is not known.
         rejects: rows that were refused; `rejected.jsonl` has each with its reason, if they were quarantined.
+        reasons: the commonest reasons for that.
         dropped: rows for which the map function returned None.
         unassigned: rows that no split asked for.
         class_weights: a weight for each class of the label, as Keras' class_weight takes it after naming.
@@ -58,6 +60,7 @@ class MadeDataset:
     source_rows: int = 0
     source_bytes: int | None = None
     rejects: int = 0
+    reasons: tuple[RejectReason, ...] = ()
     dropped: int = 0
     unassigned: int = 0
     label: str | None = None
@@ -103,6 +106,7 @@ class MadeDataset:
             source_rows=outcome.get("source_rows", 0),
             source_bytes=outcome.get("source_bytes"),
             rejects=outcome.get("rejects", 0),
+            reasons=tuple(RejectReason(**reason) for reason in outcome.get("reasons", ())),
             dropped=outcome.get("dropped", 0),
             unassigned=outcome.get("unassigned", 0),
             label=weights.get("feature"),

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
@@ -36,6 +37,7 @@ from recordsmith.make.ordering import SplitOrder, build_order
 from recordsmith.make.parallel import in_order, thread_pool
 from recordsmith.make.progress import OnProgress, Progress
 from recordsmith.make.publishing import finish_publishing, publish, refuse_existing
+from recordsmith.make.reject_reasons import commonest_reasons
 from recordsmith.make.sampling import class_weights
 from recordsmith.make.shard_writing import Shard, ShardWriter, plan_shards
 from recordsmith.make.source import Source
@@ -258,11 +260,11 @@ class _Maker:
             return
         if encoded is not None and rows < 1000:
             return  # the first rows may be worse than the rest
-        reasons = chunk_work.commonest_reasons(staging.path("rejected.jsonl"))
+        reasons = commonest_reasons(staging.path("rejected.jsonl"), most=3)
         raise RecordsmithError(
             f"{rejects} of {rows} rows were refused, more than the allowed share of {self._options.max_rejects:g}.",
             path=staging.path("rejected.jsonl"),
-            found="; ".join(reasons),
+            found="; ".join(map(str, reasons)),
             advice="Mend the source or the schema. To go on all the same, resume with a larger max_rejects "
             "(--max-rejects).",
         )
@@ -427,6 +429,7 @@ class _Maker:
             "source_bytes": self._source.size_bytes,
             "unassigned": unassigned,
             "left_out": staging.left_out,
+            "reasons": [asdict(reason) for reason in commonest_reasons(staging.path("rejected.jsonl"))],
             "warnings": self._warnings,
         }
         manifest = manifest_text(

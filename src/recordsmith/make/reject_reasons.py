@@ -1,0 +1,60 @@
+"""Why rows were refused, commonest first."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+
+__all__ = ["RejectReason", "commonest_reasons"]
+
+_DISTINCT = 10_000  # reasons that quote a value may all differ; more of them are not told apart
+
+
+@dataclass(frozen=True, slots=True)
+class RejectReason:
+    """A reason for which rows were refused.
+
+    Attributes:
+        count: how many rows.
+        feature: the feature at fault, if it was one.
+        reason: what was wrong.
+        example: where one of the rows came from.
+
+    >>> print(RejectReason(3, "age", "The value is not a number.", "people.csv, line 7"))
+    3 times: The value is not a number. (feature 'age', as in people.csv, line 7)
+    """
+
+    count: int
+    feature: str | None
+    reason: str
+    example: str
+
+    def __str__(self) -> str:
+        feature = "" if self.feature is None else f"feature {self.feature!r}, "
+        return f"{self.count} times: {self.reason} ({feature}as in {self.example})"
+
+
+def commonest_reasons(path: str, most: int = 5) -> list[RejectReason]:
+    """Return the commonest reasons in a file of rejects.
+
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "rejected.jsonl"
+    >>> _ = file.write_text('{"source": "a.csv, line 2", "reason": "Too long."}\\n' * 2)
+    >>> commonest_reasons(str(file))
+    [RejectReason(count=2, feature=None, reason='Too long.', example='a.csv, line 2')]
+    """
+    counts: Counter[tuple[str | None, str]] = Counter()
+    examples: dict[tuple[str | None, str], str] = {}
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            reject = json.loads(line)
+            key = (reject.get("feature"), reject["reason"])
+            if key not in examples and len(examples) >= _DISTINCT:
+                key = (None, "other reasons")
+            counts[key] += 1
+            examples.setdefault(key, reject["source"])
+    return [
+        RejectReason(count, feature, reason, examples[feature, reason])
+        for (feature, reason), count in counts.most_common(most)
+    ]

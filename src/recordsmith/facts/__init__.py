@@ -9,7 +9,7 @@ from recordsmith.facts.overview import (
     RowRange,
     look_at,
 )
-from recordsmith.facts.schema_source import FoundSchema, find_schema
+from recordsmith.facts.schema_source import FoundSchema, find_schema, is_schema_file
 
 __all__ = [
     "DatasetOverview",
@@ -22,6 +22,7 @@ __all__ = [
     "export_indexes",
     "find_schema",
     "index_files",
+    "is_schema_file",
     "keep_indexes",
     "look_at",
 ]

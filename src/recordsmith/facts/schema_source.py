@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recordsmith.dataset.inference import schema_from_census, take_census
 from recordsmith.dataset.layout import find_layout
+from recordsmith.dataset.manifest import read_manifest
+from recordsmith.errors import SchemaError
 from recordsmith.schema import Schema
 
-__all__ = ["FoundSchema", "find_schema"]
+__all__ = ["FoundSchema", "find_schema", "is_schema_file"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ def find_schema(
     """Return the schema that is declared beside the files, or one inferred from their records.
 
     Args:
-        paths: a file, folder, glob, or list of them.
+        paths: a file, folder, glob, or list of them; or a file that holds a schema and nothing else.
         split: only the files of this split.
         records: look at no more than so many records of each file; None: at all.
         infer: do not take the declared schema even if there is one.
@@ -59,8 +62,39 @@ def find_schema(
         'label': Scalar('int64'),
     })
     """
+    if isinstance(paths, (str, os.PathLike)) and is_schema_file(paths):
+        return FoundSchema(_schema_in(os.fspath(paths)), os.fspath(paths), 0, False, ())
     layout = find_layout(paths).select(split)
     if layout.schema is not None and not infer:
         return FoundSchema(layout.schema, layout.described_by, 0, False, layout.files)
     census = take_census(layout.files) if records is None else take_census(layout.files, records_per_file=records)
     return FoundSchema(schema_from_census(census, layout.files), None, census.records, census.complete, layout.files)
+
+
+def is_schema_file(path: str | os.PathLike[str]) -> bool:
+    """Say whether a path is a file that holds a schema, by its name: .json or .pbtxt.
+
+    >>> is_schema_file("no such folder/schema.json")
+    False
+    """
+    return os.fspath(path).endswith((".json", ".pbtxt")) and os.path.isfile(path)
+
+
+def _schema_in(path: str) -> Schema:
+    """Read a schema from a file: one of ours, a manifest, a features.json or a schema.pbtxt."""
+    if path.endswith(".pbtxt"):
+        return Schema.from_tfmd(os.path.abspath(path))  # a path for certain, whatever its name looks like
+    with open(path, encoding="utf-8") as file:
+        try:
+            document = json.load(file)
+        except ValueError as error:
+            raise SchemaError(f"This is not a schema in JSON: {error}", path=path) from None
+    kind = document.get("format") if isinstance(document, dict) else None
+    if kind == "recordsmith-dataset":
+        schema, _ = read_manifest(path)
+        if schema is None:
+            raise SchemaError("This manifest has no schema.", path=path)
+        return schema
+    if isinstance(document, dict) and "featuresDict" in document:
+        return Schema.from_tfds(path)
+    return Schema.load(path)

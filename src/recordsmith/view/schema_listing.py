@@ -11,7 +11,17 @@ from recordsmith.view.short_values import printable
 
 __all__ = ["schema_renderable", "schema_source"]
 
-_COLOURS = {"Scalar": "cyan", "Tensor": "cyan", "Text": "green", "Bytes": "magenta", "Steps": "yellow"}
+_COLOURS = {
+    "Scalar": "cyan",
+    "Tensor": "cyan",
+    "Label": "cyan",
+    "Sparse": "cyan",
+    "Text": "green",
+    "Bytes": "magenta",
+    "Image": "magenta",
+    "Packed": "magenta",
+    "Steps": "yellow",
+}
 
 
 def schema_renderable(found: FoundSchema) -> RenderableType:

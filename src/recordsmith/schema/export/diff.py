@@ -156,11 +156,15 @@ def _settings(old: Feature, new: Feature) -> dict[str, tuple[str, str]]:
 
 def _of_fields(old: Feature, new: Feature, *, without: set[str]) -> dict[str, tuple[str, str]]:
     pairs = {
-        entry.name: (str(getattr(old, entry.name)), str(getattr(new, entry.name)))
+        entry.name: (_shown(getattr(old, entry.name)), _shown(getattr(new, entry.name)))
         for entry in fields(old)
         if entry.name not in without
     }
     return {name: values for name, values in pairs.items() if values[0] != values[1]}
+
+
+def _shown(value: Any) -> str:
+    return str(value) if isinstance(value, np.dtype) else repr(value)
 
 
 def _problem(old: Feature, new: Feature) -> str | None:

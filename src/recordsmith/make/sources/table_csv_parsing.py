@@ -1,0 +1,96 @@
+"""Rows of a CSV file through Arrow's parser, and the lines that they stand in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from recordsmith.errors import import_extra
+from recordsmith.make.sources.table_dialect import CsvHead, Dialect
+from recordsmith.make.sources.table_lines import LineRules, Piece, row_ends
+
+__all__ = ["CsvPlaces", "CsvReading"]
+
+
+@dataclass(frozen=True, slots=True)
+class CsvReading:
+    """How the rows of one file are read; small, and pickled with each chunk."""
+
+    head: CsvHead
+    dialect: Dialect
+    types: Mapping[str, str]  # of the columns to take, Arrow's names of them; "" is to be told from the cells
+
+    def parse(self, piece: Piece, data: bytes, types: Mapping[str, str]) -> tuple[Any, list[tuple[int, int, str]]]:
+        """Return an Arrow table, and the rows with another number of cells: their number, that count, their text."""
+        arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
+        reader = import_extra("pyarrow.csv", "arrow", purpose="Reading CSV")
+        uneven: list[tuple[int, int, str]] = []
+
+        def skip(row: Any) -> str:
+            uneven.append((row.number - 1, row.actual_columns, row.text))
+            return "skip"
+
+        known = {name: arrow.type_for_alias(kind) for name, kind in types.items() if kind}
+        table = reader.read_csv(
+            arrow.BufferReader(data),
+            read_options=reader.ReadOptions(
+                use_threads=False, column_names=list(self.head.names), block_size=len(data) + 1
+            ),
+            parse_options=reader.ParseOptions(
+                delimiter=self.head.rules.delimiter.decode(),
+                quote_char=self.dialect.quote or False,
+                newlines_in_values=not piece.plain,
+                invalid_row_handler=skip,
+            ),
+            convert_options=reader.ConvertOptions(
+                include_columns=list(types),
+                column_types=known,
+                null_values=list(self.dialect.missing),
+                decimal_point=self.dialect.decimal,
+            ),
+        )
+        return table, uneven
+
+    def decoded(self, data: bytes) -> bytes:
+        """Return the text of a piece in UTF-8."""
+        if self.dialect.encoding == "utf-8":
+            return data
+        # What cannot be decoded is left as it is: no UTF-8 either, so that its row is refused.
+        return data.decode(self.dialect.encoding, "surrogateescape").encode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True, slots=True)
+class CsvPlaces:
+    """Which line each row of a piece stands in."""
+
+    piece: Piece
+    rules: LineRules
+    rows: int
+    uneven: tuple[int, ...]  # rows of the file that are not among the rows, because they have no even number of cells
+
+    def of(self, row: int) -> str:
+        """Say where a row came from, such as "data.csv, line 17"."""
+        number = row
+        for skipped in self.uneven:
+            number += skipped <= number
+        return self.of_row_in_file(number)
+
+    def of_row_in_file(self, number: int) -> str:
+        """Say where a row came from, counted among all rows of the piece."""
+        if self.piece.plain and self.rows + len(self.uneven) == self.piece.lines:
+            return f"{self.piece.file.path}, line {self.piece.line + number}"
+        data = self.piece.read()
+        found = row_ends(np.frombuffer(data, np.uint8), self.rules)
+        starts = np.concatenate([[0], found.ends])
+        before = np.concatenate([[0], found.lines])
+        filled = [
+            int(lines)
+            for start, end, lines in zip(starts, np.append(starts[1:], len(data)), before, strict=True)
+            if data[start:end].strip(b"\r\n")
+        ]
+        if number >= len(filled):  # line ends of several kinds
+            return f"{self.piece.file.path}, after line {self.piece.line}"
+        return f"{self.piece.file.path}, line {self.piece.line + filled[number]}"

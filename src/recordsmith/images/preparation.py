@@ -86,11 +86,20 @@ class Preparation:
         header = header_of(data)
         if self.keeps(header):
             return data
-        cv2 = opencv()
-        encoding = self.encoding_of(header)
-        pixels = decode_stored(data, header)
-        pixels = to_channels(cv2, pixels, self.channels or _nearest_channels(pixels.shape[2], encoding))
         orientation = header.orientation if self.orient else 1
+        return self._encoded(decode_stored(data, header), self.encoding_of(header), orientation)
+
+    def encode(self, pixels: Pixels) -> bytes:
+        """Return the picture as it is to be stored, from pixels in OpenCV's order; PNG unless an encoding is given.
+
+        >>> Preparation(size=(4, 4), encoding="bmp").encode(np.zeros((8, 8, 3), np.uint8))[:2]
+        b'BM'
+        """
+        return self._encoded(pixels, self.encoding or "png", 1)
+
+    def _encoded(self, pixels: Pixels, encoding: str, orientation: int) -> bytes:
+        cv2 = opencv()
+        pixels = to_channels(cv2, pixels, self.channels or _nearest_channels(pixels.shape[2], encoding))
         if self.size is not None:
             # Turned last, when the picture is small.
             height, width = self.size if orientation <= 4 else self.size[::-1]

@@ -1,9 +1,9 @@
-"""The pictures of a folder: which files there are, which of them can be pictures, and what is passed over."""
+"""The files of a folder: which there are, which of them can be pictures, and what is passed over."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from glob import glob, has_magic
 
@@ -53,7 +53,9 @@ class Listing:
     ignored: list[str] = field(default_factory=list)
 
 
-def list_folder(folder: str, depth: int | None = None) -> Listing:
+def list_folder(
+    folder: str, depth: int | None = None, *, wanted: Callable[[os.DirEntry[str]], bool] | None = None
+) -> Listing:
     """List a folder and the folders below it, each in the order of names.
 
     Links are followed, but never into a folder that is being listed already.
@@ -61,6 +63,7 @@ def list_folder(folder: str, depth: int | None = None) -> Listing:
     Args:
         folder: where to start.
         depth: how many folders deep files may lie, 1 for those of the folder itself; None for any.
+        wanted: which files are taken; by default those that look like pictures or are some.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -71,8 +74,9 @@ def list_folder(folder: str, depth: int | None = None) -> Listing:
     (['b.jpg'], ['README'])
     """
     listing = Listing(folder)
+    wanted = wanted or _may_be_picture
     for entry, name in _walk(folder, "", depth, ()):
-        if entry.name.startswith(".") or entry.name.casefold() in _NOT_DATA or not _may_be_picture(entry):
+        if entry.name.startswith(".") or entry.name.casefold() in _NOT_DATA or not wanted(entry):
             listing.ignored.append(readable_name(name))
         else:
             listing.files.append(_found(entry, name))

@@ -36,11 +36,11 @@ class RejectReason:
 
 
 def commonest_reasons(path: str, most: int = 5) -> list[RejectReason]:
-    """Return the commonest reasons in a file of rejects.
+    r"""Return the commonest reasons in a file of rejects.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "rejected.jsonl"
-    >>> _ = file.write_text('{"source": "a.csv, line 2", "reason": "Too long."}\\n' * 2)
+    >>> _ = file.write_text('{"source": "a.csv, line 2", "reason": "Too long."}\n' * 2)
     >>> commonest_reasons(str(file))
     [RejectReason(count=2, feature=None, reason='Too long.', example='a.csv, line 2')]
     """

@@ -1,0 +1,86 @@
+// A pseudo-random permutation of the numbers below n that is computed, not kept: the exact global shuffle.
+//
+// Small ranges are shuffled for real (Fisher and Yates, every permutation equally likely). Large ones go through a
+// Feistel network of six rounds over the next power of four, repeated until the result is inside the range; that is a
+// permutation whatever the rounds do, and takes no memory. The same n and key give the same permutation everywhere.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace recordsmith {
+
+// splitmix64's output function: a permutation of 64-bit numbers in which every input bit reaches every output bit.
+inline std::uint64_t mix64(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15u;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+  return value ^ (value >> 31);
+}
+
+class KeyedPermutation {
+ public:
+  static constexpr std::uint64_t kKeptBelow = 1 << 16;
+
+  KeyedPermutation(std::uint64_t n, std::uint64_t key) : n_(n) {
+    if (n <= kKeptBelow) {
+      shuffle(key);
+      return;
+    }
+    half_bits_ = (static_cast<unsigned>(std::bit_width(n - 1)) + 1) / 2;
+    half_mask_ = (std::uint64_t{1} << half_bits_) - 1;
+    for (std::size_t i = 0; i < kRounds; ++i) keys_[i] = mix64(key + i);
+  }
+
+  std::uint64_t size() const { return n_; }
+
+  // Where the number goes; it must be below n.
+  std::uint64_t operator()(std::uint64_t number) const {
+    if (n_ <= kKeptBelow) return kept_[static_cast<std::size_t>(number)];
+    do {
+      number = encrypt(number);
+    } while (number >= n_);
+    return number;
+  }
+
+ private:
+  static constexpr std::size_t kRounds = 6;
+
+  void shuffle(std::uint64_t key) {
+    kept_.resize(static_cast<std::size_t>(n_));
+    std::iota(kept_.begin(), kept_.end(), 0u);
+    std::uint64_t counter = mix64(key);
+    for (std::size_t i = kept_.size(); i > 1; --i) {
+      // A number below i without bias: what is left over of 2^64 is drawn again.
+      const std::uint64_t limit = ~std::uint64_t{0} - ~std::uint64_t{0} % i;
+      std::uint64_t drawn;
+      do {
+        drawn = mix64(counter++);
+      } while (drawn >= limit);
+      std::swap(kept_[i - 1], kept_[static_cast<std::size_t>(drawn % i)]);
+    }
+  }
+
+  std::uint64_t encrypt(std::uint64_t number) const {
+    std::uint64_t left = number >> half_bits_;
+    std::uint64_t right = number & half_mask_;
+    for (const std::uint64_t key : keys_) {
+      const std::uint64_t next = left ^ (mix64(right ^ key) & half_mask_);
+      left = right;
+      right = next;
+    }
+    return left << half_bits_ | right;
+  }
+
+  std::uint64_t n_;
+  std::vector<std::uint32_t> kept_;
+  unsigned half_bits_ = 0;
+  std::uint64_t half_mask_ = 0;
+  std::array<std::uint64_t, kRounds> keys_{};
+};
+
+}  // namespace recordsmith

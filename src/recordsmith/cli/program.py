@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from recordsmith.cli.index import index
+from recordsmith.cli.make import make
 from recordsmith.cli.schema import schema
 from recordsmith.cli.show import show
 from recordsmith.errors import RecordsmithError
@@ -25,7 +26,7 @@ class Program(click.Group):
     """A group of commands whose errors are explained instead of traced.
 
     >>> sorted(main.commands)
-    ['index', 'schema', 'show']
+    ['index', 'make', 'schema', 'show']
     """
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -70,10 +71,11 @@ def main(*, traceback: bool) -> None:  # Program.invoke reads the option
 
     A PATH is a TFRecord file, a folder of them, or a quoted glob; compression is told from the content.
 
-    Exit codes: 0 done and nothing is wrong, 1 findings, 2 wrong use, unreadable input, or a refusal.
+    Exit codes: 0 done and nothing is wrong, 1 findings or rejected rows, 2 wrong use, unreadable input, or a refusal.
     """
 
 
+main.add_command(make)
 main.add_command(show)
 main.add_command(schema)
 main.add_command(index)

@@ -1,0 +1,281 @@
+"""`recordsmith make`: a dataset from what there is."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from recordsmith.cli.make_values import (
+    NearChoice,
+    balance_option,
+    finishers,
+    map_function,
+    numbers_option,
+    size_option,
+    split_option,
+    stratify_option,
+)
+
+__all__ = ["make"]
+
+_EXAMPLES = """\b
+Examples:
+  recordsmith make photos/ -o data --split train=0.8,val=0.1,test=0.1 --stratify --resize 224x224
+  recordsmith make photos/ --labels labels.csv -o data --encoding jpeg --quality 90
+  recordsmith make visits.csv -o data --label outcome --group patient --split train=0.8,test=0.2
+  recordsmith make reviews.jsonl -o data --label stars --vocabulary text=20000
+  recordsmith make 'logs/*.parquet' -o data --balance undersample --map mine:clean --workers 4
+  recordsmith make photos/ -o data --resize 224x224 --resume
+"""
+
+# What goes to the source, if it was given, by the names that sources have for it.
+_OF_THE_SOURCE = {
+    "label": "label",
+    "text": "text",
+    "images": "images",
+    "labels": "labels",
+    "resize": "size",
+    "channels": "channels",
+    "encoding": "image_encoding",
+    "quality": "quality",
+    "schema": "schema",
+}
+
+# The headings of the help, each before the option that it begins with.
+_HEADINGS = {
+    "output": "Options",
+    "kind": "The source",
+    "resize": "Pictures",
+    "vocabulary": "Texts",
+    "split": "Splits, order and balance",
+    "cast": "Rows that do not fit",
+    "shards": "Files and workers",
+    "help": "Options",
+}
+
+
+class _UnderHeadings(click.Command):
+    """A command whose options are listed under several headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        heading = ""
+        for param in self.get_params(ctx):
+            heading = _HEADINGS.get(param.name or "", heading)
+            record = param.get_help_record(ctx)
+            if record is not None and isinstance(param, click.Option):
+                sections.setdefault(heading, []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+@click.command(
+    cls=_UnderHeadings,
+    short_help="Make a dataset from pictures, tables, arrays or records: split, balanced, checked.",
+    epilog=_EXAMPLES,
+)
+@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
+@click.option("-o", "--output", metavar="FOLDER", required=True, help="Where the dataset goes.")
+@click.option("--name", metavar="NAME", help="How its files begin; without it, as the folder is called.")
+@click.option("--overwrite", is_flag=True, help="Replace the dataset that is there, or a run that did not end.")
+@click.option("--resume", is_flag=True, help="Go on with a run that did not end, to the same files as without a break.")
+@click.option(
+    "--format",
+    "style",
+    type=NearChoice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How to print what came of it. The keys of the JSON are described in docs/cli.md, and stay.",
+)
+@click.option(
+    "--kind",
+    metavar="KIND",
+    help="What the source is, where its path does not tell: images, csv, jsonl, parquet, arrays, webdataset, "
+    "tfrecords or video.",
+)
+@click.option("--schema", metavar="FILE", help="What the records hold, as `recordsmith schema -o` writes it.")
+@click.option("--label", metavar="COLUMN", help="The column that is the class, or the target.")
+@click.option("--text", metavar="COLUMN", multiple=True, help="A column that is text, whatever it looks like.")
+@click.option("--images", metavar="COLUMN", multiple=True, help="A column that holds the paths of pictures.")
+@click.option(
+    "--labels", metavar="FILE", help="A CSV file with the columns filename and label, in place of class folders."
+)
+@click.option(
+    "--map",
+    "function",
+    metavar="MODULE:FUNCTION",
+    help="A function of yours, from a row to a row, to several rows, or to None to leave it out. The module may lie "
+    "in the current folder. It runs in worker processes.",
+)
+@click.option(
+    "--resize", callback=size_option, metavar="HxW", help="Resize pictures to this height and width: 224x320."
+)
+@click.option("--channels", type=NearChoice(["1", "3", "4"]), help="Convert pictures to grey, RGB or RGBA.")
+@click.option("--encoding", type=NearChoice(["jpeg", "png", "webp", "bmp"]), help="Convert pictures to this.")
+@click.option(
+    "--quality", metavar="N", type=click.IntRange(1, 100), help="Of JPEG and WebP that are encoded anew.  [default: 95]"
+)
+@click.option(
+    "--vocabulary",
+    metavar="FEATURE[=SIZE]",
+    multiple=True,
+    callback=numbers_option,
+    help="Turn a text into the ids of its words, those of Keras' TextVectorization; with FEATURE=FILE by a vocabulary "
+    "that is there.",
+)
+@click.option(
+    "--tokenize",
+    metavar="FEATURE[=SIZE]",
+    multiple=True,
+    callback=numbers_option,
+    help="Turn a text into the ids of its sub-words (BPE); with FEATURE=tokenizer.json by a tokenizer that is there.",
+)
+@click.option(
+    "--tfidf",
+    metavar="FEATURE[=SIZE]",
+    multiple=True,
+    callback=numbers_option,
+    help="Turn a text into sparse TF-IDF weights of its terms.",
+)
+@click.option(
+    "--split",
+    callback=split_option,
+    metavar="SHARES",
+    help="Fractions, as in train=0.8,val=0.1,test=0.1, or numbers of rows, one of which may be `rest`. Rows with the "
+    "same content never are in two splits.",
+)
+@click.option(
+    "--stratify",
+    callback=stratify_option,
+    metavar="[FEATURE]",
+    is_flag=False,
+    flag_value="",
+    help="Give every split the same shares of each class: of the label, or of this feature.",
+)
+@click.option("--group", metavar="COLUMN", help="Rows with the same value here, as a patient, stay in one split.")
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="For splits, order and balance.")
+@click.option("--no-shuffle", is_flag=True, help="Write the training split in the order of the source.")
+@click.option(
+    "--balance",
+    callback=balance_option,
+    metavar="HOW",
+    help="Of the training split: oversample, undersample, numbers of rows as in cat=500,dog=500, or a sampler of "
+    "imbalanced-learn such as SMOTE.",
+)
+@click.option("--cast", is_flag=True, help="Allow casts that lose information, such as 1.5 to an integer.")
+@click.option(
+    "--on-error",
+    type=NearChoice(["stop", "skip", "quarantine"]),
+    default="quarantine",
+    show_default=True,
+    help="What to do with a row that does not fit: stop; leave it out; or leave it out and write it, with the reason, "
+    "to rejected.jsonl.",
+)
+@click.option(
+    "--max-rejects",
+    metavar="SHARE",
+    type=click.FloatRange(0, 1),
+    default=0.2,
+    show_default=True,
+    help="Stop all the same if more than this share of the rows does not fit.",
+)
+@click.option(
+    "--shards", metavar="N", type=click.IntRange(1, 99_999), help="Files a split; else it goes by their size."
+)
+@click.option("--shard-size", metavar="SIZE", default="128MB", show_default=True, help="How large a file should be.")
+@click.option("--compress", type=NearChoice(["gzip", "zlib"]), help="Compress the files.")
+@click.option(
+    "--workers",
+    metavar="N",
+    type=click.IntRange(1),
+    help="How many work at a time; the files do not depend on it.  [default: one a processor]",
+)
+@click.pass_context
+def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style: str, **options: Any) -> None:
+    """Make a dataset: TFRecord files, split and shuffled, with a description beside them, checked before it says done.
+
+    SOURCE is a folder of pictures (its folders are the classes), a table (CSV, JSON lines, Parquet), arrays (.npy,
+    .npz), tar files of WebDataset, TFRecords, or videos; several of one kind, and quoted globs, are one source.
+
+    A run that was interrupted, by Ctrl-C, a crash or a full disk, goes on with --resume where it was, and ends with
+    the same files. Exit codes: 0 all rows are in, 1 some did not fit and were left out, 2 nothing was made.
+    """
+    from recordsmith.cli.consoles import output_console, print_to
+    from recordsmith.cli.progress import making_progress
+    from recordsmith.make.maker import make as make_dataset
+    from recordsmith.make.sources.detect import source_for
+    from recordsmith.schema import Schema
+    from recordsmith.view.made_tables import made_json, made_renderable
+
+    if options["schema"] is not None:
+        options["schema"] = Schema.load(options["schema"])
+    if options["channels"] is not None:
+        options["channels"] = int(options["channels"])
+    asked = {its: options[ours] for ours, its in _OF_THE_SOURCE.items() if options[ours] not in (None, ())}
+    with _resumable(output), making_progress() as on_progress:
+        made = make_dataset(
+            source_for(sources[0] if len(sources) == 1 else list(sources), options["kind"], **asked),
+            output,
+            schema=options["schema"],
+            name=options["name"],
+            split=options["split"],
+            stratify=options["stratify"],
+            group=options["group"],
+            seed=options["seed"],
+            shuffle=not options["no_shuffle"],
+            balance=options["balance"],
+            map=None if options["function"] is None else map_function(options["function"]),
+            finish=finishers(options["vocabulary"], options["tokenize"], options["tfidf"]),
+            shards=options["shards"],
+            shard_size=options["shard_size"],
+            compression=options["compress"],
+            cast=options["cast"],
+            on_error=options["on_error"],
+            max_rejects=options["max_rejects"],
+            workers=options["workers"],
+            overwrite=options["overwrite"],
+            resume=options["resume"],
+            on_progress=on_progress,
+        )
+    if style == "json":
+        click.echo(json.dumps(made_json(made), ensure_ascii=False, allow_nan=False, indent=2))
+    else:
+        console = output_console()
+        print_to(console, made_renderable(made, folder=output, width=console.width))
+    ctx.exit(0 if made.ok else 1)
+
+
+@contextlib.contextmanager
+def _resumable(output: str) -> Iterator[None]:
+    """Say of what ends a run from outside whether, and how, it can go on."""
+    from recordsmith.cli.consoles import error_console, print_to
+    from recordsmith.errors import RecordsmithError
+    from recordsmith.make.staging import Staging
+    from recordsmith.view.amounts import bytes_text
+
+    advice = "What is finished is kept: run the same command with --resume, and it goes on from there."
+    try:
+        yield
+    except KeyboardInterrupt:
+        print_to(error_console(), f"Stopped. {advice if Staging.exists(output) else 'Nothing has been written.'}")
+        raise
+    except (OSError, MemoryError) as error:
+        if not Staging.exists(output) or isinstance(error, BrokenPipeError):
+            raise
+        if getattr(error, "errno", None) not in (errno.ENOSPC, errno.EDQUOT):
+            error.add_note(advice)
+            raise
+        room = os.statvfs(output)
+        raise RecordsmithError(
+            "The disk is full.",
+            path=output,
+            found=f"{bytes_text(room.f_bavail * room.f_frsize)} left",
+            advice=f"Make room. {advice}",
+        ) from None

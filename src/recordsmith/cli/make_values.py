@@ -1,0 +1,211 @@
+"""What the options of `recordsmith make` may be: read from the words of the command line, or refused with a reason."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recordsmith.errors import RecordsmithError, did_you_mean
+
+if TYPE_CHECKING:
+    from recordsmith.make.finish import Finisher
+
+__all__ = [
+    "NearChoice",
+    "balance_option",
+    "finishers",
+    "map_function",
+    "numbers_option",
+    "size_option",
+    "split_option",
+    "stratify_option",
+]
+
+Numbers = tuple[str, int | str | None]
+
+_STRATEGIES = ("oversample", "undersample")
+
+
+class NearChoice(click.Choice):  # type: ignore[type-arg] # of strings; older versions of click cannot say so
+    """A choice that says which of its words may have been meant.
+
+    >>> NearChoice(["gzip", "zlib"]).convert("gzpi", None, None)
+    Traceback (most recent call last):
+    click.exceptions.BadParameter: 'gzpi' is none of gzip, zlib. Did you mean 'gzip'?
+    """
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the value, if it is one of the choices."""
+        words = list(map(str, self.choices))
+        if str(value) not in words:
+            self.fail(f"{str(value)!r} is none of {', '.join(words)}.{did_you_mean(str(value), words)}", param, ctx)
+        return str(value)
+
+
+def size_option(_ctx: click.Context | None, _param: click.Parameter | None, value: str | None) -> Any:
+    """Read height and width.
+
+    >>> size_option(None, None, "224x320"), size_option(None, None, "96")
+    ((224, 320), (96, 96))
+    """
+    if value is None:
+        return None
+    match = re.fullmatch(r"\s*([1-9]\d*)(?:\s*[xX×*,]\s*([1-9]\d*))?\s*", value)
+    if match is None:
+        raise click.BadParameter(f"{value!r} is not a height and a width, as 224x320 is.")
+    return int(match[1]), int(match[2] or match[1])
+
+
+def split_option(_ctx: click.Context | None, _param: click.Parameter | None, value: str | None) -> str | None:
+    """Look for what is easily mistyped in splits; `make` reads them.
+
+    >>> split_option(None, None, "train=80%,test=20%")
+    'train=0.8,test=0.2'
+    >>> split_option(None, None, "train:0.8,test:0.2")
+    Traceback (most recent call last):
+    click.exceptions.BadParameter: 'train:0.8,test:0.2' has no shares. Did you mean 'train=0.8,test=0.2'?
+    """
+    if value is None:
+        return None
+    if "=" not in value and ":" in value:
+        raise click.BadParameter(f"{value!r} has no shares. Did you mean {value.replace(':', '=')!r}?")
+    return re.sub(r"(\d+(?:\.\d+)?)\s*%", lambda percent: f"{float(percent[1]) / 100:.12g}", value)
+
+
+def stratify_option(_ctx: click.Context | None, _param: click.Parameter | None, value: str | None) -> str | bool | None:
+    """Read the feature; none named is the label.
+
+    >>> stratify_option(None, None, ""), stratify_option(None, None, "species")
+    (True, 'species')
+    """
+    return True if value == "" else value
+
+
+def balance_option(_ctx: click.Context | None, _param: click.Parameter | None, value: str | None) -> Any:
+    """Read a strategy, counts of classes, or the name of a sampler.
+
+    >>> balance_option(None, None, "oversample"), balance_option(None, None, "SMOTE")
+    ('oversample', 'SMOTE')
+    >>> balance_option(None, None, "cat=500,dog=500")
+    {'cat': 500, 'dog': 500}
+    """
+    if value is None or "=" not in value:
+        if value is not None and value not in _STRATEGIES and value.islower():  # samplers have capitals
+            raise click.BadParameter(
+                f"{value!r} is neither {_STRATEGIES[0]} nor {_STRATEGIES[1]}, nor counts as in cat=500,dog=500, nor a "
+                f"sampler of imbalanced-learn, as SMOTE is.{did_you_mean(value, _STRATEGIES)}"
+            )
+        return value
+    counts: dict[str, int] = {}
+    for part in value.split(","):
+        name, _, count = part.rpartition("=")
+        if not name.strip() or not count.strip().isdecimal():
+            raise click.BadParameter(f"{part!r} is not a class and its count, as cat=500 is.")
+        if name.strip() in counts:
+            raise click.BadParameter(f"The class {name.strip()!r} is there twice.")
+        counts[name.strip()] = int(count)
+    return counts
+
+
+def numbers_option(
+    _ctx: click.Context | None, param: click.Parameter | None, values: Sequence[str]
+) -> tuple[Numbers, ...]:
+    """Read features, each with a size, a file, or nothing more.
+
+    >>> numbers_option(None, None, ["text=10_000", "title", "body=tokenizer.json"])
+    (('text', 10000), ('title', None), ('body', 'tokenizer.json'))
+    """
+    found: list[Numbers] = []
+    for value in values:
+        feature, equals, amount = (part.strip() for part in value.partition("="))
+        plain = amount.replace("_", "")
+        takes_files = param is None or param.name != "tfidf"
+        if not feature or (equals and not amount) or (amount and not takes_files and not plain.isdecimal()):
+            wanted = "a feature, or a feature and a size, as text=10000 is"
+            raise click.BadParameter(f"{value!r} is not {wanted}.")
+        found.append((feature, int(plain) if plain.isdecimal() else amount or None))
+    return tuple(found)
+
+
+def finishers(
+    vocabulary: Sequence[Numbers], tokenize: Sequence[Numbers], tfidf: Sequence[Numbers]
+) -> tuple[Finisher, ...]:
+    """Return what turns texts into numbers, as the options say it.
+
+    >>> [finisher.describe()["size"] for finisher in finishers([("text", 100)], [], [("title", 50)])]
+    [100, 50]
+    """
+    from recordsmith.make.finish import BpeIds, Tfidf, VocabularyIds
+
+    made: list[Finisher] = []
+    for feature, amount in vocabulary:
+        made.append(_finisher(VocabularyIds, feature, amount, file="vocabulary"))
+    for feature, amount in tokenize:
+        made.append(_finisher(BpeIds, feature, amount, file="tokenizer"))
+    for feature, amount in tfidf:
+        made.append(_finisher(Tfidf, feature, amount, file=""))
+    return tuple(made)
+
+
+def _finisher(kind: Callable[..., Finisher], feature: str, amount: int | str | None, *, file: str) -> Finisher:
+    if amount is None:
+        return kind(feature)
+    if isinstance(amount, int):
+        return kind(feature, amount)
+    if not os.path.exists(amount):
+        raise RecordsmithError(
+            f"What follows {feature + '='!r} is neither a size nor a file that is there.",
+            found=amount,
+            expected=f"a size such as {feature}=10000, or the file of a {file}",
+        )
+    return kind(feature, **{file: amount})
+
+
+def map_function(name: str) -> Callable[[dict[str, Any]], Any]:
+    """Import a function, given as module:function. Modules of the current folder are found too.
+
+    >>> map_function("json:dumps").__name__
+    'dumps'
+    >>> map_function("json:dupms")
+    Traceback (most recent call last):
+    recordsmith.errors.RecordsmithError: The module 'json' has no function 'dupms'. Did you mean 'dumps'?
+      where:    ...
+    """
+    module_name, colon, function_name = name.partition(":")
+    if not colon or not module_name or not function_name:
+        raise RecordsmithError("A function is named by its module and its own name.", found=name, expected="mine:clean")
+    if module_name.endswith(".py"):
+        module_name = module_name[: -len(".py")].replace(os.sep, ".")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name not in (module_name, module_name.partition(".")[0]):
+            raise _cannot_import(module_name, error) from error
+        beside = [file[: -len(".py")] for file in os.listdir() if file.endswith(".py")]
+        raise RecordsmithError(
+            f"There is no module {module_name!r}.{did_you_mean(module_name, beside)}",
+            path=os.getcwd(),
+            advice="Run the command in the folder of the module, or install it.",
+        ) from None
+    except Exception as error:
+        raise _cannot_import(module_name, error) from error
+    function = getattr(module, function_name, None)
+    if not callable(function):
+        names = [each for each, value in vars(module).items() if callable(value) and not each.startswith("_")]
+        raise RecordsmithError(
+            f"The module {module_name!r} has no function {function_name!r}.{did_you_mean(function_name, names)}",
+            path=module.__file__,
+        )
+    return function  # type: ignore[no-any-return] # what it takes and gives is seen row by row
+
+
+def _cannot_import(module: str, error: Exception) -> RecordsmithError:
+    return RecordsmithError(f"The module {module!r} cannot be imported.", found=f"{type(error).__name__}: {error}")

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith import schema as types
+from recordsmith.columns import SparseColumn
 from recordsmith.errors import PipelineError, did_you_mean, import_extra, list_names
 from recordsmith.make.finish.text_finisher import TextFinisher
-from recordsmith.schema import Feature
+from recordsmith.schema import Feature, Sparse
 from recordsmith.text.texts import rows_of, texts_of
 
 __all__ = ["Tfidf"]
@@ -55,7 +55,7 @@ class Tfidf(TextFinisher):
     >>> finisher.fit(lambda: [{"text": ["the cat", "the dog and the cat"]}])
     >>> finisher.terms
     ['and', 'cat', 'the']
-    >>> finisher.apply({"text": ["the cat"]})["text"].toarray()
+    >>> finisher.apply({"text": ["the cat"]})["text"].dense()
     array([[0.        , 0.70710677, 0.70710677]], dtype=float32)
     """
 
@@ -146,24 +146,20 @@ class Tfidf(TextFinisher):
         return self._terms is not None
 
     def _numbers(self, *, optional: bool) -> Feature:
-        return types.Sparse(
-            "float32", self._size, optional=optional, description=f"TF-IDF weights of {self._feature!r}"
-        )
+        return Sparse("float32", self._size, optional=optional, description=f"TF-IDF weights of {self._feature!r}")
 
-    def _encode(self, texts: Any) -> Any:
+    def _encode(self, texts: Any) -> SparseColumn:
         rows = rows_of(texts)
-        if not rows:  # which scikit-learn refuses
-            return _part_of("scipy", "sparse").csr_matrix((0, self._size), dtype=np.float32)
         counter, weigher = self._vectorizer
-        weights = weigher.transform(counter.transform([row or b"" for row in rows]), copy=False).astype(np.float32)
-        weights.resize(len(rows), self._size)  # there may be fewer terms than were asked for
-        if None not in rows:
-            return weights
-        starts, indices, values = weights.indptr.tolist(), weights.indices, weights.data
-        return [
-            None if row is None else (indices[start:stop].astype(np.int64), values[start:stop])
-            for row, start, stop in zip(rows, starts, starts[1:], strict=False)
-        ]
+        # One text more than there are: scikit-learn refuses none at all.
+        weights = weigher.transform(counter.transform([*(row or b"" for row in rows), b""]), copy=False)
+        return SparseColumn(
+            weights.indices,
+            weights.data.astype(np.float32),
+            weights.indptr[:-1],
+            size=self._size,
+            present=[row is not None for row in rows] if None in rows else None,
+        )
 
     def _rebuilt(self) -> tuple[Any, Any]:
         """Return scikit-learn's two steps, counting and weighing, with what was learned put into them."""

@@ -190,7 +190,11 @@ def shaped_rows(flat: Any, sizes: Any, *, shape: Sequence[int | None], one: bool
     rows = tf.reshape(flat, [-1, *shape[last + 1 :]])
     for axis in range(last, -1, -1):
         if shape[axis] is None:
-            lengths = tf.repeat(sizes[:, axis], tf.reduce_prod(sizes[:, :axis], axis=1))
+            lengths = sizes[:, axis]
+            if axis > 0:
+                lengths = tf.repeat(lengths, tf.reduce_prod(sizes[:, :axis], axis=1))
+            if sizes.shape[0] is not None and None not in shape[:axis]:
+                lengths.set_shape([sizes.shape[0] * prod(shape[:axis])])
             rows = tf.RaggedTensor.from_row_lengths(rows, lengths)
         else:
             rows = tf.RaggedTensor.from_uniform_row_length(rows, shape[axis])

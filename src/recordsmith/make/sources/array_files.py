@@ -6,7 +6,7 @@ import hashlib
 import os
 import struct
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, BinaryIO, ClassVar
@@ -25,6 +25,7 @@ from recordsmith.make.sources.table_columns import (
     too_many_classes,
 )
 from recordsmith.make.sources.table_files import PathLike, SourceFile, describe_files, find_files, opened
+from recordsmith.make.sources.table_loading import numbers_are_names
 from recordsmith.make.sources.table_options import TableOptions, table_options
 from recordsmith.schema import Bytes, Feature, Label, Schema, Text
 
@@ -38,7 +39,7 @@ Array = npt.NDArray[Any]
 
 
 def arrays(
-    data: Mapping[str, Any] | PathLike,
+    data: Mapping[str, Any] | PathLike | Iterable[PathLike],
     *,
     label: str | None = None,
     types: Mapping[str, Any] | None = None,
@@ -279,14 +280,14 @@ def _as_taken(part: Array, feature: Feature) -> Any:
         part = part.reshape(len(part))
     if part.dtype.kind == "M":
         return [None if np.isnat(value) else str(value) for value in part]
-    if isinstance(feature, Label) and part.dtype.kind in "iu" and feature.names != tuple(map(str, range(feature.size))):
+    if isinstance(feature, Label) and part.dtype.kind in "iu" and numbers_are_names(feature):
         return [str(value) for value in part.tolist()]
     if isinstance(feature, Label) and part.dtype.kind == "b":
         return part.astype(np.int64)
     return part
 
 
-def _columns_of_files(path: PathLike) -> dict[str, Column]:
+def _columns_of_files(path: PathLike | Iterable[PathLike]) -> dict[str, Column]:
     files = find_files(path, SUFFIXES, kind=".npy or .npz")
     columns: dict[str, Column] = {}
     for file in files:

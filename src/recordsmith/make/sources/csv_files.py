@@ -242,11 +242,11 @@ class CsvSource(Source):
             name: "binary" if hint in ("text", "bytes", "label", "image") or self._options.declared(name) else ""
             for name, hint in hints.items()
         }
-        label = next((name for name, hint in hints.items() if hint == "label"), None)
+        labels = frozenset(name for name in wanted if self._options.is_label(name))
 
         def look(numbered: tuple[int, Piece]) -> tuple[int, Piece, int, dict[str, ColumnFacts]]:
             number, piece = numbered
-            return number, piece, *facts_of_piece(piece, CsvReading(self._heads[number], self._dialect, types), label)
+            return number, piece, *facts_of_piece(piece, CsvReading(self._heads[number], self._dialect, types), labels)
 
         known: dict[str, ColumnFacts] = {name: ColumnFacts(arrow.null()) for name in wanted}
         pieces: list[tuple[int, Piece]] = []

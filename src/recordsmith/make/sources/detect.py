@@ -66,6 +66,8 @@ def source_for(paths: PathLike | Iterable[PathLike], kind: str | None = None, **
         )
     function: Callable[..., Source] = getattr(sources, kind)
     known = [name for name, entry in inspect.signature(function).parameters.items() if entry.kind is entry.KEYWORD_ONLY]
+    if "image_encoding" in options and "image_encoding" not in known and "encoding" in known:
+        options["encoding"] = options.pop("image_encoding")  # where all is pictures, there is no other encoding
     for name in options:
         if name not in known:
             raise RecordsmithError(

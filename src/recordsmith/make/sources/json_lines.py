@@ -196,8 +196,7 @@ class JsonlSource(Source):
         arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
         table, _, _ = parsed(piece, None)
         columns = flattened(dict(zip(table.column_names, table.columns, strict=True)))
-        label = self.label
-        facts = {name: facts_of(array, label=name == label) for name, array in columns.items()}
+        facts = {name: facts_of(array, label=self._options.is_label(name)) for name, array in columns.items()}
         kind = arrow.struct([(field.name, plain_type(field.type)) for field in table.schema])
         beyond = [name for name, fact in facts.items() if fact.large]
         if beyond and _BEYOND_64_BITS.search(piece.read()):

@@ -213,7 +213,9 @@ class ParquetSource(Source):
         options = self._options
         declared = {name: Label(names[name]) for name in wanted if name in names and options.declared(name) is None}
         undeclared = [name for name in wanted if options.declared(name) is None]
-        known = self._told_by_statistics(empty, [name for name in undeclared if name != self.label or name in names])
+        known = self._told_by_statistics(
+            empty, [name for name in undeclared if name in names or not options.is_label(name)]
+        )
         known |= self._look(kinds, [name for name in undeclared if name not in known])
         if declared:
             declared = {name: Label(names[name], optional=known[name].missing) for name in declared}
@@ -230,8 +232,8 @@ class ParquetSource(Source):
             kind = empty[name].type
             if is_image_struct(kind):
                 gaps = [self._statistics(f"{name}/{field}") for field in ("bytes", "path")]
-                if None not in gaps:
-                    told[name] = ColumnFacts(kind, all(gap[0] > 0 for gap in gaps if gap is not None))
+                if any(gap is not None and gap[0] == 0 for gap in gaps):
+                    told[name] = ColumnFacts(kind)
             elif not types.is_nested(kind) and not types.is_dictionary(kind):
                 found = self._statistics(name, extremes=types.is_float64(kind))
                 if found is not None:
@@ -260,7 +262,7 @@ class ParquetSource(Source):
             for batch in _opened(file).iter_batches(_LOOKED_AT_ONCE, columns=top):
                 columns = flattened(dict(zip(batch.schema.names, batch.columns, strict=True)))
                 for name in names:
-                    facts = facts_of(columns[name], label=name == self.label)
+                    facts = facts_of(columns[name], label=self._options.is_label(name))
                     known[name] = merged(known[name], facts, facts.type) if name in known else facts
         return known
 

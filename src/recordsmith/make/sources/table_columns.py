@@ -67,6 +67,9 @@ def facts_of(array: Any, *, label: bool = False) -> ColumnFacts:
         raise too_many_classes()
     lengths = []
     kind, missing = array.type, array.null_count > 0
+    if is_image_struct(kind):
+        gaps = [compute.is_null(compute.struct_field(array, field)) for field in ("bytes", "path")]
+        missing = bool(compute.any(compute.and_(*gaps), min_count=0).as_py())
     while types.is_list(array.type) or types.is_large_list(array.type) or types.is_fixed_size_list(array.type):
         extremes = compute.min_max(compute.list_value_length(array))
         least, most = extremes["min"].as_py(), extremes["max"].as_py()

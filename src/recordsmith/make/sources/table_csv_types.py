@@ -15,7 +15,7 @@ from recordsmith.make.sources.table_lines import LineRules, Piece
 __all__ = ["are_fractions", "common_type", "facts_of_piece"]
 
 
-def facts_of_piece(piece: Piece, reading: CsvReading, label: str | None) -> tuple[int, dict[str, ColumnFacts]]:
+def facts_of_piece(piece: Piece, reading: CsvReading, labels: frozenset[str]) -> tuple[int, dict[str, ColumnFacts]]:
     """Look at the cells of a piece: how many rows, and what each column holds."""
     arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
     data = reading.decoded(piece.read())
@@ -26,7 +26,7 @@ def facts_of_piece(piece: Piece, reading: CsvReading, label: str | None) -> tupl
     zeros = whole and has_leading_zeros(np.frombuffer(data, np.uint8), reading.head.rules)
     for name, column in zip(table.column_names, table.columns, strict=True):
         if reading.types[name]:
-            facts[name] = facts_of(column, label=True) if name == label else ColumnFacts(arrow.string())
+            facts[name] = facts_of(column, label=True) if name in labels else ColumnFacts(arrow.string())
             continue
         facts[name] = facts_of(column)
         kind = column.type

@@ -75,7 +75,7 @@ def read_head(file: SourceFile, dialect: Dialect) -> CsvHead:
     if start == len(data):
         raise RecordsmithError("The file is empty.", path=file.path, expected="a line with the names of the columns")
     quote = None if dialect.quote is None else dialect.quote.encode()
-    delimiter = dialect.delimiter or _told_delimiter(data[start:], newline, dialect.quote, file.path)
+    delimiter = dialect.delimiter or _told_delimiter(data[start:], newline, dialect, file.path)
     rules = LineRules(delimiter.encode(), quote, newline)
     found = row_ends(window[start:], rules)
     end = start + int(found.ends[0]) if len(found.ends) else len(data)
@@ -87,15 +87,14 @@ def read_head(file: SourceFile, dialect: Dialect) -> CsvHead:
     return CsvHead(names, rules, end if dialect.header else start, line + lines if dialect.header else line)
 
 
-def _told_delimiter(data: bytes, newline: bytes, quote: str | None, path: str) -> str:
+def _told_delimiter(data: bytes, newline: bytes, dialect: Dialect, path: str) -> str:
     """Tell the delimiter from the first line: the one of the usual ones that stands there most often."""
     if path.lower().split(".")[-1] == "tsv" or ".tsv." in path.lower():
         return "\t"
     line = data.split(newline, 1)[0].decode(errors="replace")
-    if quote is not None:
-        line = "".join(line.split(quote)[::2])
-    counts = {delimiter: line.count(delimiter) for delimiter in _DELIMITERS}
-    return max(_DELIMITERS, key=counts.__getitem__)
+    if dialect.quote is not None:
+        line = "".join(line.split(dialect.quote)[::2])
+    return max((one for one in _DELIMITERS if one != dialect.decimal), key=line.count)
 
 
 def _named(cells: Sequence[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -187,24 +188,36 @@ def _class_numbers(array: Any, feature: Label, refuse: Refuse) -> Any:
     """Return the numbers of classes that are given by name or number; those that are no class are refused."""
     arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
     compute = import_extra("pyarrow.compute", "arrow", purpose="Reading tables")
-    types = arrow.types
-    numbered = feature.names == tuple(map(str, range(feature.size)))
-    if types.is_integer(array.type) and numbered:
-        numbers = compute.if_else(
-            compute.and_(compute.greater_equal(array, 0), compute.less(array, feature.size)), array, None
-        ).cast(arrow.int64())
-    elif types.is_null(array.type):
+    if arrow.types.is_null(array.type):
         return array.cast(arrow.int64())
+    if arrow.types.is_integer(array.type) and not numbers_are_names(feature):
+        inside = compute.and_(compute.greater_equal(array, 0), compute.less(array, feature.size))
+        numbers = compute.if_else(inside, array, None).cast(arrow.int64())
     else:
-        names = array.cast(arrow.string())
-        numbers = compute.index_in(names, value_set=string_array(feature.names)).cast(arrow.int64())
+        words = array.cast(arrow.string())
+        numbers = compute.index_in(words, value_set=string_array(feature.names)).cast(arrow.int64())
+        if numbers.null_count > array.null_count and not numbers_are_names(feature):
+            by_number = string_array([str(number) for number in range(feature.size)])
+            numbers = compute.coalesce(numbers, compute.index_in(words, value_set=by_number).cast(arrow.int64()))
+    if numbers.null_count == array.null_count:
+        return numbers
     unknown = compute.and_(compute.is_null(numbers), compute.is_valid(array)).to_numpy(zero_copy_only=False)
     for row in np.flatnonzero(unknown).tolist():
         value = array[row].as_py()
         near = did_you_mean(str(value), feature.names)
-        known = f" They are {list_names(feature.names)}." if feature.size <= 8 and not near and not numbered else near
+        known = near or (f" They are {list_names(feature.names)}." if feature.size <= 8 else "")
         refuse(row, f"{value!r} is not one of the {feature.size} classes.{known}", str(value))
-    return compute.fill_null(numbers, 0) if not array.null_count and unknown.any() else numbers
+    return numbers
+
+
+def numbers_are_names(feature: Label) -> bool:
+    """Say whether a class is named by a number that is not its own, such as -1 and 1: numbers are then names.
+
+    >>> numbers_are_names(Label(["-1", "1"])), numbers_are_names(Label(["no", "yes"])), numbers_are_names(Label(2))
+    (True, False, False)
+    """
+    own = tuple(map(str, range(feature.size)))
+    return feature.names != own and all(re.fullmatch("-?[0-9]+", name) for name in feature.names)
 
 
 def _pictures(array: Any, feature: Image, preparation: Preparation, folder: str, refuse: Refuse) -> list[bytes | None]:

@@ -63,6 +63,10 @@ class TableOptions:
             return "image"
         return "label" if name == self.label else None
 
+    def is_label(self, name: str) -> bool:
+        """Say whether the classes of a column are to be told from its values."""
+        return self.declared(name) is None and self.hint(name) == "label"
+
     def wanted(self, existing: Sequence[str], path: str) -> list[str]:
         """Return the columns to take, or raise for one that was named and is not there.
 

@@ -320,7 +320,7 @@ class TestTfidf:
         made = fitted(Tfidf("text", 10**12)).apply({"text": column(TRAINING * 200)})["text"]
         assert isinstance(made, SparseColumn)
         assert len(made) == 1000
-        assert made.values.values.dtype == np.float32
+        assert made.values.dtype == np.float32
         assert sum(len(row.values) for row in made) < 10_000
 
     def test_only_so_many_terms_are_kept_and_the_error_is_bounded(self):

@@ -184,13 +184,17 @@ class RecordWriter:
         if self._sink is None:
             return
         try:
-            self._sink.close(self._sync)
+            self.finish()
             self._counts = (self._sink.records, self._sink.bytes)
             put_in_place(self._temporary, self._final, sync=self._sync)
         except BaseException:
             self.discard()
             raise
         self._sink = None
+
+    def finish(self) -> None:
+        """Write out what is left and wait for the disk, without giving the file its name yet; `close` does that."""
+        self._opened().close(self._sync)
 
     def discard(self) -> None:
         """Give up: nothing is left of what was written.

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from recordsmith import _core
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
-from recordsmith.make.chunk_encoding import EncodedChunk
+from recordsmith.make.chunk_encoding import Classes, EncodedChunk
 from recordsmith.make.priorities import priorities, stream_key
 from recordsmith.make.sampling import copies_for, find_sampler, needs_columns, resample
 from recordsmith.make.staging import Staging
-from recordsmith.schema import Schema
+from recordsmith.schema import Feature, Label, Schema
 from recordsmith.schema.native import compile_plan
 
 __all__ = ["Balance", "balance_training"]
@@ -65,7 +65,8 @@ def balance_training(
         keys = priorities(rows.astype(np.uint64), stream_key(seed, "balance"))
         return Balance(rows, copies_for(classes, strategy, keys))
     if isinstance(strategy, Mapping):
-        targets = {_class_code(name, class_names, label): count for name, count in strategy.items()}
+        there = {class_names[code] for code in np.unique(classes).tolist()}
+        targets = _targets(strategy, schema[label], class_names, there, label)
         keys = priorities(rows.astype(np.uint64), stream_key(seed, "balance"))
         return Balance(rows, copies_for(classes, targets, keys))
     sampler = find_sampler(strategy, seed)
@@ -124,8 +125,8 @@ def _encoded(schema: Schema, columns: dict[str, Any], codes: Any, classes: list[
         frames=frames,
         offsets=offsets,
         digests=_core.digest_frames(frames, offsets, []),
-        classes=list(classes),
-        class_of=np.asarray(codes, np.int32),
+        classes=Classes(list(classes), np.asarray(codes, np.int32)),
+        strata=Classes.none(len(offsets) - 1),
         groups=None,
         rejects=[],
         source_rows=0,
@@ -133,11 +134,28 @@ def _encoded(schema: Schema, columns: dict[str, Any], codes: Any, classes: list[
     )
 
 
-def _class_code(name: Any, class_names: list[str], label: str) -> int:
-    if str(name) not in class_names:
-        raise RecordsmithError(
-            f"The balance names a class {name!r} that {label!r} does not have.{did_you_mean(str(name), class_names)}",
-            feature=label,
-            expected=list_names(class_names),
-        )
-    return class_names.index(str(name))
+def _targets(
+    strategy: Mapping[Any, int], feature: Feature, class_names: list[str], there: set[str], label: str
+) -> dict[int, int]:
+    """Return counts by class code; a class without a row can be asked for 0 times only."""
+    known = [*feature.names] if isinstance(feature, Label) else class_names
+    targets = {}
+    for given, count in strategy.items():
+        name = str(given)
+        if name not in known:
+            raise RecordsmithError(
+                f"The balance names a class {name!r} that {label!r} does not have.{did_you_mean(name, known)}",
+                feature=label,
+                expected=list_names(known),
+            )
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+            raise RecordsmithError(f"The balance asks for a class {name!r} that many times.", found=repr(count))
+        if name in there:
+            targets[class_names.index(name)] = int(count)
+        elif count > 0:
+            raise RecordsmithError(
+                f"The balance asks for {count} rows of {name!r}, and the training split has none to repeat.",
+                feature=label,
+                found=f"rows of {list_names(sorted(there))}",
+            )
+    return targets

@@ -16,18 +16,19 @@ import numpy.typing as npt
 
 from recordsmith import _core
 from recordsmith.columns import ByteColumn
-from recordsmith.errors import EncodeError, RecordsmithError
+from recordsmith.errors import EncodeError, RecordsmithError, did_you_mean, list_names
 from recordsmith.make.priorities import Uint64s
 from recordsmith.make.source import Chunk, Loaded, Reject
 from recordsmith.row_writing import RowWriter
 from recordsmith.schema import Schema
-from recordsmith.schema.conversion import understand_column
+from recordsmith.schema.conversion import is_missing, understand_column
 from recordsmith.schema.native import compile_plan
 
 __all__ = ["ChunkEncoder", "EncodedChunk", "Recipe", "mapped_rows"]
 
 _CHECKED_ROWS = 3  # of each chunk: decoded again and compared with what went in
 _LONGEST_VALUE = 200
+_ROWS_AT_ONCE = 256
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Recipe:
         schema: what the records hold.
         function: the user's own, from a row to a row, to several rows, or to None for no row.
         label: the feature whose values are counted by class.
+        stratum: the feature whose classes are to have the same shares in every split.
         group: the column whose equal values stay in one split; the schema need not have it.
         ignored: features that do not count when rows are compared for being identical.
         cast: casts may lose information.
@@ -47,10 +49,29 @@ class Recipe:
     schema: Schema
     function: Callable[[dict[str, Any]], Any] | None = None
     label: str | None = None
+    stratum: str | None = None
     group: str | None = None
     ignored: tuple[str, ...] = ()
     cast: bool = False
     strict: bool = False
+
+
+@dataclass
+class Classes:
+    """The classes of some rows by one feature.
+
+    Attributes:
+        values: the distinct classes.
+        code_of: which of them each row has; -1 for none.
+    """
+
+    values: list[Any]
+    code_of: npt.NDArray[np.int32]
+
+    @classmethod
+    def none(cls, rows: int) -> Classes:
+        """Return what rows without a class have."""
+        return cls([], np.full(rows, -1, np.int32))
 
 
 @dataclass
@@ -60,8 +81,8 @@ class EncodedChunk:
     frames: npt.NDArray[np.uint8]
     offsets: Uint64s
     digests: Uint64s
-    classes: list[Any]  # the distinct values of the label
-    class_of: npt.NDArray[np.int32]  # which of them each row has; -1 for none
+    classes: Classes  # of the label
+    strata: Classes
     groups: Uint64s | None
     rejects: list[Reject]
     source_rows: int
@@ -82,9 +103,6 @@ class ChunkEncoder:
         self._recipe = recipe
         self._schema = recipe.schema
         self._names = set(recipe.schema)
-        self._key_schema = None
-        if recipe.label is not None and recipe.label in recipe.schema:
-            self._key_schema = recipe.schema.select([recipe.label])
 
     def encode(self, chunk: Chunk) -> EncodedChunk:
         """Load a chunk and encode its rows; rows that do not fit the schema become rejects."""
@@ -105,6 +123,7 @@ class ChunkEncoder:
                 results = _row_list(function(row)) if function is not None else [row]
             except Exception as error:  # whatever the user's function does wrong is about this row
                 if self._recipe.strict:
+                    error.add_note(f"It was raised by the map function, for {rows.places.of(number)}.")
                     raise
                 reason = f"The map function raised {type(error).__name__}: {error}"
                 mapped.reject(number, EncodeError(reason))
@@ -128,8 +147,8 @@ class ChunkEncoder:
             frames=frames,
             offsets=offsets,
             digests=_core.digest_frames(frames, offsets, list(self._recipe.ignored)),
-            classes=[],
-            class_of=np.full(len(offsets) - 1, -1, np.int32),
+            classes=self._classes(self._recipe.label, frames, offsets),
+            strata=Classes.none(0),
             groups=self._groups(rows, kept),
             rejects=rows.rejects,
             source_rows=source_rows,
@@ -137,7 +156,8 @@ class ChunkEncoder:
             dropped=rows.dropped,
             left_out=left_out,
         )
-        self._count_classes(encoded)
+        same = self._recipe.stratum == self._recipe.label
+        encoded.strata = encoded.classes if same else self._classes(self._recipe.stratum, frames, offsets)
         self._check_sample(encoded, rows, kept)
         return encoded
 
@@ -146,91 +166,118 @@ class ChunkEncoder:
         columns = {name: column for name, column in rows.columns.items() if name in self._names}
         if rows.count == 0:
             return None
+        if self._recipe.group is not None and self._lacks_group(rows):
+            return self._append_singly(sink, rows)
         try:
             count, parts = self._schema.columns_to_parts(columns, cast=self._recipe.cast)
         except EncodeError as error:
             if error.row is None:  # about the columns as such: every row would fail
                 raise
-            rows.mappings = rows.as_mappings()
-            rows.origins = list(range(rows.count))
-            return self._append_rows(sink, rows)
+            return self._append_singly(sink, rows)
         sink.append_columns(compile_plan(self._schema), parts, count)
         return None
 
+    def _append_singly(self, sink: _core.RecordSink, rows: _Rows) -> list[int]:
+        rows.mappings = rows.as_mappings()
+        rows.origins = list(range(rows.count))
+        return self._append_rows(sink, rows)
+
     def _append_rows(self, sink: _core.RecordSink, rows: _Rows) -> list[int]:
         """Append rows one by one, and return which of them were kept."""
+        waiting = self._stored_rows(rows)
         writer = RowWriter(self._schema, cast=self._recipe.cast)
-        group = self._recipe.group
-        mappings = rows.mappings or []
-        if self._recipe.function is None:
-            mappings = [{name: value for name, value in row.items() if name in self._names} for row in mappings]
-        elif group is not None and group not in self._names:
-            mappings = [{name: value for name, value in row.items() if name != group} for row in mappings]
         kept: list[int] = []
-        start = 0
-        while start < len(mappings):
+        at = 0
+        while at < len(waiting):
+            some = waiting[at : at + _ROWS_AT_ONCE]
             before = sink.records
             try:
-                writer.append(sink, mappings[start:], start)
+                writer.append(sink, [row for _, row in some], 0)
             except EncodeError as error:
-                kept.extend(range(start, start + sink.records - before))
-                bad = start + sink.records - before
-                if self._recipe.strict:
-                    raise _placed(error, rows.places.of(rows.origins[bad])) from None
-                rows.reject(rows.origins[bad], error)
-                start = bad + 1
+                good = sink.records - before  # the row after them is the bad one
+                self._refuse(rows, some[good][0], error)
+                at += good + 1
             else:
-                kept.extend(range(start, len(mappings)))
-                break
+                good = len(some)
+                at += good
+            kept.extend(place for place, _ in some[:good])
         return kept
+
+    def _stored_rows(self, rows: _Rows) -> list[tuple[int, dict[str, Any]]]:
+        """Return what of each row is stored, with its place; rows without a group are refused."""
+        stored = []
+        for place, row in enumerate(rows.mappings or []):
+            try:
+                stored.append((place, self._stored_part(row)))
+            except EncodeError as error:
+                self._refuse(rows, place, error)
+        return stored
+
+    def _refuse(self, rows: _Rows, place: int, error: EncodeError) -> None:
+        if self._recipe.strict:
+            raise _placed(error, rows.places.of(rows.origins[place])) from None
+        rows.reject(rows.origins[place], error)
+
+    def _stored_part(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return what of a row is stored, or refuse one that has no group."""
+        group = self._recipe.group
+        if group is not None and is_missing(row.get(group)):
+            if group not in row:
+                raise EncodeError(f"The row has no {group!r} to group by.{did_you_mean(group, row)}", feature=group)
+            raise EncodeError(f"The row's {group!r}, by which rows are grouped, is missing.", feature=group)
+        if self._recipe.function is None:  # columns that are not in the schema are left out
+            return {name: value for name, value in row.items() if name in self._names}
+        if group is not None and group not in self._names:
+            return {name: value for name, value in row.items() if name != group}
+        return row
+
+    def _lacks_group(self, rows: _Rows) -> bool:
+        name = str(self._recipe.group)
+        if name not in rows.columns:
+            raise RecordsmithError(
+                f"There is no column {name!r} to group by.{did_you_mean(name, rows.columns)}",
+                expected=list_names(rows.columns),
+            )
+        given, present = understand_column(rows.columns[name])
+        if present is not None and not present.all():
+            return True
+        return isinstance(given, list) and any(map(is_missing, given))
 
     def _groups(self, rows: _Rows, kept: list[int] | None) -> Uint64s | None:
         name = self._recipe.group
         if name is None:
             return None
-        if rows.mappings is None:
-            if name not in rows.columns:
-                raise _no_group(name, rows.columns)
-            given, present = understand_column(rows.columns[name])
-            if present is not None and not present.all():
-                raise _group_missing(name, rows.places.of(int(present.argmin())))
+        if rows.mappings is not None:
+            values: Iterable[Any] = [rows.mappings[place][name] for place in kept or ()]
+        elif rows.count == 0:
+            values = []
+        else:
+            given, _ = understand_column(rows.columns[name])
             if isinstance(given, np.ndarray) and given.ndim == 1 and given.dtype.kind in "iu":
                 return given.astype(np.uint64)
-            values: Iterable[Any] = given.to_list() if isinstance(given, ByteColumn) else list(given)
-        else:
-            mappings = rows.mappings
-            chosen = range(len(mappings)) if kept is None else kept
-            for place in chosen:
-                if name not in mappings[place]:
-                    raise _no_group(name, mappings[place])
-            values = [mappings[place][name] for place in chosen]
-        return np.array([_group_key(value, name, rows) for value in values], np.uint64)
+            values = given.to_list() if isinstance(given, ByteColumn) else list(given)
+        return np.array([_group_key(value) for value in values], np.uint64)
 
-    def _count_classes(self, encoded: EncodedChunk) -> None:
-        if self._key_schema is None or encoded.rows == 0:
-            return
-        name = self._recipe.label
-        decoded = _core.decode_frames(compile_plan(self._key_schema), encoded.frames, encoded.offsets)
-        column = self._key_schema.assemble(decoded)[str(name)]
-        if isinstance(column, np.ndarray) and column.ndim == 1:
-            present = ~np.ma.getmaskarray(column) if isinstance(column, np.ma.MaskedArray) else None
-            values, inverse = np.unique(np.ma.getdata(column), return_inverse=True)
-            encoded.classes = values.tolist()
-            encoded.class_of = inverse.astype(np.int32)
-            if present is not None:
-                encoded.class_of[~present] = -1
-            return
+    def _classes(self, name: str | None, frames: Any, offsets: Any) -> Classes:
+        rows = len(offsets) - 1
+        if name is None or name not in self._schema or rows == 0:
+            return Classes.none(rows)
+        schema = self._schema.select([name])
+        column = schema.assemble(_core.decode_frames(compile_plan(schema), frames, offsets))[name]
+        if isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype.kind in "biuf":
+            values, codes = np.unique(np.ma.getdata(column), return_inverse=True)
+            absent = np.ma.getmaskarray(column) | (np.ma.getdata(column) != np.ma.getdata(column))  # NaN is no class
+            return Classes([v for v in values.tolist() if v == v], np.where(absent, -1, codes).astype(np.int32))  # noqa: PLR0124
         if not isinstance(column, ByteColumn):
             raise RecordsmithError(
                 f"The feature {name!r} cannot be a class: a class is one number or one string.",
                 feature=name,
-                found=repr(self._schema[str(name)]),
+                found=repr(self._schema[name]),
             )
-        codes: dict[Any, int] = {}
-        encoded.class_of = np.array(
-            [-1 if value is None else codes.setdefault(value, len(codes)) for value in column.to_list()], np.int32
-        )
-        encoded.classes = list(codes)
+        known: dict[str, int] = {}
+        strings = (v.decode(errors="backslashreplace") if isinstance(v, bytes) else v for v in column.to_list())
+        code_of = [-1 if v is None else known.setdefault(v, len(known)) for v in strings]
+        return Classes(list(known), np.array(code_of, np.int32))
 
     def _check_sample(self, encoded: EncodedChunk, rows: _Rows, kept: list[int] | None) -> None:
         """Decode some records and hold them against what went in, by the way of single values."""
@@ -329,30 +376,11 @@ def _equal(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _group_key(value: Any, name: str, rows: _Rows) -> int:
-    if value is None:
-        raise _group_missing(name, rows.places.of(0))
+def _group_key(value: Any) -> int:
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return int(value) & (2**64 - 1)
     text = value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
-
-
-def _no_group(name: str, there: Iterable[str]) -> RecordsmithError:
-    from recordsmith.errors import did_you_mean, list_names
-
-    names = list(there)
-    return RecordsmithError(
-        f"There is no column {name!r} to group by.{did_you_mean(name, names)}", expected=list_names(names)
-    )
-
-
-def _group_missing(name: str, place: str) -> RecordsmithError:
-    return RecordsmithError(
-        f"A row has no {name!r} to group by.",
-        path=place,
-        advice="Give every row a group; rows that belong to none can have one of their own.",
-    )
 
 
 def _placed(error: EncodeError, place: str) -> EncodeError:

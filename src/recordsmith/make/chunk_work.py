@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version as installed_version
 from typing import Any
 
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import EncodeError, RecordsmithError
 from recordsmith.make.chunk_encoding import ChunkEncoder, EncodedChunk, Recipe, mapped_rows
 from recordsmith.make.parallel import in_order, process_pool, thread_pool
 from recordsmith.make.source import Chunk, Source
-from recordsmith.schema import Schema
+from recordsmith.schema import Feature, Schema
 
 __all__ = ["as_json", "encode_chunks", "schema_after_map", "version"]
 
@@ -41,8 +41,21 @@ def schema_after_map(source: Source, function: Callable[[dict[str, Any]], Any]) 
             break
     if not found:
         raise RecordsmithError("The map function gave no row.", advice="Give a schema, or look at the function.")
-    schema: Schema = rows(found).schema()
-    return schema
+    inferred: Schema = rows(found).schema()
+    before = source.schema()
+    return Schema({name: _kept(name, feature, before, found) for name, feature in inferred.items()})
+
+
+def _kept(name: str, feature: Feature, before: Schema, rows: list[dict[str, Any]]) -> Feature:
+    """Return the source's own feature where the values still fit it: a label stays a label, with its names."""
+    if name not in before:
+        return feature
+    try:
+        for row in rows:
+            before[name].value_to_canonical(row.get(name))
+    except EncodeError:
+        return feature
+    return before[name]
 
 
 def as_json(value: Any) -> Any:

@@ -14,6 +14,7 @@ from recordsmith.compression import writing_compression
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
 from recordsmith.errors import EncodeError, RecordsmithError, list_names
 from recordsmith.make.descriptions import description_files
+from recordsmith.make.options import check_name
 from recordsmith.make.shard_writing import shard_name
 from recordsmith.make.splitting import parse_splits
 from recordsmith.row_writing import RowWriter
@@ -98,17 +99,25 @@ class DatasetWriter:
         if isinstance(shards, bool) or not isinstance(shards, int) or not 0 < shards < 100_000:
             raise RecordsmithError("shards is a number of files from 1 to 99999.", found=repr(shards))
         (self._split,) = parse_splits({split: 1.0}).names
+        check_name(name)
         self._folder = os.path.abspath(os.fspath(folder))
         self._schema = schema
         self._name = name
-        self._compression = None if writing_compression(compression) == "none" else compression
+        checked = writing_compression(compression)
+        self._compression = None if checked == "none" else checked
         self._cast = cast
         self._description = description
         self._others = self._other_splits(overwrite=overwrite)
         os.makedirs(self._folder, exist_ok=True)
         files = [shard_name(name, split, number, shards, self._compression) for number in range(shards)]
         self._files = files
-        self._writers = [RecordWriter(os.path.join(self._folder, file), self._compression) for file in files]
+        self._writers: list[RecordWriter] = []
+        try:
+            for file in files:
+                self._writers.append(RecordWriter(os.path.join(self._folder, file), self._compression))
+        except BaseException:
+            self.discard()
+            raise
         self._rows = RowWriter(schema, cast=cast)
         self._waiting: list[Mapping[str, Any]] = []
         self._count = 0  # rows given so far
@@ -166,6 +175,8 @@ class DatasetWriter:
             return
         writers, self._writers = self._writers, []
         try:
+            for writer in writers:
+                writer.finish()  # every file is whole before the first one gets its name
             for writer in writers:
                 writer.close()
         except BaseException:

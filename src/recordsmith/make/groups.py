@@ -25,7 +25,7 @@ def unit_blocks(staging: Staging, *, grouped: bool, stratified: bool) -> Callabl
     def blocks() -> Iterator[UnitBlock]:
         for keys in staging.key_blocks():
             units = keys["group"] if grouped else keys["digest"]
-            classes = keys["class"].astype(np.int64) if stratified else np.full(len(keys), -1, np.int64)
+            classes = keys["stratum"].astype(np.int64) if stratified else np.full(len(keys), -1, np.int64)
             yield _replaced(units, joined), classes
 
     return blocks

@@ -13,6 +13,7 @@ disk and ends with the same bytes.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -36,13 +37,13 @@ from recordsmith.make.options import MakeOptions, OnError
 from recordsmith.make.ordering import SplitOrder, build_order
 from recordsmith.make.parallel import in_order, thread_pool
 from recordsmith.make.progress import OnProgress, Progress
-from recordsmith.make.publishing import finish_publishing, publish, refuse_existing
+from recordsmith.make.publishing import REJECTED_NAME, finish_publishing, publish, refuse_existing
 from recordsmith.make.reject_reasons import commonest_reasons
 from recordsmith.make.sampling import class_weights
 from recordsmith.make.shard_writing import Shard, ShardWriter, plan_shards
 from recordsmith.make.source import Source
 from recordsmith.make.splitting import NO_SPLIT, assign_splits
-from recordsmith.make.staging import Staging
+from recordsmith.make.staging import Staging, differences
 from recordsmith.schema import Label, Schema
 
 __all__ = ["make"]
@@ -156,11 +157,13 @@ class _Maker:
         self._report = on_progress or (lambda _: None)
         self._schema = schema if schema is not None else self._source_schema()
         self._label = self._find_label()
+        self._stratum = self._find_stratum()
         self._warnings: list[str] = []
         self._recipe = Recipe(
             schema=self._schema,
             function=options.function,
             label=self._label,
+            stratum=self._stratum,
             group=options.group,
             ignored=tuple(name for name in source.provenance if name in self._schema),
             cast=options.cast,
@@ -170,6 +173,7 @@ class _Maker:
 
     def run(self, *, overwrite: bool, resume: bool) -> MadeDataset:
         if resume and not Staging.exists(self._out) and os.path.exists(os.path.join(self._out, MANIFEST_NAME)):
+            Staging.clear_away(self._out)
             return self._already_made()
         for finisher in self._options.finish:
             finisher.schema(self._schema)  # refuses what does not fit before any work is done
@@ -179,9 +183,11 @@ class _Maker:
                 if not staging.complete:
                     self._read(staging)
                 self._finish(staging)
-        except BaseException:
-            staging.close()
+        except OSError as error:
+            _add_hint(error, self._out)
             raise
+        finally:
+            staging.close()
         return MadeDataset.of_folder(self._out)
 
     # --- before ---
@@ -192,17 +198,12 @@ class _Maker:
         return self._source.schema()
 
     def _find_label(self) -> str | None:
-        """Return the feature whose classes are counted: the one that is asked for, or the only obvious one."""
+        """Return the feature whose classes are counted and balanced: the obvious one, or what is stratified by."""
         asked = self._options.stratify
         labels = [name for name, feature in self._schema.items() if isinstance(feature, Label)]
-        if isinstance(asked, str):
-            if asked not in self._schema:
-                raise SchemaError(
-                    f"There is no feature {asked!r} to stratify by.{did_you_mean(asked, self._schema)}",
-                    expected=list_names(self._schema),
-                )
-            return asked
         found = self._source.label if self._source.label in self._schema else labels[0] if len(labels) == 1 else None
+        if found is None and isinstance(asked, str) and asked in self._schema:
+            return asked
         if found is None and (asked is True or self._options.balance is not None):
             raise SchemaError(
                 "It is not clear which feature is the label.",
@@ -210,6 +211,19 @@ class _Maker:
                 advice="Name it with stratify=, or declare one feature as rs.Label.",
             )
         return found
+
+    def _find_stratum(self) -> str | None:
+        asked = self._options.stratify
+        if not asked:
+            return None
+        if asked is True:
+            return self._label
+        if asked not in self._schema:
+            raise SchemaError(
+                f"There is no feature {asked!r} to stratify by.{did_you_mean(asked, self._schema)}",
+                expected=list_names(self._schema),
+            )
+        return asked
 
     def _open_staging(self, *, overwrite: bool, resume: bool) -> Staging:
         if resume and Staging.exists(self._out):
@@ -220,9 +234,17 @@ class _Maker:
         return Staging.start(self._out, self._plan)
 
     def _already_made(self) -> MadeDataset:
-        made = load_manifest(os.path.join(self._out, MANIFEST_NAME)).get("made", {})
-        if made.get("plan") != chunk_work.as_json(self._plan):
+        plan = load_manifest(os.path.join(self._out, MANIFEST_NAME)).get("made", {}).get("plan")
+        if plan is None:
             refuse_existing(self._out)
+        changed = differences(plan, self._plan)
+        if changed:
+            raise RecordsmithError(
+                "The dataset is there already, made with other options.",
+                path=self._out,
+                found="; ".join(changed),
+                advice="Choose another folder, or give overwrite=True (--overwrite) to replace it.",
+            )
         return MadeDataset.of_folder(self._out)
 
     # --- reading ---
@@ -256,7 +278,9 @@ class _Maker:
 
     def _check_rejects(self, staging: Staging, encoded: EncodedChunk | None) -> None:
         rejects, rows = staging.counts["rejects"], staging.counts["source_rows"]
-        if rejects <= _FEWEST_REJECTS or rejects <= self._options.max_rejects * rows:
+        if rejects <= self._options.max_rejects * rows:
+            return
+        if rejects <= _FEWEST_REJECTS and self._options.max_rejects > 0:
             return
         if encoded is not None and rows < 1000:
             return  # the first rows may be worse than the rest
@@ -305,7 +329,10 @@ class _Maker:
 
     def _assign(self, staging: Staging) -> npt.NDArray[np.uint8]:
         self._say("ordering", staging)
-        codes = np.memmap(staging.path("splits"), np.uint8, "w+", shape=(staging.rows,))
+        # Space first: a page of a mapping that the disk has no room for would end the process without a word.
+        with open(staging.path("splits"), "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, staging.rows)
+        codes = np.memmap(staging.path("splits"), np.uint8, "r+", shape=(staging.rows,))
         blocks = unit_blocks(staging, grouped=self._options.group is not None, stratified=bool(self._options.stratify))
         options = self._options
         if options.group is not None and len(options.split.names) > 1:
@@ -334,19 +361,20 @@ class _Maker:
         for code, name in enumerate(names):
             training = name == options.split.training
             chosen = _rows_of(codes, code)
+            rows = int(np.count_nonzero(codes == code))
             if training and balance is not None:
-                chosen = balance.chosen
+                chosen, rows = balance.chosen, int(balance.copies.sum())
             order = build_order(
                 staging,
                 name,
                 chosen,
-                expected_rows=staging.rows,
+                expected_rows=rows,
                 shuffle_seed=options.seed if training and options.shuffle else None,
             )
             if order.rows == 0:
                 self._warnings.append(f"The split {name!r} is empty.")
             orders[name] = (order, self._count_classes(staging, chosen))
-        self._warn_about_shares(staging, codes)
+        self._warn_about_shares(codes)
         return orders
 
     def _class_names(self, staging: Staging) -> list[str]:
@@ -370,12 +398,12 @@ class _Maker:
         by_name = dict(zip(names, counts[1:].tolist(), strict=True))
         return {name: by_name.get(name, 0) for name in order}
 
-    def _warn_about_shares(self, staging: Staging, codes: Any) -> None:
+    def _warn_about_shares(self, codes: Any) -> None:
         """Say it if rows that had to stay together made the splits other than asked for."""
         for code, (name, share) in enumerate(self._options.split.shares.items()):
             found = int(np.count_nonzero(codes == code))
-            wanted = share * staging.rows if isinstance(share, float) else share
-            if wanted is not None and abs(found - wanted) > max(1.0, 0.02 * staging.rows):
+            wanted = share * len(codes) if isinstance(share, float) else share
+            if wanted is not None and abs(found - wanted) > max(1.0, 0.02 * len(codes)):
                 self._warnings.append(
                     f"The split {name!r} has {found} rows instead of {round(wanted)}: rows of one group, or with the "
                     "same content, stay together."
@@ -397,7 +425,6 @@ class _Maker:
         workers = min(self._options.workers, 4)
         with thread_pool(workers) as pool:
             for shard, entry in zip(waiting, in_order(pool, writer.write, waiting, ahead=workers), strict=True):
-                staging.note_shard(entry)
                 entries[shard.file] = entry
                 done += shard.last - shard.first
                 self._say("writing", staging, done, total)
@@ -421,9 +448,7 @@ class _Maker:
             self._warnings.append(without_tfds)
         for finisher in options.finish:
             texts.update(finisher.artifacts())
-        if staging.counts["rejects"] and options.on_error == "quarantine":
-            with open(staging.path("rejected.jsonl"), encoding="utf-8") as file:
-                texts["rejected.jsonl"] = file.read()
+        rejected = staging.counts["rejects"] > 0 and options.on_error == "quarantine"
         outcome = {
             **staging.counts,
             "source_bytes": self._source.size_bytes,
@@ -441,10 +466,11 @@ class _Maker:
                 "by": f"recordsmith {chunk_work.version()}",
                 "plan": self._plan,
                 "outcome": outcome,
-                "files": sorted(texts),
+                "files": sorted([*texts, *([REJECTED_NAME] if rejected else [])]),
             },
         )
-        publish(staging, self._out, manifest, texts)
+        shards = [shard["file"] for split in splits.values() for shard in split["shards"]]
+        publish(staging, self._out, manifest, shards=shards, texts=texts, rejected=rejected)
 
     def _say(self, phase: Any, staging: Staging, done: int = 0, total: int | None = None) -> None:
         total = staging.rows if total is None else total
@@ -460,6 +486,14 @@ def _rows_of(codes: Any, code: int) -> Callable[[int, int], Any]:
         return result
 
     return chosen
+
+
+def _add_hint(error: OSError, out: str) -> None:
+    """Say what can be done about a disk that is full; what was finished until then is kept."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if error.filename is None:
+            error.filename = out
+        error.add_note("Make room, and go on with resume=True (--resume): what is finished was kept.")
 
 
 def _as_source(source: Any) -> Source:

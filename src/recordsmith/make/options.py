@@ -6,7 +6,8 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import CodeType
+from functools import partial
+from types import CellType, CodeType
 from typing import Any, Literal
 
 from recordsmith.compression import writing_compression
@@ -16,7 +17,7 @@ from recordsmith.make.parallel import default_workers
 from recordsmith.make.splitting import SplitPlan, parse_splits
 from recordsmith.schema import Schema
 
-__all__ = ["MakeOptions", "parse_size"]
+__all__ = ["MakeOptions", "check_name", "function_identity", "parse_size"]
 
 OnError = Literal["stop", "skip", "quarantine"]
 Row = dict[str, Any]
@@ -32,7 +33,7 @@ class MakeOptions:
 
     name: str
     split: SplitPlan
-    stratify: str | None
+    stratify: str | bool | None
     group: str | None
     seed: int
     shuffle: bool
@@ -51,11 +52,7 @@ class MakeOptions:
     @classmethod
     def checked(cls, **given: Any) -> MakeOptions:
         """Check the options that `rs.make` was given."""
-        name = given["name"]
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise RecordsmithError(
-                "A dataset's name begins its file names: letters, digits, underscores and dots.", found=repr(name)
-            )
+        check_name(given["name"])
         if given["on_error"] not in _ON_ERROR:
             raise RecordsmithError(
                 f"Unknown on_error.{did_you_mean(str(given['on_error']), _ON_ERROR)}",
@@ -113,6 +110,17 @@ class MakeOptions:
         }
 
 
+def check_name(name: Any) -> None:
+    """Refuse a name for a dataset that would not do for its files.
+
+    >>> check_name("pets")
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise RecordsmithError(
+            "A dataset's name begins its file names: letters, digits, underscores and dots.", found=repr(name)
+        )
+
+
 def parse_size(given: int | str) -> int:
     """Read a size in bytes, such as "128MB", "1 GiB" or a number.
 
@@ -133,13 +141,39 @@ def function_identity(function: Callable[..., Any]) -> str:
     >>> function_identity(lambda row: row).split("#")[0]
     'recordsmith.make.options:<lambda>'
     """
-    name = f"{getattr(function, '__module__', '?')}:{getattr(function, '__qualname__', type(function).__name__)}"
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return name
     digest = hashlib.blake2b(digest_size=6)
-    _digest_code(code, digest)
+    _digest_function(function, digest)
+    while isinstance(function, partial):
+        function = function.func
+    name = f"{getattr(function, '__module__', '?')}:{getattr(function, '__qualname__', type(function).__name__)}"
     return f"{name}#{digest.hexdigest()}"
+
+
+def _digest_function(function: Any, digest: Any) -> None:
+    """Digest what a function does: its code, its defaults, what it closes over, and the arguments bound to it."""
+    if isinstance(function, partial):
+        _digest_values([*function.args, *sorted(function.keywords.items())], digest)
+        _digest_function(function.func, digest)
+        return
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        _digest_code(code, digest)
+        cells = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
+        _digest_values(
+            [*(function.__defaults__ or ()), *sorted((function.__kwdefaults__ or {}).items()), *cells], digest
+        )
+    elif not isinstance(function, type):
+        _digest_values([getattr(function, "__dict__", None)], digest)
+
+
+def _digest_values(values: Sequence[Any], digest: Any) -> None:
+    for value in values:
+        if callable(value) and hasattr(value, "__code__"):
+            _digest_function(value, digest)
+            continue
+        text = repr(value)
+        # An address says nothing of the value, and differs from run to run.
+        digest.update((type(value).__qualname__ if " at 0x" in text else text).encode())
 
 
 def _digest_code(code: CodeType, digest: Any) -> None:

@@ -8,18 +8,21 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
+from collections.abc import Sequence
 from typing import Any
 
-from recordsmith.atomic_file import put_in_place, write_text_atomically
+from recordsmith.atomic_file import put_in_place, write_atomically, write_text_atomically
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.errors import RecordsmithError, list_names
 from recordsmith.make.staging import Staging
 from recordsmith.shards import files_in
 
-__all__ = ["finish_publishing", "publish", "refuse_existing"]
+__all__ = ["REJECTED_NAME", "finish_publishing", "publish", "refuse_existing"]
 
+REJECTED_NAME = "rejected.jsonl"
 _LIST = "publishing.json"
-_DESCRIPTIONS = ("features.json", "dataset_info.json", "rejected.jsonl")
+_DESCRIPTIONS = ("features.json", "dataset_info.json", REJECTED_NAME)
 
 
 def refuse_existing(out: str) -> None:
@@ -40,11 +43,17 @@ def refuse_existing(out: str) -> None:
         )
 
 
-def publish(staging: Staging, out: str, manifest: str, texts: dict[str, str]) -> None:
-    """Move everything in the staging folder's shards, and the texts, to the output folder, and remove the staging."""
+def publish(
+    staging: Staging, out: str, manifest: str, *, shards: Sequence[str], texts: dict[str, str], rejected: bool
+) -> None:
+    """Move shards, texts and the file of rejects to the output folder, write the manifest, and remove the staging."""
     for name, text in texts.items():
         write_text_atomically(staging.path("shards", name), text)
-    new = sorted(os.listdir(staging.path("shards")))
+    new = [*shards, *texts]
+    if rejected:
+        with write_atomically(staging.path("shards", REJECTED_NAME)) as temporary:
+            shutil.copyfile(staging.path(REJECTED_NAME), temporary)
+        new.append(REJECTED_NAME)
     document = {
         "manifest": manifest,
         "move": new,

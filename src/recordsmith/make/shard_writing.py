@@ -115,11 +115,21 @@ class ShardWriter:
                     writer.write_frames(frames)
         with open(path, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return {"file": shard.file, "records": writer.records, "bytes": os.path.getsize(path), "sha256": digest}
+        entry = {"file": shard.file, "records": writer.records, "bytes": os.path.getsize(path), "sha256": digest}
+        self._staging.note_shard(entry)
+        return entry
 
     def check(self, shard: Shard) -> None:
         """Read a shard back: checksums, the number of records, their content, the schema and its constraints."""
         path = self._staging.path("shards", shard.file)
+        try:
+            self._check(shard, path)
+        except RecordsmithError as error:
+            os.remove(path)  # so that it is written again
+            error.advice = "The disk or the memory may be failing. Resume to write the file again."
+            raise
+
+    def _check(self, shard: Shard, path: str) -> None:
         found = 0
         for frames, offsets in self._read_back(path):
             columns = self._decoded(self.final_schema, frames, offsets)
@@ -212,5 +222,4 @@ def _wrong(path: str, record: int, what: str) -> RecordsmithError:
         path=path,
         record=record,
         found=what,
-        advice="The disk or the memory may be failing. Resume to write the shard again.",
     )

@@ -16,28 +16,42 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 
 from recordsmith import _core
 from recordsmith.atomic_file import write_text_atomically
-from recordsmith.errors import RecordsmithError, list_names
+from recordsmith.errors import RecordsmithError
 from recordsmith.index import FRAMING_BYTES
-from recordsmith.make.chunk_encoding import EncodedChunk
+from recordsmith.make.chunk_encoding import Classes, EncodedChunk
 
-__all__ = ["KEY", "Staging"]
+__all__ = ["KEY", "Staging", "differences"]
 
 FOLDER = ".recordsmith-making"
-KEY = np.dtype([("offset", "<u8"), ("length", "<u4"), ("class", "<i4"), ("digest", "<u8"), ("group", "<u8")])
+KEY = np.dtype(
+    [
+        ("offset", "<u8"),
+        ("length", "<u4"),
+        ("class", "<i4"),  # of the label
+        ("digest", "<u8"),
+        ("group", "<u8"),
+        ("stratum", "<i4"),  # the class that is to have the same share in every split
+        ("reserved", "<u4"),  # makes it a whole number of 64-bit words
+    ]
+)
 _FORMAT = "recordsmith-making"
 _VERSION = 1
 _BLOCK_ROWS = 1 << 18
+_SHOWN_DIFFERENCES = 6
 
 
 class Staging:
@@ -58,12 +72,13 @@ class Staging:
         self.chunks = 0
         self.counts = {"source_rows": 0, "source_bytes": 0, "rejects": 0, "dropped": 0}
         self.classes: list[Any] = []
+        self.strata: list[Any] = []
         self.left_out: list[str] = []
         self.complete = False
-        self._class_codes: dict[Any, int] = {}
         self._rejected_bytes = 0
         self._files: dict[str, BinaryIO] = {}
         self._lock: int | None = None
+        self._noting = threading.Lock()
 
     # --- opening and ending ---
 
@@ -73,6 +88,14 @@ class Staging:
         return os.path.exists(os.path.join(out, FOLDER, "plan.json"))
 
     @classmethod
+    def clear_away(cls, out: str) -> None:
+        """Remove what a finished run left because it was killed while it tidied up."""
+        staging = cls(os.path.join(out, FOLDER))
+        if os.path.isdir(staging.folder) and not cls.exists(out):
+            staging._take_lock()
+            staging.remove()
+
+    @classmethod
     def start(cls, out: str, plan: dict[str, Any]) -> Staging:
         """Begin a new run, dropping an unfinished one."""
         staging = cls(os.path.join(out, FOLDER))
@@ -80,8 +103,7 @@ class Staging:
         staging._take_lock()
         for name in os.listdir(staging.folder):
             if name != "lock":
-                path = os.path.join(staging.folder, name)
-                shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+                _remove(staging.path(name))
         os.makedirs(staging.path("shards"))
         document = {"format": _FORMAT, "version": _VERSION, "plan": plan}
         write_text_atomically(staging.path("plan.json"), json.dumps(document, indent=1))
@@ -104,12 +126,12 @@ class Staging:
                 path=staging.folder,
                 advice="Start over with overwrite (--overwrite).",
             )
-        differences = _differences(document["plan"], json.loads(json.dumps(plan)))
-        if differences:
+        changed = differences(document["plan"], plan)
+        if changed:
             raise RecordsmithError(
                 "The unfinished run was begun with other options, and its files would not fit.",
                 path=staging.folder,
-                found="; ".join(differences),
+                found="; ".join(changed),
                 advice="Resume with the same options, or start over with overwrite (--overwrite).",
             )
         staging._replay()
@@ -127,8 +149,12 @@ class Staging:
 
     def remove(self) -> None:
         """Remove the folder: the dataset is where it belongs."""
-        self.close()
+        for name in os.listdir(self.folder):
+            if name != "lock":
+                _remove(self.path(name))
+        # The lock goes last: whoever waits for it must not find a folder that is being emptied.
         shutil.rmtree(self.folder)
+        self.close()
 
     def path(self, *names: str) -> str:
         """Return a path inside the folder."""
@@ -143,9 +169,8 @@ class Staging:
         keys["offset"] = starts + np.uint64(self.bytes)
         keys["length"] = np.diff(chunk.offsets) - np.uint64(FRAMING_BYTES)
         keys["digest"] = chunk.digests
-        new_classes = self._code_classes(chunk.classes)
-        codes = np.array([self._class_codes[value] for value in chunk.classes] + [-1], np.int32)
-        keys["class"] = codes[chunk.class_of]  # -1 takes the last entry, which is -1
+        keys["class"], new_classes = _coded(chunk.classes, self.classes)
+        keys["stratum"], new_strata = _coded(chunk.strata, self.strata)
         if chunk.groups is not None:
             keys["group"] = chunk.groups
         rejected = "".join(
@@ -174,6 +199,7 @@ class Staging:
             counts=self.counts,
             left_out=self.left_out,
             new_classes=new_classes,
+            new_strata=new_strata,
         )
 
     def finish_chunks(self) -> None:
@@ -193,17 +219,22 @@ class Staging:
     # --- shards ---
 
     def shards_done(self) -> dict[str, dict[str, Any]]:
-        """Return the finished shards by name, as far as their files are there and as long as they were."""
+        """Return the finished shards by name, as far as their files are there and unharmed; remove everything else."""
         done = {}
-        for entry in _whole_lines(self.path("shards.jsonl")):
-            with contextlib.suppress(OSError):
-                if os.path.getsize(self.path("shards", entry["file"])) == entry["bytes"]:
+        for entry in _whole_lines(self.path("shards.jsonl"), self.folder):
+            path = self.path("shards", entry["file"])
+            with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() == entry["sha256"]:
                     done[entry["file"]] = entry
+        for name in os.listdir(self.path("shards")):
+            if name not in done:
+                os.remove(self.path("shards", name))
         return done
 
     def note_shard(self, entry: dict[str, Any]) -> None:
         """Note a finished shard, which has its final name already."""
-        _write_all(self._files["shards.jsonl"], json.dumps(entry).encode() + b"\n")
+        with self._noting:  # several threads write shards
+            _write_all(self._files["shards.jsonl"], json.dumps(entry).encode() + b"\n")
 
     # --- inside ---
 
@@ -224,7 +255,7 @@ class Staging:
 
     def _replay(self) -> None:
         """Take up the state of the last whole line of the journal, and cut the files back to it."""
-        for entry in _whole_lines(self.path("journal.jsonl")):
+        for entry in _whole_lines(self.path("journal.jsonl"), self.folder):
             if entry.get("complete"):
                 self.complete = True
                 break  # what a sampler added after it is made again
@@ -232,7 +263,8 @@ class Staging:
             self._rejected_bytes = entry["rejected_bytes"]
             self.counts = dict(entry["counts"])
             self.left_out = list(entry["left_out"])
-            self._code_classes(entry["new_classes"])
+            self.classes.extend(entry["new_classes"])
+            self.strata.extend(entry["new_strata"])
         for name, length in (
             ("records", self.bytes),
             ("keys", self.rows * KEY.itemsize),
@@ -245,13 +277,6 @@ class Staging:
             raise _damaged(self.folder)
         os.makedirs(self.path("shards"), exist_ok=True)
 
-    def _code_classes(self, values: list[Any]) -> list[Any]:
-        new = [value for value in values if value not in self._class_codes]
-        for value in new:
-            self._class_codes[value] = len(self.classes)
-            self.classes.append(value)
-        return new
-
     def _log(self, **entry: Any) -> None:
         _write_all(self._files["journal.jsonl"], json.dumps(entry, ensure_ascii=False).encode() + b"\n")
 
@@ -262,12 +287,33 @@ def _write_all(file: BinaryIO, data: Any) -> None:
         view = view[file.write(view) :]
 
 
-def _whole_lines(path: str) -> Iterator[dict[str, Any]]:
+def _coded(chunk: Classes, known: list[Any]) -> tuple[npt.NDArray[np.int32], list[Any]]:
+    """Return the codes of a chunk's classes among all that are known, and the classes that are new; they are added."""
+    places = {value: place for place, value in enumerate(known)}
+    new = [value for value in chunk.values if value not in places]
+    for value in new:
+        places[value] = len(known)
+        known.append(value)
+    codes = np.array([places[value] for value in chunk.values] + [-1], np.int32)
+    return codes[chunk.code_of], new  # -1 takes the last entry, which is -1
+
+
+def _remove(path: str) -> None:
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    else:
+        os.remove(path)
+
+
+def _whole_lines(path: str, folder: str) -> Iterator[dict[str, Any]]:
     with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
         for line in file:
             if not line.endswith(b"\n"):
                 return  # cut off by the end of the run
-            yield json.loads(line)
+            try:
+                yield json.loads(line)
+            except ValueError:
+                raise _damaged(folder) from None
 
 
 def _cut_to_whole_lines(path: str, lines: int | None) -> None:
@@ -295,18 +341,23 @@ def _damaged(folder: str) -> RecordsmithError:
     )
 
 
-def _differences(old: dict[str, Any], new: dict[str, Any], at: str = "") -> list[str]:
-    """Say which entries of two JSON objects differ."""
-    found = []
+def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """Say which entries of two plans differ.
+
+    >>> differences({"options": {"seed": 1, "name": "a"}}, {"options": {"seed": 2, "name": "a"}})
+    ['options.seed was 1 and is 2']
+    """
+    found = list(_differences(old, json.loads(json.dumps(new)), ""))
+    return found if len(found) <= _SHOWN_DIFFERENCES else [*found[:_SHOWN_DIFFERENCES], "and more"]
+
+
+def _differences(old: dict[str, Any], new: dict[str, Any], at: str) -> Iterator[str]:
     for name in [*old, *(name for name in new if name not in old)]:
         before, after = old.get(name), new.get(name)
-        if before == after:
-            continue
         if isinstance(before, dict) and isinstance(after, dict):
-            found.extend(_differences(before, after, f"{at}{name}."))
-        else:
-            found.append(f"{at}{name} was {_short(before)} and is {_short(after)}")
-    return found if len(found) <= 6 or at else [*found[:6], list_names([f"{len(found) - 6} more"])]
+            yield from _differences(before, after, f"{at}{name}.")
+        elif before != after:
+            yield f"{at}{name} was {_short(before)} and is {_short(after)}"
 
 
 def _short(value: Any) -> str:

@@ -18,7 +18,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from recordsmith.columns import ByteColumn, Ragged
+    from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, SparseColumn
     from recordsmith.dataset import infer_schema
     from recordsmith.errors import (
         CompressionError,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from recordsmith.make.made_dataset import MadeDataset
     from recordsmith.make.maker import make
     from recordsmith.reader import RecordReader
-    from recordsmith.schema import Bytes, Image, Label, Scalar, Schema, Steps, Tensor, Text
+    from recordsmith.schema import Bytes, Image, Label, Packed, Scalar, Schema, Sparse, Steps, Tensor, Text
     from recordsmith.text import Vocabulary
     from recordsmith.writer import RecordWriter
 
@@ -60,6 +60,8 @@ _SOURCES = {
     "MadeDataset": "make.made_dataset",
     "MissingExtraError": "errors",
     "NotTFRecordError": "errors",
+    "Packed": "schema",
+    "PackedColumn": "columns",
     "PipelineError": "errors",
     "Ragged": "columns",
     "RecordReader": "reader",
@@ -69,6 +71,9 @@ _SOURCES = {
     "Schema": "schema",
     "SchemaError": "errors",
     "SchemaMismatchError": "errors",
+    "ShapedColumn": "columns",
+    "Sparse": "schema",
+    "SparseColumn": "columns",
     "Steps": "schema",
     "Tensor": "schema",
     "Text": "schema",
@@ -94,6 +99,8 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
     "Bytes",
     "Label",
     "Image",
+    "Packed",
+    "Sparse",
     "Steps",
     "infer_schema",
     "make",
@@ -107,6 +114,9 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
     "Dataset",
     "Ragged",
     "ByteColumn",
+    "ShapedColumn",
+    "SparseColumn",
+    "PackedColumn",
     "RecordReader",
     "RecordWriter",
     "decode_example",

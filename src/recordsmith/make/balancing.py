@@ -71,14 +71,17 @@ def balance_training(
         return Balance(rows, copies_for(classes, targets, keys))
     sampler = find_sampler(strategy, seed)
     columns = _columns(staging, schema, rows, label) if needs_columns(sampler) else {}
-    result = resample(sampler, columns, classes)
+    labels = np.array(class_names)[classes]  # by name, as a sampler's own settings may have them
+    categorical = [name for name, feature in schema.items() if isinstance(feature, Label) and name in columns]
+    result = resample(sampler, columns, labels, categorical=categorical)
     copies = np.bincount(result.kept, minlength=len(rows)).astype(np.int64)
     if result.synthetic is None or result.labels is None or len(result.labels) == 0:
         return Balance(rows, copies)
+    codes = np.array([class_names.index(str(name)) for name in result.labels], np.int32)
     made = dict(result.synthetic)
-    made[label] = _label_values(staging, schema, label, result.labels)
+    made[label] = _label_values(staging, schema, label, codes)
     first = staging.rows
-    staging.append(_encoded(schema, made, result.labels, staging.classes))
+    staging.append(_encoded(schema, made, codes, staging.classes))
     new = np.arange(first, staging.rows, dtype=np.int64)
     return Balance(np.concatenate([rows, new]), np.concatenate([copies, np.ones(len(new), np.int64)]))
 

@@ -265,9 +265,13 @@ class ChunkEncoder:
         schema = self._schema.select([name])
         column = schema.assemble(_core.decode_frames(compile_plan(schema), frames, offsets))[name]
         if isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype.kind in "biuf":
-            values, codes = np.unique(np.ma.getdata(column), return_inverse=True)
-            absent = np.ma.getmaskarray(column) | (np.ma.getdata(column) != np.ma.getdata(column))  # NaN is no class
-            return Classes([v for v in values.tolist() if v == v], np.where(absent, -1, codes).astype(np.int32))  # noqa: PLR0124
+            data = np.ma.getdata(column)
+            there = ~np.ma.getmaskarray(column) & (data == data)  # noqa: PLR0124 - NaN is no class
+            values, codes = np.unique(data[there], return_inverse=True)
+            classes = Classes.none(rows)
+            classes.values = values.tolist()
+            classes.code_of[there] = codes
+            return classes
         if not isinstance(column, ByteColumn):
             raise RecordsmithError(
                 f"The feature {name!r} cannot be a class: a class is one number or one string.",

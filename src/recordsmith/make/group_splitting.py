@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith.make.priorities import priorities, stream_key
-from recordsmith.make.splitting import NO_SPLIT, Codes, SplitPlan, UnitBlock
+from recordsmith.make.priorities import Uint64s, priorities, stream_key
+from recordsmith.make.splitting import NO_SPLIT, Codes, SplitPlan, UnitBlock, check_counts
 
 __all__ = ["assign_groups"]
+
+_MERGED_AT = 1 << 20  # entries of single blocks, before they are added up
 
 
 def assign_groups(blocks: Callable[[], Iterable[UnitBlock]], rows: int, plan: SplitPlan, seed: int, out: Codes) -> None:
@@ -29,6 +31,7 @@ def assign_groups(blocks: Callable[[], Iterable[UnitBlock]], rows: int, plan: Sp
     >>> codes.tolist()
     [0, 0, 0, 0, 0, 0, 0, 0, 1, 1]
     """
+    check_counts(plan, rows)
     units, counts = _sizes_by_class(blocks())
     codes = _placed(units, counts, _targets(plan, rows), seed)
     first = 0
@@ -37,20 +40,26 @@ def assign_groups(blocks: Callable[[], Iterable[UnitBlock]], rows: int, plan: Sp
         first += len(names)
 
 
-def _sizes_by_class(blocks: Iterable[UnitBlock]) -> tuple[Any, npt.NDArray[np.int64]]:
+def _sizes_by_class(blocks: Iterable[UnitBlock]) -> tuple[Uint64s, npt.NDArray[np.int64]]:
     """Return the units in ascending order, and how many rows of each class each has."""
-    sizes: dict[tuple[int, int], int] = {}
+    pieces: list[Any] = []  # of (unit, class, count)
     for names, classes in blocks:
-        pairs, counts = np.unique(np.stack([names.view(np.int64), classes]), axis=1, return_counts=True)
-        for name, code, count in zip(*pairs.tolist(), counts.tolist(), strict=True):
-            sizes[name, code] = sizes.get((name, code), 0) + count
-    units = np.unique(np.array([name for name, _ in sizes], np.int64).view(np.uint64))
-    codes = sorted({code for _, code in sizes})
+        pieces.append(_merged(np.stack([names.view(np.int64), classes, np.ones(len(names), np.int64)])))
+        if sum(piece.shape[1] for piece in pieces[1:]) > _MERGED_AT:
+            pieces = [_merged(np.concatenate(pieces, axis=1))]
+    names, classes, counts = _merged(np.concatenate(pieces, axis=1))
+    units, rows = np.unique(names.view(np.uint64), return_inverse=True)
+    codes, columns = np.unique(classes, return_inverse=True)
     table = np.zeros((len(units), len(codes)), np.int64)
-    rows = np.searchsorted(units, np.array([name for name, _ in sizes], np.int64).view(np.uint64))
-    columns = np.searchsorted(codes, [code for _, code in sizes])
-    table[rows, columns] = list(sizes.values())
+    table[rows, columns] = counts
     return units, table
+
+
+def _merged(entries: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Add up the counts of equal units and classes."""
+    entries = entries[:, np.lexsort((entries[1], entries[0]))]
+    starts = np.flatnonzero(np.append(True, (entries[:2, 1:] != entries[:2, :-1]).any(axis=0)))
+    return np.stack([entries[0, starts], entries[1, starts], np.add.reduceat(entries[2], starts)])
 
 
 def _targets(plan: SplitPlan, rows: int) -> npt.NDArray[np.float64]:

@@ -175,8 +175,9 @@ class _Maker:
         if resume and not Staging.exists(self._out) and os.path.exists(os.path.join(self._out, MANIFEST_NAME)):
             Staging.clear_away(self._out)
             return self._already_made()
+        schema = self._schema
         for finisher in self._options.finish:
-            finisher.schema(self._schema)  # refuses what does not fit before any work is done
+            schema = finisher.schema(schema)  # refuses what does not fit before any work is done
         staging = self._open_staging(overwrite=overwrite, resume=resume)
         try:
             if not finish_publishing(staging, self._out):

@@ -19,7 +19,7 @@ from recordsmith.errors import RecordsmithError, list_names
 from recordsmith.make.external_sort import sorted_blocks
 from recordsmith.make.priorities import Uint64s, priorities, stream_key
 
-__all__ = ["NO_SPLIT", "SplitPlan", "assign_splits", "parse_splits"]
+__all__ = ["NO_SPLIT", "SplitPlan", "assign_splits", "check_counts", "parse_splits"]
 
 Int64s: TypeAlias = npt.NDArray[np.int64]
 Codes: TypeAlias = npt.NDArray[np.uint8]
@@ -141,7 +141,7 @@ def assign_splits(
         out[:] = 0
         return
     totals = _class_totals(blocks())
-    _check_counts(plan, rows)
+    check_counts(plan, rows)
     ends = plan.boundaries(totals)
     met = dict.fromkeys(totals, 0)
     for block in sorted_blocks(_entries_of(blocks(), stream_key(seed, "split")), rows, folder):
@@ -180,7 +180,11 @@ def _class_totals(blocks: Iterable[UnitBlock]) -> dict[int, int]:
     return totals
 
 
-def _check_counts(plan: SplitPlan, rows: int) -> None:
+def check_counts(plan: SplitPlan, rows: int) -> None:
+    """Refuse splits that ask for more rows than there are.
+
+    >>> check_counts(parse_splits("train=rest,test=20"), 100)
+    """
     wanted = sum(share for share in plan.shares.values() if isinstance(share, int))
     if not any(isinstance(share, float) for share in plan.shares.values()) and wanted > rows:
         raise RecordsmithError(

@@ -16,6 +16,7 @@ NB_MODULE(_core, module) {
   bind_decoding(module);
   bind_encoding(module);
   bind_permutation(module);
+  bind_pictures(module);
   bind_reading(module);
   bind_writing(module);
   module.def(

@@ -43,13 +43,27 @@ def test_shrinking_is_the_mean_of_the_area():
     assert np.abs(found - means).max() <= 1
 
 
-@pytest.mark.parametrize("size", [(17, 23), (39, 55), (40, 13), (80, 100), (13, 100)])
-def test_resizing_is_opencvs(size):
-    image = pixels()
+@pytest.mark.parametrize("size", [(17, 23), (39, 55), (40, 13), (80, 100), (40, 56), (1, 1), (13, 100), (90, 7)])
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16])
+def test_resizing_is_opencvs(size, kind):
+    image = pixels().astype(kind) * np.iinfo(kind).max // 255
     found = decode_image(Preparation(size=size).prepare(encode_image(image, "png")))
-    shrinks = size[0] * size[1] < HEIGHT * WIDTH
-    theirs = cv2.resize(image, size[::-1], interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR)
-    assert np.abs(found.astype(int) - theirs).max() <= 1
+    smaller = (min(size[0], HEIGHT), min(size[1], WIDTH))
+    theirs = cv2.resize(image, smaller[::-1], interpolation=cv2.INTER_AREA)
+    theirs = cv2.resize(theirs, size[::-1], interpolation=cv2.INTER_LINEAR)
+    assert np.abs(found.astype(int) - theirs).max() <= np.iinfo(kind).max // 255
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L"])
+@pytest.mark.parametrize(("orientation", "size"), [(1, (30, 40)), (6, (40, 30)), (1, (60, 80)), (1, (100, 100))])
+def test_large_jpegs_may_be_decoded_smaller(mode, orientation, size):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    image = Image.fromarray(pixels(3, 480, 640)).convert(mode)
+    data = saved(image, "jpeg", quality=95, exif=exif)
+    found = decode_image(Preparation(size=size, encoding="png").prepare(data))
+    theirs = cv2.resize(decode_image(data), size[::-1], interpolation=cv2.INTER_AREA).reshape(found.shape)
+    assert np.abs(found.astype(int) - theirs).mean() < 2
 
 
 @pytest.mark.parametrize("channels", [1, 3, 4])

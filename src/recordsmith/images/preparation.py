@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from recordsmith import _core
 from recordsmith.images.channels import to_channels
 from recordsmith.images.codec import Pixels, can_hold, decode_stored, encode_stored, header_of, opencv, turned
 from recordsmith.images.header import FORMATS, ImageHeader
@@ -87,7 +88,8 @@ class Preparation:
         if self.keeps(header):
             return data
         orientation = header.orientation if self.orient else 1
-        return self._encoded(decode_stored(data, header), self.encoding_of(header), orientation)
+        pixels = decode_stored(data, header, reduction=_reduction(header, self.size))
+        return self._encoded(pixels, self.encoding_of(header), orientation)
 
     def encode(self, pixels: Pixels) -> bytes:
         """Return the picture as it is to be stored, from pixels in OpenCV's order; PNG unless an encoding is given.
@@ -116,11 +118,25 @@ def resized(cv2: Any, pixels: Pixels, height: int, width: int) -> Pixels:
     >>> resized(opencv(), np.array([[[0], [2], [10], [20]]], np.uint8), 1, 2)[0, :, 0].tolist()
     [1, 15]
     """
-    if pixels.shape[:2] == (height, width):
-        return pixels
-    shrinks = height * width < pixels.shape[0] * pixels.shape[1]
-    smaller: Pixels = cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR)
-    return smaller.reshape(height, width, -1)
+    smaller = (min(height, pixels.shape[0]), min(width, pixels.shape[1]))
+    if smaller != pixels.shape[:2]:
+        if pixels.dtype == np.uint8:
+            shrunk = np.empty((*smaller, pixels.shape[2]), np.uint8)
+            _core.shrink_by_area(np.ascontiguousarray(pixels), shrunk)  # as INTER_AREA below, in a third of the time
+        else:
+            shrunk = cv2.resize(pixels, smaller[::-1], interpolation=cv2.INTER_AREA)
+        pixels = shrunk
+    if smaller != (height, width):
+        pixels = cv2.resize(pixels, (width, height), interpolation=cv2.INTER_LINEAR)
+    return pixels.reshape(height, width, -1)
+
+
+def _reduction(header: ImageHeader, size: tuple[int, int] | None) -> int:
+    """By how much a JPEG may be decoded smaller: what is left has at least twice as many rows and columns as wanted."""
+    if size is None or header.format != "jpeg":
+        return 1
+    room = min(header.upright[0] // (2 * size[0]), header.upright[1] // (2 * size[1]))
+    return max(factor for factor in (1, 2, 4, 8) if factor <= max(1, room))
 
 
 def _nearest_channels(found: int, encoding: str) -> int:

@@ -8,6 +8,7 @@ Environments, distributions, drift and the like are about statistics, and have n
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -28,7 +29,7 @@ def features_from_tfmd(source: str | os.PathLike[str]) -> dict[str, Feature]:
     """
     text = os.fspath(source)
     path = None
-    if not isinstance(source, str) or ("{" not in text and "\n" not in text):
+    if not isinstance(source, str) or (text and "{" not in text and "\n" not in text):
         path = text
         with open(path, encoding="utf-8") as file:
             text = file.read()
@@ -115,7 +116,7 @@ class _Document:
             return self._integers(stored, shape, settings, lengths)
         if kind == "FLOAT":
             domain = _one(stored, "float_domain", {})
-            bounds = {key: domain[key][0] for key in ("min", "max") if key in domain}
+            bounds = _bounds(domain)
             if _one(domain, "disallow_nan", False) and _one(domain, "disallow_inf", False):
                 bounds["finite"] = True
             return _numbers("float32", shape, {**settings, **bounds}, lengths)
@@ -137,7 +138,7 @@ class _Document:
         if "bool_domain" in stored:
             return _numbers("bool", shape, {**settings, "storage": "list"}, lengths)
         domain = _one(stored, "int_domain", {})
-        bounds = {key: domain[key][0] for key in ("min", "max") if key in domain}
+        bounds = _bounds(domain)
         names = self._domains.get(_one(domain, "name", None), {}).get("value", [])
         if (
             not shape
@@ -153,6 +154,11 @@ class _Document:
 def _one(fields: Mapping[str, list[Any]], name: str, default: Any) -> Any:
     values = fields.get(name)
     return values[-1] if values else default  # of a field that should not repeat, the last counts
+
+
+def _bounds(domain: Mapping[str, list[Any]]) -> dict[str, Any]:
+    found = {key: _one(domain, key, math.inf) for key in ("min", "max")}
+    return {key: bound for key, bound in found.items() if math.isfinite(bound)}  # an infinite bound is none
 
 
 def _is_required(stored: Message) -> bool:

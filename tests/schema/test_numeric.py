@@ -102,7 +102,6 @@ class TestDeclaring:
             ((-1,), "at least 1"),
             ((2.0,), "at least 1"),
             ((True,), "at least 1"),
-            ((None, None), "At most one free dimension"),
         ],
     )
     def test_shapes_are_checked(self, shape: Any, said: str) -> None:

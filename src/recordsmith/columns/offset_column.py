@@ -61,7 +61,7 @@ class OffsetColumn(Sequence[Any]):
                 present = None if self._present is None else self._present[start:stop]
                 return self._with_rows(self._offsets[start : stop + 1], present)
             return self._take(np.arange(start, stop, step, dtype=np.int64))
-        return self._take(_row_numbers(index, len(self)))
+        return self._take(row_numbers(index, len(self)))
 
     def __iter__(self) -> Iterator[Any]:
         return (self[row] for row in range(len(self)))
@@ -158,7 +158,12 @@ def checked_present(present: npt.ArrayLike | None, offsets: Int64s) -> Bools | N
     return array
 
 
-def _row_numbers(index: Any, rows: int) -> Int64s:
+def row_numbers(index: Any, rows: int) -> Int64s:
+    """Return the rows that a list of numbers or a mask asks for, or refuse what is neither.
+
+    >>> row_numbers([-1, 0], 3).tolist()
+    [2, 0]
+    """
     array = np.asarray(index)
     if isinstance(index, list) and not index:  # numpy takes an empty list for floats
         array = array.astype(np.int64)

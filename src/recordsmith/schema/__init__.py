@@ -4,8 +4,10 @@ from recordsmith.schema.constraints import Violation
 from recordsmith.schema.feature import Feature
 from recordsmith.schema.image import Image
 from recordsmith.schema.label import Label
+from recordsmith.schema.packed import Packed
 from recordsmith.schema.plan import ColumnParts, Parts, PlanColumn
 from recordsmith.schema.schema import Schema
+from recordsmith.schema.sparse import Sparse
 from recordsmith.schema.steps import Steps
 from recordsmith.schema.strings import Bytes, Text
 from recordsmith.schema.tensor import Scalar, Tensor
@@ -16,10 +18,12 @@ __all__ = [
     "Feature",
     "Image",
     "Label",
+    "Packed",
     "Parts",
     "PlanColumn",
     "Scalar",
     "Schema",
+    "Sparse",
     "Steps",
     "Tensor",
     "Text",

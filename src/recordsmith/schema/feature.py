@@ -49,7 +49,7 @@ class Feature(ABC):
     def assemble(self, parts: Sequence[Parts]) -> Any:
         """Return the column that the core's parts, one for each plan column, stand for.
 
-        It is an array (a masked one if the feature is optional and has no default), a Ragged or a ByteColumn.
+        It is an array (a masked one if the feature is optional and has no default) or one of recordsmith's columns.
         """
 
     @abstractmethod
@@ -63,6 +63,21 @@ class Feature(ABC):
         Values are cast only where nothing is lost, or with `cast` to the nearest that the feature can hold; anything
         else is an EncodeError that names the row.
         """
+
+    def rows_in(self, values: Any) -> int:
+        """Count the rows of a column that is to be written.
+
+        >>> from recordsmith.schema import Scalar
+        >>> Scalar("int64").rows_in([1, 2, 3])
+        3
+        """
+        if not hasattr(values, "__len__") or getattr(values, "ndim", 1) == 0:
+            raise EncodeError(
+                "A column must have a length.",
+                found=type(values).__name__,
+                advice="Turn a generator into a list, and a single value into a list of one.",
+            )
+        return len(values)
 
     def violations(self, column: Any) -> list[Violation]:  # noqa: ARG002 - a feature without constraints has none
         """List the rows of an assembled column that break a constraint, in order.
@@ -78,7 +93,8 @@ class Feature(ABC):
     def value_to_canonical(self, value: Any, *, cast: bool = False) -> Any:
         """Return one row's value as it is stored, under the same rules as a column; None if absent and optional.
 
-        A float32 or int64 array of one axis, bytes, a list of bytes, or for steps a list of these.
+        A float32 or int64 array of one axis, bytes, a list of bytes, or for steps a list of these; a tuple of them for
+        a feature with more than one plan column.
         """
         if is_missing(value):
             if self.optional:
@@ -203,7 +219,7 @@ class Feature(ABC):
 
 
 def checked_shape(shape: Any) -> tuple[int | None, ...]:
-    """Return a shape as a tuple if recordsmith can store rows of it: sizes from 1, at most one of them None.
+    """Return a shape as a tuple if recordsmith can store rows of it: sizes from 1, and None for those that vary.
 
     >>> checked_shape([None, 4])
     (None, 4)
@@ -220,10 +236,4 @@ def checked_shape(shape: Any) -> tuple[int | None, ...]:
                 found=f"shape {tuple(shape)}",
             )
         sizes.append(None if size is None else size.__index__())
-    if sizes.count(None) > 1:
-        raise SchemaError(
-            "At most one free dimension is supported: it is restored from the number of values.",
-            found=f"shape {tuple(sizes)}",
-            advice="Fix all dimensions but one.",
-        )
     return tuple(sizes)

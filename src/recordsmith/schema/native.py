@@ -69,7 +69,7 @@ def row_rules(schema: Schema) -> list[RowRule] | None:
 
 
 def _row_rule(feature: Feature) -> RowRule | None:
-    if isinstance(feature, NumericFeature) and not feature.constrained:
+    if isinstance(feature, NumericFeature) and not feature.constrained and feature.row_shape.count(None) < 2:
         stored_raw = feature.stored_as == "bytes"
         return False, stored_raw, feature.dtype.char if stored_raw else "", feature.row_shape
     if isinstance(feature, StringFeature) and not feature.constrained:

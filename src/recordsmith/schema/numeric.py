@@ -30,7 +30,7 @@ from recordsmith.schema.lossy_casting import cast_with_loss
 from recordsmith.schema.numeric_input import dense_numbers, free_numbers
 from recordsmith.schema.plan import Bools, ColumnParts, Int64s, Parts, PlanColumn
 
-__all__ = ["NumericFeature"]
+__all__ = ["NumericFeature", "checked_dtype", "plain_from_json", "plain_to_json"]
 
 Array = npt.NDArray[Any]
 Storage = Literal["bytes", "list"]
@@ -64,7 +64,7 @@ class NumericFeature(Feature):
         """The shape of one row: () for a Scalar."""
 
     def _set_numbers(self, dtype: Any, storage: Any, *, low: Any, high: Any, one_of: Any, finite: Any) -> None:
-        self._set(dtype=_checked_dtype(dtype), storage=storage)
+        self._set(dtype=checked_dtype(dtype), storage=storage)
         bounds = NumberBounds.checked(self.dtype, low=low, high=high, one_of=one_of, finite=finite)
         self._set(min=bounds.low, max=bounds.high, one_of=bounds.one_of, finite=bounds.finite)
         if storage not in (None, "bytes", "list"):
@@ -78,7 +78,11 @@ class NumericFeature(Feature):
     @cached_property
     def stored_as(self) -> Storage:
         """How the numbers are stored: as a list of the Example's own types, or as one bytes value."""
-        return self.storage or ("list" if self.dtype.name in ("float32", "int64") else "bytes")
+        return self.storage or self._usual_storage
+
+    @property
+    def _usual_storage(self) -> Storage:
+        return "list" if self.dtype.name in ("float32", "int64") else "bytes"
 
     def plan(self, name: str) -> tuple[PlanColumn, ...]:
         """Return the one stored feature that holds the numbers.
@@ -88,13 +92,15 @@ class NumericFeature(Feature):
         >>> column.kind, column.count, column.row_bytes
         ('bytes', 1, 6)
         """
-        default = None if self.default is None else self.value_to_canonical(self.default)
+        return (self._value_plan(name, None if self.default is None else self.value_to_canonical(self.default)),)
+
+    def _value_plan(self, key: str, default: Any) -> PlanColumn:
         count = self._fixed_count
         if self.stored_as == "bytes":
             row_bytes = None if count is None else count * self.dtype.itemsize
-            return (PlanColumn(name, "bytes", 1, row_bytes, self.presence, default),)
+            return PlanColumn(key, "bytes", 1, row_bytes, self.presence, default)
         kind: Literal["float", "int64"] = "float" if self.dtype.kind == "f" else "int64"
-        return (PlanColumn(name, kind, count, None, self.presence, default),)
+        return PlanColumn(key, kind, count, None, self.presence, default)
 
     def assemble(self, parts: Sequence[Parts]) -> Any:
         """Return an array of shape (rows, *shape), a masked one if rows may be absent, or a Ragged.
@@ -245,11 +251,20 @@ class NumericFeature(Feature):
         return flat.astype(np.int64, copy=False)
 
     def _assemble_free(self, values: Array, offsets: Int64s, present: Bools | None) -> Ragged:
-        raw = self.stored_as == "bytes"
         shape = self.row_shape
         unit = self._unit
+        used, offsets = self._restored_free(values, offsets)
+        # Offsets count entries of the free dimension if it is the first, and values if not.
+        if shape[0] is None:
+            entries = used.reshape(used.size // unit, *shape[1:])
+            return Ragged.unchecked(entries, offsets // unit if unit > 1 else offsets, present=present)
+        return Ragged.unchecked(used, offsets, row_shape=shape, present=present)
+
+    def _restored_free(self, values: Array, offsets: Int64s) -> tuple[Array, Int64s]:
+        """Return stored rows of different length as flat values from offset 0, and offsets that count values."""
+        raw = self.stored_as == "bytes"
         start = int(offsets[0])
-        step = unit * self.dtype.itemsize if raw else unit
+        step = self._unit * self.dtype.itemsize if raw else self._unit
         if step > 1:
             lengths = np.diff(offsets)
             uneven = np.flatnonzero(lengths % step)
@@ -259,19 +274,14 @@ class NumericFeature(Feature):
                     f"Row {row} of the batch does not fill the feature's shape.",
                     row=row,
                     found=f"{lengths[row]} {'bytes' if raw else 'values'}",
-                    expected=f"a multiple of {step}, for {self.dtype} of shape {shape}",
+                    expected=f"a multiple of {step}, for {self.dtype} of shape {self.row_shape}",
                 )
         if start > 0:
             values, offsets = values[start : int(offsets[-1])], offsets - start
         else:
             values = values[: int(offsets[-1])]
         used = self._restored(values, offsets)
-        # Whatever the storage, offsets count entries of the free dimension if it is the first, and values if not.
-        if shape[0] is None:
-            entries = used.reshape(used.size // unit, *shape[1:])
-            return Ragged.unchecked(entries, offsets // step if step > 1 else offsets, present=present)
-        values_per_row = offsets // self.dtype.itemsize if raw else offsets
-        return Ragged.unchecked(used, values_per_row, row_shape=shape, present=present)
+        return used, offsets // self.dtype.itemsize if raw and self.dtype.itemsize > 1 else offsets
 
     def _restored(self, values: Array, offsets: Int64s | None = None) -> Array:
         """Return stored values, or raw bytes, in the feature's dtype, without a copy where the storage allows it."""
@@ -316,12 +326,12 @@ class NumericFeature(Feature):
     def _setting_to_json(self, name: str) -> Any:
         if name == "dtype":
             return self.dtype.name
-        return _plain_to_json(getattr(self, name)) if name in ("default", "one_of") else super()._setting_to_json(name)
+        return plain_to_json(getattr(self, name)) if name in ("default", "one_of") else super()._setting_to_json(name)
 
     @classmethod
     def _setting_from_json(cls, name: str, value: Any, settings: Mapping[str, Any]) -> Any:
         if name in ("default", "one_of"):
-            return _plain_from_json(value, complex if str(settings.get("dtype")).startswith("complex") else float)
+            return plain_from_json(value, complex if str(settings.get("dtype")).startswith("complex") else float)
         return super()._setting_from_json(name, value, settings)
 
     def _checked_default(self, default: Any) -> Any:
@@ -329,7 +339,12 @@ class NumericFeature(Feature):
         return _frozen(np.asarray(default).tolist() if isinstance(default, (np.ndarray, np.generic)) else default)
 
 
-def _checked_dtype(dtype: Any) -> np.dtype[Any]:
+def checked_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return a dtype in the machine's byte order if recordsmith can store it, or raise a SchemaError.
+
+    >>> checked_dtype(">i2")
+    dtype('int16')
+    """
     try:
         found = None if dtype is None else np.dtype(dtype)
     except (TypeError, ValueError, SyntaxError):  # numpy has a small language for dtypes
@@ -353,18 +368,27 @@ def _frozen(value: Any) -> Any:
     return tuple(_frozen(entry) for entry in value) if isinstance(value, (list, tuple, np.ndarray)) else value
 
 
-def _plain_to_json(value: Any) -> Any:
-    """Turn a frozen default into JSON, which has no complex numbers, infinities or NaN: those become strings."""
+def plain_to_json(value: Any) -> Any:
+    """Turn a frozen default into JSON, which has no complex numbers, infinities or NaN: those become strings.
+
+    >>> plain_to_json((1.5, float("nan")))
+    [1.5, 'nan']
+    """
     if isinstance(value, tuple):
-        return [_plain_to_json(entry) for entry in value]
+        return [plain_to_json(entry) for entry in value]
     if isinstance(value, complex) or (isinstance(value, float) and not np.isfinite(value)):
         return str(value)
     return value
 
 
-def _plain_from_json(value: Any, number: type[complex | float]) -> Any:
+def plain_from_json(value: Any, number: type[complex | float]) -> Any:
+    """Turn what `plain_to_json` made back into numbers.
+
+    >>> plain_from_json([1.5, "inf"], float)
+    (1.5, inf)
+    """
     if isinstance(value, list):
-        return tuple(_plain_from_json(entry, number) for entry in value)
+        return tuple(plain_from_json(entry, number) for entry in value)
     if not isinstance(value, str):
         return value
     try:

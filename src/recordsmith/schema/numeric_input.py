@@ -23,7 +23,7 @@ from recordsmith.schema.conversion import understand_column, without_missing
 if TYPE_CHECKING:
     from recordsmith.schema.plan import Bools, Int64s
 
-__all__ = ["dense_numbers", "free_numbers"]
+__all__ = ["dense_numbers", "fits", "free_numbers", "plain_rows", "shape_of", "wrong_shape"]
 
 Array = npt.NDArray[Any]
 Shape = tuple[int | None, ...]
@@ -77,8 +77,8 @@ def free_numbers(
         given = [row if there else None for row, there in zip(given, present.tolist(), strict=True)]
     if isinstance(given, np.ndarray):
         rows = len(given)
-        if rows > 0 and not _fits(given.shape[1:], shape):
-            raise _wrong_shape(None, f"shape {given.shape[1:]} in an array of shape {given.shape}", shape)
+        if rows > 0 and not fits(given.shape[1:], shape):
+            raise wrong_shape(None, given, given.shape[1:], shape)
         count = given.size // rows if rows > 0 else 0
         flat = cast(given, dtype, lambda position: position // count).reshape(given.size)
         return flat, np.arange(rows + 1, dtype=np.int64) * count, present
@@ -106,7 +106,7 @@ def _cast_rows(array: Array, dtype: np.dtype[Any], numbers: Array | None, cast: 
 def _stack_rows(rows: list[Any], dtype: np.dtype[Any], shape: Shape, numbers: Array | None, cast: Cast) -> Array:
     if not rows:
         return np.zeros((0, *_sizes(shape)), dtype)
-    rows = _plain_rows(rows, numbers)
+    rows = plain_rows(rows, numbers)
     try:
         array = numbers_of(rows, dtype)
     except ValueError:
@@ -114,10 +114,10 @@ def _stack_rows(rows: list[Any], dtype: np.dtype[Any], shape: Shape, numbers: Ar
     if array.shape == (len(rows), *shape):
         return _cast_rows(array, dtype, numbers, cast)
     for position, row in enumerate(rows):
-        found = _shape_of(row)
+        found = shape_of(row)
         if found != shape:
-            raise _wrong_shape(_number(numbers, position), _described(row, found), shape)
-    raise _wrong_shape(None, "rows that make no rectangle", shape)
+            raise wrong_shape(_number(numbers, position), row, found, shape)
+    raise EncodeError("The rows make no rectangle.", expected=_wanted(shape))
 
 
 def _join_rows(
@@ -126,7 +126,7 @@ def _join_rows(
     """Put rows of different length one after the other, and count the values of each."""
     if not rows:
         return np.zeros(0, dtype), np.zeros(0, np.int64)
-    rows = _plain_rows(rows, numbers)
+    rows = plain_rows(rows, numbers)
     if shape == (None,) and set(map(type, rows)) <= {list, tuple}:
         lengths = np.fromiter(map(len, rows), np.int64, len(rows))
         offsets = offsets_of(lengths)
@@ -143,9 +143,9 @@ def _join_rows(
     arrays = []
     for position, row in enumerate(rows):
         number = _number(numbers, position)
-        found = _shape_of(row)
-        if found is None or not _fits(found, shape):
-            raise _wrong_shape(number, _described(row, found), shape)
+        found = shape_of(row)
+        if found is None or not fits(found, shape):
+            raise wrong_shape(number, row, found, shape)
         array = row if isinstance(row, np.ndarray) else numbers_of(row, dtype)
         arrays.append(array.reshape(array.size))
     lengths = np.fromiter(map(len, arrays), np.int64, len(arrays))
@@ -200,7 +200,12 @@ def _sizes(shape: Shape) -> list[int]:
     return [size for size in shape if size is not None]
 
 
-def _fits(found: tuple[int, ...], shape: Shape) -> bool:
+def fits(found: tuple[int, ...], shape: Shape) -> bool:
+    """Say whether a row of one shape can be stored where another is declared.
+
+    >>> fits((2, 4), (None, 4)), fits((2, 3), (None, 4)), fits((0,), (None, 4))
+    (True, False, True)
+    """
     if found == (0,):  # [] is an empty row of every shape that can be empty
         return None in shape
     if found[-1:] == (0,):  # nested lists without values do not show the dimensions after the empty one
@@ -208,7 +213,12 @@ def _fits(found: tuple[int, ...], shape: Shape) -> bool:
     return len(found) == len(shape) and all(b in (None, a) for a, b in zip(found, shape, strict=True))
 
 
-def _shape_of(row: Any) -> tuple[int, ...] | None:
+def shape_of(row: Any) -> tuple[int, ...] | None:
+    """Return the shape of an array or of nested lists; None if they are of uneven length.
+
+    >>> shape_of([[1, 2], [3, 4]]), shape_of([[1], [2, 3]])
+    ((2, 2), None)
+    """
     try:
         return tuple(np.shape(row))
     except ValueError:  # nested lists of uneven length
@@ -221,8 +231,12 @@ def _described(row: Any, found: tuple[int, ...] | None) -> str:
     return describe_value(row) if found == () else f"shape {found}"
 
 
-def _plain_rows(rows: list[Any], numbers: Array | None) -> list[Any]:
-    """Make arrays of our own columns and of images, and refuse masked values, which numpy would take for values."""
+def plain_rows(rows: list[Any], numbers: Array | None) -> list[Any]:
+    """Make arrays of our own columns and of images, and refuse masked values, which numpy would take for values.
+
+    >>> plain_rows([[1, 2]], None)
+    [[1, 2]]
+    """
     kinds = set(map(type, rows))
     if any(hasattr(kind, "__array__") and not issubclass(kind, (np.ndarray, np.generic)) for kind in kinds):
         rows = [np.asarray(row) if hasattr(row, "__array__") else row for row in rows]
@@ -261,8 +275,17 @@ def _strings(column: ByteColumn, dtype: np.dtype[Any]) -> EncodeError:
     )
 
 
-def _wrong_shape(row: int | None, found: str, shape: Shape) -> EncodeError:
-    return EncodeError("A row has the wrong shape.", row=row, found=found, expected=_wanted(shape))
+def wrong_shape(row: int | None, value: Any, found: tuple[int, ...] | None, shape: Shape) -> EncodeError:
+    """Return the error for a row of another shape, or for a column (row None) whose rows all have one.
+
+    >>> wrong_shape(3, [1, 2], (2,), (3,)).found
+    'shape (2,)'
+    """
+    if row is None and found is not None:
+        words = f"shape {found} in an array of shape {np.shape(value)}"
+    else:
+        words = _described(value, found)
+    return EncodeError("A row has the wrong shape.", row=row, found=words, expected=_wanted(shape))
 
 
 def _wanted(shape: Shape) -> str:

@@ -14,6 +14,8 @@ from recordsmith.schema.feature import Feature
 from recordsmith.schema.foreign import named_columns
 from recordsmith.schema.image import Image
 from recordsmith.schema.label import Label
+from recordsmith.schema.packed import Packed
+from recordsmith.schema.sparse import Sparse
 from recordsmith.schema.steps import Steps
 from recordsmith.schema.strings import Bytes, Text
 from recordsmith.schema.tensor import Scalar, Tensor
@@ -27,7 +29,9 @@ __all__ = ["Schema"]
 
 _FORMAT = "recordsmith-schema"
 _VERSION = 1
-_TYPES: dict[str, type[Feature]] = {kind.type_name: kind for kind in (Scalar, Tensor, Label, Text, Bytes, Image, Steps)}
+_TYPES: dict[str, type[Feature]] = {
+    kind.type_name: kind for kind in (Scalar, Tensor, Label, Text, Bytes, Image, Packed, Sparse, Steps)
+}
 
 
 class Schema(Mapping[str, Feature]):
@@ -171,7 +175,7 @@ class Schema(Mapping[str, Feature]):
                 )
             given = dict(columns)
         self._check_names(given)
-        rows = _common_length(given)
+        rows = self._common_length(given)
         parts: list[ColumnParts] = []
         for name, feature in self._features.items():
             try:
@@ -385,6 +389,25 @@ class Schema(Mapping[str, Feature]):
                     advice="Give the column, or declare the feature with optional=True or a default.",
                 )
 
+    def _common_length(self, columns: Mapping[str, Any]) -> int:
+        lengths = {}
+        for name, values in columns.items():
+            try:
+                lengths[name] = self._features[name].rows_in(values)
+            except RecordsmithError as error:
+                raise error.at(feature=name) from None
+        longest = max(lengths, key=lengths.__getitem__, default=None)
+        shortest = min(lengths, key=lengths.__getitem__, default=None)
+        if longest is None or shortest is None:
+            return 0
+        if lengths[longest] != lengths[shortest]:
+            raise EncodeError(
+                "The columns differ in length.",
+                found=f"{longest!r} has {lengths[longest]} rows, {shortest!r} has {lengths[shortest]}",
+                advice="Every column needs one entry per row; None stands for an absent value of an optional feature.",
+            )
+        return lengths[longest]
+
 
 def _check_entry(name: object, feature: object) -> None:
     if not isinstance(name, str):
@@ -423,27 +446,3 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if names.count(name) > 1:
             raise SchemaError(f"The name {name!r} is there twice.")
     return dict(pairs)
-
-
-def _common_length(columns: Mapping[str, Any]) -> int:
-    lengths = {}
-    for name, values in columns.items():
-        if not hasattr(values, "__len__") or getattr(values, "ndim", 1) == 0:
-            raise EncodeError(
-                "A column must have a length.",
-                feature=name,
-                found=type(values).__name__,
-                advice="Turn a generator into a list, and a single value into a list of one.",
-            )
-        lengths[name] = len(values)
-    longest = max(lengths, key=lengths.__getitem__, default=None)
-    shortest = min(lengths, key=lengths.__getitem__, default=None)
-    if longest is None or shortest is None:
-        return 0
-    if lengths[longest] != lengths[shortest]:
-        raise EncodeError(
-            "The columns differ in length.",
-            found=f"{longest!r} has {lengths[longest]} rows, {shortest!r} has {lengths[shortest]}",
-            advice="Every column needs one entry per row; None stands for an absent value of an optional feature.",
-        )
-    return lengths[longest]

@@ -56,6 +56,12 @@ class Steps(Feature):
                 found=feature,
                 expected=", ".join(kind.__name__ for kind in _TYPES.values()),
             )
+        if len(feature.plan("")) > 1:
+            raise SchemaError(
+                "Steps takes features that are stored in one part.",
+                found=feature,
+                advice="Fix all dimensions of a step but one.",
+            )
         if feature.optional:
             raise SchemaError(
                 "A single step cannot be optional or have a default.",

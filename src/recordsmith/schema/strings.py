@@ -62,7 +62,7 @@ class StringFeature(Feature):
         description: str = "",
     ) -> None:
         self._set(shape=checked_shape(shape))
-        if len(self.shape) > 1:
+        if len(self.shape) > 1:  # a list of strings is all that an Example has
             raise SchemaError(
                 "Strings have at most one dimension.",
                 found=f"shape {self.shape}",

@@ -1,0 +1,196 @@
+"""Rows that are vectors of one size, of which only some entries are stored."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith.columns.offset_column import (
+    Array,
+    Bools,
+    Int64s,
+    OffsetColumn,
+    checked_offsets,
+    checked_present,
+    offsets_of,
+    positions,
+)
+from recordsmith.columns.ragged import Ragged
+from recordsmith.errors import import_extra
+
+_SHOWN_ENTRIES = 4  # of a row, in a repr
+
+
+class SparseRow(NamedTuple):
+    """One row of a SparseColumn: where its entries are, and what they are.
+
+    >>> SparseRow(np.array([0, 7]), np.array([0.5, 2.0])).values.tolist()
+    [0.5, 2.0]
+    """
+
+    indices: Int64s
+    values: Array
+
+
+class SparseColumn(OffsetColumn):
+    """Vectors of one size over two flat arrays: where entries are, and what they are. All others are 0.
+
+    Args:
+        indices: the places of all rows' entries, one row after the other.
+        values: as many values.
+        offsets: where each row starts in the two, and last where the last one ends.
+        size: how long every vector is.
+        present: which rows hold a value; the others read as None.
+
+    >>> column = SparseColumn(np.array([0, 3, 1]), np.array([0.5, 1.5, 2.0]), [0, 2, 3], size=4)
+    >>> column.dense().tolist()
+    [[0.5, 0.0, 0.0, 1.5], [0.0, 2.0, 0.0, 0.0]]
+    >>> column[0].indices.tolist(), column[1:].to_list()
+    ([0, 3], [{1: 2.0}])
+    """
+
+    __slots__ = ("_indices", "_size", "_values")
+
+    _indices: Int64s
+    _values: Array
+    _size: int
+
+    def __init__(
+        self,
+        indices: npt.ArrayLike,
+        values: Array,
+        offsets: npt.ArrayLike,
+        *,
+        size: int,
+        present: npt.ArrayLike | None = None,
+    ) -> None:
+        self._indices = np.ascontiguousarray(indices, dtype=np.int64)
+        self._values = np.ascontiguousarray(values)
+        if self._indices.ndim != 1 or self._indices.shape != self._values.shape:
+            raise ValueError(f"indices of shape {self._indices.shape} and values of shape {self._values.shape}")
+        if self._indices.size and not (self._indices.min() >= 0 and self._indices.max() < size):
+            raise ValueError(f"an index lies outside 0 to {size - 1}")
+        self._offsets = checked_offsets(offsets, len(self._indices))
+        self._present = checked_present(present, self._offsets)
+        self._size = size
+
+    @classmethod
+    def unchecked(
+        cls, indices: Int64s, values: Array, offsets: Int64s, *, size: int, present: Bools | None = None
+    ) -> Self:
+        """Build from arrays that are known to be right, without looking at them.
+
+        >>> SparseColumn.unchecked(np.array([1]), np.array([5]), np.array([0, 1]), size=2).to_list()
+        [{1: 5}]
+        """
+        column = cls.__new__(cls)
+        column._indices, column._values, column._offsets = indices, values, offsets  # noqa: SLF001 - ours
+        column._size, column._present = size, present  # noqa: SLF001 - ours
+        return column
+
+    @property
+    def size(self) -> int:
+        """How long every vector is."""
+        return self._size
+
+    @property
+    def indices(self) -> Ragged:
+        """The places of each row's entries."""
+        return Ragged.unchecked(self._indices, self._offsets, present=self._present)
+
+    @property
+    def values(self) -> Ragged:
+        """The values of each row's entries."""
+        return Ragged.unchecked(self._values, self._offsets, present=self._present)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the values."""
+        return self._values.dtype
+
+    @property
+    def lengths(self) -> Int64s:
+        """How many entries each row has.
+
+        >>> SparseColumn(np.array([0, 3, 1]), np.ones(3), [0, 2, 3], size=4).lengths.tolist()
+        [2, 1]
+        """
+        return np.diff(self._offsets)
+
+    def to_list(self) -> list[Any]:
+        """Return the rows as mappings of places to values, with None for those that are absent.
+
+        >>> SparseColumn(np.array([2]), np.array([7]), [0, 1, 1], size=4).to_list()
+        [{2: 7}, {}]
+        """
+        return [
+            None if row is None else dict(zip(row.indices.tolist(), row.values.tolist(), strict=True)) for row in self
+        ]
+
+    def dense(self) -> Array:
+        """Return one array of shape (rows, size), with zeros everywhere else, and for absent rows.
+
+        >>> SparseColumn(np.array([2]), np.array([7]), [0, 1], size=4).dense().tolist()
+        [[0, 0, 7, 0]]
+        """
+        dense = np.zeros((len(self), self._size), self.dtype)
+        start, stop = int(self._offsets[0]), int(self._offsets[-1])
+        rows = np.repeat(np.arange(len(self)), self.lengths)
+        dense[rows, self._indices[start:stop]] = self._values[start:stop]
+        return dense
+
+    def to_scipy(self) -> Any:
+        """Return a scipy.sparse.csr_array of shape (rows, size), which scikit-learn takes as it is.
+
+        >>> SparseColumn(np.array([2]), np.array([7.0]), [0, 1], size=4).to_scipy().toarray().tolist()
+        [[0.0, 0.0, 7.0, 0.0]]
+        """
+        import_extra("scipy", "text", purpose="SparseColumn.to_scipy")
+        sparse = importlib.import_module("scipy.sparse")
+        start, stop = int(self._offsets[0]), int(self._offsets[-1])
+        parts = (self._values[start:stop], self._indices[start:stop], self._offsets - start)
+        return sparse.csr_array(parts, shape=(len(self), self._size))
+
+    def to_arrow(self) -> Any:
+        """Return a pyarrow struct array with the fields `indices` and `values`, lists both.
+
+        >>> SparseColumn(np.array([2]), np.array([7]), [0, 1], size=4).to_arrow().to_pylist()
+        [{'indices': [2], 'values': [7]}]
+        """
+        pyarrow = import_extra("pyarrow", "arrow", purpose="SparseColumn.to_arrow")
+        lists = [Ragged.unchecked(part, self._offsets).to_arrow() for part in (self._indices, self._values)]
+        absent = None if self._present is None else pyarrow.array(~self._present)
+        return pyarrow.StructArray.from_arrays(lists, names=["indices", "values"], mask=absent)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SparseColumn):
+            return super().__eq__(other)
+        return self._size == other._size and self.indices == other.indices and self.values == other.values
+
+    __hash__ = None
+
+    def _kind(self) -> str:
+        return f" of {self.dtype}, {self._size} wide"
+
+    def _shown(self, row: int) -> str:
+        indices, values = self._row(row)
+        shown = zip(indices[:_SHOWN_ENTRIES].tolist(), values[:_SHOWN_ENTRIES].tolist(), strict=True)
+        more = ", ..." if len(indices) > _SHOWN_ENTRIES else ""
+        return f"{{{', '.join(f'{index}: {value:.6g}' for index, value in shown)}{more}}}"
+
+    def _row(self, row: int) -> SparseRow:
+        cut = slice(int(self._offsets[row]), int(self._offsets[row + 1]))
+        return SparseRow(self._indices[cut], self._values[cut])
+
+    def _with_rows(self, offsets: Int64s, present: Bools | None) -> Self:
+        return self.unchecked(self._indices, self._values, offsets, size=self._size, present=present)
+
+    def _take(self, rows: Int64s) -> Self:
+        starts, lengths = self._offsets[rows], self._offsets[rows + 1] - self._offsets[rows]
+        offsets = offsets_of(lengths)
+        present = None if self._present is None else self._present[rows]
+        where = positions(starts, lengths, offsets)
+        return self.unchecked(self._indices[where], self._values[where], offsets, size=self._size, present=present)

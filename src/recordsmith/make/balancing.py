@@ -12,9 +12,9 @@ import numpy.typing as npt
 from recordsmith import _core
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.make.chunk_encoding import Classes, EncodedChunk
-from recordsmith.make.priorities import priorities, stream_key
 from recordsmith.make.sampling import copies_for, find_sampler, needs_columns, resample
 from recordsmith.make.staging import Staging
+from recordsmith.priorities import priorities, stream_key
 from recordsmith.schema import Feature, Label, Schema
 from recordsmith.schema.native import compile_plan
 

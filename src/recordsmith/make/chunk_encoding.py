@@ -17,8 +17,8 @@ import numpy.typing as npt
 from recordsmith import _core
 from recordsmith.columns import ByteColumn
 from recordsmith.errors import EncodeError, RecordsmithError, did_you_mean, list_names
-from recordsmith.make.priorities import Uint64s
 from recordsmith.make.source import Chunk, Loaded, Reject
+from recordsmith.priorities import Uint64s
 from recordsmith.row_writing import RowWriter
 from recordsmith.schema import Schema
 from recordsmith.schema.conversion import is_missing, understand_column

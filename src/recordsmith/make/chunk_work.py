@@ -9,8 +9,8 @@ from typing import Any
 
 from recordsmith.errors import EncodeError, RecordsmithError
 from recordsmith.make.chunk_encoding import ChunkEncoder, EncodedChunk, Recipe, mapped_rows
-from recordsmith.make.parallel import in_order, process_pool, thread_pool
 from recordsmith.make.source import Chunk, Source
+from recordsmith.parallel import in_order, process_pool, thread_pool
 from recordsmith.schema import Feature, Schema
 
 __all__ = ["as_json", "encode_chunks", "schema_after_map", "version"]

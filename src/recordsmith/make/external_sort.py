@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from recordsmith.make.priorities import Uint64s
+from recordsmith.priorities import Uint64s
 
 __all__ = ["sorted_blocks"]
 

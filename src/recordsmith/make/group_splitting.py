@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith.make.priorities import Uint64s, priorities, stream_key
 from recordsmith.make.splitting import NO_SPLIT, Codes, SplitPlan, UnitBlock, check_counts
+from recordsmith.priorities import Uint64s, priorities, stream_key
 
 __all__ = ["assign_groups"]
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from recordsmith.make.external_sort import sorted_blocks
-from recordsmith.make.priorities import Uint64s, priorities
 from recordsmith.make.splitting import UnitBlock
 from recordsmith.make.staging import Staging
+from recordsmith.priorities import Uint64s, priorities
 
 __all__ = ["unit_blocks"]
 

@@ -35,7 +35,6 @@ from recordsmith.make.groups import unit_blocks
 from recordsmith.make.made_dataset import MadeDataset
 from recordsmith.make.options import MakeOptions, OnError
 from recordsmith.make.ordering import SplitOrder, build_order
-from recordsmith.make.parallel import in_order, thread_pool
 from recordsmith.make.progress import OnProgress, Progress
 from recordsmith.make.publishing import REJECTED_NAME, finish_publishing, publish, refuse_existing
 from recordsmith.make.reject_reasons import commonest_reasons
@@ -44,6 +43,7 @@ from recordsmith.make.shard_writing import Shard, ShardWriter, plan_shards
 from recordsmith.make.source import Source
 from recordsmith.make.splitting import NO_SPLIT, assign_splits
 from recordsmith.make.staging import Staging, differences
+from recordsmith.parallel import in_order, thread_pool
 from recordsmith.schema import Label, Schema
 
 __all__ = ["make"]

@@ -13,8 +13,8 @@ from typing import Any, Literal
 from recordsmith.compression import writing_compression
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.make.finish.finisher import Finisher
-from recordsmith.make.parallel import default_workers
 from recordsmith.make.splitting import SplitPlan, parse_splits
+from recordsmith.parallel import default_workers
 from recordsmith.schema import Schema
 
 __all__ = ["MakeOptions", "check_name", "function_identity", "parse_size"]

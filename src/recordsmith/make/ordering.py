@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from recordsmith.index import FRAMING_BYTES
 from recordsmith.make.external_sort import sorted_blocks
-from recordsmith.make.priorities import Uint64s, priorities, stream_key
 from recordsmith.make.staging import KEY, Staging
+from recordsmith.priorities import Uint64s, priorities, stream_key
 
 __all__ = ["SplitOrder", "build_order"]
 

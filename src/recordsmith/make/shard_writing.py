@@ -16,8 +16,8 @@ from recordsmith.errors import RecordsmithError
 from recordsmith.index import FRAMING_BYTES
 from recordsmith.make.finish.finisher import Finisher
 from recordsmith.make.ordering import SplitOrder
-from recordsmith.make.priorities import Uint64s
 from recordsmith.make.staging import Staging
+from recordsmith.priorities import Uint64s
 from recordsmith.reader import RecordReader
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from recordsmith.errors import RecordsmithError, list_names
 from recordsmith.make.external_sort import sorted_blocks
-from recordsmith.make.priorities import Uint64s, priorities, stream_key
+from recordsmith.priorities import Uint64s, priorities, stream_key
 
 __all__ = ["NO_SPLIT", "SplitPlan", "assign_splits", "check_counts", "parse_splits"]
 

@@ -65,7 +65,7 @@ def thread_pool(workers: int) -> Iterator[Executor | None]:
     if workers <= 1:
         yield None
         return
-    pool = ThreadPoolExecutor(workers, "recordsmith-make")
+    pool = ThreadPoolExecutor(workers, "recordsmith")
     try:
         yield pool
     finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recordsmith.facts import FeatureOverview
-from recordsmith.schema import Feature, Scalar, Steps, Tensor
+from recordsmith.schema import Feature, Image, Label, Packed, Scalar, Sparse, Steps, Tensor
 
 __all__ = ["shape_text", "type_text"]
 
@@ -17,11 +17,26 @@ def type_text(overview: FeatureOverview) -> str:
     'float32'
     >>> type_text(FeatureOverview("x", None, declared=False, kinds={"int64": 2, "bytes": 1}))
     'int64 or bytes'
+    >>> type_text(FeatureOverview("x", Label(["cat", "dog"]), declared=True))
+    'label of 2'
+    >>> type_text(FeatureOverview("x", Image(encoding="jpeg"), declared=True))
+    'jpeg image'
+    >>> type_text(FeatureOverview("x", Sparse("float32", 100), declared=True))
+    'sparse float32'
     """
-    feature = _inner(overview.feature)
-    if feature is None:
-        return " or ".join(_STORED_AS[kind] for kind in overview.kinds) or "nothing"
-    return feature.dtype.name if isinstance(feature, (Scalar, Tensor)) else feature.type_name
+    match _inner(overview.feature):
+        case None:
+            return " or ".join(_STORED_AS[kind] for kind in overview.kinds) or "nothing"
+        case Scalar() | Tensor() as feature:
+            return feature.dtype.name
+        case Label() as feature:
+            return f"label of {feature.size:,}"
+        case Image() as feature:
+            return f"{feature.encoding} image" if feature.encoding else "image"
+        case Sparse() as feature:
+            return f"sparse {feature.dtype.name}"
+        case feature:
+            return feature.type_name
 
 
 def shape_text(overview: FeatureOverview) -> str:
@@ -33,16 +48,33 @@ def shape_text(overview: FeatureOverview) -> str:
     '(2..10, 4)'
     >>> shape_text(FeatureOverview("x", Steps(Scalar("int64")), declared=False, steps=True))
     '(steps,)'
+    >>> shape_text(FeatureOverview("x", Image(width=640), declared=True))
+    '(?, 640, 3)'
+    >>> shape_text(FeatureOverview("x", Sparse("float32", 100), declared=True))
+    '(100,)'
+    >>> shape_text(FeatureOverview("x", Packed({"pixels": ("uint8", (8, 8)), "label": ("int64", ())}), declared=True))
+    'pixels (8, 8), label ()'
     """
     feature = _inner(overview.feature)
-    sizes = list(getattr(feature, "shape", (None,) if feature is None else ()))
+    if isinstance(feature, Packed):
+        return ", ".join(f"{name} {shape}" for name, (_, shape) in feature.parts.items())
+    sizes = _sizes(feature)
     unit = 1
     for size in sizes:
         unit *= size or 1
-    shown = [_free(overview, feature, unit) if size is None else str(size) for size in sizes]
+    # Sizes that the header of each picture, or a stored shape, tells are not known from the number of values.
+    told = isinstance(feature, Image) or sizes.count(None) > 1
+    varies = "?" if told else _free(overview, feature, unit)
+    shown = [varies if size is None else str(size) for size in sizes]
     if overview.steps:
         shown.insert(0, "steps")
     return "scalar" if not shown else f"({shown[0]},)" if len(shown) == 1 else f"({', '.join(shown)})"
+
+
+def _sizes(feature: Feature | None) -> list[int | None]:
+    if isinstance(feature, Sparse):
+        return [feature.size]
+    return list(getattr(feature, "shape", (None,) if feature is None else ()))
 
 
 def _free(overview: FeatureOverview, feature: Feature | None, unit: int) -> str:

@@ -402,6 +402,7 @@ def test_labels_missing_doubled_and_lost(tmp_path):
         (b"filename,label\n1.jpg\n", "Line 2 has another number of columns"),
         (b"filename,label\n1.jpg,0.25\n2.jpg,1\n", "measures"),
         (b"filename,label\n1.jpg,\n", "No picture has a label"),
+        (b"filename,label\nx/1.jpg,a\n", "None of the names"),
         (b"filename,label\n1.jpg,caf\xe9\n", "no CSV file in UTF-8"),
         (b'filename,label\n"1.jpg,cat\n', "no CSV file in UTF-8"),
         (None, "cannot be read"),

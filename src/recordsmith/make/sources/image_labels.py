@@ -91,6 +91,13 @@ def labels_from_csv(listing: Listing, path: str, classes: Sequence[str] | None =
             lost.append(Labelled(None, problem=f"There is no picture {name!r}.", place=f"{path}, line {line}"))
         else:
             lines.setdefault(file, []).append((line, label))
+    if entries and not lines:
+        raise PipelineError(
+            "None of the names in the file of labels is that of a picture.",
+            path=path,
+            found=f"{entries[0][1]!r} in line {entries[0][0]}",
+            expected=f"a path below {listing.root}, such as {readable_name(listing.files[0].name)!r}",
+        )
     numbers = _csv_numbers([label for _, _, label in entries], classes, path)
     rows = []
     for file in listing.files:

@@ -193,8 +193,9 @@ def shaped_rows(flat: Any, sizes: Any, *, shape: Sequence[int | None], one: bool
             lengths = sizes[:, axis]
             if axis > 0:
                 lengths = tf.repeat(lengths, tf.reduce_prod(sizes[:, :axis], axis=1))
-            if sizes.shape[0] is not None and None not in shape[:axis]:
-                lengths.set_shape([sizes.shape[0] * prod(shape[:axis])])
+            above = [size for size in shape[:axis] if size is not None]
+            if sizes.shape[0] is not None and len(above) == axis:
+                lengths.set_shape([sizes.shape[0] * prod(above)])
             rows = tf.RaggedTensor.from_row_lengths(rows, lengths)
         else:
             rows = tf.RaggedTensor.from_uniform_row_length(rows, shape[axis])

@@ -92,8 +92,11 @@ def test_values_are_held_to_them(
         gaps = with_optional(free)
         column = gaps.assemble(through_core(gaps, gaps.column_to_parts([None, *good, value, None])))
         assert [found.row for found in feature.violations(column)] == [len(good) + 1]
-    column = feature.assemble(through_core(feature, feature.column_to_parts(good)))
-    assert feature.violations(column) == []
+    for rows in (good, []):
+        column = optional.assemble(through_core(optional, optional.column_to_parts(rows)))
+        assert optional.violations(column) == []
+        column = feature.assemble(through_core(feature, feature.column_to_parts(rows)))
+        assert feature.violations(column) == []
 
 
 def unconstrained(feature: Feature) -> Feature:

@@ -181,7 +181,7 @@ class NumericFeature(Feature):
             entry = used.size // len(used) if len(used) else 1
             return self._free_violations(used.reshape(used.size), (column.offsets - start) * entry, column.present)
         if isinstance(column, np.ma.MaskedArray):
-            absent = np.ma.getmaskarray(column).reshape(len(column), -1)
+            absent = np.ma.getmaskarray(column).reshape(len(column), self._unit)
             return self._dense_violations(np.asarray(column.data), np.asarray(~absent.all(axis=1)))
         return self._dense_violations(np.asarray(column), None)
 

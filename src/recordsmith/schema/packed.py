@@ -131,7 +131,7 @@ class Packed(Feature):
         return stored
 
     def _check_bools(self, flat: Any, name: str) -> None:
-        wrong = flat.reshape(len(flat), -1).max(axis=1, initial=0) > 1
+        wrong = flat.max(axis=tuple(range(1, flat.ndim)), initial=0) > 1
         if wrong.any():
             row = int(wrong.argmax())
             raise SchemaMismatchError(

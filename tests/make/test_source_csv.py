@@ -58,11 +58,10 @@ def test_types_are_told_from_the_cells(tmp_path):
     ("late", "feature"),
     [
         ("1.5", rs.Scalar("float32")),
-        ("word", rs.Text()),
         ("", rs.Scalar("int64", optional=True)),
         ("NA", rs.Scalar("int64", optional=True)),
-        ("true", rs.Text()),
         ("007", rs.Text()),
+        ("0x10", rs.Text()),
         ("92233720368547758070", rs.Text()),
         ("20000000.5", rs.Scalar("float64")),
     ],
@@ -79,6 +78,34 @@ def test_a_single_late_cell_counts(late, feature, tmp_path):
         expected = float(late)
     assert stored.column("n")[-1] == expected
     assert stored.places[-1] == f"{path}, line 502"
+
+
+@pytest.mark.usefixtures("_small_pieces")
+@pytest.mark.parametrize("numbers", [["1", "-2"], ["1.5", "2"], ["1", ""]])
+@pytest.mark.parametrize("mistake", ["word", "true", "1-2", "2024-01-05", "?"])
+def test_a_rare_mistake_in_a_column_of_numbers_is_a_reject(numbers, mistake, tmp_path):
+    cells = numbers * 100
+    cells[77] = mistake
+    path = written(tmp_path, "n,m\n" + "".join(f"{cell},1\n" for cell in cells))
+    source = rs.sources.csv(path)
+    assert source.schema()["n"].type_name == "scalar"
+    stored = stored_rows(source)
+    assert len(stored.rows) == 199
+    (reject,) = stored.rejects
+    assert (reject.source, reject.feature, reject.value) == (f"{path}, line 79", "n", mistake)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words", "kind"), [(300, 3, "scalar"), (299, 3, "text"), (10, 1, "scalar"), (9, 1, "text")]
+)
+def test_what_counts_as_rare(numbers, words, kind, tmp_path):
+    path = written(tmp_path, "n,m\n" + "".join(f"{cell},1\n" for cell in ["7"] * numbers + ["12a"] * words))
+    assert rs.sources.csv(path).schema()["n"].type_name == kind
+
+
+def test_numbers_that_must_stay_text_do_so_beside_words(tmp_path):
+    path = written(tmp_path, "n,m\n" + "10001,1\n" * 200 + "02134,1\nword,1\n")
+    assert rs.sources.csv(path).schema()["n"] == rs.Text()
 
 
 def test_text_keeps_what_is_missing_elsewhere(tmp_path):

@@ -23,7 +23,7 @@ from recordsmith.make.source import Chunk, Loaded, Reject, Source
 from recordsmith.make.sources.table_cells import converted_cells
 from recordsmith.make.sources.table_columns import ColumnFacts, merged, schema_of
 from recordsmith.make.sources.table_csv_parsing import CsvPlaces, CsvReading
-from recordsmith.make.sources.table_csv_types import are_fractions, common_type, facts_of_piece
+from recordsmith.make.sources.table_csv_types import are_fractions, common_type, facts_of_piece, settled_type
 from recordsmith.make.sources.table_dialect import MISSING, CsvHead, Dialect, checked_encoding, one_byte, read_head
 from recordsmith.make.sources.table_files import PathLike, SourceFile, describe_files, find_files
 from recordsmith.make.sources.table_lines import Piece, pieces_of
@@ -61,9 +61,10 @@ def csv(  # noqa: PLR0913 - each is an option of its own, named by the caller
 ) -> CsvSource:
     r"""Return the rows of CSV files as a source for `make`.
 
-    Types are told from all cells: whole numbers, numbers, true and false, or else text. A column of numbers with
-    leading zeros, or with whole numbers of more than 64 bits, stays text. Cells that are missing make a column of
-    numbers optional; in a column of text they are the empty text.
+    Types are told from all cells: whole numbers, numbers, true and false, or else text. Numbers with leading zeros,
+    and whole numbers of more than 64 bits, stay text. Where one cell in a hundred at most is no number, it is taken for
+    a mistake, and its row is refused. Cells that are missing make a column of numbers optional; in a column of text
+    they are the empty text.
 
     Args:
         paths: a file, a folder, a glob, or a list of these; .gz, .bz2 and .zst are decompressed on the way.
@@ -278,9 +279,9 @@ class CsvSource(Source):
             classes = facts.classes - set(self._dialect.missing)
             fractions = bool(classes) and are_fractions(classes)
             return ColumnFacts(arrow.float64() if fractions else arrow.string(), missing, classes=classes)
-        if arrow.types.is_null(facts.type) or arrow.types.is_string(facts.type):
+        kind = settled_type(facts)
+        if arrow.types.is_string(kind):
             missing = False  # an empty cell of a column of text is the empty text
-        kind = arrow.string() if arrow.types.is_null(facts.type) else facts.type
         return ColumnFacts(kind, missing, large=facts.large)
 
 

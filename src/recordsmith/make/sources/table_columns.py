@@ -39,6 +39,8 @@ class ColumnFacts:
         lengths: of lists, the shortest and the longest at each level of nesting.
         large: it has finite values beyond what a float32 tells apart.
         classes: of a label, the values that occur.
+        others: of cells of text that are numbers for the most part, how many are none.
+        numbers: how many are.
 
     >>> import pyarrow
     >>> facts_of(pyarrow.array([[1, 2], [3]])).lengths
@@ -50,14 +52,17 @@ class ColumnFacts:
     lengths: tuple[tuple[int, int], ...] = ()
     large: bool = False
     classes: frozenset[str] = frozenset()
+    others: int = 0
+    numbers: int = 0
 
 
 def facts_of(array: Any, *, label: bool = False) -> ColumnFacts:
     """Look at a column; at the values that occur, if it is the label.
 
     >>> import pyarrow
-    >>> facts_of(pyarrow.array(["a", None, "a"]), label=True)
-    ColumnFacts(type=DataType(string), missing=True, lengths=(), large=False, classes=frozenset({'a'}))
+    >>> facts = facts_of(pyarrow.array(["a", None, "a"]), label=True)
+    >>> facts.missing, sorted(facts.classes)
+    (True, ['a'])
     """
     arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
     compute = import_extra("pyarrow.compute", "arrow", purpose="Reading tables")
@@ -99,7 +104,15 @@ def merged(first: ColumnFacts, second: ColumnFacts, common: Any) -> ColumnFacts:
     classes = first.classes | second.classes
     if len(classes) > MOST_CLASSES:
         raise too_many_classes()
-    return ColumnFacts(common, first.missing or second.missing, lengths, first.large or second.large, classes)
+    return ColumnFacts(
+        common,
+        first.missing or second.missing,
+        lengths,
+        first.large or second.large,
+        classes,
+        first.others + second.others,
+        first.numbers + second.numbers,
+    )
 
 
 def schema_of(columns: Mapping[str, ColumnFacts], options: TableOptions) -> Schema:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +13,20 @@ from recordsmith.errors import import_extra
 from recordsmith.make.sources.table_columns import ColumnFacts, facts_of
 from recordsmith.make.sources.table_csv_parsing import CsvReading
 from recordsmith.make.sources.table_lines import LineRules, Piece
+from recordsmith.make.sources.table_loading import string_array
 
-__all__ = ["are_fractions", "common_type", "facts_of_piece"]
+__all__ = ["are_fractions", "common_type", "facts_of_piece", "settled_type"]
+
+_SAMPLED = 64  # cells of a piece of a column; if half of them are neither numbers nor missing, it is text
+_NUMBER = r"^\s*[+-]?([0-9]+(POINT[0-9]*)?([eE][+-]?[0-9]+)?|POINT[0-9]+([eE][+-]?[0-9]+)?|(?i:nan|inf|infinity))\s*$"
 
 
 def facts_of_piece(piece: Piece, reading: CsvReading, labels: frozenset[str]) -> tuple[int, dict[str, ColumnFacts]]:
-    """Look at the cells of a piece: how many rows, and what each column holds."""
+    """Look at the cells of a piece: how many rows, and what each column holds.
+
+    Text counts as `others` and has no type of its own here: whether a few cells of it make a column text is decided
+    when all are known, in `settled_type`.
+    """
     arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
     data = reading.decoded(piece.read())
     table, _ = reading.parse(piece, data, reading.types)
@@ -25,32 +35,79 @@ def facts_of_piece(piece: Piece, reading: CsvReading, labels: frozenset[str]) ->
     whole = any(arrow.types.is_integer(kind) for kind in table.schema.types)
     zeros = whole and has_leading_zeros(np.frombuffer(data, np.uint8), reading.head.rules)
     for name, column in zip(table.column_names, table.columns, strict=True):
+        kind = column.type
         if reading.types[name]:
             facts[name] = facts_of(column, label=True) if name in labels else ColumnFacts(arrow.string())
-            continue
-        facts[name] = facts_of(column)
-        kind = column.type
-        if not (_is_number(kind) or arrow.types.is_null(kind) or arrow.types.is_boolean(kind)):
-            facts[name] = ColumnFacts(arrow.string())
-        elif (zeros and arrow.types.is_integer(kind)) or (facts[name].large and arrow.types.is_floating(kind)):
-            doubtful.append(name)
+        elif _is_number(kind):
+            facts[name] = replace(facts_of(column), numbers=len(column) - column.null_count)
+            if (zeros and arrow.types.is_integer(kind)) or (facts[name].large and arrow.types.is_floating(kind)):
+                doubtful.append(name)
+        elif arrow.types.is_null(kind) or arrow.types.is_boolean(kind):
+            facts[name] = facts_of(column)
+        elif arrow.types.is_string(kind):
+            facts[name] = _facts_of_text(column, reading)
+        else:  # dates and times, and bytes that are no UTF-8
+            facts[name] = ColumnFacts(arrow.null(), others=len(column))
     if doubtful:
         cells, _ = reading.parse(piece, data, dict.fromkeys(doubtful, "string"))
         for name in doubtful:
-            if _is_no_number(cells[name]):
+            if _must_stay_text(cells[name]):
                 facts[name] = ColumnFacts(arrow.string())
     return table.num_rows, facts
 
 
+def settled_type(facts: ColumnFacts) -> Any:
+    """Return the type of a column of which all cells are known.
+
+    One cell in a hundred, or a single one among at least ten, may be no number in a column of numbers: it is taken
+    for a mistake, and its row is refused when it is loaded. With more of them the column is text.
+
+    >>> import pyarrow
+    >>> settled_type(ColumnFacts(pyarrow.int64(), others=1, numbers=100))
+    DataType(int64)
+    >>> settled_type(ColumnFacts(pyarrow.int64(), others=3, numbers=100))
+    DataType(string)
+    """
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
+    if arrow.types.is_null(facts.type) or (facts.others and not _is_number(facts.type)):
+        return arrow.string()
+    few = facts.others * 100 <= facts.numbers or (facts.others == 1 and facts.numbers >= 10)
+    return facts.type if few else arrow.string()
+
+
+def _facts_of_text(column: Any, reading: CsvReading) -> ColumnFacts:
+    """Look at cells of which some are no numbers: how many are, and of what type these are."""
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
+    compute = import_extra("pyarrow.compute", "arrow", purpose="Reading CSV")
+    pattern = _NUMBER.replace("POINT", re.escape(reading.dialect.decimal))
+    missing_words = string_array(reading.dialect.missing)
+    first = column.slice(0, _SAMPLED)
+    known = compute.or_(compute.match_substring_regex(first, pattern), compute.is_in(first, value_set=missing_words))
+    if 2 * (compute.sum(known).as_py() or 0) < len(first):
+        return ColumnFacts(arrow.null(), others=len(column))
+    gone = compute.is_in(column, value_set=missing_words)
+    looks = compute.match_substring_regex(column, pattern)
+    found = compute.utf8_trim_whitespace(compute.filter(column, looks))
+    missing = compute.sum(gone).as_py() or 0
+    others = len(column) - missing - len(found)
+    if _must_stay_text(found):
+        return ColumnFacts(arrow.string())
+    found = compute.replace_substring(found, reading.dialect.decimal, ".")
+    values = facts_of(compute.cast(found, arrow.float64()))
+    whole = not compute.any(compute.match_substring_regex(found, "[^0-9-]"), min_count=0).as_py()
+    kind = arrow.int64() if whole else arrow.float64()
+    return ColumnFacts(kind, missing > 0, large=values.large, others=others, numbers=len(found))
+
+
 def has_leading_zeros(window: Any, rules: LineRules) -> bool:
-    r"""Say whether some cell begins with a zero that another digit follows, as in a postcode.
+    r"""Say whether some cell begins with a zero that another digit follows, as in a postcode, or an x.
 
     >>> has_leading_zeros(np.frombuffer(b"1,02134\n", np.uint8), LineRules())
     True
     >>> has_leading_zeros(np.frombuffer(b"10,0,0.5\n", np.uint8), LineRules())
     False
     """
-    if len(window) > 1 and window[0] == 0x30 and 0x30 <= window[1] <= 0x39:
+    if window[:1].tobytes() == b"0" and window[1:2].tobytes() in b"0123456789xX":
         return True
     before = [rules.delimiter[0], rules.newline[0], *(rules.quote or b"")]
     for shift in (0, 1):  # two bytes at a time, at even and at odd places
@@ -58,7 +115,7 @@ def has_leading_zeros(window: Any, rules: LineRules) -> bool:
         for byte in before:
             places = np.flatnonzero(pairs == (0x30 << 8 | byte)) * 2 + shift + 2
             after = window[places[places < len(window)]]
-            if bool(((after >= 0x30) & (after <= 0x39)).any()):
+            if bool((((after >= 0x30) & (after <= 0x39)) | (after == 0x78) | (after == 0x58)).any()):
                 return True
     return False
 
@@ -83,9 +140,10 @@ def _is_number(kind: Any) -> bool:
     return bool(types.is_integer(kind) or types.is_floating(kind))
 
 
-def _is_no_number(cells: Any) -> bool:
+def _must_stay_text(cells: Any) -> bool:
+    """Say whether a cell looks like a number and would lose digits as one."""
     compute = import_extra("pyarrow.compute", "arrow", purpose="Reading CSV")
-    found = compute.match_substring_regex(cells, r"^\s*[+-]?(0[0-9]+|[0-9]{19,})\s*$")
+    found = compute.match_substring_regex(cells, r"^\s*[+-]?(0[0-9]+|0[xX][0-9a-fA-F]+|[0-9]{19,})\s*$")
     return bool(compute.any(found, min_count=0).as_py())
 
 

@@ -17,7 +17,7 @@ from bench.machine import describe_machine, load_average
 from bench.prepare import prepare_dataset
 from bench.report import print_outcomes, print_section
 from bench.store import default_folder
-from bench.tasks import TASKS
+from bench.tasks import TASKS, WITHOUT_DATASETS
 from bench.tasks.context import Context
 from bench.workers import Workers
 
@@ -54,9 +54,9 @@ def main() -> int:
             datasets = {
                 name: prepare_dataset(spec, writer, folder=folder, scale=arguments.scale, say=say)
                 for name, spec in DATASETS.items()
-                if name in arguments.datasets
+                if name in arguments.datasets and not WITHOUT_DATASETS.issuperset(arguments.only)
             }
-            context = Context(workers, datasets, folder, arguments.repeats, say)
+            context = Context(workers, datasets, folder, arguments.repeats, arguments.scale, say)
             sections = []
             for name, run in TASKS.items():
                 if name in arguments.only:

@@ -19,6 +19,7 @@ class Figure:
     records: int | None = None
     bytes: int | None = None
     note: str = ""
+    peak_bytes: int | None = None
 
     @property
     def best(self) -> float:

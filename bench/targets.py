@@ -8,6 +8,10 @@ READ = {"tab": 12.0, "vec": 6.0, "tok": 5.0, "img": 3.0}
 WRITE_COLUMNS = {"tab": 100.0, "vec": 100.0, "tok": 50.0, "img": 3.0}
 # Writing from rows (Python dicts): times the same.
 WRITE_ROWS = {"tab": 20.0}
+# Making a dataset from pictures, resized: times a pool + cv2 + tf.train.Example. From a CSV file: times a csv +
+# tf.train.Example loop.
+MAKE_PICTURES = 1.5
+MAKE_TABLE = 30.0
 # Random access, 256 records a call: times array_record's best.
 RANDOM = 10.0
 # Verifying both CRCs of whole files: part of the speed at which the mapped bytes can be read at all.

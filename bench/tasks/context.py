@@ -20,6 +20,7 @@ class Context:
     datasets: dict[str, StoredDataset]
     folder: Path
     repeats: int
+    scale: float
     say: Callable[[str], None]
 
     def missing(self, *peers: str) -> list[str]:

@@ -1,0 +1,44 @@
+"""recordsmith's `make`, as anyone would call it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bench.makers.inputs import SIZE
+
+SHARDS = 4
+WORKERS = 2
+
+FORMS = {"pictures": ["make, 2 workers"], "table": ["make, 2 workers"]}
+
+
+def prepare(subject: str, form: str) -> Callable[[Path, Path, int | None], None]:  # noqa: ARG001 - there is one form
+    """Import what is needed, and return what does the work."""
+    rs: Any = importlib.import_module("recordsmith")
+    importlib.import_module("recordsmith.make.maker")
+    importlib.import_module("cv2" if subject == "pictures" else "pyarrow.csv")
+
+    def pictures(source: Path, out: Path, _limit: int | None) -> None:
+        rs.make(rs.sources.images(source, size=SIZE), out, name="made", shards=SHARDS, workers=WORKERS)
+
+    def table(source: Path, out: Path, _limit: int | None) -> None:
+        rs.make(rs.sources.csv(source), out, name="made", shards=SHARDS, workers=WORKERS)
+
+    return pictures if subject == "pictures" else table
+
+
+def check(subject: str, folder: Path) -> dict[str, int]:
+    """Read what another one wrote: how many records there are, the sum of their labels, and for pictures their size."""
+    rs: Any = importlib.import_module("recordsmith")
+    images: Any = importlib.import_module("recordsmith.images")
+    dataset = rs.open(sorted(map(str, folder.glob("*tfrecord*"))))
+    label_sum = right_size = 0
+    for batch in dataset.batch(1024):
+        label_sum += int(batch["label"].sum())
+        if subject == "pictures":
+            headers = map(images.read_header, batch["image"])
+            right_size += sum((header.height, header.width) == SIZE for header in headers)
+    return {"records": len(dataset), "label_sum": label_sum, "right_size": right_size}

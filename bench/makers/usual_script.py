@@ -1,0 +1,122 @@
+"""The script that people write: OpenCV or csv, tf.train.Example, and TFRecordWriter, with a pool for pictures."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import importlib
+import itertools
+import multiprocessing
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bench.makers.inputs import SIZE
+
+SHARDS = 4
+WORKERS = 2
+ONE_WRITER = "pool + cv2, the parent writes"
+OWN_SHARDS = "pool + cv2, each worker writes its shards"
+LOOP = "csv + tf.train.Example loop"
+
+FORMS = {"pictures": [ONE_WRITER, OWN_SHARDS], "table": [LOOP]}
+
+Picture = tuple[str, int]
+
+# Imported before the pool forks, as at the head of a script.
+cv2: Any = None
+tf: Any = None
+
+
+def prepare(subject: str, form: str) -> Callable[[Path, Path, int | None], None]:
+    """Import what is needed, and return what does the work."""
+    global cv2, tf  # noqa: PLW0603 - see above
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    tf = importlib.import_module("tensorflow")
+    if subject == "table":
+        return _table
+    cv2 = importlib.import_module("cv2")
+    return _pictures_one_writer if form == ONE_WRITER else _pictures_own_shards
+
+
+def check(subject: str, folder: Path) -> dict[str, int]:
+    """Read what another one wrote: how many records there are, the sum of their labels, and for pictures their size."""
+    prepare(subject, ONE_WRITER)
+    records = label_sum = right_size = 0
+    for payload in tf.data.TFRecordDataset(sorted(map(str, folder.glob("*.tfrecord-*")))).as_numpy_iterator():
+        feature = tf.train.Example.FromString(payload).features.feature
+        records += 1
+        label_sum += feature["label"].int64_list.value[0]
+        if subject == "pictures":
+            right_size += tuple(tf.io.decode_jpeg(feature["image"].bytes_list.value[0]).shape[:2]) == SIZE
+    return {"records": records, "label_sum": int(label_sum), "right_size": right_size}
+
+
+def _listed(source: Path) -> list[Picture]:
+    classes = sorted(path.name for path in source.iterdir())
+    return [(str(path), label) for label, name in enumerate(classes) for path in sorted((source / name).iterdir())]
+
+
+def _picture(entry: Picture) -> bytes:
+    path, label = entry
+    image = cv2.resize(cv2.imread(path), (SIZE[1], SIZE[0]))
+    encoded = cv2.imencode(".jpg", image)[1].tobytes()
+    train = tf.train
+    fields = {
+        "image": train.Feature(bytes_list=train.BytesList(value=[encoded])),
+        "label": train.Feature(int64_list=train.Int64List(value=[label])),
+        "filename": train.Feature(bytes_list=train.BytesList(value=[os.path.basename(path).encode()])),
+    }
+    serialized: bytes = train.Example(features=train.Features(feature=fields)).SerializeToString()
+    return serialized
+
+
+def _one_thread() -> None:
+    cv2.setNumThreads(1)  # two processes on two cores: threads of OpenCV would only get in their way
+
+
+def _pictures_one_writer(source: Path, out: Path, _limit: int | None) -> None:
+    entries = _listed(source)
+    with contextlib.ExitStack() as stack:
+        writers = [stack.enter_context(tf.io.TFRecordWriter(_shard(out, number))) for number in range(SHARDS)]
+        pool = stack.enter_context(multiprocessing.get_context("fork").Pool(WORKERS, _one_thread))
+        for serialized, writer in zip(
+            pool.imap(_picture, entries, chunksize=16), itertools.cycle(writers), strict=False
+        ):
+            writer.write(serialized)
+
+
+def _pictures_own_shards(source: Path, out: Path, _limit: int | None) -> None:
+    entries = _listed(source)
+    shards = [(_shard(out, number), entries[number::SHARDS]) for number in range(SHARDS)]
+    with multiprocessing.get_context("fork").Pool(WORKERS, _one_thread) as pool:
+        pool.map(_write_shard, shards, chunksize=1)
+
+
+def _write_shard(shard: tuple[str, list[Picture]]) -> None:
+    path, entries = shard
+    with tf.io.TFRecordWriter(path) as writer:
+        for entry in entries:
+            writer.write(_picture(entry))
+
+
+def _table(source: Path, out: Path, limit: int | None) -> None:
+    train = tf.train
+    with source.open(newline="") as file, contextlib.ExitStack() as stack:
+        writers = [stack.enter_context(tf.io.TFRecordWriter(_shard(out, number))) for number in range(SHARDS)]
+        rows = itertools.islice(csv.DictReader(file), limit)
+        for row, writer in zip(rows, itertools.cycle(writers), strict=False):
+            fields = {}
+            for name, cell in row.items():
+                if name.startswith("f"):
+                    fields[name] = train.Feature(float_list=train.FloatList(value=[float(cell)]))
+                elif name.startswith("s"):
+                    fields[name] = train.Feature(bytes_list=train.BytesList(value=[cell.encode()]))
+                else:
+                    fields[name] = train.Feature(int64_list=train.Int64List(value=[int(cell)]))
+            writer.write(train.Example(features=train.Features(feature=fields)).SerializeToString())
+
+
+def _shard(out: Path, number: int) -> str:
+    return str(out / f"made-train.tfrecord-{number:05}-of-{SHARDS:05}")

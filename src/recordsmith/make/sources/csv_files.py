@@ -21,9 +21,9 @@ from typing import Any, ClassVar
 from recordsmith.errors import RecordsmithError, SchemaError, import_extra, list_names
 from recordsmith.make.source import Chunk, Loaded, Reject, Source
 from recordsmith.make.sources.table_cells import converted_cells
-from recordsmith.make.sources.table_columns import ColumnFacts, merged, schema_of
+from recordsmith.make.sources.table_columns import ColumnFacts, schema_of
 from recordsmith.make.sources.table_csv_parsing import CsvPlaces, CsvReading
-from recordsmith.make.sources.table_csv_types import are_fractions, common_type, facts_of_piece, settled_type
+from recordsmith.make.sources.table_csv_types import are_fractions, facts_of_piece, merged_cells, settled_type
 from recordsmith.make.sources.table_dialect import MISSING, CsvHead, Dialect, checked_encoding, one_byte, read_head
 from recordsmith.make.sources.table_files import PathLike, SourceFile, describe_files, find_files
 from recordsmith.make.sources.table_lines import Piece, pieces_of
@@ -256,10 +256,7 @@ class CsvSource(Source):
             rows += count
             if not self.sequential:
                 pieces.append((number, piece))
-            known = {
-                name: merged(known[name], facts[name], common_type(known[name].type, facts[name].type))
-                for name in known
-            }
+            known = {name: merged_cells(known[name], facts[name]) for name in known}
         if not rows:
             raise RecordsmithError(
                 "There are no rows below the header." if self._dialect.header else "There are no rows.",

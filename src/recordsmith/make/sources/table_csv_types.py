@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from recordsmith.errors import import_extra
-from recordsmith.make.sources.table_columns import ColumnFacts, facts_of
+from recordsmith.make.sources.table_columns import ColumnFacts, facts_of, merged
 from recordsmith.make.sources.table_csv_parsing import CsvReading
 from recordsmith.make.sources.table_lines import LineRules, Piece
 from recordsmith.make.sources.table_loading import string_array
 
-__all__ = ["are_fractions", "common_type", "facts_of_piece", "settled_type"]
+__all__ = ["are_fractions", "facts_of_piece", "merged_cells", "settled_type"]
 
 _SAMPLED = 64  # cells of a piece of a column; if half of them are neither numbers nor missing, it is text
 _NUMBER = r"^\s*[+-]?([0-9]+(POINT[0-9]*)?([eE][+-]?[0-9]+)?|POINT[0-9]+([eE][+-]?[0-9]+)?|(?i:nan|inf|infinity))\s*$"
@@ -43,7 +43,7 @@ def facts_of_piece(piece: Piece, reading: CsvReading, labels: frozenset[str]) ->
             if (zeros and arrow.types.is_integer(kind)) or (facts[name].large and arrow.types.is_floating(kind)):
                 doubtful.append(name)
         elif arrow.types.is_null(kind) or arrow.types.is_boolean(kind):
-            facts[name] = facts_of(column)
+            facts[name] = replace(facts_of(column), numbers=len(column) - column.null_count)
         elif arrow.types.is_string(kind):
             facts[name] = _facts_of_text(column, reading)
         else:  # dates and times, and bytes that are no UTF-8
@@ -120,19 +120,28 @@ def has_leading_zeros(window: Any, rules: LineRules) -> bool:
     return False
 
 
-def common_type(first: Any, second: Any) -> Any:
-    """Return the type that holds the cells of two.
+def merged_cells(first: ColumnFacts, second: ColumnFacts) -> ColumnFacts:
+    """Put together what the cells of two pieces show.
 
     >>> import pyarrow
-    >>> common_type(pyarrow.int64(), pyarrow.float64()), common_type(pyarrow.int64(), pyarrow.bool_())
-    (DataType(double), DataType(string))
+    >>> merged_cells(ColumnFacts(pyarrow.int64()), ColumnFacts(pyarrow.float64())).type
+    DataType(double)
+    >>> merged_cells(ColumnFacts(pyarrow.int64(), numbers=9), ColumnFacts(pyarrow.bool_(), numbers=1)).others
+    1
     """
     arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
-    if first == second or arrow.types.is_null(second):
-        return first
-    if arrow.types.is_null(first):
-        return second
-    return arrow.float64() if _is_number(first) and _is_number(second) else arrow.string()
+    types = arrow.types
+    if types.is_boolean(first.type) and _is_number(second.type):
+        first, second = second, first
+    if _is_number(first.type) and types.is_boolean(second.type):
+        second = ColumnFacts(arrow.null(), second.missing, others=second.others + second.numbers)
+    if first.type == second.type or types.is_null(second.type):
+        common = first.type
+    elif types.is_null(first.type):
+        common = second.type
+    else:
+        common = arrow.float64() if _is_number(first.type) and _is_number(second.type) else arrow.string()
+    return merged(first, second, common)
 
 
 def _is_number(kind: Any) -> bool:

@@ -68,6 +68,13 @@ def in_tensorflow(feature: Any, row: Any) -> Any:
         return np.stack(steps) if steps else np.zeros((0, *inner[0]), inner[1])
     if isinstance(feature, (rs.Text, rs.Bytes, rs.Image)):
         return strings(feature, row)
+    if isinstance(feature, rs.Packed):
+        return packed(feature, row)
+    if isinstance(feature, rs.Sparse):
+        dense = np.zeros(feature.size, feature.dtype)
+        if row is not None:
+            dense[row.indices] = row.values
+        return dense
     shape, dtype = in_tensorflow_shape(feature)
     if None in shape:
         return np.zeros([size or 0 for size in shape], dtype) if row is None else row
@@ -84,6 +91,14 @@ def in_tensorflow_shape(feature: Any) -> tuple[tuple[int | None, ...], Any]:
     if isinstance(feature, rs.Label):
         return (), np.dtype("int64")
     return feature.row_shape, feature.dtype
+
+
+def packed(feature: Any, row: Any) -> dict[str, Any]:
+    found = {}
+    for name, (dtype, shape) in feature.parts.items():
+        there = np.zeros((0, *shape), dtype) if row is None else np.asarray(row[name], dtype)[np.newaxis]
+        found[name] = there if feature.presence == "optional" else there[0]
+    return found
 
 
 def strings(feature: Any, row: Any) -> Any:

@@ -37,7 +37,7 @@ def numbers(feature: Any, shape: Any) -> st.SearchStrategy[Any]:
 def number_features(draw: st.DrawFn, *, presence: bool = True) -> Any:
     dtype = draw(st.sampled_from(DTYPES))
     storage: Any = draw(st.sampled_from(["bytes", None] if dtype in NOT_LISTED else ["bytes", "list", None]))
-    shape = draw(shapes.filter(lambda sizes: sizes.count(None) < 2))
+    shape = draw(shapes)
     settings_: dict[str, Any] = {"storage": storage, **(draw(presences) if presence else {})}
     feature: Any = rs.Tensor(dtype, shape, **settings_) if shape else rs.Scalar(dtype, **settings_)
     if presence and None not in shape and draw(st.integers(0, 3)) == 0:
@@ -59,11 +59,29 @@ def string_features(draw: st.DrawFn, *, presence: bool = True) -> Any:
 
 label_features = presences.map(lambda presence: rs.Label(["a", "b", "c"], **presence))
 step_features = st.one_of(number_features(presence=False), string_features(presence=False))
+packed_features = st.builds(
+    lambda parts, presence: rs.Packed(parts, **presence),
+    st.dictionaries(
+        st.text("ab", min_size=1, max_size=2),
+        st.tuples(st.sampled_from(DTYPES), hnp.array_shapes(min_dims=0, max_dims=2, max_side=3)),
+        min_size=1,
+        max_size=3,
+    ),
+    presences,
+)
+sparse_features = st.builds(
+    lambda dtype, size, presence: rs.Sparse(dtype, size, **presence),
+    st.sampled_from(["float32", "int64"]),
+    st.integers(1, 9),
+    presences,
+)
 features = st.one_of(
     number_features(),
     number_features(),
     string_features(),
     label_features,
+    packed_features,
+    sparse_features,
     st.builds(rs.Steps, step_features, optional=st.booleans()),
 )
 
@@ -72,6 +90,11 @@ def values(feature: Any) -> st.SearchStrategy[Any]:
     """Values of a feature; None too where it may be absent."""
     if isinstance(feature, rs.Steps):
         strategy: st.SearchStrategy[Any] = st.lists(values(feature.feature), max_size=3)
+    elif isinstance(feature, rs.Packed):
+        parts = {name: hnp.arrays(dtype, shape) for name, (dtype, shape) in feature.parts.items()}
+        strategy = st.fixed_dictionaries(parts)
+    elif isinstance(feature, rs.Sparse):
+        strategy = st.dictionaries(st.integers(0, feature.size - 1), hnp.from_dtype(feature.dtype))
     elif isinstance(feature, rs.Label):
         strategy = st.integers(0, feature.size - 1)
     elif isinstance(feature, (rs.Text, rs.Bytes)):
@@ -97,7 +120,7 @@ def schemas_and_rows(draw: st.DrawFn) -> tuple[rs.Schema, list[dict[str, Any]]]:
     return schema, draw(st.lists(row, min_size=1, max_size=3))
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(schemas_and_rows())
 def test_the_same_through_recordsmith_and_through_tensorflow(case: tuple[rs.Schema, list[dict[str, Any]]]):
     schema, given_rows = case
@@ -119,6 +142,14 @@ def assert_reads_as_given(feature: Any, found: Any, value: Any) -> None:
             assert_reads_as_given(feature.feature, step, wanted)
     elif isinstance(feature, (rs.Text, rs.Bytes)):
         assert found == expected
+    elif isinstance(feature, rs.Packed):
+        for name, (part, _) in feature.parts.items():
+            assert np.asarray(found[name]).dtype == part
+            np.testing.assert_array_equal(found[name], expected[name])
+    elif isinstance(feature, rs.Sparse):
+        assert found.values.dtype == feature.dtype
+        assert found.indices.tolist() == sorted(expected)
+        np.testing.assert_array_equal(found.values, [expected[index] for index in sorted(expected)])
     else:
         dtype = np.dtype("int64") if isinstance(feature, rs.Label) else feature.dtype
         assert np.asarray(found).dtype == dtype

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from recordsmith.facts import FoundSchema
-from recordsmith.schema import Feature, Steps
+from recordsmith.schema import Feature, Scalar, Sparse, Steps, Tensor
 from recordsmith.schema.plan import PlanColumn
 from recordsmith.view.schema_listing import schema_source
 from recordsmith.view.short_values import printable
@@ -62,10 +62,9 @@ def schema_table(found: FoundSchema) -> RenderableType:
 def _type(feature: Feature) -> str:
     if isinstance(feature, Steps):
         return f"steps of {_type(feature.feature)}"
-    dtype = getattr(feature, "dtype", None)
-    if dtype is None or feature.type_name == "sparse":
-        return feature.type_name if dtype is None else f"sparse {dtype}"
-    return str(dtype)
+    if isinstance(feature, Sparse):
+        return f"sparse {feature.dtype}"
+    return str(feature.dtype) if isinstance(feature, (Scalar, Tensor)) else feature.type_name
 
 
 def _shape(feature: Feature) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from recordsmith.schema import Feature, Image, Label, Steps, Text
+from recordsmith.schema import Feature, Image, Label, Packed, Sparse, Steps, Text
 from recordsmith.schema.numeric import NumericFeature
 from recordsmith.schema.strings import StringFeature
 
@@ -189,11 +189,13 @@ def _problem(old: Feature, new: Feature) -> str | None:
 def _other(old: Feature, new: Feature) -> str | None:
     if type(old) is not type(new):
         return f"{old.type_name} is not stored as {new.type_name} is"
-    return "they are stored in another way" if _layout(old) != _layout(new) else None
-
-
-def _layout(feature: Feature) -> list[tuple[Any, ...]]:
-    return [(column.key, column.kind, column.count, column.row_bytes) for column in feature.plan("")]
+    if isinstance(old, Packed) and isinstance(new, Packed) and list(old.parts.items()) != list(new.parts.items()):
+        return "the parts lie in other places"
+    if isinstance(old, Sparse) and isinstance(new, Sparse):
+        if old.dtype != new.dtype:
+            return f"{old.dtype} values are not {new.dtype}"
+        return f"the size was {old.size} and is {new.size}" if old.size > new.size else None
+    return None
 
 
 def _as_label(old: Feature, new: Label) -> str | None:

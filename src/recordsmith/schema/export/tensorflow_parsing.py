@@ -50,8 +50,7 @@ def _parse(tf: Any, plans: tuple[FeaturePlan, ...], serialized: Any) -> dict[str
     rows = {}
     for plan in plans:
         if plan.steps:
-            (key,) = plan.stored
-            tensors = [lists[key], lengths.get(key)]
+            tensors = [(lists[key], lengths.get(key)) for key in plan.stored]
         else:
             tensors = [parsed[key] for key in plan.stored]
         rows[plan.name] = tensors[0] if plan.restore is None else _bound(tf, plan.restore, one=one)(*tensors)

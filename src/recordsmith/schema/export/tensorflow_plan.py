@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from recordsmith.errors import SchemaError
-from recordsmith.schema import Feature, Image, Label, Steps
+from recordsmith.schema import Feature, Image, Label, Packed, Sparse, Steps
 from recordsmith.schema.numeric import NumericFeature
 from recordsmith.schema.plan import PlanColumn
 from recordsmith.schema.strings import StringFeature
@@ -120,7 +120,28 @@ def plan_feature(name: str, feature: Feature, *, decode_images: bool = False) ->
         return _whole(name, columns[0], (), decode)
     if isinstance(feature, NumericFeature):
         return _numbers(name, feature, columns)
-    raise SchemaError(f"{type(feature).__name__} features cannot be read with TensorFlow yet.", feature=name)
+    if isinstance(feature, Packed):
+        fields = {part: (TensorFlowDtype(dtype), shape) for part, (dtype, shape) in feature.parts.items()}
+        return _whole(name, columns[0], (), Call("packed_fields", {"name": name, "fields": fields}))
+    if isinstance(feature, Sparse):
+        return _sparse(name, feature, columns)
+    raise SchemaError(f"TensorFlow has nothing like {type(feature).__name__}.", found=feature)
+
+
+def _sparse(name: str, feature: Sparse, columns: tuple[PlanColumn, ...]) -> FeaturePlan:
+    indices, values = columns
+    as_sparse = Call(
+        "SparseFeature",
+        {
+            "index_key": indices.key,
+            "value_key": values.key,
+            "dtype": _STORED[values.kind],
+            "size": feature.size,
+            "already_sorted": True,
+        },
+    )
+    stored = {column.key: _varying(column) for column in columns}
+    return FeaturePlan(name, stored, Call("sparse_rows", {"name": name, "size": feature.size}), as_sparse=as_sparse)
 
 
 def _numbers(name: str, feature: NumericFeature, columns: tuple[PlanColumn, ...]) -> FeaturePlan:
@@ -136,7 +157,7 @@ def _numbers(name: str, feature: NumericFeature, columns: tuple[PlanColumn, ...]
     several = "shaped_numbers" if len(columns) > 1 else "free_numbers"
     restore = Call(f"{several}_of_bytes" if raw else several, settings, takes_one=True)
     stored = {}
-    for column in columns:
+    for column in reversed(columns):  # the values before their sizes
         if column.count is None:
             stored[column.key] = _varying(column)
         else:
@@ -157,17 +178,14 @@ def _whole(name: str, column: PlanColumn, shape: Shape, restore: Call | None) ->
 
 def _steps(name: str, feature: Steps, *, decode_images: bool) -> FeaturePlan:
     inner = plan_feature(name, feature.feature, decode_images=decode_images)
-    if len(inner.stored) > 1:
-        raise SchemaError(
-            "TensorFlow cannot restore steps that are stored in several features each.",
-            found=feature,
-            advice="Give one step at most one free dimension.",
-        )
-    ((key, stored),) = inner.stored.items()
-    if stored.function == "FixedLenFeature":
-        arguments = {name: value for name, value in stored.arguments.items() if name != "default_value"}
-        stored = Call("FixedLenSequenceFeature", {**arguments, "allow_missing": feature.optional})
-    return FeaturePlan(name, {key: stored}, Call("step_rows", {"restore": inner.restore}), steps=True)
+    stored = {}
+    for key, call in inner.stored.items():
+        if call.function == "FixedLenFeature":
+            arguments = {setting: value for setting, value in call.arguments.items() if setting != "default_value"}
+            stored[key] = Call("FixedLenSequenceFeature", {**arguments, "allow_missing": feature.optional})
+        else:
+            stored[key] = call
+    return FeaturePlan(name, stored, Call("step_rows", {"restore": inner.restore}), steps=True)
 
 
 def _fixed(column: PlanColumn, shape: Shape, *, absent: Any = None) -> Call:

@@ -19,7 +19,7 @@ from typing import Any
 
 from recordsmith.atomic_file import write_atomically
 from recordsmith.errors import SchemaError
-from recordsmith.schema import Feature, Image, Label, Steps, Text
+from recordsmith.schema import Feature, Image, Label, Packed, Sparse, Steps, Text
 from recordsmith.schema.numeric import NumericFeature
 from recordsmith.schema.strings import StringFeature
 
@@ -199,6 +199,13 @@ def _node(feature: Feature) -> dict[str, Any]:
         return _content("class_label_feature.ClassLabel", classLabel={"numClasses": str(feature.size)})
     if isinstance(feature, Image):
         return _image(feature)
+    if isinstance(feature, Packed):
+        return _tensor("string", (), optional=feature.optional)
+    if isinstance(feature, Sparse):
+        if feature.default is not None:
+            raise _not_optional(feature)
+        # Two lists, which read as empty where they are missing.
+        return _dict_node({"indices": _tensor("int64", (None,)), "values": _tensor(feature.dtype.name, (None,))})
     raise SchemaError(f"TensorFlow Datasets has nothing like {type(feature).__name__}.", found=feature)
 
 

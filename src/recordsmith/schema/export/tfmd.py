@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from recordsmith.schema import Feature, Image, Label, Steps, Text
+from recordsmith.schema import Feature, Image, Label, Sparse, Steps, Text
 from recordsmith.schema.export.prototext import Message, Name, message, write_prototext
 from recordsmith.schema.numeric import NumericFeature
 from recordsmith.schema.plan import PlanColumn
@@ -71,6 +71,9 @@ def tfmd_message(schema: Mapping[str, Feature]) -> Message:
         inner = feature.feature if isinstance(feature, Steps) else feature
         if isinstance(inner, Label):
             domains.append(message(name=name, value=list(inner.names)))
+        if isinstance(feature, Sparse):
+            keys = [message(name=column.key) for column in feature.plan(name)]
+            sparse.append(message(name=name, index_feature=keys[0], is_sorted=True, value_feature=keys[1]))
     if steps:
         struct = message(name=SEQUENCE_NAME, type=Name("STRUCT"), struct_domain=message(feature=steps))
         features.append(struct)
@@ -124,6 +127,8 @@ def _domain(column: PlanColumn, feature: Feature) -> Message:
         return message(int_domain=message(name=column.key, min=0, max=feature.size - 1, is_categorical=True))
     if isinstance(feature, Image):
         return message(image_domain={})
+    if isinstance(feature, Sparse) and column.key.endswith("/indices"):
+        return message(int_domain=message(min=0, max=feature.size - 1))
     if isinstance(feature, Text) and feature.one_of is not None:
         return message(string_domain=message(name=column.key, value=list(feature.one_of)))
     if isinstance(feature, NumericFeature) and column.kind != "bytes" and len(feature.plan("")) == 1:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from recordsmith.errors import SchemaError
-from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Steps, Tensor, Text
+from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Sparse, Steps, Tensor, Text
 from recordsmith.schema.export.prototext import Message, read_prototext, write_prototext
 from recordsmith.schema.export.tfmd import SEQUENCE_NAME, TAG, tfmd_message
 
@@ -53,9 +53,9 @@ class _Document:
             name = str(_one(stored, "name", ""))
             if (name, steps) in self._used:
                 continue
-            exact = self._exact(stored)
-            if exact is not None:
-                found[exact[0]] = exact[1]
+            whole = self._exact(stored) or self._sparse(name)
+            if whole is not None:
+                found[whole[0]] = whole[1]
                 continue
             try:
                 feature = self._feature(stored, steps=steps)
@@ -89,6 +89,22 @@ class _Document:
             if self._holds(written):
                 self._used.update((column.key, column.steps) for column in feature.plan(name))
                 return name, feature
+        return None
+
+    def _sparse(self, index_name: str) -> tuple[str, Feature] | None:
+        """Return the sparse feature that has this one for its index, if its two stored features say what it needs."""
+        stored = {_one(feature, "name", ""): feature for feature in self._document.get("feature", [])}
+        for sparse in self._document.get("sparse_feature", []):
+            index_names = [_one(entry, "name", "") for entry in sparse.get("index_feature", [])]
+            name = str(_one(sparse, "name", ""))
+            values = _one(_one(sparse, "value_feature", {}), "name", "")
+            if index_names != [index_name] or (index_name, values) != (f"{name}/indices", f"{name}/values"):
+                continue
+            size = _bounds(_one(stored[index_name], "int_domain", {})).get("max")
+            dtype = {"FLOAT": "float32", "INT": "int64"}.get(str(_one(stored.get(values, {}), "type", "")))
+            if size is not None and dtype is not None:
+                self._used.update(((index_name, False), (values, False)))
+                return name, Sparse(dtype, size + 1, optional=not _is_required(stored[index_name]))
         return None
 
     def _holds(self, written: Mapping[str, list[Any]]) -> bool:

@@ -311,6 +311,13 @@ def test_only_some_columns(tmp_path):
     assert list(rs.sources.csv(path, columns=["c"], label="y").schema()) == ["c", "y"]
 
 
+def test_true_and_false_as_declared(tmp_path):
+    path = written(tmp_path, "a,b\n1,TRUE\n0,false\ntrue,True\nno,True\n")
+    stored = stored_rows(rs.sources.csv(path, types={"a": "bool", "b": "bool"}))
+    assert stored.rows == [{"a": True, "b": True}, {"a": False, "b": False}, {"a": True, "b": True}]
+    assert stored.rejects[0].value == "no"
+
+
 def test_a_tensor_cannot_come_from_a_cell(tmp_path):
     source = rs.sources.csv(written(tmp_path, "a\n1\n"), types={"a": rs.Tensor("int64", (2,))})
     with pytest.raises(rs.SchemaError, match="one number or one text"):

@@ -34,6 +34,7 @@ class CsvReading:
             return "skip"
 
         known = {name: arrow.type_for_alias(kind) for name, kind in types.items() if kind}
+        declared = all(types.values())  # where types are to be told, 0 and 1 are numbers
         table = reader.read_csv(
             arrow.BufferReader(data),
             read_options=reader.ReadOptions(
@@ -50,6 +51,8 @@ class CsvReading:
                 column_types=known,
                 null_values=list(self.dialect.missing),
                 decimal_point=self.dialect.decimal,
+                true_values=["true", "True", "TRUE", *(["1"] if declared else [])],
+                false_values=["false", "False", "FALSE", *(["0"] if declared else [])],
             ),
         )
         return table, uneven

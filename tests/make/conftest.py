@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-MEMORY = "/dev/shm"  # noqa: S108 - a folder of its own is made in it
+MEMORY = "/dev/shm"
 
 
 @pytest.fixture
@@ -23,6 +23,6 @@ def quick_path(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def quick_folders(quick_path: Path) -> Iterator[Iterator[Path]]:
+def quick_folders(quick_path: Path) -> Iterator[Path]:
     """New folders, one after the other, for tests that generate their own cases."""
-    yield (quick_path / f"case-{number}" for number in range(10**6))
+    return (quick_path / f"case-{number}" for number in range(10**6))

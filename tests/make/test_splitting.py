@@ -137,7 +137,7 @@ def test_stratified_counts_of_rows(quick_path: Path):
 
 @pytest.mark.parametrize("feature", [rs.Text(), rs.Scalar("float32"), rs.Scalar("bool"), rs.Bytes()], ids=repr)
 def test_classes_of_every_type(feature: rs.Feature, quick_path: Path):
-    values = {"Text": ["a", "b"], "Bytes": [b"\xff", b"b"]}.get(type(feature).__name__, [0, 1])
+    values: Any = {"Text": ["a", "b"], "Bytes": [b"\xff", b"b"]}.get(type(feature).__name__, [0, 1])
     columns = {"n": np.arange(1000), "kind": [values[n % 10 == 0] for n in range(1000)]}
     source = Columns(columns, rs.Schema({"n": rs.Scalar("int64"), "kind": feature}))
     made = rs.make(source, quick_path / "out", split="train=0.8,test=0.2", stratify="kind")
@@ -269,9 +269,7 @@ def test_rows_that_differ_in_the_file_name_alone_are_identical(quick_path: Path)
     contents = np.arange(600) % 100
     schema = rs.Schema({"n": rs.Scalar("int64"), "filename": rs.Text()})
     columns = {"n": contents, "filename": [f"copy-{n}.jpg" for n in range(600)]}
-    rs.make(
-        Columns(columns, schema, provenance=("filename",)), quick_path / "same", split="train=0.5,test=0.5", seed=2
-    )
+    rs.make(Columns(columns, schema, provenance=("filename",)), quick_path / "same", split="train=0.5,test=0.5", seed=2)
     assert leaks(quick_path / "same", "n") == []
     assert len(members(quick_path / "same", "filename")["train"]) > 100
     # The control: where the name counts as content, the rows differ, and the same seed parts them.
@@ -286,7 +284,9 @@ def test_identical_pictures_under_other_names_stay_together(quick_path: Path):
     for number, picture in enumerate(pictures):
         for copy in range(3):
             (quick_path / "photos" / ("cat" if number % 2 else "dog") / f"{copy}-{number}.png").write_bytes(picture)
-    made = rs.make(rs.sources.images(quick_path / "photos"), quick_path / "out", split="train=0.5,test=0.5", stratify=True)
+    made = rs.make(
+        rs.sources.images(quick_path / "photos"), quick_path / "out", split="train=0.5,test=0.5", stratify=True
+    )
     assert leaks(quick_path / "out", "image") == []
     assert made.rows == 60
     assert min(part.rows for part in made.splits.values()) >= 20
@@ -294,7 +294,7 @@ def test_identical_pictures_under_other_names_stay_together(quick_path: Path):
 
 def test_a_row_without_a_group_is_told_by_its_place(quick_path: Path):
     source = Columns({"n": np.arange(50), "who": ["a"] * 30 + [None] + ["b"] * 19}, NUMBER, chunk_rows=20)
-    with pytest.raises(rs.RecordsmithError, match="no 'who' to group by") as caught:
+    with pytest.raises(rs.RecordsmithError, match="'who'") as caught:
         rs.make(source, quick_path / "out", group="who", split="train=0.5,test=0.5", on_error="stop")
     assert "row 30" in str(caught.value)
 

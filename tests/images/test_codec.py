@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import subprocess
 import sys
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from PIL import Image
 
-from recordsmith.images import ImageError, check_image, decode_image, encode_image, read_header
+from recordsmith.images import ImageError, Preparation, check_image, codec, decode_image, encode_image, read_header
 from tests.images.made_pictures import (
     HEIGHT,
     WIDTH,
@@ -135,7 +140,7 @@ def test_changed_bytes_are_found_where_the_format_has_checksums(name):
         (b"", "no bytes at all"),
         (b"%PDF-1.7 ...", "no JPEG, PNG, WebP, BMP or GIF: it begins with b'%PDF-1.7"),
         (b"GIF89a" + bytes(20), "has no pixels"),
-        (b"GIF89a\xff\xff\xff\xff" + bytes(20), "more than the 200,000,000"),
+        (b"GIF89a\xff\xff\xff\xff" + bytes(20), "more than the 100,000,000"),
     ],
 )
 def test_what_is_no_picture(data, reason):
@@ -221,6 +226,42 @@ def test_decoding_in_threads_gives_the_same():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_large_pictures_wait_for_each_other(monkeypatch):
+    monkeypatch.setattr(codec, "_MANY_PIXELS", 0)
+    inside = []
+    most = []
+    real = codec.opencv().imdecode
+
+    def watched(*args):
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(0.01)
+        pixels = real(*args)
+        inside.pop()
+        return pixels
+
+    monkeypatch.setattr(codec.opencv(), "imdecode", watched)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(Preparation(size=(8, 8)).prepare, [PICTURES["jpeg"][0]] * 8))
+    assert max(most) == 1
+
+
+@given(st.sampled_from(sorted(PICTURES)), st.data())
+@settings(max_examples=120)
+def test_damage_is_an_image_error_or_nothing(name, data):
+    picture = bytearray(PICTURES[name][0])
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, min(len(picture) - 1, data.draw(st.sampled_from([40, 400, 100_000])))))
+        picture[at] = data.draw(st.integers(0, 255))
+    damaged = bytes(picture[: data.draw(st.integers(0, len(picture)) | st.just(len(picture)))])
+    header = read_header(damaged)
+    if header is not None and header.height * header.width > 4_000_000:
+        return  # sound, but slow
+    for function in (check_image, decode_image, Preparation(size=(8, 8), channels=3, encoding="jpeg").prepare):
+        with contextlib.suppress(ImageError):
+            function(damaged)
 
 
 def test_opencv_is_quiet_and_loaded_late():

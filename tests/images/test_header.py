@@ -21,7 +21,7 @@ def test_format_size_and_channels(name):
     assert (header.height, header.width, header.channels) == (HEIGHT, WIDTH, channels)
     assert header.orientation == 1
     assert header.bits == (16 if "16 bits" in name else 8)
-    assert header.cmyk == ("cmyk" in name)
+    assert header.plain == (name not in {"jpeg cmyk", "bmp palette", "bmp 1 bit"})
 
 
 def test_every_format_is_among_the_pictures():

@@ -306,6 +306,8 @@ def test_a_header_behind_a_long_thumbnail(tmp_path):
     ("options", "problem"),
     [
         ({"size": (0, 10)}, "size must be"),
+        ({"size": 224}, "height and width"),
+        ({"size": (224.5, 224)}, "height and width"),
         ({"channels": 2}, "channels must be"),
         ({"encoding": "jpeg", "channels": 4}, "cannot have 4 channels"),
         ({"encoding": "tiff"}, "encoding must be"),
@@ -415,12 +417,12 @@ def test_labels_that_cannot_be_used(text, problem, tmp_path):
 
 
 def test_thousands_of_files_and_stable_chunks(tmp_path):
-    names = [f"{'ab'[number % 2]}/{number:05}.png" for number in range(3000)]
+    names = [f"{'ab'[number % 2]}/{number:05}.png" for number in range(1500)]
     tiny = saved(PillowImage.new("L", (1, 1)), "png")
     put(tmp_path, dict.fromkeys(names, tiny))
     source = images(tmp_path, check="header")
     sizes = [chunk.load().rows for chunk in source.chunks()]
-    assert sum(sizes) == 3000
+    assert sum(sizes) == 1500
     assert max(sizes) == 64
     assert [pickle.dumps(chunk) for chunk in source.chunks()] == [
         pickle.dumps(chunk) for chunk in images(tmp_path, check="header").chunks()
@@ -434,6 +436,11 @@ def test_chunks_end_at_eight_megabytes(tmp_path):
     assert [chunk.load().rows for chunk in images(tmp_path).chunks()] == [2, 2, 1, 1]
 
 
+def test_chunks_are_smaller_where_pictures_become_large(tmp_path):
+    put(tmp_path, {f"{number}.jpg": JPEG for number in range(5)})
+    assert [chunk.load().rows for chunk in images(tmp_path, size=(2000, 2500)).chunks()] == [2, 2, 1]
+
+
 def test_the_description_changes_with_the_files(tmp_path):
     put(tmp_path, {"a/1.jpg": JPEG, "a/2.jpg": JPEG})
     before = images(tmp_path).describe()
@@ -442,3 +449,23 @@ def test_the_description_changes_with_the_files(tmp_path):
     assert before["digest"] != after["digest"]
     assert {key for key in before if before[key] != after[key]} == {"digest"}
     assert images(tmp_path, size=(8, 8)).describe() != after
+
+
+@pytest.mark.parametrize(
+    ("files", "options", "words"),
+    [
+        ({"1.jpg": JPEG, "2.png": PNG}, {}, []),
+        ({"1.jpg": JPEG, "2.gif": saved(colour(), "gif")}, {}, ["1 of the pictures is GIF or WebP"]),
+        ({"1.gif": saved(colour(), "gif"), "2.webp": saved(colour(), "webp")}, {}, ["2 of the pictures are GIF"]),
+        ({"1.gif": saved(colour(), "gif")}, {"encoding": "png"}, []),
+        ({"1.bmp": pictures()["bmp palette"][0], "2.bmp": pictures()["bmp"][0]}, {}, ["1 of the pictures is BMP"]),
+        ({"1.bmp": pictures()["bmp palette"][0]}, {"channels": 3}, []),
+        ({"1.png": PNG, "2.png": saved(with_alpha(), "png")}, {}, ["partly transparent"]),
+        ({"2.png": saved(with_alpha(), "png")}, {}, []),
+        ({"1.png": PNG, "2.png": saved(with_alpha(), "png")}, {"channels": 3}, []),
+    ],
+)
+def test_warnings_about_what_tensorflow_would_show(files, options, words, tmp_path):
+    warnings = images(put(tmp_path, files), **options).warnings
+    assert len(warnings) == len(words)
+    assert all(word in warning for word, warning in zip(words, warnings, strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import io
 import lzma
@@ -13,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from recordsmith.errors import (
     CompressionError,
@@ -326,3 +329,26 @@ def test_options(tmp_path):
         of(tmp_path, data, channels=2)
     with pytest.raises(PipelineError, match="checked by decoding"):
         of(tmp_path, data, check="no")
+
+
+WHOLE = tar({"a.txt": b"1" * 700, "ü" * 60 + ".txt": b"2", "c.txt": b"3"}, tarfile.PAX_FORMAT)
+
+
+@given(st.data())
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_damage_is_an_error_of_ours_or_nothing(tmp_path, data):
+    damaged = bytearray(WHOLE)
+    for _ in range(data.draw(st.integers(1, 3))):
+        damaged[data.draw(st.integers(0, len(WHOLE) - 1))] = data.draw(st.integers(0, 255))
+    with contextlib.suppress(RecordsmithError):
+        load(of(tmp_path, bytes(damaged[: data.draw(st.integers(0, len(WHOLE)) | st.just(len(WHOLE)))])))
+
+
+@given(st.binary(max_size=200))
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_an_extended_header_of_any_bytes(tmp_path, content):
+    info = tarfile.TarInfo("x")
+    info.type, info.size = tarfile.XHDTYPE, len(content)
+    data = info.tobuf(tarfile.USTAR_FORMAT) + content + bytes(-len(content) % 512) + tar({"a.txt": b"1"})
+    with contextlib.suppress(RecordsmithError):
+        load(of(tmp_path, data))

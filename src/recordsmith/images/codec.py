@@ -20,9 +20,9 @@ __all__ = ["ImageError", "check_image", "decode_image", "encode_image"]
 
 Pixels = npt.NDArray[Any]
 
-_MOST_PIXELS = 200_000_000
+_MOST_PIXELS = 100_000_000
 _MANY_PIXELS = 16_000_000
-_one_large_picture = threading.Lock()  # two threads with a picture of 100 million pixels each would take 600 MB
+_one_large_picture = threading.RLock()
 
 _CHANNELS = {"jpeg": (1, 3), "png": (1, 3, 4), "webp": (3, 4), "bmp": (1, 3, 4), "gif": (3,)}  # that each can hold
 
@@ -60,6 +60,15 @@ def can_hold(encoding: str, channels: int) -> bool:
     False
     """
     return channels in _CHANNELS[encoding]
+
+
+def room_for(header: ImageHeader) -> AbstractContextManager[Any]:
+    """Hold this while a picture's pixels are in memory: only one thread at a time has those of a large picture.
+
+    >>> with room_for(ImageHeader("jpeg", 10_000, 10_000, 3)):
+    ...     pass
+    """
+    return _one_large_picture if header.height * header.width > _MANY_PIXELS else nullcontext()
 
 
 def header_of(data: bytes) -> ImageHeader:
@@ -220,11 +229,9 @@ def turned(cv2: Any, pixels: Pixels, orientation: int) -> Pixels:
 
 def _decoded(data: bytes, header: ImageHeader, flags: int) -> Pixels:
     cv2 = opencv()
-    large = header.height * header.width > _MANY_PIXELS
-    alone: AbstractContextManager[Any] = _one_large_picture if large else nullcontext()
     reason = "it is cut short or damaged"
     pixels = None
-    with alone:
+    with room_for(header):
         try:
             pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
         except cv2.error as error:

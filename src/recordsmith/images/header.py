@@ -28,7 +28,8 @@ class ImageHeader:
             alpha; 0 where the header is cut before it says so.
         orientation: the EXIF orientation, 1 to 8. From 5 on, height and width change places.
         bits: bits per channel.
-        cmyk: stored as CMYK, which decodes to RGB.
+        plain: stored in a way that every decoder understands. JPEGs in CMYK and BMPs with a palette are not: they
+            decode to RGB here, and elsewhere to something else or not at all.
 
     >>> ImageHeader("png", 24, 32, 3).upright
     (24, 32)
@@ -42,7 +43,7 @@ class ImageHeader:
     channels: int = 0
     orientation: int = 1
     bits: int = 8
-    cmyk: bool = False
+    plain: bool = True
 
     @property
     def upright(self) -> tuple[int, int]:
@@ -70,7 +71,7 @@ def read_header(data: bytes) -> ImageHeader | None:
     The first part of a file is enough, if the header lies in it. Nothing is decoded.
 
     >>> read_header(b"GIF89a" + bytes([32, 0, 24, 0, 0, 0, 0]))
-    ImageHeader(format='gif', height=24, width=32, channels=3, orientation=1, bits=8, cmyk=False)
+    ImageHeader(format='gif', height=24, width=32, channels=3, orientation=1, bits=8, plain=True)
     >>> read_header(b"plain text") is None
     True
     """
@@ -105,7 +106,7 @@ def _jpeg(data: bytes) -> ImageHeader | None:
             bits, height, width = struct.unpack_from(">BHH", data, at + 4)
             components = data[at + 9] if at + 9 < len(data) else 0
             channels = 3 if components == 4 else components
-            return ImageHeader("jpeg", height, width, channels, orientation, bits, cmyk=components == 4)
+            return ImageHeader("jpeg", height, width, channels, orientation, bits, plain=components != 4)
         elif marker in (0x00, 0xD9, 0xDA):  # the end, or the pixels, before any size
             return None
         else:
@@ -165,7 +166,8 @@ def _bmp(data: bytes) -> ImageHeader | None:
     if header == 12:  # the oldest form
         width, height = struct.unpack_from("<HH", data, 18)
         bits = data[24]
-        return ImageHeader("bmp", height, width, _bmp_palette_channels(data, 26, 1 << bits, 3) if bits <= 8 else 3)
+        channels = _bmp_palette_channels(data, 26, 1 << bits, 3) if bits <= 8 else 3
+        return ImageHeader("bmp", height, width, channels, plain=False)
     if header not in (40, 52, 56, 64, 108, 124):
         return None  # text that begins with BM
     width, height = struct.unpack_from("<ii", data, 18)
@@ -175,8 +177,9 @@ def _bmp(data: bytes) -> ImageHeader | None:
     bits, compression = struct.unpack_from("<HI", data, 28)
     if bits <= 8:
         (used,) = struct.unpack_from("<I", data, 46)
-        return ImageHeader("bmp", height, width, _bmp_palette_channels(data, 14 + header, used or 1 << bits, 4))
-    return ImageHeader("bmp", height, width, 4 if bits == 32 and compression else 3)
+        channels = _bmp_palette_channels(data, 14 + header, used or 1 << bits, 4)
+        return ImageHeader("bmp", height, width, channels, plain=bits == 8 and channels == 1 and not compression)
+    return ImageHeader("bmp", height, width, 4 if bits == 32 and compression else 3, plain=bits in (24, 32))
 
 
 def _bmp_palette_channels(data: bytes, start: int, entries: int, size: int) -> int:

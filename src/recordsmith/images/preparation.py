@@ -9,7 +9,7 @@ import numpy as np
 
 from recordsmith import _core
 from recordsmith.images.channels import to_channels
-from recordsmith.images.codec import Pixels, can_hold, decode_stored, encode_stored, header_of, opencv, turned
+from recordsmith.images.codec import Pixels, can_hold, decode_stored, encode_stored, header_of, opencv, room_for, turned
 from recordsmith.images.header import FORMATS, ImageHeader
 
 __all__ = ["Preparation"]
@@ -63,7 +63,7 @@ class Preparation:
         """
         return (
             (self.size is None or self.size == (header.height, header.width))
-            and (self.channels is None or (self.channels == header.channels and not header.cmyk))
+            and (self.channels is None or (self.channels == header.channels and header.plain))
             and (self.encoding is None or self.encoding == header.format)
             and (not self.orient or header.orientation == 1)
         )
@@ -88,8 +88,9 @@ class Preparation:
         if self.keeps(header):
             return data
         orientation = header.orientation if self.orient else 1
-        pixels = decode_stored(data, header, reduction=_reduction(header, self.size))
-        return self._encoded(pixels, self.encoding_of(header), orientation)
+        with room_for(header):
+            pixels = decode_stored(data, header, reduction=_reduction(header, self.size))
+            return self._encoded(pixels, self.encoding_of(header), orientation)
 
     def encode(self, pixels: Pixels) -> bytes:
         """Return the picture as it is to be stored, from pixels in OpenCV's order; PNG unless an encoding is given.

@@ -21,6 +21,8 @@ from recordsmith.make.sources.image_labels import (
     without_labels,
 )
 from recordsmith.make.sources.image_listing import FoundFile, Listing, list_files, list_folder, readable_name
+from recordsmith.make.sources.image_options import describe_preparation, is_decoded, preparation_of
+from recordsmith.make.sources.image_warnings import kept_picture_warnings
 from recordsmith.schema import Feature, Image, Label, Schema, Text
 
 __all__ = ["images"]
@@ -29,6 +31,7 @@ PathLike = str | os.PathLike[str]
 
 _CHUNK_FILES = 64
 _CHUNK_BYTES = 8 << 20
+_CHUNK_PIXELS = 32 << 20  # of pictures that are resized: they may become larger than their files
 _MOST_HEADERS = 4096  # that are read to tell what the pictures are
 _HEADER_BYTES = 32 << 10  # where nearly all headers lie
 _LONG_HEADER_BYTES = 1 << 20  # some have thumbnails and colour profiles before the size
@@ -85,21 +88,14 @@ def images(  # noqa: PLR0913 - each is a setting of its own
     names = [name for name in (image, label, filename) if name is not None]
     if len(set(names)) < len(names):
         raise PipelineError("Two features have the same name.", found=", ".join(names))
-    if check not in ("decode", "header"):
-        raise PipelineError("Pictures are checked by decoding them or by their header.", found=check, feature=image)
-    if encoding == "gif":
-        raise PipelineError("Pictures are not converted to GIF, which keeps 256 colours at most.", feature=image)
-    try:
-        preparation = Preparation(size and (int(size[0]), int(size[1])), channels, encoding, quality, orient)
-    except ValueError as error:
-        raise PipelineError(f"Pictures cannot be prepared like this: {error}.", feature=image) from None
+    preparation = preparation_of(size=size, channels=channels, encoding=encoding, quality=quality, orient=orient)
     paths = [os.fspath(folder)] if isinstance(folder, (str, os.PathLike)) else [os.fspath(path) for path in folder]
     return ImageSource(
         paths,
         labels=None if labels is None else os.fspath(labels),
         classes=None if classes is None else tuple(classes),
         preparation=preparation,
-        decode=check == "decode",
+        decode=is_decoded(check),
         recursive=recursive,
         features=_Names(image, label, filename),
     )
@@ -178,9 +174,11 @@ class ImageSource(Source):
         """Give the pictures in groups of up to 64 files or 8 MB, in the order of their names."""
         rows: list[Labelled] = []
         size = start = 0
+        height, width = self._asked.size or (0, 0)
+        most = min(_CHUNK_FILES, _CHUNK_PIXELS // max(1, height * width * self._channels))
         for row in self._labelling.rows:
             added = 0 if row.file is None else row.file.size
-            if rows and (len(rows) == _CHUNK_FILES or size + added > _CHUNK_BYTES):
+            if rows and (len(rows) >= most or size + added > _CHUNK_BYTES):
                 yield self._chunk(rows, start, size)
                 start, size, rows = start + len(rows), 0, []
             rows.append(row)
@@ -188,24 +186,25 @@ class ImageSource(Source):
         if rows:
             yield self._chunk(rows, start, size)
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What TensorFlow would make of pictures that stay as they are, where that is not what they show."""
+        kept = Counter({header: count for header, count in self._headers.items() if self._preparation.keeps(header)})
+        return kept_picture_warnings(kept, self._channels)
+
     def describe(self) -> dict[str, Any]:
         """Return what the source is: its options, what was found, and a digest over names, sizes and times."""
         digest = hashlib.sha256()
         for file in self._listing.files:
             digest.update(f"{readable_name(file.name)}\0{file.size}\0{file.modified}\n".encode())
         ignored = self._listing.ignored
-        asked = self._asked
         return {
             "kind": self.kind,
             "paths": [readable_name(path) for path in self._paths],
             "labels": None if self._labels is None else _file_facts(self._labels),
             "classes": None if self._classes is None else list(self._classes),
             "features": [self._features.image, self._features.label, self._features.filename],
-            "size": None if asked.size is None else list(asked.size),
-            "channels": asked.channels,
-            "encoding": asked.encoding,
-            "quality": asked.quality,
-            "orient": asked.orient,
+            **describe_preparation(self._asked),
             "check": "decode" if self._decode else "header",
             "recursive": self._recursive,
             "files": len(self._listing.files),

@@ -13,6 +13,7 @@ from recordsmith.images import ImageError, Preparation
 from recordsmith.make.source import Chunk, Loaded, Reject, Source
 from recordsmith.make.sources.image_labels import Labelled, Labelling, labels_from_folders, without_labels
 from recordsmith.make.sources.image_listing import Listing, list_files, list_folder, readable_name
+from recordsmith.make.sources.image_options import describe_preparation, preparation_of
 from recordsmith.make.sources.table_files import PathLike, SourceFile, describe_files
 from recordsmith.make.sources.video_reading import Clip, FrameChoice, VideoError, VideoFacts, read_clips, read_facts
 from recordsmith.schema import Feature, Image, Label, Scalar, Schema, Steps, Text
@@ -87,10 +88,7 @@ def video(  # noqa: PLR0913 - each is a setting of its own
             found=f"encoding={encoding!r}, channels={channels}",
             feature=frames,
         )
-    try:
-        preparation = Preparation(size and (int(size[0]), int(size[1])), channels, encoding, quality)
-    except ValueError as error:
-        raise PipelineError(f"Frames cannot be prepared like this: {error}.", feature=frames) from None
+    preparation = preparation_of(size=size, channels=channels, encoding=encoding, quality=quality)
     names = [frames, *_FACTS, *([] if label is None else [label])]
     if len(set(names)) < len(names):
         raise PipelineError("Two features have the same name.", found=", ".join(names))
@@ -176,7 +174,7 @@ class VideoSource(Source):
 
     def describe(self) -> dict[str, Any]:
         """Return what the source is: its options, and how its files can be told from others."""
-        wanted, choice = self._preparation, self._choice
+        choice = self._choice
         files = [SourceFile(readable_name(file.name), file.size, file.modified) for file in self._listing.files]
         return {
             "kind": self.kind,
@@ -185,10 +183,7 @@ class VideoSource(Source):
             "clip_frames": choice.clip_frames,
             "stride": choice.stride,
             "fps": choice.fps,
-            "size": None if wanted.size is None else list(wanted.size),
-            "channels": wanted.channels,
-            "encoding": wanted.encoding,
-            "quality": wanted.quality,
+            **describe_preparation(self._preparation),
             "classes": None if self._classes is None else list(self._classes),
             "features": [self._frames, self._label],
             "ignored": len(self._listing.ignored),

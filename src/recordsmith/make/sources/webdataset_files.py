@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 from recordsmith.errors import PipelineError, list_names
 from recordsmith.images import Preparation
 from recordsmith.make.source import Chunk, Loaded, Reject, Source
+from recordsmith.make.sources.image_options import describe_preparation, is_decoded, preparation_of
 from recordsmith.make.sources.table_files import PathLike, SourceFile, describe_files, find_files, opened
 from recordsmith.make.sources.tar_members import tar_members
 from recordsmith.make.sources.webdataset_samples import Sample, expand_braces, group_samples
@@ -70,16 +71,11 @@ def webdataset(  # noqa: PLR0913 - each is a setting of its own
     ...     [chunk.load().columns for chunk in webdataset(path).chunks()]
     [{'txt': ['one', 'two'], 'label': [5, 7], 'key': ['1', '2']}]
     """
-    if check not in ("decode", "header"):
-        raise PipelineError("Pictures are checked by decoding them or by their header.", found=check)
-    try:
-        preparation = Preparation(size and (int(size[0]), int(size[1])), channels, encoding, quality, orient)
-    except ValueError as error:
-        raise PipelineError(f"Pictures cannot be prepared like this: {error}.") from None
+    preparation = preparation_of(size=size, channels=channels, encoding=encoding, quality=quality, orient=orient)
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     written_out = [one for path in given for one in expand_braces(os.fspath(path))]
     files = find_files(written_out, _SUFFIXES, kind="tar")
-    return WebDatasetSource(files, classes=classes, preparation=preparation, decode=check == "decode", key=key)
+    return WebDatasetSource(files, classes=classes, preparation=preparation, decode=is_decoded(check), key=key)
 
 
 class WebDatasetSource(Source):
@@ -134,16 +130,11 @@ class WebDatasetSource(Source):
 
     def describe(self) -> dict[str, Any]:
         """Return what the source is: its options, and how its files can be told from others."""
-        wanted = self._preparation
         return {
             "kind": self.kind,
             "files": describe_files(self._files),
             "classes": None if self._classes is None else list(self._classes),
-            "size": None if wanted.size is None else list(wanted.size),
-            "channels": wanted.channels,
-            "encoding": wanted.encoding,
-            "quality": wanted.quality,
-            "orient": wanted.orient,
+            **describe_preparation(self._preparation),
             "check": "decode" if self._decode else "header",
             "key": self._key,
         }

@@ -87,6 +87,105 @@ def test_strings_labels_and_images():
     assert_rows_same(schema, payloads, rows)
 
 
+def test_several_free_dimensions():
+    schema = rs.Schema(
+        {
+            "image": rs.Tensor("uint8", (None, None, 3)),
+            "listed": rs.Tensor("float32", (None, 2, None), storage="list"),
+            "maybe": rs.Tensor("int64", (2, None, None), optional=True),
+            "default": rs.Tensor("int64", (None, None), default=[[1, 2]]),
+        }
+    )
+    payloads, rows = written(
+        schema,
+        (
+            {
+                "image": np.full((height, width, 3), 7),
+                "listed": np.ones((height, 2, width)),
+                "maybe": np.ones((2, height, width)) if width else None,
+                "default": None if height else np.zeros((height, width)),
+            }
+            for height, width in [(2, 3), (0, 4), (3, 0), (1, 1)]
+        ),
+    )
+    assert_rows_same(schema, payloads, rows)
+    # A row without values keeps its sizes when it is alone.
+    assert schema.parse_tf(payloads[1])["image"].shape == (0, 4, 3)
+    mapped = tf.data.Dataset.from_tensor_slices(payloads).map(schema.parse_tf)
+    assert mapped.element_spec["image"].shape.as_list() == [None, None, 3]
+    assert mapped.batch(2).element_spec["maybe"].shape.as_list() == [None, 2, None, None]
+    batched = tf.data.Dataset.from_tensor_slices(payloads).batch(2).map(schema.parse_tf)
+    assert batched.element_spec["image"].shape.as_list() == [None, None, None, 3]
+
+
+def test_packed_bytes():
+    parts: dict[str, Any] = {"pixels": ("uint8", (32, 16, 1)), "label": ("int64", ()), "flags": ("bool", (3,))}
+    schema = rs.Schema({"blob": rs.Packed(parts), "maybe": rs.Packed({"a": ("float16", (2,))}, optional=True)})
+    payloads, rows = written(
+        schema,
+        (
+            {
+                "blob": {"pixels": np.full((32, 16, 1), n), "label": -n, "flags": [True, False, True]},
+                "maybe": {"a": [n, 0.5]} if n % 2 else None,
+            }
+            for n in range(3)
+        ),
+    )
+    assert_rows_same(schema, payloads, rows)
+    mapped = tf.data.Dataset.from_tensor_slices(payloads).map(schema.parse_tf)
+    assert mapped.element_spec["blob"]["pixels"] == tf.TensorSpec([32, 16, 1], tf.uint8)
+    assert [int(row["blob"]["label"]) for row in mapped] == [0, -1, -2]
+    longer = rs.encode_example({"blob": bytes(524)})
+    with pytest.raises(tf.errors.InvalidArgumentError, match="does not hold 523 bytes"):
+        schema.select(["blob"]).parse_tf([longer])
+
+
+def test_sparse_vectors():
+    schema = rs.Schema(
+        {
+            "tfidf": rs.Sparse("float32", 20_000),
+            "counts": rs.Sparse("int64", 5, optional=True),
+        }
+    )
+    payloads, rows = written(
+        schema, [{"tfidf": {19_999: 0.5, 3: 0.25}, "counts": {0: 2}}, {"tfidf": {}, "counts": None}]
+    )
+    assert_rows_same(schema, payloads, rows)
+    batch = schema.parse_tf(payloads)
+    assert isinstance(batch["tfidf"], tf.SparseTensor)
+    assert batch["tfidf"].shape == (2, 20_000)
+    assert batch["tfidf"].indices.numpy().tolist() == [[0, 3], [0, 19_999]]
+    theirs = tf.io.parse_example(payloads, schema.to_tf())["tfidf"]
+    assert theirs.indices.numpy().tolist() == batch["tfidf"].indices.numpy().tolist()
+    assert theirs.values.numpy().tolist() == batch["tfidf"].values.numpy().tolist()
+    mapped = tf.data.Dataset.from_tensor_slices(payloads).map(schema.parse_tf)
+    assert mapped.element_spec["tfidf"].shape.as_list() == [20_000]
+    batched = tf.data.Dataset.from_tensor_slices(payloads).batch(2).map(schema.parse_tf)
+    assert batched.element_spec["tfidf"].shape.as_list() == [None, 20_000]
+
+
+@pytest.mark.parametrize(
+    ("indices", "values", "message"),
+    [
+        ([0, 1], [0.5], "as many values"),
+        ([1, 0], [1.0, 2.0], "sorted"),
+        ([4], [1.0], "below 4"),
+        ([-1], [1.0], "below 4"),
+    ],
+)
+def test_sparse_vectors_that_are_none(indices: list[int], values: list[float], message: str):
+    payload = rs.encode_example({"x/indices": indices, "x/values": values})
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        rs.Schema({"x": rs.Sparse("float32", 4)}).parse_tf([payload])
+
+
+def test_a_sparse_vector_beside_steps():
+    schema = rs.Schema({"words": rs.Sparse("float32", 9), "scores": rs.Steps(rs.Scalar("float32"))})
+    payloads, rows = written(schema, [{"words": {8: 1.5}, "scores": [1, 2]}, {"words": {}, "scores": []}])
+    assert_rows_same(schema, payloads, rows)
+    assert list(schema.to_tf().context_features) == ["words/indices", "words/values"]
+
+
 def test_absence_is_seen_and_never_a_value():
     schema = rs.Schema(
         {

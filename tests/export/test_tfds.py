@@ -66,6 +66,9 @@ PETS = rs.Schema(
         "points": rs.Tensor("float32", (2, None, 3)),
         "raw": rs.Tensor("uint8", (2, 3)),
         "wave": rs.Tensor("float64", (None, 2)),
+        "map": rs.Tensor("float32", (None, 2, None)),
+        "packed": rs.Packed({"a": ("uint8", (2,)), "b": ("int16", ())}),
+        "tfidf": rs.Sparse("float32", 100),
         "big": rs.Scalar("uint64"),
         "flag": rs.Scalar("bool", storage="list"),
         "meta/height": rs.Scalar("int32", storage="list"),
@@ -94,6 +97,9 @@ def pet(n: int) -> dict[str, Any]:
         "points": np.arange(6 * n).reshape(2, n, 3),
         "raw": np.full((2, 3), 250 + n),
         "wave": np.full((n, 2), 0.1),
+        "map": np.full((n, 2, 3), n),
+        "packed": {"a": [1, n], "b": -1},
+        "tfidf": {n: 0.5, 99: 1.5},
         "big": 2**64 - 1 - n,
         "flag": n % 2 == 0,
         "meta/height": -n,
@@ -134,9 +140,12 @@ def check_pet(found: dict[str, Any], n: int) -> None:
     assert [word.decode() for word in found["words"]] == row["words"]
     assert found["pair"].tolist() == [b"x", b"y"]
     assert found["blobs"].tolist() == row["blobs"]
-    for name in ("box", "tokens", "points", "raw", "wave"):
+    for name in ("box", "tokens", "points", "raw", "wave", "map"):
         assert found[name].dtype == PETS[name].dtype  # type: ignore[attr-defined]
         np.testing.assert_array_equal(found[name], np.asarray(row[name], PETS[name].dtype))  # type: ignore[attr-defined]
+    assert found["packed"] == bytes([1, n, 255, 255])
+    assert found["tfidf"]["indices"].tolist() == [n, 99]
+    assert found["tfidf"]["values"].tolist() == [0.5, 1.5]
     assert found["big"].dtype == np.uint64
     assert (int(found["big"]), bool(found["flag"])) == (row["big"], row["flag"])
     assert (found["meta"]["height"], found["meta"]["kind"], found["meta"]["deep"]["er"]) == (-n, 1, n)
@@ -147,11 +156,16 @@ def test_the_folder_opens_here_by_its_tfds_description_too(tmp_path: Path):
     write_folder(tmp_path, PETS, pet)
     ds = rs.open(tmp_path, split="train")
     # TFDS keeps the bytes of a file as they were, whatever encoding it declares, so the encoding is left open.
-    expected = {
+    expected: dict[str, Any] = {
         **PETS,
+        # These two are told only by recordsmith.json.
+        "packed": rs.Bytes(),
+        "tfidf/indices": rs.Tensor("int64", (None,)),
+        "tfidf/values": rs.Tensor("float32", (None,)),
         "image": rs.Image(4, 6, description="the animal"),
         "photo": rs.Image(channels=1),
     }
+    del expected["tfidf"]
     assert ds.schema == rs.Schema(expected)
     assert len(ds) == 5
     assert ds[4]["meta/kind"] == 1
@@ -207,6 +221,9 @@ def test_other_encodings_of_images(tfds: Any, tmp_path: Path, encoding: str):
         (rs.Scalar("uint8", optional=True), "optional"),
         (rs.Label(3, optional=True), "optional"),
         (rs.Image(optional=True), "optional"),
+        (rs.Tensor("uint8", (None, None), optional=True), "optional"),
+        (rs.Tensor("float32", (None, None), storage="list"), "from bytes only"),
+        (rs.Sparse("float32", 9, default={1: 1.0}), "optional"),
     ],
     ids=repr,
 )

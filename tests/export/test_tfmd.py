@@ -30,6 +30,9 @@ EVERYTHING = rs.Schema(
         "raw": rs.Tensor("uint8", (2, 3)),
         "small": rs.Scalar("int8", storage="list"),
         "flag": rs.Scalar("bool", storage="list"),
+        "map": rs.Tensor("float32", (None, None, 3)),
+        "blob2": rs.Packed({"a": ("uint8", (2,))}),
+        "tfidf": rs.Sparse("float32", 100, optional=True),
         "nested/name ü": rs.Scalar("uint64", storage="list"),
     }
 )
@@ -65,17 +68,36 @@ def by_name(schema: Any) -> dict[str, Any]:
 def test_their_parser_reads_what_is_written(tfmd: Any):
     parsed = tfmd.parse(EVERYTHING.to_tfmd())
     found = by_name(parsed)
-    assert list(found) == list(EVERYTHING)
+    stored = [column.key for column in EVERYTHING.plan()]
+    assert list(found) == stored
     assert {name: tfmd.pb2.FeatureType.Name(feature.type) for name, feature in found.items()} == {
-        **dict.fromkeys(["image", "kind", "title", "words", "blob", "raw"], "BYTES"),
-        **dict.fromkeys(["share", "ratio", "box", "maybe"], "FLOAT"),
+        **dict.fromkeys(["image", "kind", "title", "words", "blob", "raw", "map/value", "blob2"], "BYTES"),
+        **dict.fromkeys(["share", "ratio", "box", "maybe", "tfidf/values"], "FLOAT"),
         **dict.fromkeys(
-            ["label", "grade", "age", "choice", "tokens", "pairs", "small", "flag", "nested/name ü"], "INT"
+            [
+                "label",
+                "grade",
+                "age",
+                "choice",
+                "tokens",
+                "pairs",
+                "small",
+                "flag",
+                "nested/name ü",
+                "map/shape",
+                "tfidf/indices",
+            ],
+            "INT",
         ),
     }
-    for name, feature in EVERYTHING.items():
-        assert found[name].presence.min_fraction == (0.0 if feature.optional else 1.0)
-        assert found[name].presence.min_count == (0 if feature.optional else 1)
+    for column in EVERYTHING.plan():
+        required = column.presence == "required"
+        assert found[column.key].presence.min_fraction == (1.0 if required else 0.0)
+        assert found[column.key].presence.min_count == (1 if required else 0)
+    (sparse,) = parsed.sparse_feature
+    assert (sparse.name, sparse.is_sorted, sparse.value_feature.name) == ("tfidf", True, "tfidf/values")
+    assert [index.name for index in sparse.index_feature] == ["tfidf/indices"]
+    assert found["tfidf/indices"].int_domain.max == 99
     assert (found["age"].int_domain.min, found["age"].int_domain.max) == (0, 150)
     assert (found["share"].float_domain.min, found["share"].float_domain.max) == (0, 1)
     assert found["share"].float_domain.disallow_nan
@@ -129,6 +151,8 @@ def test_what_somebody_changed_counts_and_not_the_tag():
     assert changed["kind"] == rs.Label(["cat", "dog"])
     renamed = rs.Schema.from_tfmd(text.replace('value: "cat"', 'value: "lion"'))
     assert renamed["kind"] == rs.Label(["lion", "dog"])
+    sparse = rs.Schema({"x": rs.Sparse("float32", 100)}).to_tfmd()
+    assert rs.Schema.from_tfmd(sparse.replace("max: 99", "max: 49"))["x"] == rs.Sparse("float32", 50)
 
 
 def test_a_schema_of_tfdv():

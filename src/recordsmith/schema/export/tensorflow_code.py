@@ -90,7 +90,8 @@ def _parse_text(plans: tuple[FeaturePlan, ...]) -> str:
 
 def _restored(plan: FeaturePlan) -> str:
     if plan.steps:
-        tensors = ", ".join(f"(lists[{key!r}], lengths.get({key!r}))" for key in plan.stored)
+        (key,) = plan.stored
+        tensors = f"lists[{key!r}], lengths.get({key!r})"
     else:
         tensors = ", ".join(f"parsed[{key!r}]" for key in plan.stored)
     return tensors if plan.restore is None else _shown_call(plan.restore, tensors, one="one")

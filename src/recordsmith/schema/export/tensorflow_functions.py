@@ -227,20 +227,15 @@ def in_ragged_dimension(rows: Any, lengths: Any) -> Any:
     return tf.RaggedTensor.from_row_lengths(rows, lengths)
 
 
-def step_rows(*lists: tuple[Any, Any], restore: Callable[..., Any] | None) -> Any:
+def step_rows(values: Any, lengths: Any, *, restore: Callable[[Any], Any] | None) -> Any:
     """Return the steps of each record as the rows of a RaggedTensor.
 
-    Each of `lists` is a parsed feature list and its lengths; `restore` takes the steps of all records, of each list.
-
-    >>> step_rows((tf.constant([[1, 0], [2, 3]]), tf.constant([1, 2], tf.int64)), restore=None).to_list()
+    >>> step_rows(tf.constant([[1, 0], [2, 3]]), tf.constant([1, 2], tf.int64), restore=None).to_list()
     [[1], [2, 3]]
     """
-    steps = [
-        values if isinstance(values, tf.RaggedTensor) else tf.RaggedTensor.from_tensor(values, lengths=lengths)
-        for values, lengths in lists
-    ]
-    values = [entry.values for entry in steps]
-    return in_ragged_dimension(restore(*values) if restore else values[0], steps[0].row_lengths())
+    ragged = isinstance(values, tf.RaggedTensor)
+    steps = values if ragged else tf.RaggedTensor.from_tensor(values, lengths=lengths)
+    return in_ragged_dimension(restore(steps.values) if restore else steps.values, steps.row_lengths())
 
 
 def packed_fields(strings: Any, *, name: str, fields: Mapping[str, tuple[Any, Sequence[int]]]) -> dict[str, Any]:
@@ -316,5 +311,5 @@ def first_row(rows: Any) -> Any:
     if isinstance(rows, dict):
         return {key: first_row(entry) for key, entry in rows.items()}
     if isinstance(rows, tf.SparseTensor):
-        return tf.sparse.reshape(rows, rows.shape[1:])
+        return tf.SparseTensor(rows.indices[:, 1:], rows.values, rows.shape[1:])
     return rows[0]

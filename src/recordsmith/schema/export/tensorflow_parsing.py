@@ -50,7 +50,8 @@ def _parse(tf: Any, plans: tuple[FeaturePlan, ...], serialized: Any) -> dict[str
     rows = {}
     for plan in plans:
         if plan.steps:
-            tensors = [(lists[key], lengths.get(key)) for key in plan.stored]
+            (key,) = plan.stored  # a step is always stored in one part
+            tensors = [lists[key], lengths.get(key)]
         else:
             tensors = [parsed[key] for key in plan.stored]
         rows[plan.name] = tensors[0] if plan.restore is None else _bound(tf, plan.restore, one=one)(*tensors)

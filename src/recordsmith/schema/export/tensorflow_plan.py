@@ -178,14 +178,10 @@ def _whole(name: str, column: PlanColumn, shape: Shape, restore: Call | None) ->
 
 def _steps(name: str, feature: Steps, *, decode_images: bool) -> FeaturePlan:
     inner = plan_feature(name, feature.feature, decode_images=decode_images)
-    stored = {}
-    for key, call in inner.stored.items():
-        if call.function == "FixedLenFeature":
-            arguments = {setting: value for setting, value in call.arguments.items() if setting != "default_value"}
-            stored[key] = Call("FixedLenSequenceFeature", {**arguments, "allow_missing": feature.optional})
-        else:
-            stored[key] = call
-    return FeaturePlan(name, stored, Call("step_rows", {"restore": inner.restore}), steps=True)
+    ((key, stored),) = inner.stored.items()
+    if stored.function == "FixedLenFeature":
+        stored = Call("FixedLenSequenceFeature", {**stored.arguments, "allow_missing": feature.optional})
+    return FeaturePlan(name, {key: stored}, Call("step_rows", {"restore": inner.restore}), steps=True)
 
 
 def _fixed(column: PlanColumn, shape: Shape, *, absent: Any = None) -> Call:

@@ -125,8 +125,8 @@ class _Reader:
         dtype, shape, encoding = _tensor_facts(tensor)
         settings: dict[str, Any] = {"optional": True, **described} if tensor.get("optional") else dict(described)
         if encoding == "bytes" and dtype in (*_INTEGERS, *_FLOATS) and dtype != "bfloat16":
-            # Said only where the dtype would usually be stored in another way.
-            storage = {"storage": "bytes"} if dtype in ("float32", "int64") else {}
+            # Said only where it would usually be stored in another way.
+            storage = {"storage": "bytes"} if dtype in ("float32", "int64") and shape.count(None) < 2 else {}
             self._found[name] = _numbers(dtype, shape, {**settings, **storage})
         else:
             self._stored(name, *_stored_as({"tensor": tensor}), (), settings)

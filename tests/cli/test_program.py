@@ -18,7 +18,8 @@ import recordsmith as rs
 from docs import refresh_cli
 from recordsmith.cli import main
 
-COMMANDS = ["show", "index", "schema"]
+READING = ["show", "index", "schema"]
+COMMANDS = ["make", *READING]
 
 
 def test_every_command_is_listed(run):
@@ -86,7 +87,7 @@ def test_help_imports_nothing_heavy():
     assert not {"numpy", "rich", "recordsmith._core"} & set(loaded.splitlines()[-1].split())
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", READING)
 class TestWhatCannotBeRead:
     """Exit code 2, the reason on standard error, nothing on standard output, no traceback."""
 

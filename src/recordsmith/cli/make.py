@@ -56,7 +56,6 @@ _HEADINGS = {
     "split": "Splits, order and balance",
     "cast": "Rows that do not fit",
     "shards": "Files and workers",
-    "help": "Options",
 }
 
 
@@ -67,7 +66,7 @@ class _UnderHeadings(click.Command):
         sections: dict[str, list[tuple[str, str]]] = {}
         heading = ""
         for param in self.get_params(ctx):
-            heading = _HEADINGS.get(param.name or "", heading)
+            heading = "Options" if "--help" in param.opts else _HEADINGS.get(param.name or "", heading)
             record = param.get_help_record(ctx)
             if record is not None and isinstance(param, click.Option):
                 sections.setdefault(heading, []).append(record)

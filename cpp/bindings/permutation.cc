@@ -1,8 +1,9 @@
-// The exact shuffle, for arrays of positions.
+// Orders of records: the exact shuffle, and the one through a buffer.
 #include "../permutation.h"
 
 #include <nanobind/ndarray.h>
 
+#include "../buffer_shuffle.h"
 #include "array_export.h"
 #include "parts.h"
 
@@ -28,6 +29,13 @@ nb::object permuted(const KeyedPermutation& permutation, const Positions& positi
   return export_int64s(std::move(result), count);
 }
 
+nb::object next_of_buffer(BufferShuffle& shuffle, std::size_t count) {
+  PooledArray<std::int64_t> result;
+  result.reserve(count + 1, 0);
+  const std::size_t given = shuffle.next(result.data(), count);
+  return export_int64s(std::move(result), given);
+}
+
 }  // namespace
 
 void bind_permutation(nb::module_& module) {
@@ -35,6 +43,9 @@ void bind_permutation(nb::module_& module) {
       .def(nb::init<std::uint64_t, std::uint64_t>(), nb::arg("n"), nb::arg("key"))
       .def("__len__", [](const KeyedPermutation& permutation) { return permutation.size(); })
       .def("at", &permuted, nb::arg("positions"));
+  nb::class_<BufferShuffle>(module, "BufferShuffle")
+      .def(nb::init<std::uint64_t, std::uint64_t, std::uint64_t>(), nb::arg("n"), nb::arg("buffer"), nb::arg("key"))
+      .def("next", &next_of_buffer, nb::arg("count"));
 }
 
 }  // namespace recordsmith

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "buffer_shuffle.h"
 #include "check.h"
 
 namespace recordsmith::testing {
@@ -55,6 +56,23 @@ TEST(neighbours_do_not_stay_neighbours) {
     close += (one < other ? other - one : one - other) <= 16;
   }
   CHECK(close < 100);  // 32 are expected
+}
+
+TEST(a_buffer_gives_every_number_once_and_none_too_early) {
+  for (const std::uint64_t n : {0ull, 1ull, 10ull, 1000ull}) {
+    for (const std::uint64_t buffer : {1ull, 7ull, 5000ull}) {
+      BufferShuffle shuffle(n, buffer, 3);
+      std::vector<bool> met(n);
+      std::int64_t number = 0;
+      std::uint64_t given = 0;
+      while (shuffle.next(&number, 1) == 1) {
+        CHECK(static_cast<std::uint64_t>(number) < std::min(n, given + buffer) && !met[number]);
+        met[number] = true;
+        ++given;
+      }
+      CHECK_EQUAL(given, n);
+    }
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-"""Feeding: batches out of stored datasets, for loops and frameworks."""
+"""Feeding: a chain of verbs over stored datasets, for loops and frameworks."""
 
-from recordsmith.loader.batch import Batches
 from recordsmith.loader.dataset import Dataset, open_dataset
+from recordsmith.loader.loader import Loader
+from recordsmith.loader.warning import PipelineWarning
 
-__all__ = ["Batches", "Dataset", "open_dataset"]
+__all__ = ["Dataset", "Loader", "PipelineWarning", "open_dataset"]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from typing import Self
 
 from recordsmith.dataset import StoredDataset
-from recordsmith.loader.batch import Batches
+from recordsmith.loader.loader import Verbs
+from recordsmith.loader.plan import Plan, plan_of
 from recordsmith.schema import Schema
 
 __all__ = ["Dataset", "open_dataset"]
 
 
-class Dataset(StoredDataset):
+class Dataset(Verbs, StoredDataset):
     """A dataset of TFRecord files: rows by number, in order, in batches and as tables.
 
     Attributes:
@@ -37,28 +39,12 @@ class Dataset(StoredDataset):
     33
     """
 
-    def batch(self, n: int, *, drop_last: bool = False, threads: int | None = None) -> Batches:
-        """Return the rows as batches: dicts of arrays, decoded ahead on threads of their own.
+    def _chain(self) -> Plan:
+        return plan_of(self)
 
-        Numbers of a fixed shape come as numpy arrays (masked where optional values are absent), those of varying
-        length as `Ragged`, byte strings and text as `ByteColumn`. Iterating again reads the data again.
-
-        Args:
-            n: rows per batch.
-            drop_last: leave out a last batch that is not full.
-            threads: how many threads decode; None: as many as there are cores, up to four. The result is the same.
-
-        >>> import recordsmith as rs, tempfile
-        >>> path = tempfile.mkdtemp() + "/data.tfrecord"
-        >>> with rs.RecordWriter(path) as writer:
-        ...     writer.write_columns({"n": range(5)}, rs.Schema({"n": rs.Scalar("int64")}))
-        >>> for batch in rs.open(path).batch(2):
-        ...     print(batch["n"])
-        [0 1]
-        [2 3]
-        [4]
-        """
-        return Batches(self, n, drop_last=drop_last, threads=threads)
+    def select(self, *names: str) -> Self:
+        """Keep only some features; the others are not even decoded."""
+        return StoredDataset.select(self, *names)
 
 
 def open_dataset(

@@ -1,0 +1,288 @@
+"""Batches out of a plan: tasks of a few batches each, done ahead by threads, given in order.
+
+Without a filter, every batch is a run of positions known beforehand: a task looks up its positions' records, fetches
+and changes them and cuts them into batches. With one, tasks give rows that are left, and those are put together to
+batches as they come. Either way a place between two batches is a few numbers, and work can begin at any such place.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from recordsmith.errors import PipelineError
+from recordsmith.loader.fetching import Fetcher
+from recordsmith.loader.order import ENDLESS, AllRecords
+from recordsmith.loader.plan import Batching, Plan, Rows
+from recordsmith.loader.row_access import concatenate, part_of
+from recordsmith.loader.verbs.pairs import INDEX, Paired
+from recordsmith.parallel import in_order, thread_pool
+
+__all__ = ["Cursor", "batch_count", "feed"]
+
+_MOST_WORKERS = 4
+_TASK_ROWS = 8192  # small rows: so many in a task that starting it does not count
+_TASK_BYTES = 4 << 20  # large rows: no more than this
+_STREAM_ROWS = 1024  # rows that a filter sees at a time
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """A place between two batches.
+
+    Attributes:
+        epoch: how many epochs were fed before.
+        batch: how many batches of this one.
+        position: where in the order the next row stands; only needed where rows are left out.
+    """
+
+    epoch: int = 0
+    batch: int = 0
+    position: int = 0
+
+
+def batch_count(plan: Plan) -> int:
+    """Return how many batches an epoch has."""
+    batching = _batching(plan)
+    if plan.drops_rows:
+        raise PipelineError(
+            "How many batches there are is not known before the rows are filtered.",
+            advice="Iterate to find out, or filter when the dataset is made.",
+        )
+    if plan.order.length >= ENDLESS:
+        raise PipelineError("There is no end to an endless repeat.", advice="Write .repeat(n), or count per epoch.")
+    count = _Ranges(plan, batching).count
+    start, stop = plan.batches_taken
+    return max(0, min(count, count if stop is None else stop) - start)
+
+
+def feed(plan: Plan, start: Cursor) -> Iterator[tuple[Any, Cursor]]:
+    """Give batches from a place on, each with the place after it."""
+    epochs = ENDLESS if plan.epochs_fed is None else plan.epochs_fed
+    if start.batch and not plan.drops_rows and plan.order.length < ENDLESS and start.batch >= batch_count(plan):
+        start = Cursor(start.epoch + 1)  # nothing is left of that epoch
+    with thread_pool(_workers(plan) + 1 if _workers(plan) else 1) as pool:
+        fetcher = Fetcher(plan.datasets)
+        for epoch in range(start.epoch, ENDLESS):
+            if epoch >= _last_epoch(start.epoch, epochs):
+                return
+            begin = start if epoch == start.epoch else Cursor(epoch)
+            batches = _streamed(plan, fetcher, begin, pool) if plan.drops_rows else _fixed(plan, fetcher, begin, pool)
+            yield from batches
+
+
+def _last_epoch(first: int, epochs: int) -> int:
+    """Return the epoch before which an iteration that is in `first` ends: iterations begin at multiples of `epochs`."""
+    return ENDLESS if epochs >= ENDLESS else (first // epochs + 1) * epochs
+
+
+def _workers(plan: Plan) -> int:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(_MOST_WORKERS, cores) if plan.workers is None else plan.workers
+
+
+def _batching(plan: Plan) -> Batching:
+    if plan.batching is None:
+        raise PipelineError("There are no batches yet.", advice="End the chain with .batch(n), or iterate over rows.")
+    return plan.batching
+
+
+# --- batches whose positions are known ---
+
+
+class _Ranges:
+    """Which positions each batch of an epoch has."""
+
+    def __init__(self, plan: Plan, batching: Batching) -> None:
+        self._length, self._size = plan.order.length, batching.size
+        whole, rest = divmod(self._length, self._size)
+        self.count = whole if batching.drop_last else whole + (rest > 0)
+        if plan.even_world is None or self._length >= ENDLESS:
+            return
+        world, rows = plan.even_world
+        if batching.drop_last:
+            self.count = rows // world // self._size
+        else:
+            # Every rank has as many batches as the one with the most rows.
+            most = (rows + world - 1) // world
+            self.count = (most + self._size - 1) // self._size
+
+    def of(self, batch: int) -> tuple[int, int]:
+        first, last = batch * self._size, min((batch + 1) * self._size, self._length)
+        if (self.count - 1) * self._size >= self._length:
+            # This rank has one row less, and that would have been the only one of its last batch: take it from the
+            # batch before.
+            if batch == self.count - 2:
+                last -= 1
+            elif batch == self.count - 1:
+                first, last = self._length - 1, self._length
+        return first, last
+
+
+def _fixed(plan: Plan, fetcher: Fetcher, start: Cursor, pool: Executor | None) -> Iterator[tuple[Any, Cursor]]:
+    batching = _batching(plan)
+    if _in_file_order(plan, start):
+        yield from _sequential(plan, batching, start.epoch)
+        return
+    ranges = _Ranges(plan, batching)
+    skipped, stop = plan.batches_taken
+    stop = ranges.count if stop is None else min(stop, ranges.count)
+
+    def work(group: tuple[int, int]) -> list[Any]:
+        spans = [ranges.of(batch) for batch in range(*group)]
+        rows = _rows_at(plan, fetcher, start.epoch, spans[0][0], spans[-1][1])
+        return [_batch(plan, batching, rows, a - spans[0][0], b - spans[0][0]) for a, b in spans]
+
+    groups = _groups(skipped + start.batch, stop, _batches_per_task(plan, fetcher, batching))
+    number = skipped + start.batch
+    for group in in_order(pool, work, groups, ahead=_tasks_ahead(plan)):
+        for batch in group:
+            number += 1
+            yield batch, Cursor(start.epoch + 1) if number >= stop else Cursor(start.epoch, number - skipped)
+
+
+def _in_file_order(plan: Plan, start: Cursor) -> bool:
+    """Say whether whole files are read from front to back, which the core does fastest by itself."""
+    plain = isinstance(plan.order, AllRecords) and plan.even_world is None and not plan.changes
+    return plain and start.batch == 0 and plan.batches_taken == (0, None)
+
+
+def _sequential(plan: Plan, batching: Batching, epoch: int) -> Iterator[tuple[Any, Cursor]]:
+    at = 0
+    batches = plan.datasets[0].read_batches(batching.size, drop_last=batching.drop_last, threads=_workers(plan))
+    for number, (columns, count) in enumerate(batches, 1):
+        numbers = np.arange(at, at + count, dtype=np.int64)
+        epochs = np.full(count, epoch, np.int64)
+        at += count
+        yield _batch(plan, batching, Rows(columns, numbers, epochs, numbers), 0, count), Cursor(epoch, number)
+
+
+def _groups(first: int, stop: int, most: int) -> Iterator[tuple[int, int]]:
+    """Cut a run of batches into tasks: small ones first, so that the first batch comes soon."""
+    size = 1
+    while first < stop:
+        yield first, min(first + size, stop)
+        first += size
+        size = min(size * 2, most)
+
+
+def _batches_per_task(plan: Plan, fetcher: Fetcher, batching: Batching) -> int:
+    if any(change.heavy for change in plan.changes):
+        return 1
+    rows = min(_TASK_ROWS, _TASK_BYTES / max(1.0, fetcher.record_bytes()))
+    most = max(1, int(rows // batching.size))
+    return most if plan.ahead is None else max(1, min(most, plan.ahead))
+
+
+def _tasks_ahead(plan: Plan) -> int:
+    workers = max(1, _workers(plan))
+    return workers + 1 if plan.ahead is None else max(1, min(workers + 1, plan.ahead))
+
+
+# --- batches of what a filter leaves ---
+
+
+def _streamed(plan: Plan, fetcher: Fetcher, start: Cursor, pool: Executor | None) -> Iterator[tuple[Any, Cursor]]:
+    length = plan.order.length
+
+    def work(first: int) -> Rows:
+        return _rows_at(plan, fetcher, start.epoch, first, min(first + _STREAM_ROWS, length))
+
+    assembly = _Assembly(plan, start)
+    held: tuple[Any, Cursor] | None = None  # a batch is given once it is known whether another follows
+    tasks = range(start.position, length, _STREAM_ROWS)
+    try:
+        for item in assembly.batches(in_order(pool, work, tasks, ahead=_tasks_ahead(plan))):
+            if held is not None:
+                yield held
+            held = item
+    except Exception:
+        if held is not None:
+            yield held  # what came before the error comes first
+        raise
+    if held is not None:
+        yield held[0], Cursor(start.epoch + 1)
+
+
+class _Assembly:
+    """Puts rows together to batches as they come."""
+
+    def __init__(self, plan: Plan, start: Cursor) -> None:
+        self._plan = plan
+        self._batching = _batching(plan)
+        self._start = start
+        self._skipped, self._stop = plan.batches_taken
+        self._made = start.batch + (self._skipped if start.batch else 0)
+        self._waiting: list[Rows] = []
+        self._count = 0
+
+    def batches(self, parts: Iterable[Rows]) -> Iterator[tuple[Any, Cursor]]:
+        """Give the batches that are wanted, each with the place after it."""
+        for rows in parts:
+            if len(rows):
+                self._waiting.append(rows)
+                self._count += len(rows)
+            while self._count >= self._batching.size:
+                yield from self._next(self._batching.size)
+                if self._enough:
+                    return
+        if self._count and not self._batching.drop_last:
+            yield from self._next(self._count)
+
+    @property
+    def _enough(self) -> bool:
+        return self._stop is not None and self._made >= self._stop
+
+    def _next(self, size: int) -> Iterator[tuple[Any, Cursor]]:
+        """Cut a batch from the waiting rows, and give it unless it is one of those that are skipped."""
+        rows = _joined(self._waiting)
+        rest = Rows(
+            {name: part_of(column, slice(size, None)) for name, column in rows.columns.items()},
+            *(values[size:] for values in (rows.numbers, rows.epochs, rows.positions)),
+        )
+        self._waiting, self._count = ([rest], len(rest)) if len(rest) else ([], 0)
+        self._made += 1
+        if self._made > self._skipped:
+            place = Cursor(self._start.epoch, self._made - self._skipped, int(rows.positions[size - 1]) + 1)
+            yield _batch(self._plan, self._batching, rows, 0, size), place
+
+
+def _joined(parts: list[Rows]) -> Rows:
+    if len(parts) == 1:
+        return parts[0]
+    columns = {name: concatenate([part.columns[name] for part in parts]) for name in parts[0].columns}
+    return Rows(
+        columns,
+        np.concatenate([part.numbers for part in parts]),
+        np.concatenate([part.epochs for part in parts]),
+        np.concatenate([part.positions for part in parts]),
+    )
+
+
+# --- common to both ---
+
+
+def _rows_at(plan: Plan, fetcher: Fetcher, epoch: int, first: int, last: int) -> Rows:
+    positions = np.arange(first, last, dtype=np.int64)
+    drawn = plan.order.at(epoch, positions)
+    rows = Rows(fetcher.columns(drawn.numbers), drawn.numbers, drawn.epochs, positions)
+    for change in plan.changes:
+        rows = change.apply(rows)
+    return rows
+
+
+def _batch(plan: Plan, batching: Batching, rows: Rows, first: int, last: int) -> Any:
+    part = slice(first, last)
+    whole = first == 0 and last == len(rows)
+    columns = rows.columns if whole else {name: part_of(column, part) for name, column in rows.columns.items()}
+    batch: Any = batching.collate(columns)
+    for change in plan.batch_changes:
+        if isinstance(change, Paired) and change.with_index:
+            batch = {**batch, INDEX: rows.numbers[part]}
+        batch = change.apply(batch)
+    return batch

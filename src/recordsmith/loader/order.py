@@ -1,0 +1,202 @@
+"""The order in which records are fed: which record is at which position, computed and never kept.
+
+Orders are put around each other, as verbs follow each other in a chain: a shuffle of a share of a part of the records.
+Each says which records are at given positions of a given epoch, so that any batch can be found from its number alone;
+that is what makes workers, prefetching and resuming agree about it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith import _core
+from recordsmith.dataset import StoredDataset
+from recordsmith.priorities import stream_key
+
+__all__ = ["ENDLESS", "AllRecords", "Drawn", "Order", "Part", "Records", "Remainder", "Repeated", "Shard", "Shuffled"]
+
+Int64s: TypeAlias = npt.NDArray[np.int64]
+Remainder: TypeAlias = Literal["even", "drop", "repeat"]
+
+ENDLESS = 1 << 62
+"""The length of an order that never ends."""
+
+
+class Drawn(NamedTuple):
+    """Records at some positions.
+
+    Attributes:
+        numbers: the records.
+        epochs: the epoch of each, as random streams count it: every pass over the data has another.
+    """
+
+    numbers: Int64s
+    epochs: Int64s
+
+
+class Order(ABC):
+    """A sequence of records, another one in each epoch.
+
+    Attributes:
+        length: how many records it has; ENDLESS if there is no end.
+    """
+
+    length: int
+
+    @abstractmethod
+    def at(self, epoch: int, positions: Int64s) -> Drawn:
+        """Return the records at these positions, which are below `length`."""
+
+
+@dataclass(frozen=True)
+class Records(Order):
+    """Records one after the other.
+
+    >>> Records(5).at(0, np.array([0, 3])).numbers.tolist()
+    [0, 3]
+    """
+
+    length: int
+    first: int = 0
+
+    def at(self, epoch: int, positions: Int64s) -> Drawn:
+        """Return the records at these positions."""
+        return Drawn(positions + self.first, np.full(len(positions), epoch, np.int64))
+
+
+class AllRecords(Order):
+    """All records of a dataset as they lie in its files; they are only counted when their number is asked for."""
+
+    def __init__(self, dataset: StoredDataset) -> None:
+        self._dataset = dataset
+
+    @property
+    def length(self) -> int:  # type: ignore[override] # read only
+        """How many records there are."""
+        return len(self._dataset)
+
+    def at(self, epoch: int, positions: Int64s) -> Drawn:
+        """Return the records at these positions."""
+        return Drawn(positions, np.full(len(positions), epoch, np.int64))
+
+
+@dataclass(frozen=True)
+class Shuffled(Order):
+    """A uniform permutation of another order, a new one in each epoch.
+
+    >>> order = Shuffled(Records(5), seed=0)
+    >>> sorted(order.at(0, np.arange(5)).numbers.tolist())
+    [0, 1, 2, 3, 4]
+    """
+
+    inner: Order
+    seed: int
+    reshuffle: bool = True
+    length: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "length", self.inner.length)
+
+    def at(self, epoch: int, positions: Int64s) -> Drawn:
+        """Return the records at these positions."""
+        key = stream_key(self.seed, f"shuffle/{epoch if self.reshuffle else 0}")
+        return self.inner.at(epoch, _permutation(self.length, key).at(positions))
+
+
+@dataclass(frozen=True)
+class Part(Order):
+    """A run of positions of another order.
+
+    >>> Part(Records(10), 2, 5).at(0, np.arange(3)).numbers.tolist()
+    [2, 3, 4]
+    """
+
+    inner: Order
+    start: int
+    stop: int
+    length: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "length", max(0, min(self.stop, self.inner.length) - self.start))
+
+    def at(self, epoch: int, positions: Int64s) -> Drawn:
+        """Return the records at these positions."""
+        return self.inner.at(epoch, positions + self.start)
+
+
+@dataclass(frozen=True)
+class Shard(Order):
+    """The share of one rank: every world-th position.
+
+    Args:
+        inner: the order of all ranks together.
+        rank: whose share it is.
+        world: how many ranks there are.
+        remainder: what becomes of positions that do not divide evenly: "even" gives some ranks one more, "drop" leaves
+            them out, "repeat" fills up from the beginning.
+
+    >>> [Shard(Records(5), rank, 2).at(0, np.arange(2)).numbers.tolist() for rank in range(2)]
+    [[0, 2], [1, 3]]
+    """
+
+    inner: Order
+    rank: int
+    world: int
+    remainder: Remainder = "even"
+    length: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        whole, rest = divmod(self.inner.length, self.world)
+        more = {"even": self.rank < rest, "drop": False, "repeat": rest > 0}[self.remainder]
+        object.__setattr__(self, "length", ENDLESS if self.inner.length >= ENDLESS else whole + more)
+
+    def at(self, epoch: int, positions: Int64s) -> Drawn:
+        """Return the records at these positions."""
+        return self.inner.at(epoch, (positions * self.world + self.rank) % self.inner.length)
+
+
+@dataclass(frozen=True)
+class Repeated(Order):
+    """Another order several times, each time as another epoch of it.
+
+    >>> Repeated(Records(2), 3).at(0, np.arange(6)).epochs.tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+
+    inner: Order
+    times: int | None
+    length: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        total = ENDLESS if self.times is None else self.inner.length * self.times
+        object.__setattr__(self, "length", min(ENDLESS, total) if self.inner.length else 0)
+
+    def at(self, epoch: int, positions: Int64s) -> Drawn:
+        """Return the records at these positions."""
+        rounds = positions // self.inner.length
+        within = positions - rounds * self.inner.length
+        first = epoch * (self.times or 1)
+        return by_epoch(rounds + first, within, self.inner.at)
+
+
+def by_epoch(epochs: Int64s, positions: Int64s, at: Callable[[int, Int64s], Drawn]) -> Drawn:
+    """Look positions of several epochs up, epoch by epoch."""
+    if len(epochs) == 0 or epochs[0] == epochs[-1]:  # they never fall
+        return at(int(epochs[0]) if len(epochs) else 0, positions)
+    numbers, found = np.empty_like(positions), np.empty_like(positions)
+    for epoch in np.unique(epochs).tolist():
+        mine = epochs == epoch
+        numbers[mine], found[mine] = at(epoch, positions[mine])
+    return Drawn(numbers, found)
+
+
+@lru_cache(maxsize=8)  # a small one is a table, and the last epochs' may be asked for again
+def _permutation(length: int, key: int) -> _core.Permutation:
+    return _core.Permutation(length, key)

@@ -1,0 +1,154 @@
+"""What a chain of verbs amounts to: which records, in which order, changed how, in which batches."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
+
+from recordsmith.dataset import StoredDataset
+from recordsmith.errors import PipelineError, did_you_mean, list_names
+from recordsmith.loader.order import AllRecords, Order
+from recordsmith.schema import Feature
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["BatchChange", "Batching", "Plan", "RowChange", "Rows", "plan_of"]
+
+Batch = dict[str, Any]
+
+
+@dataclass
+class Rows:
+    """Some rows on their way from the files to a batch.
+
+    Attributes:
+        columns: the features by name.
+        numbers: which record each row is.
+        epochs: in which epoch.
+        positions: where in the order it stood.
+    """
+
+    columns: dict[str, Any]
+    numbers: npt.NDArray[np.int64]
+    epochs: npt.NDArray[np.int64]
+    positions: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
+class RowChange(ABC):
+    """Something done to each row by itself. What becomes of a row depends on the row, its record and its epoch alone.
+
+    Attributes:
+        drops_rows: it may leave rows out.
+        heavy: it takes so long that a batch is worth a task of its own.
+        processes: it is Python that should run in processes of its own.
+    """
+
+    drops_rows: bool = False
+    heavy: bool = False
+
+    @abstractmethod
+    def apply(self, rows: Rows) -> Rows:
+        """Return the rows after the change."""
+
+
+class BatchChange(ABC):
+    """Something done to each batch."""
+
+    @abstractmethod
+    def apply(self, batch: Any) -> Any:
+        """Return the batch after the change."""
+
+
+@dataclass(frozen=True)
+class Batching:
+    """How rows become batches.
+
+    Attributes:
+        size: rows in a batch.
+        drop_last: leave out a last batch that is not full.
+    """
+
+    size: int
+    drop_last: bool = False
+
+    def collate(self, columns: Batch) -> Batch:
+        """Turn the columns of a batch's rows into what is fed."""
+        return columns
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a chain of verbs amounts to. Verbs make a new one from the one before.
+
+    Attributes:
+        datasets: where the records come from; they are numbered through.
+        features: what rows have, by name; None where a user's function has made that unknown.
+        order: which records, in which order.
+        changes: what is done to rows.
+        batching: how they become batches; None before that.
+        batch_changes: what is done to batches.
+        epochs_fed: how often the batches are repeated after batching; None without end.
+        batches_taken: a part of each epoch's batches, as (start, stop).
+        ahead: how many batches may be ready before they are asked for; None chooses.
+        workers: how many threads; None chooses.
+        verbs: the chain as it was written, JSON-ready.
+        even_world: the number of ranks that must all have the same number of batches, and the records of all of them.
+        skips_errors: rows with errors are left out and counted.
+    """
+
+    datasets: tuple[StoredDataset, ...]
+    features: Mapping[str, Feature] | None
+    order: Order
+    changes: tuple[RowChange, ...] = ()
+    batching: Batching | None = None
+    batch_changes: tuple[BatchChange, ...] = ()
+    epochs_fed: int | None = 1
+    batches_taken: tuple[int, int | None] = (0, None)
+    ahead: int | None = None
+    workers: int | None = None
+    verbs: tuple[dict[str, Any], ...] = ()
+    even_world: tuple[int, int] | None = None
+    known: frozenset[str] = field(default_factory=frozenset)  # shuffled, repeated, sharded: for the checks of verbs
+    skips_errors: bool = False
+
+    def then(self, verb: str, settings: Mapping[str, Any] | None = None, **changes: Any) -> Self:
+        """Return the plan after one more verb."""
+        written = {"verb": verb, **{name: value for name, value in (settings or {}).items() if value is not None}}
+        return replace(self, verbs=(*self.verbs, written), **changes)
+
+    def has(self, fact: str) -> bool:
+        """Say whether a verb with this effect came before."""
+        return fact in self.known
+
+    @property
+    def drops_rows(self) -> bool:
+        """Whether the number of rows is only known once they were read."""
+        return any(change.drops_rows for change in self.changes)
+
+    def feature(self, name: str, verb: str) -> Feature | None:
+        """Return a feature that a verb speaks of, or explain that there is none; None if nothing is known of rows."""
+        if self.features is None:
+            return None
+        if name not in self.features:
+            raise PipelineError(
+                f"{verb} names a feature {name!r} that the rows do not have.{did_you_mean(name, self.features)}",
+                expected=list_names(self.features),
+            )
+        return self.features[name]
+
+    def before_batching(self, verb: str, advice: str) -> None:
+        """Refuse a verb that is about rows once there are batches."""
+        if self.batching is not None:
+            raise PipelineError(f"{verb} after batching would {advice}")
+
+
+def plan_of(dataset: StoredDataset) -> Plan:
+    """Return the plan of a dataset without any verb: all records as they lie in the files."""
+    return Plan((dataset,), dict(dataset.schema), AllRecords(dataset))

@@ -1,0 +1,30 @@
+"""batch: rows in batches of n."""
+
+from __future__ import annotations
+
+from recordsmith.errors import PipelineError
+from recordsmith.loader.plan import Batching, Plan
+
+__all__ = ["batch", "check_batch", "check_threads"]
+
+
+def batch(plan: Plan, n: int, *, drop_last: bool, threads: int | None) -> Plan:
+    """Put rows together n at a time; see `Loader.batch`."""
+    check_batch(plan, "batch", n)
+    check_threads(threads)
+    settings = {"n": int(n), "drop_last": drop_last or None}
+    return plan.then("batch", settings, batching=Batching(int(n), drop_last), workers=threads)
+
+
+def check_threads(threads: int | None) -> None:
+    """Refuse a number of threads that is none."""
+    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 0):
+        raise PipelineError("The number of threads is 0 or more.", found=repr(threads))
+
+
+def check_batch(plan: Plan, verb: str, n: int) -> None:
+    """Refuse a size that is none, and batches of batches."""
+    if isinstance(n, bool) or not hasattr(n, "__index__") or n < 1:
+        raise PipelineError("A batch has at least one row.", found=repr(n), expected="a whole number from 1")
+    if plan.batching is not None:
+        raise PipelineError(f"{verb} after batching would make batches of batches.", advice="Batch once.")

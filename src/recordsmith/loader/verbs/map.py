@@ -1,0 +1,96 @@
+"""map: a function of your own, for each row or for each batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from recordsmith.errors import PipelineError, import_extra
+from recordsmith.loader.errors_in_functions import in_function
+from recordsmith.loader.plan import BatchChange, Plan, RowChange, Rows
+from recordsmith.loader.row_access import collate_values, row_of
+
+__all__ = ["map_rows"]
+
+Function = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class MappedRows(RowChange):
+    """Puts each row through a function."""
+
+    function: Function
+    processes: bool
+    heavy = True
+
+    def apply(self, rows: Rows) -> Rows:
+        """Return the rows that the function made."""
+        if self.processes:
+            loky = import_extra("loky", extra="make", purpose="running a Python function in worker processes")
+            mapped = loky.get_reusable_executor().submit(map_columns, self.function, rows).result()
+        else:
+            mapped = map_columns(self.function, rows)
+        return Rows(mapped, rows.numbers, rows.epochs, rows.positions)
+
+
+@dataclass(frozen=True)
+class MappedBatch(BatchChange):
+    """Puts each batch through a function."""
+
+    function: Function
+
+    def apply(self, batch: Any) -> Any:
+        """Return the batch that the function made."""
+        try:
+            return self.function(batch)
+        except Exception as error:
+            error.add_note(f"It was raised by {function_name(self.function)}, which .map() called for a batch.")
+            raise
+
+
+def map_rows(plan: Plan, function: Function, *, processes: bool) -> Plan:
+    """Put each row, or after batching each batch, through a function; see `Loader.map`."""
+    if not callable(function):
+        raise PipelineError("map needs a function.", found=repr(function))
+    plan = plan.then("map", {"function": function_name(function)})
+    if plan.batching is not None:
+        if processes:
+            raise PipelineError(
+                "A function of batches runs on threads.", advice="Use processes=True before .batch(), for rows."
+            )
+        return replace(plan, batch_changes=(*plan.batch_changes, MappedBatch(function)), features=None)
+    return replace(plan, changes=(*plan.changes, MappedRows(function, processes)), features=None)
+
+
+def map_columns(function: Function, rows: Rows) -> dict[str, Any]:
+    """Put rows through a function one by one, and the results together to columns again."""
+    results = []
+    for number in range(len(rows)):
+        with in_function("map", function, rows, number):
+            result = function(row_of(rows.columns, number))
+            if not isinstance(result, Mapping):
+                raise PipelineError(
+                    "A function of rows returns a row: a mapping of names to values.",
+                    found=f"{type(result).__name__} for record {int(rows.numbers[number])}",
+                    advice="To leave rows out, use .filter().",
+                )
+            results.append(result)
+    names = list(results[0]) if results else list(rows.columns)
+    for number, result in enumerate(results):
+        if list(result) != names and set(result) != set(names):
+            raise PipelineError(
+                "A function of rows returned different features for different rows.",
+                found=f"{sorted(map(str, result))} for record {int(rows.numbers[number])}",
+                expected=f"{sorted(names)}, as for the rows before it",
+            )
+    return {name: collate_values([result[name] for result in results], name) for name in names}
+
+
+def function_name(function: Function) -> str:
+    """Name a function.
+
+    >>> function_name(len)
+    'len'
+    """
+    return str(getattr(function, "__qualname__", type(function).__name__))

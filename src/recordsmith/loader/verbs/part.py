@@ -1,0 +1,40 @@
+"""take and skip: the first so many, or all but them. Of rows before batching, of batches after it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from recordsmith.errors import PipelineError
+from recordsmith.loader.order import ENDLESS, Part
+from recordsmith.loader.plan import Plan
+from recordsmith.loader.verbs.shuffle import check_whole_number
+
+__all__ = ["skip", "take"]
+
+
+def take(plan: Plan, n: int) -> Plan:
+    """Keep the first n rows or batches; see `Loader.take`."""
+    check_whole_number("take's number", n, least=0)
+    return _part(plan, "take", n, 0, n)
+
+
+def skip(plan: Plan, n: int) -> Plan:
+    """Leave out the first n rows or batches; see `Loader.skip`."""
+    check_whole_number("skip's number", n, least=0)
+    return _part(plan, "skip", n, n, ENDLESS)
+
+
+def _part(plan: Plan, verb: str, n: int, start: int, stop: int) -> Plan:
+    if plan.batching is not None:
+        if plan.epochs_fed != 1:
+            raise PipelineError(f"{verb} after repeat of batches has no meaning.", advice=f"Write .{verb}().repeat().")
+        first, last = plan.batches_taken
+        end = None if stop >= ENDLESS and last is None else min(first + stop, ENDLESS if last is None else last)
+        return plan.then(verb, {"n": n}, batches_taken=(first + start, end))
+    if plan.drops_rows:
+        raise PipelineError(
+            f"{verb} after filter is not known before the rows are read.",
+            advice=f"Write .{verb}() before .filter(), or after .batch() to count batches.",
+        )
+    part = plan.then(verb, {"n": n}, order=Part(plan.order, start, stop))
+    return replace(part, even_world=None)

@@ -1,0 +1,40 @@
+"""select: only some features; the others are not even decoded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recordsmith.errors import PipelineError, list_names
+from recordsmith.loader.plan import BatchChange, Plan, RowChange, Rows
+
+__all__ = ["select"]
+
+
+@dataclass(frozen=True)
+class Selected(RowChange, BatchChange):
+    """Keeps some columns."""
+
+    names: tuple[str, ...]
+
+    def apply(self, rows: object) -> object:  # type: ignore[override] # rows or a batch
+        """Return the rows or the batch with the columns that are wanted."""
+        if isinstance(rows, Rows):
+            rows.columns = {name: rows.columns[name] for name in self.names}
+            return rows
+        return {name: rows[name] for name in self.names}  # type: ignore[index]
+
+
+def select(plan: Plan, names: tuple[str, ...]) -> Plan:
+    """Keep some features; see `Loader.select`."""
+    if not names:
+        raise PipelineError("select needs at least one feature.", expected=list_names(plan.features or ()))
+    for name in names:
+        plan.feature(name, "select")
+    features = None if plan.features is None else {name: plan.features[name] for name in names}
+    settings = {"names": list(names)}
+    if plan.batching is not None:
+        return plan.then("select", settings, features=features, batch_changes=(*plan.batch_changes, Selected(names)))
+    if plan.changes:
+        return plan.then("select", settings, features=features, changes=(*plan.changes, Selected(names)))
+    datasets = tuple(dataset.select(*names) for dataset in plan.datasets)
+    return plan.then("select", settings, features=features, datasets=datasets)

@@ -1,0 +1,52 @@
+"""shuffle: a new random order in each epoch."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from recordsmith.errors import PipelineError
+from recordsmith.loader.order import ENDLESS, Shuffled
+from recordsmith.loader.plan import Plan
+from recordsmith.loader.warning import PipelineWarning, caller_level
+
+__all__ = ["shuffle"]
+
+
+def shuffle(plan: Plan, seed: int, *, buffer: int | None, reshuffle: bool) -> Plan:
+    """Put the rows into a random order; see `Loader.shuffle`."""
+    check_whole_number("The seed", seed, least=None)
+    plan.before_batching("shuffle", "leave the rows of each batch together. Shuffle first: .shuffle().batch().")
+    if plan.has("repeated"):
+        if plan.order.length >= ENDLESS:
+            raise PipelineError(
+                "shuffle after an endless repeat has nothing to shuffle.",
+                advice="Shuffle first: .shuffle().repeat().",
+            )
+        warnings.warn(
+            PipelineWarning(
+                "P002",
+                "shuffle after repeat mixes the epochs: some records come several times before others come once. "
+                "Shuffle first: .shuffle().repeat().",
+            ),
+            stacklevel=caller_level(),
+        )
+    settings = {"seed": seed, "buffer": buffer, "reshuffle": None if reshuffle else False}
+    if buffer is not None:
+        from recordsmith.loader.buffer_shuffle import BufferShuffled
+
+        check_whole_number("The buffer", buffer, least=1)
+        order: Any = BufferShuffled(plan.order, seed, buffer, reshuffle)
+    else:
+        order = Shuffled(plan.order, seed, reshuffle)
+    return plan.then("shuffle", settings, order=order, known=plan.known | {"shuffled"})
+
+
+def check_whole_number(what: str, number: Any, *, least: int | None) -> None:
+    """Refuse what is no whole number, or one that is too small.
+
+    >>> check_whole_number("The buffer", 10, least=1)
+    """
+    if isinstance(number, bool) or not hasattr(number, "__index__") or (least is not None and number < least):
+        limit = "" if least is None else f" from {least} on"
+        raise PipelineError(f"{what} is a whole number{limit}.", found=repr(number))

@@ -10,10 +10,11 @@ from typing import Any
 from recordsmith import _core
 from recordsmith.compression import reading_compression
 from recordsmith.dataset.layout import find_layout
+from recordsmith.dataset.picture_features import with_pictures
 from recordsmith.errors import SchemaError
 from recordsmith.schema import Bytes, Feature, Scalar, Schema, Steps, Tensor, Text
 
-__all__ = ["Census", "infer_schema", "sample_census", "schema_from_census", "take_census"]
+__all__ = ["Census", "infer_from_files", "infer_schema", "sample_census", "schema_from_census", "take_census"]
 
 _ALL = 2**64 - 1
 _SAMPLED_FILES = 32
@@ -62,8 +63,9 @@ def infer_schema(
 
     All records are read, unless `records` limits how many of each file. A feature that always has one value becomes a
     Scalar, Text or Bytes; one that always has k values a Tensor of shape (k,); anything else a Tensor of shape
-    (None,). A feature that some records lack becomes optional. What was an image, a label or a matrix is not in the
-    file: edit the result where you know more.
+    (None,). A feature that some records lack becomes optional. Bytes of which every value has the header of a JPEG,
+    PNG, WebP or GIF become an Image. What was a label or a matrix is not in the file: edit the result where you know
+    more.
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"
@@ -77,8 +79,21 @@ def infer_schema(
     })
     """
     files = find_layout(path).select(split).files
+    return infer_from_files(files, compression, records=records)[0]
+
+
+def infer_from_files(
+    files: Sequence[str], compression: str | None = "auto", *, records: int | None = None
+) -> tuple[Schema, Census]:
+    """Infer a schema from files, and say what it was inferred from.
+
+    >>> schema, census = infer_from_files([])
+    >>> len(schema), census.records
+    (0, 0)
+    """
     census = take_census(files, compression, records_per_file=_ALL if records is None else records)
-    return schema_from_census(census, files)
+    schema = schema_from_census(census, files)
+    return with_pictures(schema, files, compression, records_per_file=records), census
 
 
 def take_census(

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recordsmith.dataset.inference import schema_from_census, take_census
+from recordsmith.dataset.inference import infer_from_files
 from recordsmith.dataset.layout import find_layout
 from recordsmith.dataset.manifest import read_manifest
 from recordsmith.errors import SchemaError
@@ -67,8 +67,8 @@ def find_schema(
     layout = find_layout(paths).select(split)
     if layout.schema is not None and not infer:
         return FoundSchema(layout.schema, layout.described_by, 0, False, layout.files)
-    census = take_census(layout.files) if records is None else take_census(layout.files, records_per_file=records)
-    return FoundSchema(schema_from_census(census, layout.files), None, census.records, census.complete, layout.files)
+    schema, census = infer_from_files(layout.files, records=records)
+    return FoundSchema(schema, None, census.records, census.complete, layout.files)
 
 
 def is_schema_file(path: str | os.PathLike[str]) -> bool:

@@ -211,6 +211,10 @@ def test_schema_and_columns_that_it_does_not_have(make, visits):
     make(visits, "--schema", "schema.json")
     assert rs.open("out").schema["outcome"].names == ("well", "ill")
     assert rows()[0]["age"].dtype == np.float32
+    os.rename("out", "first")
+    for path in ("first", "first/features.json", "first/recordsmith.json"):
+        make(visits, "--schema", path, "--overwrite")
+        assert rs.open("out").schema == rs.open("first").schema
 
 
 def test_label_and_text(make, visits):
@@ -427,7 +431,9 @@ MISTYPED = [
     (["--shard-size", "large"], "This is not a size."),
     (["--name", "a/b"], "A dataset's name"),
     (["--strtify"], "--stratify"),
-    (["--schema", "none.json"], "No such file"),
+    (["--schema", "none.json"], "There is no such file or folder"),
+    (["--resize", "8x8", "--kind", "tfrecords"], "has no option --resize"),
+    (["--vocabulary", "note", "--tfidf", "note"], "can become numbers in one way only"),
 ]
 
 
@@ -451,6 +457,12 @@ def test_a_source_that_is_not_there(make, visits):
     assert "There is no such file or folder" in make("visit.csv", code=2).stderr
     assert "Did you mean 'visits.csv'?" in make("visit.csv", code=2).stderr
     assert not os.path.exists("out")
+
+
+def test_no_source_is_wrong_use(run, photos):
+    result = run("make", "--stratify", photos, "-o", "out")
+    assert result.exit_code == 2
+    assert "--stratify took 'photos'" in result.stderr
 
 
 def test_no_output_is_wrong_use(run, visits):

@@ -7,7 +7,7 @@ import errno
 import json
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +21,9 @@ from recordsmith.cli.make_values import (
     split_option,
     stratify_option,
 )
+
+if TYPE_CHECKING:
+    from recordsmith.make.source import Source
 
 __all__ = ["make"]
 
@@ -80,7 +83,7 @@ class _UnderHeadings(click.Command):
     short_help="Make a dataset from pictures, tables, arrays or records: split, balanced, checked.",
     epilog=_EXAMPLES,
 )
-@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
+@click.argument("sources", metavar="SOURCE...", nargs=-1)
 @click.option("-o", "--output", metavar="FOLDER", required=True, help="Where the dataset goes.")
 @click.option("--name", metavar="NAME", help="How its files begin; without it, as the folder is called.")
 @click.option("--overwrite", is_flag=True, help="Replace the dataset that is there, or a run that did not end.")
@@ -99,7 +102,12 @@ class _UnderHeadings(click.Command):
     help="What the source is, where its path does not tell: images, csv, jsonl, parquet, arrays, webdataset, "
     "tfrecords or video.",
 )
-@click.option("--schema", metavar="FILE", help="What the records hold, as `recordsmith schema -o` writes it.")
+@click.option(
+    "--schema",
+    metavar="PATH",
+    help="What the records hold: a file that `recordsmith schema -o` wrote, a features.json, a schema.pbtxt, or "
+    "another dataset.",
+)
 @click.option("--label", metavar="COLUMN", help="The column that is the class, or the target.")
 @click.option("--text", metavar="COLUMN", multiple=True, help="A column that is text, whatever it looks like.")
 @click.option("--images", metavar="COLUMN", multiple=True, help="A column that holds the paths of pictures.")
@@ -208,19 +216,21 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
     """
     from recordsmith.cli.consoles import output_console, print_to
     from recordsmith.cli.progress import making_progress
+    from recordsmith.facts import find_schema
     from recordsmith.make.maker import make as make_dataset
-    from recordsmith.make.sources.detect import source_for
-    from recordsmith.schema import Schema
     from recordsmith.view.made_tables import made_json, made_renderable
 
+    if not sources:
+        took = options["stratify"]
+        hint = f" --stratify took {took!r}: write --stratify= for the label." if isinstance(took, str) else ""
+        raise click.UsageError(f"Missing argument 'SOURCE...'.{hint}")
     if options["schema"] is not None:
-        options["schema"] = Schema.load(options["schema"])
+        options["schema"] = find_schema(options["schema"]).schema
     if options["channels"] is not None:
         options["channels"] = int(options["channels"])
-    asked = {its: options[ours] for ours, its in _OF_THE_SOURCE.items() if options[ours] not in (None, ())}
     with _resumable(output), making_progress() as on_progress:
         made = make_dataset(
-            source_for(sources[0] if len(sources) == 1 else list(sources), options["kind"], **asked),
+            _source(sources, options),
             output,
             schema=options["schema"],
             name=options["name"],
@@ -249,6 +259,22 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
         console = output_console()
         print_to(console, made_renderable(made, folder=output, width=console.width))
     ctx.exit(0 if made.ok else 1)
+
+
+def _source(paths: tuple[str, ...], options: dict[str, Any]) -> Source:
+    """Return the source, with those of the options that are about it."""
+    from recordsmith.errors import RecordsmithError
+    from recordsmith.make.sources.detect import source_for
+
+    asked = {its: options[ours] for ours, its in _OF_THE_SOURCE.items() if options[ours] not in (None, ())}
+    try:
+        return source_for(paths[0] if len(paths) == 1 else list(paths), options["kind"], **asked)
+    except RecordsmithError as error:
+        for ours, its in _OF_THE_SOURCE.items():
+            if f"no option {its!r}" in error.problem:  # the user knows it by another name
+                error.problem = error.problem.replace(f"no option {its!r}", f"no option --{ours}")
+                error.expected = None
+        raise
 
 
 @contextlib.contextmanager

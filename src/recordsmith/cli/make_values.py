@@ -143,6 +143,14 @@ def finishers(
     """
     from recordsmith.make.finish import BpeIds, Tfidf, VocabularyIds
 
+    features = [feature for feature, _ in (*vocabulary, *tokenize, *tfidf)]
+    for feature in features:
+        if features.count(feature) > 1:
+            raise RecordsmithError(
+                f"The text {feature!r} can become numbers in one way only: they take its place.",
+                feature=feature,
+                advice="In Python, finish=[...] with into= and keep_text= gives them names of their own.",
+            )
     made: list[Finisher] = []
     for feature, amount in vocabulary:
         made.append(_finisher(VocabularyIds, feature, amount, file="vocabulary"))

@@ -23,12 +23,16 @@ from recordsmith.loader.row_access import concatenate, part_of
 from recordsmith.loader.verbs.pairs import INDEX, Paired
 from recordsmith.parallel import in_order, thread_pool
 
-__all__ = ["Cursor", "batch_count", "feed"]
+__all__ = ["Cursor", "UnknownLengthError", "batch_count", "feed"]
 
 _MOST_WORKERS = 4
 _TASK_ROWS = 8192  # small rows: so many in a task that starting it does not count
 _TASK_BYTES = 4 << 20  # large rows: no more than this
 _STREAM_ROWS = 1024  # rows that a filter sees at a time
+
+
+class UnknownLengthError(PipelineError, TypeError):
+    """The length of a chain is not known beforehand. Also a TypeError: that is how list() is told to do without it."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +54,14 @@ def batch_count(plan: Plan) -> int:
     """Return how many batches an epoch has."""
     batching = _batching(plan)
     if plan.drops_rows:
-        raise PipelineError(
+        raise UnknownLengthError(
             "How many batches there are is not known before the rows are filtered.",
             advice="Iterate to find out, or filter when the dataset is made.",
         )
     if plan.order.length >= ENDLESS:
-        raise PipelineError("There is no end to an endless repeat.", advice="Write .repeat(n), or count per epoch.")
+        raise UnknownLengthError(
+            "There is no end to an endless repeat.", advice="Write .repeat(n), or count per epoch."
+        )
     count = _Ranges(plan, batching).count
     start, stop = plan.batches_taken
     return max(0, min(count, count if stop is None else stop) - start)

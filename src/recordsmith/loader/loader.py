@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from recordsmith.errors import PipelineError
-from recordsmith.loader.engine import Cursor, batch_count, feed
+from recordsmith.loader.engine import Cursor, UnknownLengthError, batch_count, feed
 from recordsmith.loader.order import Remainder
 from recordsmith.loader.plan import Batching, Plan
 from recordsmith.loader.row_access import row_of
@@ -211,9 +211,11 @@ class Loader(Verbs):
         plan = self._made_plan
         if plan.batching is None:
             if plan.drops_rows:
-                raise PipelineError("How many rows there are is not known before they are filtered.")
+                raise UnknownLengthError("How many rows there are is not known before they are filtered.")
             return plan.order.length
-        return batch_count(plan) * (1 if plan.epochs_fed is None else plan.epochs_fed)
+        if plan.epochs_fed is None:
+            raise UnknownLengthError("There is no end to an endless repeat.")
+        return batch_count(plan) * plan.epochs_fed
 
     def __iter__(self) -> Iterator[Any]:
         plan = self._made_plan
@@ -274,7 +276,7 @@ class Loader(Verbs):
         plan = self._made_plan
         data = [(dataset.files and [_base(file) for file in dataset.files], len(dataset)) for dataset in plan.datasets]
         return {
-            "verbs": " ".join(_shown(verb) for verb in plan.verbs),
+            "verbs": " ".join(_shown(verb) for verb in plan.verbs if verb["verb"] != "prefetch"),
             "data": hashlib.blake2b(json.dumps(data).encode(), digest_size=8).hexdigest(),
         }
 

@@ -152,7 +152,11 @@ def _targets(
                 expected=list_names(known),
             )
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
-            raise RecordsmithError(f"The balance asks for a class {name!r} that many times.", found=repr(count))
+            raise RecordsmithError(
+                f"The balance asks for {name!r} a number of times that cannot be.",
+                found=repr(count),
+                expected="a whole number from 0",
+            )
         if name in there:
             targets[class_names.index(name)] = int(count)
         elif count > 0:

@@ -158,7 +158,7 @@ class _Maker:
         self._schema = schema if schema is not None else self._source_schema()
         self._label = self._find_label()
         self._stratum = self._find_stratum()
-        self._warnings: list[str] = []
+        self._warnings = [*source.warnings]
         self._recipe = Recipe(
             schema=self._schema,
             function=options.function,
@@ -209,7 +209,7 @@ class _Maker:
             raise SchemaError(
                 "It is not clear which feature is the label.",
                 found=f"the features {list_names(self._schema)}",
-                advice="Name it with stratify=, or declare one feature as rs.Label.",
+                advice="Name it: --label on the command line, label= of the source, or declare it as rs.Label.",
             )
         return found
 
@@ -270,10 +270,11 @@ class _Maker:
             )
         self._check_rejects(staging, None)
         if staging.rows == 0:
+            reasons = commonest_reasons(staging.path("rejected.jsonl"), most=3)
             raise RecordsmithError(
                 "There is no row to write.",
                 path=str(self._source.describe().get("path", "")) or None,
-                found=f"{staging.counts['source_rows']} rows, of which {staging.counts['rejects']} were refused",
+                found="; ".join([f"{staging.counts['source_rows']} rows in the source", *map(str, reasons)]),
             )
         staging.finish_chunks()
 

@@ -47,18 +47,15 @@ def publish(
     staging: Staging, out: str, manifest: str, *, shards: Sequence[str], texts: dict[str, str], rejected: bool
 ) -> None:
     """Move shards, texts and the file of rejects to the output folder, write the manifest, and remove the staging."""
-    for name, text in texts.items():
+    for name, text in {**texts, MANIFEST_NAME: manifest}.items():
         write_text_atomically(staging.path("shards", name), text)
     new = [*shards, *texts]
     if rejected:
         with write_atomically(staging.path("shards", REJECTED_NAME)) as temporary:
             shutil.copyfile(staging.path(REJECTED_NAME), temporary)
         new.append(REJECTED_NAME)
-    document = {
-        "manifest": manifest,
-        "move": new,
-        "remove": [name for name in map(os.path.basename, _dataset_files(out)) if name not in new],
-    }
+    old = [name for name in map(os.path.basename, _dataset_files(out)) if name != MANIFEST_NAME]
+    document = {"move": new, "remove": [name for name in old if name not in new]}
     write_text_atomically(staging.path(_LIST), json.dumps(document))
     finish_publishing(staging, out)
 
@@ -70,22 +67,22 @@ def finish_publishing(staging: Staging, out: str) -> bool:
             document: dict[str, Any] = json.load(file)
     except FileNotFoundError:
         return False
-    with contextlib.suppress(FileNotFoundError):
-        os.remove(os.path.join(out, MANIFEST_NAME))  # the old one: from here on the folder is in between
+    if os.path.exists(staging.path("shards", MANIFEST_NAME)):
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(os.path.join(out, MANIFEST_NAME))  # the old one: from here on the folder is in between
     for name in document["remove"]:
         with contextlib.suppress(FileNotFoundError):
             os.remove(os.path.join(out, name))
-    for name in document["move"]:
+    for name in [*document["move"], MANIFEST_NAME]:
         staged = staging.path("shards", name)
         if os.path.exists(staged):
-            put_in_place(staged, os.path.join(out, name), sync=False)
+            put_in_place(staged, os.path.join(out, name), sync=name == MANIFEST_NAME)
         elif not os.path.exists(os.path.join(out, name)):
             raise RecordsmithError(
                 f"The finished file {name!r} is neither in the staging folder nor in its place.",
                 path=out,
                 advice="Start over with overwrite=True (--overwrite).",
             )
-    write_text_atomically(os.path.join(out, MANIFEST_NAME), document["manifest"])
     os.remove(staging.path("plan.json"))  # the run is over; what is left of its folder means nothing
     staging.remove()
     return True

@@ -100,43 +100,49 @@ class Staging:
         """Begin a new run, dropping an unfinished one."""
         staging = cls(os.path.join(out, FOLDER))
         os.makedirs(staging.folder, exist_ok=True)
-        staging._take_lock()
-        for name in os.listdir(staging.folder):
-            if name != "lock":
-                _remove(staging.path(name))
-        os.makedirs(staging.path("shards"))
-        document = {"format": _FORMAT, "version": _VERSION, "plan": plan}
-        write_text_atomically(staging.path("plan.json"), json.dumps(document, indent=1))
-        staging._open_files()
+        with staging._locked():
+            staging._begin(plan)
         return staging
+
+    def _begin(self, plan: dict[str, Any]) -> None:
+        for name in os.listdir(self.folder):
+            if name != "lock":
+                _remove(self.path(name))
+        os.makedirs(self.path("shards"))
+        document = {"format": _FORMAT, "version": _VERSION, "plan": plan}
+        write_text_atomically(self.path("plan.json"), json.dumps(document, indent=1))
+        self._open_files()
 
     @classmethod
     def go_on(cls, out: str, plan: dict[str, Any]) -> Staging:
         """Continue an unfinished run, if it had the same plan."""
         staging = cls(os.path.join(out, FOLDER))
-        staging._take_lock()
+        with staging._locked():
+            staging._take_up(plan)
+        return staging
+
+    def _take_up(self, plan: dict[str, Any]) -> None:
         try:
-            with open(staging.path("plan.json"), encoding="utf-8") as file:
+            with open(self.path("plan.json"), encoding="utf-8") as file:
                 document = json.load(file)
         except ValueError:
             document = {}
         if document.get("format") != _FORMAT or document.get("version") != _VERSION:
             raise RecordsmithError(
                 "The unfinished run was begun by another version of recordsmith.",
-                path=staging.folder,
+                path=self.folder,
                 advice="Start over with overwrite (--overwrite).",
             )
         changed = differences(document["plan"], plan)
         if changed:
             raise RecordsmithError(
                 "The unfinished run was begun with other options, and its files would not fit.",
-                path=staging.folder,
+                path=self.folder,
                 found="; ".join(changed),
                 advice="Resume with the same options, or start over with overwrite (--overwrite).",
             )
-        staging._replay()
-        staging._open_files()
-        return staging
+        self._replay()
+        self._open_files()
 
     def close(self) -> None:
         """Close the files; what is staged stays."""
@@ -237,6 +243,16 @@ class Staging:
             _write_all(self._files["shards.jsonl"], json.dumps(entry).encode() + b"\n")
 
     # --- inside ---
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Take the lock; it is given back if the block fails, and else by close()."""
+        self._take_lock()
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
 
     def _take_lock(self) -> None:
         descriptor = os.open(self.path("lock"), os.O_RDWR | os.O_CREAT, 0o666)

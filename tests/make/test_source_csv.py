@@ -212,6 +212,20 @@ def test_text_in_another_encoding(tmp_path):
     assert stored_rows(rs.sources.csv(path, encoding="latin-1")).column("name") == ["café"]
 
 
+def test_a_line_that_is_neither_even_nor_utf8_is_a_reject(tmp_path):
+    path = written(tmp_path, b"a,b\n1,x\n\xff\n2,y\n3,y,\xff\n\n4\n5,\xff\n6,z\n")
+    stored = stored_rows(rs.sources.csv(path))
+    assert stored.column("a") == [1, 2, 6]
+    assert stored.places == [f"{path}, line {line}" for line in (2, 4, 9)]
+    assert sorted((reject.source[-1], reject.value) for reject in stored.rejects) == [
+        ("3", "\\xff"),
+        ("5", "3,y,\\xff"),
+        ("7", "4"),
+        ("8", "\\xff"),
+    ]
+    assert not stored_rows(rs.sources.csv(written(tmp_path, b"a,b\n\xff\n"), schema=rs.Schema({"a": rs.Text()}))).rows
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf", b"\n\n"])
 @pytest.mark.parametrize("end", [True, False])
@@ -393,7 +407,7 @@ def test_quotes_can_be_without_meaning_at_all(tmp_path):
 
 def ends_one_by_one(data: bytes) -> list[int]:
     """Follow the rules of the format byte by byte."""
-    ends, quoted, at_start, position = [], False, True, 0
+    ends, quoted, at_start, position = list[int](), False, True, 0
     while position < len(data):
         byte = data[position : position + 1]
         if quoted:
@@ -403,14 +417,16 @@ def ends_one_by_one(data: bytes) -> list[int]:
                 quoted = False
         elif byte == b'"' and at_start:
             quoted = True
-        elif byte == b"\n":
+        elif byte == b"\n" or (byte == b"\r" and data[position + 1 : position + 2] not in (b"\n", b"")):
             ends.append(position + 1)
         at_start = byte in (b",", b"\n", b"\r") and not quoted
         position += 1
     return ends
 
 
-@given(st.lists(st.sampled_from([b'"', b",", b"\n", b"a", b'""', b',"', b'",', b'"\n']), max_size=40).map(b"".join))
+@given(
+    st.lists(st.sampled_from([b'"', b",", b"\n", b"\r", b"a", b'""', b',"', b'",', b'"\n']), max_size=40).map(b"".join)
+)
 def test_row_ends_are_those_of_a_reader_that_looks_at_every_byte(data):
     assert row_ends(np.frombuffer(data, np.uint8), LineRules()).ends.tolist() == ends_one_by_one(data)
 

@@ -128,6 +128,22 @@ def test_text_that_is_no_utf8_is_refused(tmp_path):
     assert stored.rejects[0].source == f"{path}, line 2"
 
 
+def test_a_label_must_be_one_value(tmp_path):
+    with pytest.raises(rs.SchemaError, match="one value a row") as caught:
+        rs.sources.jsonl(written(tmp_path, [{"y": [1, 2]}]), label="y").schema()
+    assert caught.value.feature == "y"
+
+
+@pytest.mark.usefixtures("_small_pieces")
+def test_kinds_that_differ_from_piece_to_piece_are_rejects(tmp_path):
+    rows: list[Any] = [{"a": 1, "b": "x"}] * 30 + [{"a": [1, 2], "b": "x"}] * 5 + [{"a": {"k": 1}, "b": ["y"]}] * 5
+    rows += [{"a": 2, "b": "z", "odd": "\ud800"}]
+    stored = stored_rows(rs.sources.jsonl(written(tmp_path, rows)))
+    assert stored.column("a") == [1] * 30 + [2]
+    assert len(stored.rejects) == 10
+    assert {reject.feature for reject in stored.rejects} <= {"a", "b"}
+
+
 def test_keys_given_twice_and_nan_are_as_python_reads_them(tmp_path):
     path = written(tmp_path, ['{"a": 1, "a": 2, "x": NaN}', '{"a": 3, "x": 1.5}'])
     stored = stored_rows(rs.sources.jsonl(path))

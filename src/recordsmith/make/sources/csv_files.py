@@ -277,7 +277,7 @@ class CsvSource(Source):
             fractions = bool(classes) and are_fractions(classes)
             return ColumnFacts(arrow.float64() if fractions else arrow.string(), missing, classes=classes)
         kind = settled_type(facts)
-        if arrow.types.is_string(kind):
+        if arrow.types.is_string(kind) and hint in (None, "text", "bytes"):
             missing = False  # an empty cell of a column of text is the empty text
         return ColumnFacts(kind, missing, large=facts.large)
 

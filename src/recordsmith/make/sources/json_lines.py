@@ -19,11 +19,11 @@ import numpy as np
 
 from recordsmith.errors import RecordsmithError, import_extra
 from recordsmith.make.source import Chunk, Loaded, Reject, Source
-from recordsmith.make.sources.table_columns import ColumnFacts, facts_of, flattened, merged, schema_of
+from recordsmith.make.sources.table_columns import ColumnFacts, flattened, merged, named_facts, schema_of
 from recordsmith.make.sources.table_files import PathLike, SourceFile, describe_files, find_files
 from recordsmith.make.sources.table_lines import LineRules, Piece, pieces_of, windows
 from recordsmith.make.sources.table_loading import LoadingRules, load_columns, shortened
-from recordsmith.make.sources.table_nested import leaf_names, plain_type, united_type
+from recordsmith.make.sources.table_nested import MisfitError, fitted, leaf_names, plain_type, united_type
 from recordsmith.make.sources.table_options import TableOptions, preparation_of, table_options
 from recordsmith.make.sources.table_survey import on_threads
 from recordsmith.schema import Schema
@@ -31,7 +31,7 @@ from recordsmith.schema import Schema
 __all__ = ["JsonlSource", "jsonl"]
 
 SUFFIXES = tuple(stem + tail for stem in (".jsonl", ".ndjson", ".json") for tail in ("", ".gz", ".bz2", ".zst"))
-_RULES = LineRules(quote=None)
+_RULES = LineRules(quote=None, newlines=b"\n")
 _BEYOND_64_BITS = re.compile(rb"[:\[,]\s*-?[0-9]{19,}\s*[,}\]]")
 
 
@@ -196,7 +196,7 @@ class JsonlSource(Source):
         arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
         table, _, _ = parsed(piece, None)
         columns = flattened(dict(zip(table.column_names, table.columns, strict=True)))
-        facts = {name: facts_of(array, label=self._options.is_label(name)) for name, array in columns.items()}
+        facts = {name: named_facts(name, array, self._options) for name, array in columns.items()}
         kind = arrow.struct([(field.name, plain_type(field.type)) for field in table.schema])
         beyond = [name for name, fact in facts.items() if fact.large]
         if beyond and _BEYOND_64_BITS.search(piece.read()):
@@ -243,7 +243,7 @@ def _line_by_line(piece: Piece, data: bytes, fields: Any) -> tuple[Any, tuple[in
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             refuse(number, f"The line is not JSON: {error}.", line.decode(errors="backslashreplace"))
             continue
         if isinstance(row, dict):
@@ -252,56 +252,38 @@ def _line_by_line(piece: Piece, data: bytes, fields: Any) -> tuple[Any, tuple[in
         else:
             refuse(number, "The line is not a JSON object.", line.decode())
     kind = arrow.struct(list(fields)) if fields is not None else _type_of_rows(rows)
-    array, kept = _fitting(rows, kind, lambda row, name, reason, value: refuse(lines[row], reason, value, name))
+    fitting: list[dict[str, Any]] = []
+    kept: list[int] = []
+    for row, number in zip(rows, lines, strict=True):
+        try:
+            fitting.append(fitted(row, kind))
+            kept.append(number)
+        except MisfitError as error:
+            refuse(number, error.reason, json.dumps(error.value), error.name)
     rejects.sort(key=lambda reject: int(reject.source.rpartition(" ")[2]))
-    table = arrow.Table.from_arrays(array.flatten(), names=[field.name for field in kind])
-    return table, tuple(lines[row] for row in kept), rejects
+    array = arrow.array(fitting, kind)
+    return arrow.Table.from_arrays(array.flatten(), names=[field.name for field in kind]), tuple(kept), rejects
+
+
+def _misfits() -> tuple[type[Exception], ...]:
+    """The exceptions by which Arrow says that a Python value does not fit a type."""
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
+    return arrow.ArrowException, OverflowError, UnicodeEncodeError
 
 
 def _type_of_rows(rows: list[dict[str, Any]]) -> Any:
     arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
     try:
         return arrow.array(rows).type if rows else arrow.struct([])
-    except (arrow.ArrowException, OverflowError):
+    except _misfits():
         pass
     united = arrow.struct([])
     for row in rows:
         try:
             united = united_type(united, arrow.array([row]).type)
-        except (arrow.ArrowException, OverflowError):
+        except _misfits():
             continue  # a row that is of no kind in itself: refused when it is loaded
     return united
-
-
-def _fitting(rows: list[dict[str, Any]], kind: Any, refuse: Any) -> tuple[Any, list[int]]:
-    """Return the rows that fit a type as an array, and which these are."""
-    arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
-    try:
-        return arrow.array(rows, kind), list(range(len(rows)))
-    except (arrow.ArrowException, OverflowError):
-        kept = []
-    for number, row in enumerate(rows):
-        try:
-            arrow.array([row], kind)
-            kept.append(number)
-        except (arrow.ArrowException, OverflowError):
-            refuse(number, *_misfit(row, kind))
-    return arrow.array([rows[number] for number in kept], kind), kept
-
-
-def _misfit(row: Mapping[str, Any], kind: Any) -> tuple[str, str, str]:
-    """Name the key whose value does not fit, with the reason and the value."""
-    arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
-    for field in kind:
-        value = row.get(field.name)
-        try:
-            arrow.array([value], field.type)
-        except (arrow.ArrowException, OverflowError):
-            if arrow.types.is_struct(field.type) and isinstance(value, dict):
-                name, reason, inner = _misfit(value, field.type)
-                return f"{field.name}/{name}", reason, inner
-            return field.name, f"The value is not {field.type}, which it is in other rows.", json.dumps(value)
-    return "", "The row does not fit the other rows.", json.dumps(row)
 
 
 def _over_all(name: str, kind: Any, seen: Iterable[tuple[int, dict[str, ColumnFacts]]]) -> ColumnFacts:
@@ -312,6 +294,8 @@ def _over_all(name: str, kind: Any, seen: Iterable[tuple[int, dict[str, ColumnFa
         if not rows:
             continue
         found = facts.get(name, ColumnFacts(arrow.null(), missing=True))
+        if united_type(kind, plain_type(found.type)) != kind or found.lengths[len(_levels(kind)) :]:
+            continue  # of another kind than elsewhere: its rows are refused
         if arrow.types.is_null(found.type) and known is not None:
             known = merged(known, ColumnFacts(kind, True, known.lengths), kind)
         elif known is None or arrow.types.is_null(known.type):
@@ -322,6 +306,16 @@ def _over_all(name: str, kind: Any, seen: Iterable[tuple[int, dict[str, ColumnFa
     if known is None:
         return ColumnFacts(kind, missing=True)
     return ColumnFacts(kind, known.missing, known.lengths, known.large, known.classes)
+
+
+def _levels(kind: Any) -> list[Any]:
+    """List the lists that a type is made of, from the outside in."""
+    types = import_extra("pyarrow", "arrow", purpose="Reading JSON lines").types
+    levels = []
+    while types.is_list(kind) or types.is_large_list(kind):
+        levels.append(kind)
+        kind = kind.value_type
+    return levels
 
 
 def _checked_digits(name: str, facts: ColumnFacts, array: Any, piece: Piece) -> ColumnFacts:

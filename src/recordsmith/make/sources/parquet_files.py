@@ -16,10 +16,10 @@ from recordsmith.make.source import Chunk, Loaded, Source
 from recordsmith.make.sources.table_columns import (
     EXACT_IN_FLOAT32,
     ColumnFacts,
-    facts_of,
     flattened,
     is_image_struct,
     merged,
+    named_facts,
     schema_of,
 )
 from recordsmith.make.sources.table_files import PathLike, SourceFile, describe_files, find_files
@@ -262,7 +262,7 @@ class ParquetSource(Source):
             for batch in _opened(file).iter_batches(_LOOKED_AT_ONCE, columns=top):
                 columns = flattened(dict(zip(batch.schema.names, batch.columns, strict=True)))
                 for name in names:
-                    facts = facts_of(columns[name], label=self._options.is_label(name))
+                    facts = named_facts(name, columns[name], self._options)
                     known[name] = merged(known[name], facts, facts.type) if name in known else facts
         return known
 

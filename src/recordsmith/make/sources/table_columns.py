@@ -22,7 +22,16 @@ from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, impo
 from recordsmith.make.sources.table_options import TableOptions, feature_for_word
 from recordsmith.schema import Bytes, Feature, Label, Scalar, Schema, Tensor, Text
 
-__all__ = ["ColumnFacts", "facts_of", "flattened", "is_image_struct", "label_feature", "merged", "schema_of"]
+__all__ = [
+    "ColumnFacts",
+    "facts_of",
+    "flattened",
+    "is_image_struct",
+    "label_feature",
+    "merged",
+    "named_facts",
+    "schema_of",
+]
 
 MOST_CLASSES = 65_536
 EXACT_IN_FLOAT32 = 2.0**24  # from here on a float32 does not tell whole numbers apart
@@ -67,6 +76,8 @@ def facts_of(array: Any, *, label: bool = False) -> ColumnFacts:
     arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
     compute = import_extra("pyarrow.compute", "arrow", purpose="Reading tables")
     types = arrow.types
+    if label and types.is_nested(array.type):
+        raise SchemaError("A label is one value a row.", found=str(array.type))
     classes = frozenset(_words(compute.unique(array))) if label else frozenset()
     if len(classes) > MOST_CLASSES:
         raise too_many_classes()
@@ -86,6 +97,19 @@ def facts_of(array: Any, *, label: bool = False) -> ColumnFacts:
         sides = [abs(extremes[side].as_py() or 0.0) for side in ("min", "max")]
         large = any(EXACT_IN_FLOAT32 <= side < np.inf for side in sides)
     return ColumnFacts(kind, missing, tuple(lengths), large, classes)
+
+
+def named_facts(name: str, array: Any, options: TableOptions) -> ColumnFacts:
+    """Look at a column; what is wrong with it is said with its name.
+
+    >>> import pyarrow
+    >>> named_facts("x", pyarrow.array([1, None]), TableOptions()).missing
+    True
+    """
+    try:
+        return facts_of(array, label=options.is_label(name))
+    except RecordsmithError as error:
+        raise error.at(feature=name) from None
 
 
 def merged(first: ColumnFacts, second: ColumnFacts, common: Any) -> ColumnFacts:
@@ -242,7 +266,11 @@ def _feature(facts: ColumnFacts, options: TableOptions, hint: str | None) -> Fea
     while types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
         kind = kind.value_type
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind):
-        return _numbers(kind, facts, options if hint is None else replace(options, floats=hint))
+        if hint in ("text", "bytes"):
+            raise SchemaError(f"Lists of numbers cannot be {hint}.", found=str(facts.type))
+        if hint is not None:
+            return number_feature(np.dtype(hint), _shape(facts), optional=facts.missing)
+        return _numbers(kind, facts, options)
     shape = _shape(facts)
     if len(shape) > 1:
         raise SchemaError("Lists of lists of strings have no defined meaning in a TFRecord.", found=str(facts.type))
@@ -304,8 +332,6 @@ def number_feature(dtype: np.dtype[Any], shape: tuple[int | None, ...], *, optio
 def _words(values: Any) -> list[str]:
     """Return the values of a label as text, as a CSV would have them; missing ones left out."""
     found = [value for value in values.to_pylist() if value is not None]
-    if any(isinstance(value, (list, dict)) for value in found):
-        raise SchemaError("A label is one value a row.", found=str(values.type))
     words = []
     for value in found:
         if isinstance(value, bytes):

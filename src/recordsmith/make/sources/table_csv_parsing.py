@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ class CsvReading:
         arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
         reader = import_extra("pyarrow.csv", "arrow", purpose="Reading CSV")
         uneven: list[tuple[int, int, str]] = []
+        data, unreadable = self._without_unreadable(data)
 
         def skip(row: Any) -> str:
             uneven.append((row.number - 1, row.actual_columns, row.text))
@@ -55,7 +57,32 @@ class CsvReading:
                 false_values=["false", "False", "FALSE", *(["0"] if declared else [])],
             ),
         )
+        if unreadable:
+            left = _numbers_left(unreadable, table.num_rows + len(uneven))
+            uneven = sorted([*unreadable, *((left[number], count, text) for number, count, text in uneven)])
         return table, uneven
+
+    def _without_unreadable(self, data: bytes) -> tuple[bytes, list[tuple[int, int, str]]]:
+        """Take out rows with another number of cells that are no UTF-8 either: Arrow cannot report those."""
+        if is_utf8(data):
+            return data, []
+        ends = row_ends(np.frombuffer(data, np.uint8), self.head.rules).ends.tolist()
+        rows = [data[start:end] for start, end in pairwise([0, *ends, len(data)]) if data[start:end].strip(b"\r\n")]
+        width = len(self.head.names)
+        kept, unreadable = [], []
+        for number, row in enumerate(rows):
+            count = width if is_utf8(row) else self._count_cells(row)
+            if count == width:
+                kept.append(row)
+            else:
+                unreadable.append((number, count, row.decode(errors="backslashreplace").strip("\r\n")))
+        # Arrow refuses a file without any byte, and takes one with an empty line.
+        return (b"".join(kept) or b"\n", unreadable) if unreadable else (data, [])
+
+    def _count_cells(self, row: bytes) -> int:
+        """Count the cells of a row. A delimiter counts where a row could also end."""
+        rules = LineRules(self.head.rules.delimiter, self.head.rules.quote, self.head.rules.delimiter)
+        return len(row_ends(np.frombuffer(row.strip(b"\r\n"), np.uint8), rules).ends) + 1
 
     def decoded(self, data: bytes) -> bytes:
         """Return the text of a piece in UTF-8."""
@@ -63,6 +90,28 @@ class CsvReading:
             return data
         # What cannot be decoded is left as it is: no UTF-8 either, so that its row is refused.
         return data.decode(self.dialect.encoding, "surrogateescape").encode("utf-8", "surrogateescape")
+
+
+def is_utf8(data: bytes) -> bool:
+    r"""Say whether bytes are UTF-8, without making a str of them.
+
+    >>> is_utf8("né".encode()), is_utf8(b"\xff")
+    (True, False)
+    """
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
+    offsets = np.array([0, len(data)], np.int64)
+    whole = arrow.LargeStringArray.from_buffers(1, arrow.py_buffer(offsets), arrow.py_buffer(data))
+    try:
+        whole.validate(full=True)
+    except arrow.ArrowInvalid:
+        return False
+    return True
+
+
+def _numbers_left(unreadable: list[tuple[int, int, str]], rows: int) -> list[int]:
+    """Return the numbers that rows had before some were taken out."""
+    gone = {number for number, _, _ in unreadable}
+    return [number for number in range(rows + len(gone)) if number not in gone]
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ def facts_of_piece(piece: Piece, reading: CsvReading, labels: frozenset[str]) ->
         elif arrow.types.is_string(kind):
             facts[name] = _facts_of_text(column, reading)
         else:  # dates and times, and bytes that are no UTF-8
-            facts[name] = ColumnFacts(arrow.null(), others=len(column))
+            facts[name] = ColumnFacts(arrow.null(), column.null_count > 0, others=len(column))
     if doubtful:
         cells, _ = reading.parse(piece, data, dict.fromkeys(doubtful, "string"))
         for name in doubtful:
@@ -84,7 +84,9 @@ def _facts_of_text(column: Any, reading: CsvReading) -> ColumnFacts:
     first = column.slice(0, _SAMPLED)
     known = compute.or_(compute.match_substring_regex(first, pattern), compute.is_in(first, value_set=missing_words))
     if 2 * (compute.sum(known).as_py() or 0) < len(first):
-        return ColumnFacts(arrow.null(), others=len(column))
+        return ColumnFacts(
+            arrow.null(), missing=True, others=len(column)
+        )  # there may be gaps, if it matters in the end
     gone = compute.is_in(column, value_set=missing_words)
     looks = compute.match_substring_regex(column, pattern)
     found = compute.utf8_trim_whitespace(compute.filter(column, looks))
@@ -109,7 +111,7 @@ def has_leading_zeros(window: Any, rules: LineRules) -> bool:
     """
     if window[:1].tobytes() == b"0" and window[1:2].tobytes() in b"0123456789xX":
         return True
-    before = [rules.delimiter[0], rules.newline[0], *(rules.quote or b"")]
+    before = [rules.delimiter[0], *b"\n\r", *(rules.quote or b"")]
     for shift in (0, 1):  # two bytes at a time, at even and at odd places
         pairs = window[shift : len(window) - (len(window) - shift) % 2].view("<u2")
         for byte in before:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv as csv_module
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -67,16 +68,15 @@ def read_head(file: SourceFile, dialect: Dialect) -> CsvHead:
     data = window.tobytes()
     _check_is_text(file, data)
     start = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
-    newline = b"\r" if b"\n" not in data and b"\r" in data else b"\n"
     line = 1
     while data[start : start + 1] in (b"\n", b"\r"):
-        line += data[start : start + 1] == newline
-        start += 1
+        start += 2 if data.startswith(b"\r\n", start) else 1
+        line += 1
     if start == len(data):
         raise RecordsmithError("The file is empty.", path=file.path, expected="a line with the names of the columns")
     quote = None if dialect.quote is None else dialect.quote.encode()
-    delimiter = dialect.delimiter or _told_delimiter(data[start:], newline, dialect, file.path)
-    rules = LineRules(delimiter.encode(), quote, newline)
+    delimiter = dialect.delimiter or _told_delimiter(data[start:], dialect, file.path)
+    rules = LineRules(delimiter.encode(), quote)
     found = row_ends(window[start:], rules)
     end = start + int(found.ends[0]) if len(found.ends) else len(data)
     lines = int(found.lines[0]) if len(found.lines) else 1
@@ -87,11 +87,11 @@ def read_head(file: SourceFile, dialect: Dialect) -> CsvHead:
     return CsvHead(names, rules, end if dialect.header else start, line + lines if dialect.header else line)
 
 
-def _told_delimiter(data: bytes, newline: bytes, dialect: Dialect, path: str) -> str:
+def _told_delimiter(data: bytes, dialect: Dialect, path: str) -> str:
     """Tell the delimiter from the first line: the one of the usual ones that stands there most often."""
     if path.lower().split(".")[-1] == "tsv" or ".tsv." in path.lower():
         return "\t"
-    line = data.split(newline, 1)[0].decode(errors="replace")
+    line = re.split(rb"[\r\n]", data, maxsplit=1)[0].decode(errors="replace")
     if dialect.quote is not None:
         line = "".join(line.split(dialect.quote)[::2])
     return max((one for one in _DELIMITERS if one != dialect.decimal), key=line.count)
@@ -137,7 +137,8 @@ def _check_is_text(file: SourceFile, data: bytes) -> None:
         )
     if b"\0" in data[:4096]:
         content = describe_content(file.path)
-        raise RecordsmithError(f"This is not a CSV file: it {content.looks_like}.", path=file.path, found=content.found)
+        known = "" if content.looks_like.startswith("does not") else f": it {content.looks_like}"
+        raise RecordsmithError(f"This is not a CSV file{known}.", path=file.path, found=content.found)
 
 
 def one_byte(name: str, value: str) -> str:

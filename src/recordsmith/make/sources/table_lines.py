@@ -38,7 +38,7 @@ class LineRules:
     Attributes:
         delimiter: what separates cells, one byte.
         quote: what encloses a cell that holds line ends; None: a line end always ends the row.
-        newline: what ends a line.
+        newlines: the bytes that end a line; a carriage return and the line feed after it are one line end.
 
     >>> LineRules().quote
     b'"'
@@ -46,7 +46,7 @@ class LineRules:
 
     delimiter: bytes = b","
     quote: bytes | None = b'"'
-    newline: bytes = b"\n"
+    newlines: bytes = b"\r\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def row_ends(window: Bytes, rules: LineRules) -> RowEnds:
     >>> row_ends(np.frombuffer(b'a,"x\ny"\nb,z\n', np.uint8), LineRules()).ends.tolist()
     [8, 12]
     """
-    newlines = np.flatnonzero(window == rules.newline[0])
+    newlines = _line_ends(window, rules)
     quotes = np.flatnonzero(window == rules.quote[0]) if rules.quote is not None else newlines[:0]
     if not quotes.size:
         return RowEnds(newlines + 1, np.arange(1, len(newlines) + 1))
@@ -204,6 +204,16 @@ def windows(file: SourceFile) -> Iterator[Windows]:
         yield Windows(stream, file.compression(), file.path)
 
 
+def _line_ends(window: Bytes, rules: LineRules) -> Int64s:
+    """Return where lines end: at the last byte of the line end. One that may go on behind the window does not count."""
+    if rules.newlines != b"\r\n":
+        return np.flatnonzero(window == rules.newlines[0])
+    feeds = np.flatnonzero(window == 0x0A)
+    returns = np.flatnonzero(window[:-1] == 0x0D)
+    alone = returns[window[returns + 1] != 0x0A] if len(returns) else returns
+    return np.sort(np.concatenate([feeds, alone])) if len(alone) else feeds
+
+
 def _window(source: Windows, file: SourceFile, rules: LineRules, start: int, line: int) -> tuple[Bytes, RowEnds, bool]:
     """Read a window that holds at least one row; the last one ends with the file, with or without a line end."""
     size = WINDOW
@@ -212,9 +222,9 @@ def _window(source: Windows, file: SourceFile, rules: LineRules, start: int, lin
         last = len(window) < size
         found = row_ends(window, rules)
         if last and found.open_quote is not None:
-            raise _never_closed(file, line + int(np.count_nonzero(window[: found.open_quote] == rules.newline[0])))
+            raise _never_closed(file, line + len(_line_ends(window[: found.open_quote], rules)))
         if last and len(window) and (not len(found.ends) or found.ends[-1] != len(window)):
-            lines = int(np.count_nonzero(window == rules.newline[0])) + 1
+            lines = len(_line_ends(window, rules)) + 1
             found = RowEnds(np.append(found.ends, len(window)), np.append(found.lines, lines))
         if last or len(found.ends):
             return window, found, last
@@ -225,7 +235,7 @@ def _window(source: Windows, file: SourceFile, rules: LineRules, start: int, lin
                     path=file.path,
                     advice="Look at the file: it may not be a table of lines.",
                 )
-            raise _never_closed(file, line + int(np.count_nonzero(window[: found.open_quote] == rules.newline[0])))
+            raise _never_closed(file, line + len(_line_ends(window[: found.open_quote], rules)))
         size *= 2
 
 

@@ -15,7 +15,7 @@ from recordsmith.errors import RecordsmithError, did_you_mean, import_extra, lis
 from recordsmith.images import ImageError, Preparation
 from recordsmith.make.source import Loaded, Places, Reject
 from recordsmith.make.sources.table_columns import is_image_struct
-from recordsmith.schema import Feature, Image, Label, Scalar, Schema, Tensor, Text
+from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Tensor, Text
 
 __all__ = ["KeptRows", "LoadingRules", "load_columns", "shortened", "string_array", "taken"]
 
@@ -160,6 +160,8 @@ def _column(array: Any, feature: Feature, rules: LoadingRules, folder: str, refu
         array = _without_missing(array, rules.missing)
     if isinstance(feature, Label):
         return _class_numbers(array, feature, refuse)
+    if types.is_list(array.type) and types.is_null(array.type.value_type):
+        array = array.cast(arrow.list_(arrow.string() if isinstance(feature, (Text, Bytes)) else arrow.int64()))
     if types.is_temporal(array.type) or (isinstance(feature, Text) and not text and not feature.shape):
         return _as_text(array)
     if types.is_decimal(array.type) and isinstance(feature, (Scalar, Tensor)):

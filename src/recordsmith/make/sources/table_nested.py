@@ -8,7 +8,21 @@ from typing import Any
 from recordsmith.errors import import_extra
 from recordsmith.make.sources.table_columns import is_image_struct
 
-__all__ = ["leaf_names", "plain_type", "united_type"]
+__all__ = ["MisfitError", "fitted", "leaf_names", "plain_type", "united_type"]
+
+
+class MisfitError(ValueError):
+    """A Python value that does not fit an Arrow type, and where in the row it stands.
+
+    >>> MisfitError("a/b", "int64", "x").reason
+    'The value is not int64, which it is in other rows.'
+    """
+
+    def __init__(self, name: str, kind: Any, value: Any) -> None:
+        super().__init__(name)
+        self.name = name
+        self.reason = f"The value is not {kind}, which it is in other rows."
+        self.value = value
 
 
 def plain_type(kind: Any) -> Any:
@@ -69,3 +83,42 @@ def leaf_names(name: str, kind: Any) -> Iterator[str]:
             yield from leaf_names(f"{name}/{field.name}", field.type)
     else:
         yield name
+
+
+def fitted(value: Any, kind: Any, name: str = "") -> Any:
+    """Return a value as read from JSON in the form in which Arrow takes it for a type, or raise a MisfitError.
+
+    >>> import pyarrow
+    >>> fitted({"a": 1, "b": [2]}, pyarrow.struct([("b", pyarrow.list_(pyarrow.float64()))]))
+    {'b': [2.0]}
+    """
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
+    types = arrow.types
+    if value is None:
+        return None
+    if types.is_struct(kind) and isinstance(value, dict):
+        inner = f"{name}/" if name else ""
+        return {field.name: fitted(value.get(field.name), field.type, inner + field.name) for field in kind}
+    if types.is_list(kind) and isinstance(value, list):
+        return [fitted(entry, kind.value_type, name) for entry in value]
+    if types.is_float64(kind) and isinstance(value, (int, float)) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except OverflowError:
+            raise MisfitError(name, kind, value) from None
+    if types.is_int64(kind) and isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63:
+        return value
+    if (types.is_string(kind) and isinstance(value, str) and _is_whole(value)) or (
+        types.is_boolean(kind) and isinstance(value, bool)
+    ):
+        return value
+    raise MisfitError(name, kind, value)
+
+
+def _is_whole(text: str) -> bool:
+    """Say whether a text has no half of a surrogate pair, which JSON can write and UTF-8 cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

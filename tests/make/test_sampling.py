@@ -12,7 +12,8 @@ from imblearn.under_sampling import ClusterCentroids, NearMiss, RandomUnderSampl
 from sklearn.utils.class_weight import compute_class_weight
 
 import recordsmith as rs
-from recordsmith.make.sampling import class_weights, copies_for, find_sampler, needs_columns, resample
+from recordsmith.class_weights import class_weights
+from recordsmith.make.sampling import copies_for, find_sampler, needs_columns, resample
 
 LABELS = st.lists(st.sampled_from([-3, 0, 1, 2, 2**40]), min_size=1, max_size=60).map(np.array)
 

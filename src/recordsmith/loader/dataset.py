@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Self
+from typing import Any, Self
 
+from recordsmith.class_weights import class_weights
 from recordsmith.dataset import StoredDataset
+from recordsmith.loader.labels import class_counts
 from recordsmith.loader.loader import Verbs
 from recordsmith.loader.plan import Plan, plan_of
 from recordsmith.schema import Schema
@@ -41,6 +43,19 @@ class Dataset(Verbs, StoredDataset):
 
     def _chain(self) -> Plan:
         return plan_of(self)
+
+    def class_weights(self, feature: str) -> dict[Any, float]:
+        """Return a weight for each class of a feature, for Keras' `class_weight=`: rare classes weigh more.
+
+        >>> import recordsmith as rs, tempfile
+        >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+        >>> schema = rs.Schema({"label": rs.Label(["cat", "dog"])})
+        >>> with rs.RecordWriter(path) as writer:
+        ...     writer.write_columns({"label": ["cat", "cat", "cat", "dog"]}, schema)
+        >>> rs.open(path, schema=schema).class_weights("label")
+        {0: 0.6666666666666666, 1: 2.0}
+        """
+        return class_weights(class_counts(self, feature))
 
     def select(self, *names: str) -> Self:
         """Keep only some features; the others are not even decoded."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -14,9 +14,11 @@ from recordsmith.loader.engine import Cursor, UnknownLengthError, batch_count, f
 from recordsmith.loader.order import Remainder
 from recordsmith.loader.plan import Batching, Plan
 from recordsmith.loader.row_access import row_of
+from recordsmith.loader.verbs.balance import balance
 from recordsmith.loader.verbs.batch import batch
 from recordsmith.loader.verbs.filter import filter_rows
 from recordsmith.loader.verbs.map import map_rows
+from recordsmith.loader.verbs.mix import mix
 from recordsmith.loader.verbs.padded_batch import padded_batch
 from recordsmith.loader.verbs.pairs import pairs
 from recordsmith.loader.verbs.part import skip, take
@@ -25,6 +27,7 @@ from recordsmith.loader.verbs.repeat import repeat
 from recordsmith.loader.verbs.select import select
 from recordsmith.loader.verbs.shard import shard
 from recordsmith.loader.verbs.shuffle import shuffle
+from recordsmith.loader.verbs.vectorize import vectorize
 
 __all__ = ["Loader", "Verbs"]
 
@@ -92,6 +95,48 @@ class Verbs:
                 batches; "drop" leaves them out of this epoch; "repeat" fills up with rows from the beginning.
         """
         return self._then(shard(self._chain(), rank, world, remainder=remainder))
+
+    def balance(self, by: str, strategy: str | Mapping[Any, int] = "oversample", *, seed: int = 0) -> Loader:
+        """Let every class come equally often, in a random order.
+
+        It reads the feature of all records once, and keeps 12 bytes a record.
+
+        Args:
+            by: the feature that says the class.
+            strategy: "oversample" brings every class to the number of the largest, "undersample" to that of the
+                smallest, taking other records in each epoch; a mapping gives numbers for some classes.
+            seed: another seed, another choice and order.
+        """
+        return self._then(balance(self._chain(), by, strategy, seed=seed))
+
+    def mix(
+        self,
+        *others: Verbs,
+        weights: Sequence[float] | None = None,
+        seed: int = 0,
+        stop: Literal["first", "all"] = "first",
+    ) -> Loader:
+        """Mix the rows with those of other datasets, in shares that hold in every thousand rows.
+
+        Args:
+            others: the other datasets, or chains of them that only choose and order rows.
+            weights: the share of each, this one first; None gives all the same.
+            seed: another seed, another interleaving.
+            stop: an epoch ends when the first of them is used up, or when all are; then the shorter ones are gone
+                through again.
+        """
+        plans = [other._chain() for other in others]  # noqa: SLF001 - ours
+        return self._then(mix(self._chain(), plans, weights, seed=seed, stop=stop))
+
+    def vectorize(self, feature: str, vocabulary: Any, *, into: str | None = None) -> Loader:
+        """Turn a text into numbers: ids of its words, in rows of different length.
+
+        Args:
+            feature: the text.
+            vocabulary: an `rs.Vocabulary`, or a tokenizer of the package tokenizers.
+            into: another name for the numbers; None keeps the feature's.
+        """
+        return self._then(vectorize(self._chain(), feature, vocabulary, into=into))
 
     def take(self, n: int) -> Loader:
         """Keep the first n rows, or after batching the first n batches."""

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recordsmith.class_weights import class_weights
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
 from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, list_names
 from recordsmith.make import chunk_work
@@ -38,7 +39,6 @@ from recordsmith.make.ordering import SplitOrder, build_order
 from recordsmith.make.progress import OnProgress, Progress
 from recordsmith.make.publishing import REJECTED_NAME, finish_publishing, publish, refuse_existing
 from recordsmith.make.reject_reasons import commonest_reasons
-from recordsmith.make.sampling import class_weights
 from recordsmith.make.shard_writing import Shard, ShardWriter, plan_shards
 from recordsmith.make.source import Source
 from recordsmith.make.splitting import NO_SPLIT, assign_splits
@@ -55,7 +55,7 @@ _FEWEST_REJECTS = 10  # fewer are never too many, whatever their share
 
 
 def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have a default
-    source: Source | PathLike | Iterable[Mapping[str, Any]],
+    source: Source | PathLike | Mapping[str, Any] | Iterable[Mapping[str, Any]] | Callable[[], Iterable[Row]],
     out: PathLike,
     *,
     schema: Schema | None = None,
@@ -83,7 +83,8 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     """Turn a source into a dataset: TFRecord shards, split and shuffled, with a manifest, checked before it says done.
 
     Args:
-        source: one of `rs.sources`, a path from which its kind can be told, or rows as mappings.
+        source: one of `rs.sources`, a path from which its kind can be told, a mapping of arrays, rows as mappings, or
+            a function that returns an iterator of rows.
         out: the folder to write to.
         schema: what the records hold; None takes what the source says of itself.
         name: how the files begin; None takes the folder's name.
@@ -508,7 +509,7 @@ def _as_source(source: Any) -> Source:
         return source_for(source)
     if isinstance(source, Mapping):
         return sources.arrays(source)
-    if isinstance(source, Iterable):
+    if isinstance(source, Iterable) or callable(source):
         return sources.rows(source)
     raise RecordsmithError(
         "A dataset cannot be made from this.",

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import copy
 import importlib
-from collections.abc import Collection, Hashable, Mapping
-from typing import Any, Literal, NamedTuple, TypeVar
+from collections.abc import Collection, Mapping
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +21,11 @@ import numpy.typing as npt
 from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.errors import PipelineError, did_you_mean, import_extra, list_names
 
-__all__ = ["Resampled", "class_weights", "copies_for", "find_sampler", "needs_columns", "resample"]
+__all__ = ["Resampled", "copies_for", "find_sampler", "needs_columns", "resample"]
 
 Array = npt.NDArray[Any]
 Int64s = npt.NDArray[np.int64]
 Strategy = Literal["oversample", "undersample"] | Mapping[int, int]
-Class = TypeVar("Class", bound=Hashable)
 
 _NUMBERS = "biuf"  # the kinds of dtype that a sampler can reckon with
 _BY_LABEL_ALONE = ("RandomOverSampler", "RandomUnderSampler")
@@ -66,19 +65,6 @@ def copies_for(labels: npt.ArrayLike, strategy: Strategy, priorities: npt.ArrayL
         copies[rows[:more]] += 1
         start += count
     return copies
-
-
-def class_weights(counts: Mapping[Class, int]) -> dict[Class, float]:
-    """Return a weight for each class, as scikit-learn's "balanced" and for Keras' `class_weight=`.
-
-    A class that is there half as often as the average weighs twice as much. Classes without a row have no weight.
-
-    >>> class_weights({"cat": 300, "dog": 100})
-    {'cat': 0.6666666666666666, 'dog': 2.0}
-    """
-    there = {name: int(count) for name, count in counts.items() if count > 0}
-    rows = sum(there.values())
-    return {name: rows / (len(there) * count) for name, count in there.items()}
 
 
 class Resampled(NamedTuple):

@@ -1,0 +1,109 @@
+"""balance: every class equally often, or as often as asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from recordsmith import _core
+from recordsmith.errors import PipelineError, did_you_mean, list_names
+from recordsmith.loader.labels import class_codes
+from recordsmith.loader.order import AllRecords, Drawn, Int64s, Order, Part, Records
+from recordsmith.loader.plan import Plan
+from recordsmith.loader.verbs.shuffle import check_whole_number
+from recordsmith.priorities import stream_key
+from recordsmith.schema import Label
+
+__all__ = ["Balanced", "balance"]
+
+_STRATEGIES = ("oversample", "undersample")
+
+
+@dataclass(frozen=True, eq=False)
+class Balanced(Order):
+    """Classes in given numbers, in a random order that is another one in each epoch.
+
+    A class with fewer records than asked for is gone through several times; of one with more, each epoch takes other
+    records.
+
+    Args:
+        inner: the records.
+        members: the positions of each class in `inner`.
+        targets: how often each class is to come.
+        seed: another seed, another choice and order.
+    """
+
+    inner: Order
+    members: tuple[Int64s, ...]
+    targets: tuple[int, ...]
+    seed: int
+    length: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "length", sum(self.targets))
+
+    def at(self, epoch: int, positions: Int64s) -> Drawn:
+        """Return the records at these positions."""
+        mixed = _core.Permutation(self.length, stream_key(self.seed, f"balance/{epoch}")).at(positions)
+        ends = np.cumsum(self.targets)
+        classes = np.searchsorted(ends, mixed, side="right")
+        found = np.empty_like(positions)
+        for code in np.unique(classes).tolist():
+            mine = classes == code
+            members = self.members[code]
+            turn, place = np.divmod(mixed[mine] - (int(ends[code]) - self.targets[code]), len(members))
+            for number in np.unique(turn).tolist():
+                key = stream_key(self.seed, f"balance/{epoch}/{code}/{number}")
+                this = np.flatnonzero(mine)[turn == number]
+                found[this] = members[_core.Permutation(len(members), key).at(place[turn == number])]
+        return self.inner.at(epoch, found)
+
+
+def balance(plan: Plan, by: str, strategy: str | Mapping[Any, int], *, seed: int) -> Plan:
+    """Let every class come equally often, or as often as asked for; see `Loader.balance`."""
+    check_whole_number("The seed", seed, least=None)
+    feature = plan.feature(by, "balance")
+    if plan.changes or plan.batching is not None or not isinstance(plan.order, (AllRecords, Records, Part)):
+        raise PipelineError(
+            "balance looks at the records as they are stored.",
+            advice="Let it be the first verb: .balance('label').shuffle().batch(n).",
+        )
+    values, codes = class_codes(plan.datasets, by)
+    here = plan.order.at(0, np.arange(plan.order.length, dtype=np.int64)).numbers
+    codes = codes[here]
+    names = [feature.label_of(value) if isinstance(feature, Label) else value for value in values]
+    order = np.argsort(codes, kind="stable")
+    counts = np.bincount(codes, minlength=len(values))
+    members = tuple(np.split(order.astype(np.int64), np.cumsum(counts)[:-1]))
+    targets = _targets(strategy, dict(zip(names, counts.tolist(), strict=True)), by)
+    kept = [code for code in range(len(values)) if targets[code] > 0]
+    balanced = Balanced(plan.order, tuple(members[code] for code in kept), tuple(targets[code] for code in kept), seed)
+    shown = dict(strategy) if isinstance(strategy, Mapping) else strategy
+    return plan.then("balance", {"by": by, "strategy": shown, "seed": seed}, order=balanced, even_world=None)
+
+
+def _targets(strategy: str | Mapping[Any, int], counts: dict[Any, int], by: str) -> list[int]:
+    there = [count for count in counts.values() if count > 0]
+    if not there:
+        raise PipelineError("There is no row to balance.")
+    if isinstance(strategy, Mapping):
+        for name, count in strategy.items():
+            if name not in counts:
+                raise PipelineError(
+                    f"balance names a class {name!r} that {by!r} does not have."
+                    f"{did_you_mean(str(name), map(str, counts))}",
+                    feature=by,
+                    expected=list_names(map(str, counts)),
+                )
+            check_whole_number(f"The number of rows of {name!r}", count, least=0)
+        return [int(strategy.get(name, count)) for name, count in counts.items()]
+    if strategy not in _STRATEGIES:
+        raise PipelineError(
+            f"Unknown strategy.{did_you_mean(str(strategy), _STRATEGIES)}",
+            found=repr(strategy),
+            expected="'oversample', 'undersample', or a mapping of classes to counts",
+        )
+    return [max(there) if strategy == "oversample" else min(there) for _ in counts]

@@ -434,9 +434,10 @@ def _blocks(column: Column) -> Iterator[Array]:
         for start in range(0, column.shape[0], at_once):
             yield stream.next(min(at_once, column.shape[0] - start))
         return
-    whole = column.mapped() if isinstance(column, StoredArray) else column
-    for start in range(0, len(whole), at_once):
-        yield np.asarray(whole[start : start + at_once])
+    for start in range(0, _rows(column), at_once):
+        stop = min(start + at_once, _rows(column))
+        # Mapped anew each time: the pages of one mapping of all of it would count as memory in use.
+        yield column.rows(start, stop) if isinstance(column, StoredArray) else column[start:stop]
 
 
 def _has_large(column: Column) -> bool:

@@ -186,7 +186,7 @@ class JsonlSource(Source):
         path = self._files[0].path
         if not rows:
             raise RecordsmithError("There are no rows.", path=path, expected="one JSON object a line")
-        united = flattened({field.name: arrow.array([], field.type) for field in fields})
+        united = flattened({field.name: arrow.nulls(0, field.type) for field in fields})
         known = {name: _over_all(name, array.type, seen) for name, array in united.items()}
         self._rows, self._pieces = rows, None if self.sequential else pieces
         wanted = self._options.wanted(list(known), path)

@@ -199,7 +199,7 @@ class ParquetSource(Source):
     def _schema(self) -> Schema:
         arrow = import_extra("pyarrow", "arrow", purpose="Reading Parquet")
         kinds = self._metadata[0].schema.to_arrow_schema()
-        empty = flattened({field.name: arrow.array([], field.type) for field in kinds})
+        empty = flattened({field.name: arrow.nulls(0, field.type) for field in kinds})
         wanted = self._options.wanted(list(empty), self._files[0].path)
         if self._options.schema is not None:
             return self._options.schema

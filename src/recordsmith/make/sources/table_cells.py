@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from recordsmith.errors import import_extra
+from recordsmith.make.sources.table_loading import string_array
 
 __all__ = ["converted_cells"]
 
@@ -43,8 +44,8 @@ def converted_cells(
     compute = import_extra("pyarrow.compute", "arrow", purpose="Reading tables")
     wanted = arrow.type_for_alias(kind)
     text = compute.utf8_trim_whitespace(text)
-    gone = compute.is_in(text, value_set=arrow.array(missing, arrow.string()))
-    text = compute.if_else(gone, arrow.scalar(None, arrow.string()), text)
+    gone = compute.is_in(text, value_set=string_array(missing))
+    text = compute.if_else(gone, arrow.nulls(1, arrow.string())[0], text)
     if decimal != "." and kind == "double":
         text = compute.replace_substring(text, decimal, ".")
     return _tolerant(text, lambda some: some.cast(wanted), wanted, _refuser(cells, kind, refuse))
@@ -63,7 +64,7 @@ def _tolerant(array: Any, convert: Callable[[Any], Any], kind: Any, refuse: Call
             middle = (start + stop) // 2
             return [*parts(start, middle), *parts(middle, stop)]
 
-    return arrow.concat_arrays(parts(0, len(array))) if len(array) else arrow.array([], kind)
+    return arrow.concat_arrays(parts(0, len(array))) if len(array) else arrow.nulls(0, kind)
 
 
 def _refuser(cells: Any, kind: str, refuse: Callable[[int, str, Any], None]) -> Callable[[int], None]:

@@ -217,6 +217,17 @@ def flattened(columns: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def int64_array(values: Any) -> Any:
+    """Return int64 values as an Arrow array. `pyarrow.array` would do, but imports pandas, which takes a while.
+
+    >>> int64_array(np.array([1, 2])).to_pylist()
+    [1, 2]
+    """
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
+    numbers = np.ascontiguousarray(values, np.int64)
+    return arrow.Int64Array.from_buffers(arrow.int64(), len(numbers), [None, arrow.py_buffer(numbers)])
+
+
 def too_many_classes() -> RecordsmithError:
     """Return the error for a label that looks like no label.
 
@@ -246,7 +257,7 @@ def _leaves(name: str, array: Any) -> Iterable[tuple[str, Any]]:
         mask = array.is_null() if array.null_count else None
         for inner_name, inner in _leaves(name, array.flatten()):
             large = arrow.large_list(inner.type)
-            yield inner_name, arrow.LargeListArray.from_arrays(arrow.array(offsets), inner, type=large, mask=mask)
+            yield inner_name, arrow.LargeListArray.from_arrays(int64_array(offsets), inner, type=large, mask=mask)
     else:
         yield name, array
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from recordsmith.errors import RecordsmithError, did_you_mean, import_extra, list_names
 from recordsmith.images import ImageError, Preparation
 from recordsmith.make.source import Loaded, Places, Reject
-from recordsmith.make.sources.table_columns import is_image_struct
+from recordsmith.make.sources.table_columns import int64_array, is_image_struct
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Tensor, Text
 
 __all__ = ["KeptRows", "LoadingRules", "load_columns", "shortened", "string_array", "taken"]
@@ -139,7 +139,7 @@ def taken(column: Any, rows: npt.NDArray[np.int64]) -> Any:
     if isinstance(column, list):
         return [column[row] for row in rows.tolist()]
     if hasattr(column, "take") and not isinstance(column, np.ndarray):
-        return column.take(import_extra("pyarrow", "arrow", purpose="Reading tables").array(rows))
+        return column.take(int64_array(rows))
     return column[rows]
 
 
@@ -173,7 +173,7 @@ def _without_missing(array: Any, missing: tuple[str, ...]) -> Any:
     arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
     compute = import_extra("pyarrow.compute", "arrow", purpose="Reading tables")
     gone = compute.is_in(array, value_set=string_array(missing).cast(array.type))
-    return compute.if_else(gone, arrow.scalar(None, array.type), array)
+    return compute.if_else(gone, arrow.nulls(1, array.type)[0], array)
 
 
 def _as_text(array: Any) -> Any:
@@ -194,7 +194,7 @@ def _class_numbers(array: Any, feature: Label, refuse: Refuse) -> Any:
         return array.cast(arrow.int64())
     if arrow.types.is_integer(array.type) and not numbers_are_names(feature):
         inside = compute.and_(compute.greater_equal(array, 0), compute.less(array, feature.size))
-        numbers = compute.if_else(inside, array, None).cast(arrow.int64())
+        numbers = compute.if_else(inside, array, arrow.nulls(1, array.type)[0]).cast(arrow.int64())
     else:
         words = array.cast(arrow.string())
         numbers = compute.index_in(words, value_set=string_array(feature.names)).cast(arrow.int64())

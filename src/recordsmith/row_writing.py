@@ -18,7 +18,8 @@ from recordsmith.schema.native import compile_plan, row_rules
 
 __all__ = ["RowWriter"]
 
-_ROWS_AS_COLUMNS = 256  # many enough to spread the cost of a column, few enough for memory when rows are large
+_MOST_AS_COLUMNS = 256  # many enough to spread the cost of a column, few enough for memory when rows are large
+_LEAST_AS_COLUMNS = 16  # after a row that was refused: more may follow, and each is found by converting all before it
 
 
 class RowWriter:
@@ -34,6 +35,8 @@ class RowWriter:
         self._cast = cast
         self.names = tuple(schema)
         self._features = tuple(schema.values())
+        self._known = dict.fromkeys(self.names).keys()  # compares with a row's keys at once
+        self._rows_at_once = _MOST_AS_COLUMNS
         rules = row_rules(schema)
         self._encoder = None if rules is None else _core.RowEncoder(compile_plan(schema), rules)
 
@@ -43,8 +46,12 @@ class RowWriter:
         if self._encoder is not None:
             self._encoder.append(sink, dicts, first_number, self._canonical, self._complain)
             return
-        for start in range(0, len(dicts), _ROWS_AS_COLUMNS):
-            self._append_as_columns(sink, dicts[start : start + _ROWS_AS_COLUMNS], first_number + start)
+        start = 0
+        while start < len(dicts):
+            piece = dicts[start : start + self._rows_at_once]
+            self._append_as_columns(sink, piece, first_number + start)
+            start += len(piece)
+            self._rows_at_once = min(2 * self._rows_at_once, _MOST_AS_COLUMNS)
 
     def _as_dict(self, row: object, number: int) -> dict[str, Any]:
         if type(row) is dict:
@@ -83,21 +90,24 @@ class RowWriter:
 
     def _append_as_columns(self, sink: _core.RecordSink, rows: list[dict[str, Any]], first_number: int) -> None:
         try:
-            count, parts = self._parts_of(rows, first_number)
+            count, parts = self._parts_of(rows)
         except RecordsmithError as error:
+            self._rows_at_once = _LEAST_AS_COLUMNS
             if len(rows) == 1:
                 error.row = first_number
                 raise
-            # Columns find errors feature by feature. One by one, the first row that is wrong is found, and those before
-            # it are written, as with every other schema.
-            for number, row in enumerate(rows, first_number):
-                self._append_as_columns(sink, [row], number)
+            # Columns find errors feature by feature, so that an earlier row may be wrong in a later feature. The rows
+            # before are written, as with every other schema, or raise themselves; then the row alone says what it has.
+            middle = len(rows) // 2 if error.row is None else error.row
+            for start, stop in ((0, middle), (middle, middle + 1), (middle + 1, len(rows))):
+                if start < stop:
+                    self._append_as_columns(sink, rows[start:stop], first_number + start)
             return
         sink.append_columns(compile_plan(self._schema), parts, count)
 
-    def _parts_of(self, rows: list[dict[str, Any]], first_number: int) -> tuple[int, Any]:
-        for number, row in enumerate(rows, first_number):
-            if row.keys() != self._schema.keys():
+    def _parts_of(self, rows: list[dict[str, Any]]) -> tuple[int, Any]:
+        for number, row in enumerate(rows):
+            if row.keys() != self._known:
                 self._check_known(number, row)
                 for name, feature in self._schema.items():
                     if name not in row and not feature.optional:

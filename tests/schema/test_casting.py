@@ -117,7 +117,7 @@ NO_NUMBERS: list[tuple[Any, str]] = [
     (dt.timedelta(1), "number"),
     (np.datetime64("2024-01-01"), "number"),
     (np.timedelta64(1, "s"), "number"),
-    (pathlib.Path("a"), "Give numbers"),
+    (pathlib.Path("a"), "Read the file"),
     (fractions.Fraction(1, 2), "Give numbers"),
     ({"a": 1}, "Give numbers"),
     (object(), "Give numbers"),

@@ -11,14 +11,24 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 from collections.abc import Callable, Sequence
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recordsmith.errors import EncodeError
+from recordsmith.schema.foreign_values import plain_inside
 
-__all__ = ["cast_exactly", "describe_dtype", "describe_value", "is_number", "not_a_number", "numbers_of"]
+__all__ = [
+    "advice_about",
+    "cast_exactly",
+    "describe_dtype",
+    "describe_value",
+    "is_number",
+    "not_a_number",
+    "numbers_of",
+]
 
 Array = npt.NDArray[Any]
 RowOf = Callable[[int], int]
@@ -83,6 +93,9 @@ def numbers_of(values: Sequence[Any], dtype: np.dtype[Any]) -> Array:
         array = np.asarray(values)
     except OverflowError:  # an int beyond the range of float64, beside a float
         return np.asarray(values, dtype=object)
+    except (TypeError, RuntimeError):  # tensors that numpy does not read, deep inside
+        values = plain_inside(values)
+        array = np.asarray(values)
     if array.dtype.kind not in ("biufc" if dtype.kind == "c" else "biuf"):
         return np.asarray(values, dtype=object)  # a number beside a string has become a string
     if array.dtype == np.float64:
@@ -230,7 +243,11 @@ def _does_not_fit(value: Any, dtype: np.dtype[Any], row: int) -> EncodeError:
         row=row,
         found=describe_value(value),
         expected=describe_dtype(dtype),
-        advice="Declare a type that holds it, change the value, or allow the loss with cast=True.",
+        advice=(
+            "Fill the gap first, or declare a float."
+            if value != value  # noqa: PLR0124 - NaN, which no cast makes whole
+            else "Declare a type that holds it, change the value, or allow the loss with cast=True."
+        ),
     )
 
 
@@ -240,17 +257,26 @@ def is_number(value: Any) -> bool:
     >>> is_number(1), is_number(decimal.Decimal("0.5")), is_number("1"), is_number(None)
     (True, True, False, False)
     """
-    return isinstance(value, (bool, int, float, complex, np.bool_, np.number, decimal.Decimal)) and not isinstance(
-        value, np.timedelta64
-    )
+    if isinstance(value, (bool, int, float, complex, np.bool_, np.number, decimal.Decimal)):
+        return not isinstance(value, np.timedelta64)
+    return type(value).__module__ == "ml_dtypes"  # bfloat16 and smaller
 
 
 _ADVICE_BY_TYPE: tuple[tuple[tuple[type, ...], str], ...] = (
     ((str, bytes), "Convert it with int() or float(), or declare the feature as Text or Bytes."),
     (
-        (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64),
-        "Store it as a number, such as value.timestamp(), or declare the feature as Text and give value.isoformat().",
+        (np.datetime64, np.timedelta64),
+        "Store it as a number of a unit that you choose, as in value.astype('M8[s]').astype(int), or give str(value).",
     ),
+    (
+        (dt.timedelta,),
+        "Store it as a number of a unit that you choose, as in value.total_seconds().",
+    ),
+    (
+        (dt.date, dt.time),
+        "Store it as a number of a unit that you choose, as in value.timestamp(), or as Text: value.isoformat().",
+    ),
+    ((PurePath,), "Read the file and give its numbers, or declare the feature as Text to store its name."),
     ((type(None),), "A row is there whole or not at all: fill the gap, or give None for the whole row if optional."),
 )
 
@@ -261,19 +287,25 @@ def not_a_number(value: Any, dtype: np.dtype[Any], row: int | None) -> EncodeErr
     >>> not_a_number("1", np.dtype("int64"), 3).advice
     'Convert it with int() or float(), or declare the feature as Text or Bytes.'
     """
-    for types, words in _ADVICE_BY_TYPE:
-        if isinstance(value, types):
-            advice = words
-            break
-    else:
-        advice = "Give numbers, or arrays of them."
     return EncodeError(
         "A value is not a number.",
         row=row,
         found=describe_value(value),
         expected=describe_dtype(dtype),
-        advice=advice,
+        advice=advice_about(value),
     )
+
+
+def advice_about(value: Any) -> str:
+    """Say what to do with a value that is no number.
+
+    >>> advice_about(dt.timedelta(1))
+    'Store it as a number of a unit that you choose, as in value.total_seconds().'
+    """
+    for types, words in _ADVICE_BY_TYPE:
+        if isinstance(value, types):
+            return words
+    return "Give numbers, or arrays of them."
 
 
 def _shortened(text: str) -> str:

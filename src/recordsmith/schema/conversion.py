@@ -91,7 +91,12 @@ def check_rows(found: int, rows: int | None) -> None:
     >>> check_rows(3, 3)
     """
     if rows is not None and found != rows:
-        raise EncodeError("The column has the wrong length.", found=f"{found} rows", expected=f"{rows} rows")
+        raise EncodeError(
+            "The column has the wrong length.",
+            found=f"{found} rows",
+            expected=f"{rows} rows",
+            advice="Give one entry for each row.",
+        )
 
 
 def check_presence(present: Bools | None, *, optional: bool) -> Bools | None:
@@ -117,6 +122,7 @@ def missing_value(row: int | None) -> EncodeError:
         "A required feature has no value.",
         row=row,
         found="None",
+        expected="a value",
         advice="Give a value, or declare the feature with optional=True or a default.",
     )
 
@@ -149,6 +155,7 @@ def _masked_column(values: Any) -> tuple[Given, Bools]:
             "A row is masked in part.",
             row=int(partly[0]),
             found=f"{int(masked[partly[0]].sum())} of {masked.shape[1]} values masked",
+            expected="a row that is there whole, or not at all",
             advice="Fill the gaps, or mask the whole row to leave it out.",
         )
     given, _ = _numpy_column(np.asarray(values.data))
@@ -165,4 +172,5 @@ def _no_column(values: Any) -> EncodeError:
         "This is not a column of values.",
         found=describe_value(values),
         expected="a list, a numpy array with one entry per row, Ragged, ByteColumn, an Arrow array or a pandas Series",
+        advice="Put a single value into a list.",
     )

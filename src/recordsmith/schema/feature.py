@@ -71,13 +71,17 @@ class Feature(ABC):
         >>> Scalar("int64").rows_in([1, 2, 3])
         3
         """
-        if not hasattr(values, "__len__") or getattr(values, "ndim", 1) == 0:
+        if hasattr(values, "row_splits"):  # a ragged tensor of TensorFlow, which has no len()
+            return len(values.row_splits) - 1
+        try:
+            return len(values)
+        except TypeError:  # it has none: a generator, an array of no axis, a sparse matrix
             raise EncodeError(
                 "A column must have a length.",
                 found=type(values).__name__,
+                expected="a list, an array or another column with one entry for each row",
                 advice="Turn a generator into a list, and a single value into a list of one.",
-            )
-        return len(values)
+            ) from None
 
     def violations(self, column: Any) -> list[Violation]:  # noqa: ARG002 - a feature without constraints has none
         """List the rows of an assembled column that break a constraint, in order.

@@ -174,6 +174,8 @@ def _list_column(array: Any, kind: Any, types: Any, present: Bools | None) -> Gi
         raise EncodeError(
             "None among the values of a row.",
             row=int(np.searchsorted(offsets, gap, side="right")) - 1,
+            found="None",
+            expected="a value",
             advice="Fill the gap; a row is there whole or not at all.",
         )
     if types.is_fixed_size_list(kind) and present is None and isinstance(values, np.ndarray):

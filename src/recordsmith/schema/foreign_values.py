@@ -14,7 +14,7 @@ from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import EncodeError
 from recordsmith.schema.foreign import comes_from
 
-__all__ = ["plain_value", "plain_values"]
+__all__ = ["plain_inside", "plain_value", "plain_values"]
 
 _OURS = frozenset({"builtins", "numpy", "recordsmith", "datetime", "decimal", "pathlib", "PIL"})
 
@@ -27,7 +27,13 @@ def plain_values(values: list[Any], kinds: set[type]) -> list[Any]:
     """
     if all(kind.__module__.partition(".")[0] in _OURS for kind in kinds):
         return values
-    return [plain_value(value) for value in values]
+    plain = []
+    for row, value in enumerate(values):
+        try:
+            plain.append(plain_value(value))
+        except EncodeError as error:
+            raise error.at(row=row) from None
+    return plain
 
 
 def plain_value(value: Any) -> Any:
@@ -49,6 +55,15 @@ def plain_value(value: Any) -> Any:
     return value
 
 
+def plain_inside(value: Any) -> Any:
+    """Replace what other libraries made in lists within lists, which numpy does not look into for each of them.
+
+    >>> plain_inside([[1, 2], (3, 4)])
+    [[1, 2], [3, 4]]
+    """
+    return [plain_inside(entry) for entry in value] if isinstance(value, (list, tuple)) else plain_value(value)
+
+
 def _array(value: Any) -> Any:
     try:
         if comes_from(value, "torch") or hasattr(value, "requires_grad"):
@@ -62,6 +77,7 @@ def _array(value: Any) -> Any:
         raise EncodeError(
             f"A {name} does not give its values.",
             found=f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}",
+            expected="values in memory",
             advice="Convert it to a numpy array first; symbolic tensors have no values before they are run.",
         ) from None
 

@@ -79,6 +79,7 @@ def _encoded(value: Any, row: int, shape: Shape, encoding: str | None, *, cast: 
             f"The pixels cannot be encoded as {(encoding or 'png').upper()}: {error}",
             row=row,
             found=describe_value(pixels),
+            expected=f"pixels that a {(encoding or 'png').upper()} can hold",
             advice="Give pixels that the encoding can hold, or declare another encoding.",
         ) from None
 
@@ -92,6 +93,7 @@ def _read(path: PurePath, row: int) -> bytes:
             "The file of a picture cannot be read.",
             row=row,
             found=f"{path}: {error.strerror or error}",
+            expected="a file that can be read",
             advice="Correct the path, or leave the row out.",
         ) from None
 
@@ -122,7 +124,11 @@ def _check_pixels(pixels: Array, row: int, shape: Shape) -> None:
         if pixels.dtype.kind in "biu":
             advice = "Give array.astype('uint8') if its values are from 0 to 255."
         raise EncodeError(
-            "An image is made from pixels of uint8.", row=row, found=describe_value(pixels), advice=advice
+            "An image is made from pixels of uint8.",
+            row=row,
+            found=describe_value(pixels),
+            expected="uint8, or uint16 for PNG",
+            advice=advice,
         )
     sizes = (*pixels.shape, 1) if pixels.ndim == 2 else pixels.shape
     fits = len(sizes) == 3 and all(want in (None, size) for size, want in zip(sizes, shape, strict=True))

@@ -13,7 +13,7 @@ from recordsmith.columns import ByteColumn
 from recordsmith.errors import EncodeError, SchemaError, did_you_mean, list_names
 from recordsmith.schema.casting import describe_value
 from recordsmith.schema.constraints import NumberBounds, Violation, number_violations
-from recordsmith.schema.conversion import understand_column
+from recordsmith.schema.conversion import is_missing, understand_column
 from recordsmith.schema.feature import Feature
 from recordsmith.schema.foreign_values import plain_values
 from recordsmith.schema.tensor import Scalar
@@ -115,7 +115,13 @@ class Label(Feature):
             given = self._numbered(plain_values(given, set(map(type, given))))
         elif present is not None:
             given = np.ma.MaskedArray(given, mask=~present)
-        parts = _NUMBERS[self.optional].column_to_parts(given, rows, cast=cast)
+        try:
+            parts = _NUMBERS[self.optional].column_to_parts(given, rows, cast=cast)
+        except EncodeError as error:
+            if error.expected is not None and error.row is not None:  # about a value, which may also be a name
+                error.expected = f"a class's name, or a number from 0 to {self.size - 1}"
+                error.advice = f"Give the name or the number of a class: {list_names(self.names)}."
+            raise
         numbers, _, there = parts[0][:3]
         wrong = self.violations(numbers)  # absent rows hold 0, which is a class
         if wrong:
@@ -161,7 +167,7 @@ class Label(Feature):
         return [self._number_of(value, row) for row, value in enumerate(values)]
 
     def _number_of(self, value: Any, row: int) -> Any:
-        if isinstance(value, np.ndarray) and value.ndim == 0:
+        if isinstance(value, np.ndarray) and value.ndim == 0 and not is_missing(value):
             value = value.item()
         if not isinstance(value, (str, bytes)):
             return value

@@ -27,7 +27,7 @@ from recordsmith.schema.conversion import check_presence, check_rows
 from recordsmith.schema.feature import Feature
 from recordsmith.schema.foreign_values import plain_value
 from recordsmith.schema.lossy_casting import cast_with_loss
-from recordsmith.schema.numeric_input import dense_numbers, free_numbers
+from recordsmith.schema.numeric_input import dense_numbers, fits, free_numbers, wrong_shape
 from recordsmith.schema.plan import Bools, ColumnParts, Int64s, Parts, PlanColumn
 
 __all__ = ["NumericFeature", "checked_dtype", "plain_from_json", "plain_to_json"]
@@ -187,6 +187,8 @@ class NumericFeature(Feature):
 
     def _canonical(self, value: Any, *, cast: bool) -> Array | bytes | None:
         value = np.asanyarray(value) if isinstance(value, np.generic) else plain_value(value)
+        if isinstance(value, np.ndarray) and value.dtype.kind != "O" and not fits(value.shape, self.row_shape):
+            raise wrong_shape(0, value, value.shape, self.row_shape)
         # An array becomes a column of one row without a copy.
         column = value[np.newaxis] if isinstance(value, np.ndarray) and value.dtype.kind != "O" else [value]
         values, _, present = self.column_to_parts(column, 1, cast=cast)[0][:3]

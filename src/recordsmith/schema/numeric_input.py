@@ -14,11 +14,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith.columns import ByteColumn, Ragged
+from recordsmith.columns import ByteColumn, Ragged, ShapedColumn
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import EncodeError
-from recordsmith.schema.casting import Cast, RowOf, cast_exactly, describe_value, numbers_of
+from recordsmith.schema.casting import (
+    Cast,
+    RowOf,
+    advice_about,
+    cast_exactly,
+    describe_value,
+    is_number,
+    not_a_number,
+    numbers_of,
+)
 from recordsmith.schema.conversion import understand_column, without_missing
+from recordsmith.schema.foreign_values import plain_inside
 
 if TYPE_CHECKING:
     from recordsmith.schema.plan import Bools, Int64s
@@ -117,7 +127,7 @@ def _stack_rows(rows: list[Any], dtype: np.dtype[Any], shape: Shape, numbers: Ar
         found = shape_of(row)
         if found != shape:
             raise wrong_shape(_number(numbers, position), row, found, shape)
-    raise EncodeError("The rows make no rectangle.", expected=_wanted(shape))
+    raise EncodeError("The rows make no rectangle.", expected=_wanted(shape), advice=_shape_advice(None, shape))
 
 
 def _join_rows(
@@ -223,6 +233,8 @@ def shape_of(row: Any) -> tuple[int, ...] | None:
         return tuple(np.shape(row))
     except ValueError:  # nested lists of uneven length
         return None
+    except (TypeError, RuntimeError):  # tensors that numpy does not read, inside lists
+        return shape_of(plain_inside(row))
 
 
 def _described(row: Any, found: tuple[int, ...] | None) -> str:
@@ -232,14 +244,17 @@ def _described(row: Any, found: tuple[int, ...] | None) -> str:
 
 
 def plain_rows(rows: list[Any], numbers: Array | None) -> list[Any]:
-    """Make arrays of our own columns and of images, and refuse masked values, which numpy would take for values.
+    """Make plain rows of our own columns and of images, and refuse what numpy would wrongly take for numbers.
 
     >>> plain_rows([[1, 2]], None)
     [[1, 2]]
     """
     kinds = set(map(type, rows))
-    if any(hasattr(kind, "__array__") and not issubclass(kind, (np.ndarray, np.generic)) for kind in kinds):
-        rows = [np.asarray(row) if hasattr(row, "__array__") else row for row in rows]
+    if kinds & {Ragged, ShapedColumn, ByteColumn}:
+        rows = [row.to_list() if isinstance(row, (Ragged, ShapedColumn, ByteColumn)) else row for row in rows]
+    if kinds & {bytearray, memoryview}:
+        position = next(n for n, row in enumerate(rows) if isinstance(row, (bytearray, memoryview)))
+        raise not_a_number(bytes(rows[position]), np.dtype(np.uint8), _number(numbers, position))
     if any(kind.__module__.startswith("PIL.") for kind in kinds):
         rows = [_pixels(row, _number(numbers, position)) for position, row in enumerate(rows)]
     if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
@@ -248,6 +263,8 @@ def plain_rows(rows: list[Any], numbers: Array | None) -> list[Any]:
                 raise EncodeError(
                     "A row has masked values.",
                     row=_number(numbers, position),
+                    found=f"{int(np.ma.getmaskarray(row).sum())} of {row.size} values masked",
+                    expected="a row that is there whole, or not at all",
                     advice="Fill the gaps; give None to leave a whole row out.",
                 )
     return rows
@@ -261,6 +278,7 @@ def _pixels(row: Any, number: int) -> Any:
             "The pixels of this PIL image are places in its palette, not colours.",
             row=number,
             found=f"a PIL image of mode {row.mode!r}",
+            expected="an image whose pixels are numbers, such as mode 'RGB' or 'L'",
             advice="Convert it first, as with image.convert('RGB').",
         )
     return np.asarray(row)
@@ -281,11 +299,35 @@ def wrong_shape(row: int | None, value: Any, found: tuple[int, ...] | None, shap
     >>> wrong_shape(3, [1, 2], (2,), (3,)).found
     'shape (2,)'
     """
+    if found == () and row is not None and not is_number(value[()] if isinstance(value, np.ndarray) else value):
+        return EncodeError(
+            "A value is not a number.",
+            row=row,
+            found=describe_value(value),
+            expected=_wanted(shape),
+            advice=advice_about(value),
+        )
     if row is None and found is not None:
         words = f"shape {found} in an array of shape {np.shape(value)}"
     else:
         words = _described(value, found)
-    return EncodeError("A row has the wrong shape.", row=row, found=words, expected=_wanted(shape))
+    return EncodeError(
+        "A row has the wrong shape.",
+        row=row,
+        found=words,
+        expected=_wanted(shape),
+        advice=_shape_advice(found, shape),
+    )
+
+
+def _shape_advice(found: tuple[int, ...] | None, shape: Shape) -> str:
+    if found is None:
+        return "Fill the inner lists up to one length, or store each as a feature of its own."
+    if found == ():
+        return "Put a single value into a list, or declare the feature as Scalar."
+    if shape == ():
+        return f"Give one number, or declare the feature as a Tensor of shape {found}, with None for what varies."
+    return "Reshape the value, or declare the shape that it has, with None for what varies."
 
 
 def _wanted(shape: Shape) -> str:

@@ -85,6 +85,7 @@ def _from_columns(
                 "The columns of the parts differ in length.",
                 found=f"{len(array)} rows of {name!r}",
                 expected=f"{len(packed)} rows",
+                advice="Give every part an entry for each row.",
             )
         packed[name] = array
     return np.zeros(0, dtype) if packed is None else packed
@@ -97,7 +98,9 @@ def _check_names(given: Mapping[str, Any], dtype: np.dtype[Any], row: int | None
             raise EncodeError(
                 f"There is no part {name!r}.{did_you_mean(str(name), names)}",
                 row=row,
+                found=f"the parts {list_names(map(str, given))}",
                 expected=f"the parts {list_names(names)}",
+                advice="Add it to the feature's parts, or leave it out.",
             )
     for name in names:
         if name not in given:
@@ -105,6 +108,8 @@ def _check_names(given: Mapping[str, Any], dtype: np.dtype[Any], row: int | None
                 f"The part {name!r} is missing.{did_you_mean(name, map(str, given))}",
                 row=row,
                 found=f"the parts {list_names(map(str, given))}",
+                expected=f"the parts {list_names(names)}",
+                advice="Give a value for every part.",
             )
 
 
@@ -135,4 +140,5 @@ def _not_packed(value: Any, row: int, dtype: np.dtype[Any]) -> EncodeError:
         row=row,
         found=describe_value(value),
         expected=f"a mapping with {list_names(dtype.names or ())}, or {dtype.itemsize} bytes",
+        advice="Give the parts by name, or the ready bytes.",
     )

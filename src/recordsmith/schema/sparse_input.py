@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from recordsmith.errors import EncodeError
 from recordsmith.schema.casting import Cast, cast_exactly, describe_value, numbers_of
 from recordsmith.schema.conversion import understand_column, without_missing
 from recordsmith.schema.foreign import comes_from
-from recordsmith.schema.foreign_values import plain_value
+from recordsmith.schema.foreign_values import plain_inside, plain_value
+from recordsmith.schema.numeric_input import plain_rows
 
 if TYPE_CHECKING:
     from recordsmith.schema.plan import Bools, Int64s
@@ -116,6 +118,7 @@ def _from_rows(given: Any, present: Bools | None, dtype: np.dtype[Any], size: in
         raise _no_vector(given[0] if len(given) else given, 0, size)
     rows, present = without_missing(list(given), present)
     numbers = np.arange(len(rows)) if present is None else np.flatnonzero(present)
+    rows = plain_rows(rows, numbers)
     counts = np.zeros(len(rows) if present is None else len(present), np.int64)
     places, values = [np.zeros(0, np.int64)], [np.zeros(0, dtype)]
     for number, row in zip(numbers.tolist(), rows, strict=True):
@@ -136,13 +139,17 @@ def _one_row(row: Any, number: int, dtype: np.dtype[Any], size: int) -> tuple[Ar
         return columns, values
     if isinstance(row, Mapping):
         return _flat(list(row), number, _INT64, size), _flat(list(row.values()), number, dtype, size)
-    if isinstance(row, (list, tuple)) and len(row) == 2 and all(hasattr(part, "__len__") for part in row):
+    if isinstance(row, (list, tuple)):
+        row = plain_inside(row)
+    if isinstance(row, list) and len(row) == 2 and all(isinstance(part, list) or np.ndim(part) for part in row):
         indices, values = (_flat(part, number, kind, size) for part, kind in zip(row, (_INT64, dtype), strict=True))
         if len(indices) != len(values):
             raise EncodeError(
                 "A vector has as many places as values.",
                 row=number,
                 found=f"{len(indices)} places and {len(values)} values",
+                expected="lists of one length",
+                advice="Give a value for each place.",
             )
         return indices, values
     dense = _flat(row, number, dtype, size)
@@ -154,7 +161,11 @@ def _one_row(row: Any, number: int, dtype: np.dtype[Any], size: int) -> tuple[Ar
 
 
 def _flat(values: Any, number: int, dtype: np.dtype[Any], size: int) -> Array:
-    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+    if (
+        isinstance(values, (str, bytes, Mapping, AbstractSet))
+        or not hasattr(values, "__len__")
+        or getattr(values, "ndim", 1) != 1
+    ):
         raise _no_vector(values, number, size)
     if not len(values):
         return np.zeros(0, dtype)
@@ -189,6 +200,7 @@ def _check_places(indices: Array, offsets: Int64s, size: int, row_of: Any) -> No
             row=row_of(int(outside[0])),
             found=f"index {indices[outside[0]]}",
             expected=f"an index from 0 to {size - 1}",
+            advice="Declare a larger size, or leave the entry out.",
         )
     same = np.flatnonzero(indices[1:] == indices[:-1])
     same = same[~np.isin(same + 1, offsets)]
@@ -197,13 +209,20 @@ def _check_places(indices: Array, offsets: Int64s, size: int, row_of: Any) -> No
             "A vector has two entries at the same place.",
             row=row_of(int(same[0])),
             found=f"index {indices[same[0]]} twice",
+            expected="each place once",
             advice="Add them up, or drop one of them.",
         )
 
 
 def _wrong_size(row: int | None, found: object, size: int) -> EncodeError:
     words = f"{found} wide" if isinstance(found, int) else found
-    return EncodeError("A vector has the wrong size.", row=row, found=words, expected=f"{size} wide")
+    return EncodeError(
+        "A vector has the wrong size.",
+        row=row,
+        found=words,
+        expected=f"{size} wide",
+        advice="Declare the size that all vectors have, or give only the entries, as (indices, values).",
+    )
 
 
 def _no_vector(value: Any, row: int, size: int) -> EncodeError:

@@ -116,7 +116,7 @@ class Steps(Feature):
         except EncodeError as error:
             if error.row is not None:
                 step, error.row = error.row, int(np.searchsorted(step_offsets, error.row, side="right")) - 1
-                error.problem = f"Step {step - int(step_offsets[error.row])}: {error.problem}"
+                _name_step(error, step - int(step_offsets[error.row]))
             raise
         return tuple((part[0], part[1], present, step_offsets) for part in parts)
 
@@ -142,7 +142,7 @@ class Steps(Feature):
             try:
                 canonical.append(self.feature.value_to_canonical(step, cast=cast))
             except EncodeError as error:
-                error.problem = f"Step {number}: {error.problem}"
+                _name_step(error, number)
                 raise
         return canonical
 
@@ -158,6 +158,13 @@ class Steps(Feature):
                 "Steps needs the feature of one step.", found=value, expected=f"one with a type of {', '.join(_TYPES)}"
             )
         return _TYPES[value["type"]].from_json({key: entry for key, entry in value.items() if key != "type"})
+
+
+def _name_step(error: EncodeError, step: int) -> None:
+    error.problem = f"Step {step}: {error.problem}"
+    if error.found == "None":
+        error.problem = f"Step {step} has no value."
+        error.advice = "A row is there whole or not at all: fill the gap, or leave the step out."
 
 
 def _steps_of(values: Any) -> tuple[Any, Int64s, Bools | None]:
@@ -190,6 +197,7 @@ def _list_of_steps(row: Any, number: int | None) -> Any:
         row=number,
         found=describe_value(row),
         expected="a list, or an array whose first axis is the step",
+        advice="Put a single step into a list, or declare the feature without Steps.",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 from itertools import chain
 from pathlib import PurePath
@@ -174,6 +175,7 @@ def _check_counts(lengths: Int64s, present: Bools | None, count: int | None) -> 
             row=int(wrong[0]),
             found=f"{lengths[wrong[0]]} strings",
             expected=f"{count} strings",
+            advice="Give as many as declared, or declare shape (None,) if their number varies.",
         )
 
 
@@ -188,6 +190,8 @@ def _is_flat_uint8(value: Any) -> bool:
 def _not_a_string(value: Any, row: int | None, *, text: bool) -> EncodeError:
     if value is None:
         advice = "A row is there whole or not at all: fill the gap."
+    elif text and isinstance(value, (dt.date, dt.time)):
+        advice = "Give it in the form that you want, as in value.isoformat()."
     elif text:
         advice = "Convert it with str(), or declare the feature with the type it has."
     elif isinstance(value, str):

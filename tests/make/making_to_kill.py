@@ -3,7 +3,7 @@
     python -m tests.make.making_to_kill
 
 imports everything once and then forks for each line of its input, so that a run costs no more than the making itself.
-A line is {"recipe": ..., "out": ..., "resume": ..., "kill_at": ..., "seconds": ...}. With `kill_at` the run kills
+A line is {"recipe": ..., "out": ..., "kill_at": ..., "seconds": ..., "options": ...}. With `kill_at` the run kills
 itself, and with it its whole group of processes, when its first thread is about to make that many-th call to the
 operating system; without, it may be killed from outside. Answers are lines too: {"pid"} when it is started, and
 {"status", "calls", "error"} when it is over.
@@ -133,8 +133,8 @@ def nursery() -> Iterator[Callable[..., Run]]:
         cwd=ROOT,
     )
 
-    def start(recipe: str, out: Path, *, resume: bool = False, kill_at: int | None = None, seconds: float = 0.0) -> Run:
-        order = {"recipe": recipe, "out": str(out), "resume": resume, "kill_at": kill_at, "seconds": seconds}
+    def start(recipe: str, out: Path, *, kill_at: int | None = None, seconds: float = 0.0, **options: bool) -> Run:
+        order = {"recipe": recipe, "out": str(out), "kill_at": kill_at, "seconds": seconds, "options": options}
         return Run(process, order)
 
     try:
@@ -160,7 +160,7 @@ def _make(order: dict[str, Any], count: Callable[[], None]) -> None:
 
     sys.setprofile(on_call)
     try:
-        rs.make(source, order["out"], name="data", resume=order["resume"], on_progress=on_progress, **options)
+        rs.make(source, order["out"], name="data", on_progress=on_progress, **options, **order["options"])
     finally:
         sys.setprofile(None)
 

@@ -24,7 +24,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"atomic_file", "class_weights", "compression", "file_signatures", "parallel", "priorities"}),
     frozenset({"core_failures"}),
     frozenset({"columns"}),
-    frozenset({"images", "text"}),
+    frozenset({"augment", "images", "text"}),
     frozenset({"schema", "shards"}),
     frozenset({"example", "reader", "row_writing", "writer", "index"}),
     frozenset({"dataset"}),

@@ -18,6 +18,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from recordsmith import augment
     from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, SparseColumn
     from recordsmith.dataset import infer_schema
     from recordsmith.errors import (
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
         TruncatedFileError,
     )
     from recordsmith.example import decode_example, decode_sequence_example, encode_example, encode_sequence_example
-    from recordsmith.loader import Dataset
+    from recordsmith.loader import Dataset, Loader, PipelineWarning
     from recordsmith.loader import open_dataset as open  # noqa: A004 - read as recordsmith.open
     from recordsmith.make import finish, sources
     from recordsmith.make.dataset_writer import DatasetWriter, write
@@ -46,7 +47,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# The public names, and the modules that they come from; a colon names them differently there.
+# The public names, and the modules that they come from; a colon names them differently there,
+# or with nothing behind it stands for the module itself.
 _SOURCES = {
     "ByteColumn": "columns",
     "Bytes": "schema",
@@ -57,12 +59,14 @@ _SOURCES = {
     "EncodeError": "errors",
     "Image": "schema",
     "Label": "schema",
+    "Loader": "loader",
     "MadeDataset": "make.made_dataset",
     "MissingExtraError": "errors",
     "NotTFRecordError": "errors",
     "Packed": "schema",
     "PackedColumn": "columns",
     "PipelineError": "errors",
+    "PipelineWarning": "loader",
     "Ragged": "columns",
     "RecordReader": "reader",
     "RecordWriter": "writer",
@@ -79,6 +83,7 @@ _SOURCES = {
     "Text": "schema",
     "TruncatedFileError": "errors",
     "Vocabulary": "text",
+    "augment": "augment:",
     "decode_example": "example",
     "decode_sequence_example": "example",
     "encode_example": "example",
@@ -112,6 +117,8 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
     "Vocabulary",
     "open",
     "Dataset",
+    "Loader",
+    "augment",
     "Ragged",
     "ByteColumn",
     "ShapedColumn",
@@ -132,6 +139,7 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
     "SchemaMismatchError",
     "EncodeError",
     "PipelineError",
+    "PipelineWarning",
     "MissingExtraError",
 ]
 
@@ -140,8 +148,9 @@ def __getattr__(name: str) -> Any:
     source = _SOURCES.get(name)
     if source is None:
         raise AttributeError(f"module 'recordsmith' has no attribute {name!r}")
-    module, _, renamed = source.partition(":")
-    value = getattr(importlib.import_module(f"recordsmith.{module}"), renamed or name)
+    path, colon, renamed = source.partition(":")
+    module = importlib.import_module(f"recordsmith.{path}")
+    value = module if colon and not renamed else getattr(module, renamed or name)
     globals()[name] = value
     return value
 

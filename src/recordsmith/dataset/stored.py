@@ -173,6 +173,11 @@ class StoredDataset:
         count = threads or os.cpu_count() or 1
         return sum(_core.verify_file(file, self._compression, count) for file in self.files)
 
+    def place_of(self, number: int) -> tuple[str, int]:
+        """Return the file that a record is in, and its number in that file."""
+        files, _, _, within = self._places().at(self._numbers([number]))
+        return self.files[int(files[0])], int(within[0])
+
     # --- tables ---
 
     def to_arrow(self) -> pa.Table:

@@ -11,15 +11,19 @@ import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from recordsmith.errors import PipelineError
+from recordsmith.errors import PipelineError, RecordsmithError
 from recordsmith.loader.fetching import Fetcher
-from recordsmith.loader.order import ENDLESS, AllRecords
+from recordsmith.loader.order import ENDLESS, AllRecords, Drawn
 from recordsmith.loader.plan import Batching, Plan, Rows
-from recordsmith.loader.row_access import concatenate, part_of
+from recordsmith.loader.row_access import collate_values, concatenate, part_of, take_rows
+from recordsmith.loader.skipping import SkippedRecord
+from recordsmith.loader.verbs.bucket_batch import BucketBatching
 from recordsmith.loader.verbs.pairs import INDEX, Paired
 from recordsmith.parallel import in_order, thread_pool
 
@@ -29,6 +33,7 @@ _MOST_WORKERS = 4
 _TASK_ROWS = 8192  # small rows: so many in a task that starting it does not count
 _TASK_BYTES = 4 << 20  # large rows: no more than this
 _STREAM_ROWS = 1024  # rows that a filter sees at a time
+_NOTHING = object()  # a batch of which every row was skipped
 
 
 class UnknownLengthError(PipelineError, TypeError):
@@ -42,20 +47,22 @@ class Cursor:
     Attributes:
         epoch: how many epochs were fed before.
         batch: how many batches of this one.
-        position: where in the order the next row stands; only needed where rows are left out.
+        position: where in the order the next row stands; only needed where rows are left out or wait in buckets.
+        waiting: the positions of rows that wait for their bucket to fill, in the order in which they came.
     """
 
     epoch: int = 0
     batch: int = 0
     position: int = 0
+    waiting: tuple[int, ...] = ()
 
 
 def batch_count(plan: Plan) -> int:
     """Return how many batches an epoch has."""
     batching = _batching(plan)
-    if plan.drops_rows:
+    if plan.drops_rows or isinstance(batching, BucketBatching):
         raise UnknownLengthError(
-            "How many batches there are is not known before the rows are filtered.",
+            "How many batches there are is not known before the rows are read.",
             advice="Iterate to find out, or filter when the dataset is made.",
         )
     if plan.order.length >= ENDLESS:
@@ -70,7 +77,8 @@ def batch_count(plan: Plan) -> int:
 def feed(plan: Plan, start: Cursor) -> Iterator[tuple[Any, Cursor]]:
     """Give batches from a place on, each with the place after it."""
     epochs = ENDLESS if plan.epochs_fed is None else plan.epochs_fed
-    if start.batch and not plan.drops_rows and plan.order.length < ENDLESS and start.batch >= batch_count(plan):
+    known = not plan.drops_rows and not isinstance(plan.batching, BucketBatching)
+    if start.batch and known and plan.order.length < ENDLESS and start.batch >= batch_count(plan):
         start = Cursor(start.epoch + 1)  # nothing is left of that epoch
     with thread_pool(_workers(plan) + 1 if _workers(plan) else 1) as pool:
         fetcher = Fetcher(plan.datasets)
@@ -78,7 +86,8 @@ def feed(plan: Plan, start: Cursor) -> Iterator[tuple[Any, Cursor]]:
             if epoch >= _last_epoch(start.epoch, epochs):
                 return
             begin = start if epoch == start.epoch else Cursor(epoch)
-            batches = _streamed(plan, fetcher, begin, pool) if plan.drops_rows else _fixed(plan, fetcher, begin, pool)
+            streamed = plan.drops_rows or isinstance(plan.batching, BucketBatching)
+            batches = _streamed(plan, fetcher, begin, pool) if streamed else _fixed(plan, fetcher, begin, pool)
             yield from batches
 
 
@@ -142,19 +151,25 @@ def _fixed(plan: Plan, fetcher: Fetcher, start: Cursor, pool: Executor | None) -
     def work(group: tuple[int, int]) -> list[Any]:
         spans = [ranges.of(batch) for batch in range(*group)]
         rows = _rows_at(plan, fetcher, start.epoch, spans[0][0], spans[-1][1])
-        return [_batch(plan, batching, rows, a - spans[0][0], b - spans[0][0]) for a, b in spans]
+        if len(rows) == spans[-1][1] - spans[0][0]:
+            return [_batch(plan, batching, rows, a - spans[0][0], b - spans[0][0]) for a, b in spans]
+        cuts = [np.searchsorted(rows.positions, span) for span in spans]  # some were skipped: batches are shorter
+        return [_batch(plan, batching, rows, int(a), int(b)) if b > a else _NOTHING for a, b in cuts]
 
     groups = _groups(skipped + start.batch, stop, _batches_per_task(plan, fetcher, batching))
     number = skipped + start.batch
     for group in in_order(pool, work, groups, ahead=_tasks_ahead(plan)):
         for batch in group:
             number += 1
+            if batch is _NOTHING:
+                continue
             yield batch, Cursor(start.epoch + 1) if number >= stop else Cursor(start.epoch, number - skipped)
 
 
 def _in_file_order(plan: Plan, start: Cursor) -> bool:
     """Say whether whole files are read from front to back, which the core does fastest by itself."""
     plain = isinstance(plan.order, AllRecords) and plan.even_world is None and not plan.changes
+    plain = plain and plan.skipped is None
     return plain and start.batch == 0 and plan.batches_taken == (0, None)
 
 
@@ -199,11 +214,14 @@ def _streamed(plan: Plan, fetcher: Fetcher, start: Cursor, pool: Executor | None
     def work(first: int) -> Rows:
         return _rows_at(plan, fetcher, start.epoch, first, min(first + _STREAM_ROWS, length))
 
-    assembly = _Assembly(plan, start)
+    assembly = _BucketAssembly(plan, start) if isinstance(plan.batching, BucketBatching) else _Assembly(plan, start)
     held: tuple[Any, Cursor] | None = None  # a batch is given once it is known whether another follows
     tasks = range(start.position, length, _STREAM_ROWS)
+    parts: Iterable[Rows] = in_order(pool, work, tasks, ahead=_tasks_ahead(plan))
+    if start.waiting:
+        parts = chain([_rows_of(plan, fetcher, start.epoch, np.array(start.waiting, np.int64))], parts)
     try:
-        for item in assembly.batches(in_order(pool, work, tasks, ahead=_tasks_ahead(plan))):
+        for item in assembly.batches(parts):
             if held is not None:
                 yield held
             held = item
@@ -258,6 +276,41 @@ class _Assembly:
             yield _batch(self._plan, self._batching, rows, 0, size), place
 
 
+class _BucketAssembly(_Assembly):
+    """Puts rows of similar length together."""
+
+    def batches(self, parts: Iterable[Rows]) -> Iterator[tuple[Any, Cursor]]:
+        """Give the batches that are wanted, each with the place after it."""
+        batching = self._batching
+        if not isinstance(batching, BucketBatching):
+            raise TypeError("rows are put into buckets by a BucketBatching")
+        waiting: list[list[tuple[Rows, int]]] = [[] for _ in batching.sizes]
+        for rows in parts:
+            for row, bucket in enumerate(batching.buckets(rows.columns)):
+                waiting[bucket].append((rows, row))
+                if len(waiting[bucket]) == batching.sizes[bucket]:
+                    full, waiting[bucket] = waiting[bucket], []
+                    yield from self._give(full, waiting, int(rows.positions[row]) + 1)
+                    if self._enough:
+                        return
+        if not batching.drop_last:
+            for bucket, left in enumerate(waiting):
+                if left and not self._enough:
+                    waiting[bucket] = []
+                    yield from self._give(left, waiting, self._plan.order.length)
+
+    def _give(
+        self, full: list[tuple[Rows, int]], waiting: list[list[tuple[Rows, int]]], position: int
+    ) -> Iterator[tuple[Any, Cursor]]:
+        self._made += 1
+        if self._made <= self._skipped:
+            return
+        rows = _joined([take_rows(rows, np.array([row])) for rows, row in full])
+        left = sorted(int(rows.positions[row]) for bucket in waiting for rows, row in bucket)
+        place = Cursor(self._start.epoch, self._made - self._skipped, position, tuple(left))
+        yield _batch(self._plan, self._batching, rows, 0, len(rows)), place
+
+
 def _joined(parts: list[Rows]) -> Rows:
     if len(parts) == 1:
         return parts[0]
@@ -274,11 +327,47 @@ def _joined(parts: list[Rows]) -> Rows:
 
 
 def _rows_at(plan: Plan, fetcher: Fetcher, epoch: int, first: int, last: int) -> Rows:
-    positions = np.arange(first, last, dtype=np.int64)
+    return _rows_of(plan, fetcher, epoch, np.arange(first, last, dtype=np.int64))
+
+
+def _rows_of(plan: Plan, fetcher: Fetcher, epoch: int, positions: npt.NDArray[np.int64]) -> Rows:
     drawn = plan.order.at(epoch, positions)
+    if plan.skipped is None:
+        return _changed(plan, fetcher, drawn, positions)
+    try:
+        return _changed(plan, fetcher, drawn, positions)
+    except Exception:  # noqa: BLE001 - one row is at fault: find out which
+        good = [_one_row(plan, fetcher, drawn, positions, place) for place in range(len(positions))]
+        rows = [row for row in good if row is not None]
+        if rows:
+            return _joined(rows)
+        empty = np.empty(0, np.int64)
+        return Rows({}, empty, empty, empty)
+
+
+def _one_row(plan: Plan, fetcher: Fetcher, drawn: Drawn, positions: npt.NDArray[np.int64], place: int) -> Rows | None:
+    one = slice(place, place + 1)
+    try:
+        return _changed(plan, fetcher, Drawn(drawn.numbers[one], drawn.epochs[one]), positions[one])
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with the record, or what a function did to it
+        if plan.skipped is not None:
+            path, record = fetcher.file_of(int(drawn.numbers[place]))
+            reason = error.problem if isinstance(error, RecordsmithError) else f"{type(error).__name__}: {error}"
+            plan.skipped.add(SkippedRecord(path, record, reason))
+        return None
+
+
+def _changed(plan: Plan, fetcher: Fetcher, drawn: Drawn, positions: npt.NDArray[np.int64]) -> Rows:
     rows = Rows(fetcher.columns(drawn.numbers), drawn.numbers, drawn.epochs, positions)
     for change in plan.changes:
-        rows = change.apply(rows)
+        try:
+            rows = change.apply(rows)
+        except Exception as error:
+            number = getattr(error, "record_number", None)
+            if number is not None:
+                path, record = fetcher.file_of(number)
+                error.add_note(f"The record is number {record} of {path}.")
+            raise
     return rows
 
 
@@ -286,6 +375,8 @@ def _batch(plan: Plan, batching: Batching, rows: Rows, first: int, last: int) ->
     part = slice(first, last)
     whole = first == 0 and last == len(rows)
     columns = rows.columns if whole else {name: part_of(column, part) for name, column in rows.columns.items()}
+    # What a user's function made is put together by batch: a part of more rows might have had other shapes.
+    columns = {name: collate_values(c, name) if type(c) is list else c for name, c in columns.items()}
     batch: Any = batching.collate(columns)
     for change in plan.batch_changes:
         if isinstance(change, Paired) and change.with_index:

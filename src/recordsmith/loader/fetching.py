@@ -45,6 +45,11 @@ class Fetcher:
         owner = int(np.searchsorted(self._starts, number, side="right")) - 1
         return self._datasets[owner], number - int(self._starts[owner])
 
+    def file_of(self, number: int) -> tuple[str, int]:
+        """Return the file that a record is in, and its number there."""
+        dataset, within = self.place(number)
+        return dataset.place_of(within)
+
     def record_bytes(self) -> float:
         """Return how large a record is on average, as it is stored."""
         total = sum(os.path.getsize(file) for dataset in self._datasets for file in dataset.files)

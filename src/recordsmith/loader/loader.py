@@ -12,10 +12,13 @@ import numpy as np
 from recordsmith.errors import PipelineError
 from recordsmith.loader.engine import Cursor, UnknownLengthError, batch_count, feed
 from recordsmith.loader.order import Remainder
+from recordsmith.loader.pair_proof import verify_pairs
 from recordsmith.loader.plan import Batching, Plan
 from recordsmith.loader.row_access import row_of
+from recordsmith.loader.skipping import Skipped
 from recordsmith.loader.verbs.balance import balance
 from recordsmith.loader.verbs.batch import batch
+from recordsmith.loader.verbs.bucket_batch import bucket_batch
 from recordsmith.loader.verbs.filter import filter_rows
 from recordsmith.loader.verbs.map import map_rows
 from recordsmith.loader.verbs.mix import mix
@@ -153,7 +156,14 @@ class Verbs:
         """
         return self._then(repeat(self._chain(), times))
 
-    def batch(self, n: int, *, drop_last: bool = False, threads: int | None = None) -> Loader:
+    def batch(
+        self,
+        n: int,
+        *,
+        drop_last: bool = False,
+        threads: int | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+    ) -> Loader:
         """Put rows together n at a time: batches are dicts of columns.
 
         Numbers of a fixed shape come as numpy arrays (masked where optional values are absent), those of varying
@@ -164,6 +174,8 @@ class Verbs:
             drop_last: leave out a last batch that is not full.
             threads: how many threads work ahead; None: as many as there are cores, up to four; 0: none. The batches
                 are the same.
+            on_error: "skip" leaves out records that are damaged, do not fit the schema, or make a function of yours
+                fail: their batches are shorter, and `loader.skipped` counts them, with the reasons.
 
         >>> import recordsmith as rs, tempfile
         >>> path = tempfile.mkdtemp() + "/data.tfrecord"
@@ -175,7 +187,7 @@ class Verbs:
         [2 3]
         [4]
         """
-        return self._then(batch(self._chain(), n, drop_last=drop_last, threads=threads))
+        return self._then(batch(self._chain(), n, drop_last=drop_last, threads=threads, on_error=on_error))
 
     def padded_batch(
         self,
@@ -201,6 +213,47 @@ class Verbs:
             padded_batch(
                 self._chain(),
                 n,
+                pad_to=pad_to,
+                pad_value=pad_value,
+                truncate=truncate,
+                drop_last=drop_last,
+                threads=threads,
+            )
+        )
+
+    def bucket_batch(  # noqa: PLR0913 - each is a setting of its own
+        self,
+        by: str,
+        boundaries: Sequence[int],
+        *,
+        size: int | Sequence[int] | None = None,
+        tokens: int | None = None,
+        pad_to: Mapping[str, int] | int | None = None,
+        pad_value: Any = None,
+        truncate: bool = False,
+        drop_last: bool = False,
+        threads: int | None = None,
+    ) -> Loader:
+        """Put rows of similar length together and pad them, so that little of a batch is padding.
+
+        Args:
+            by: the feature whose length counts.
+            boundaries: the longest length of each bucket, rising; one more bucket takes what is longer than all.
+            size: rows in a batch, for all buckets or one number for each.
+            tokens: rows times length in a batch, instead of `size`: short rows come in large batches.
+            pad_to: as for `padded_batch`.
+            pad_value: as for `padded_batch`.
+            truncate: as for `padded_batch`.
+            drop_last: leave out the batches that are not full at the end of an epoch.
+            threads: as for `batch`.
+        """
+        return self._then(
+            bucket_batch(
+                self._chain(),
+                by,
+                boundaries,
+                size=size,
+                tokens=tokens,
                 pad_to=pad_to,
                 pad_value=pad_value,
                 truncate=truncate,
@@ -252,6 +305,11 @@ class Loader(Verbs):
     def _chain(self) -> Plan:
         return self._made_plan
 
+    @property
+    def skipped(self) -> Skipped:
+        """What `on_error="skip"` has left out so far: `.count`, and the `.first` records with their reasons."""
+        return self._made_plan.skipped or Skipped()
+
     def __len__(self) -> int:
         plan = self._made_plan
         if plan.batching is None:
@@ -289,6 +347,13 @@ class Loader(Verbs):
         epochs = self._made_plan.epochs_fed or 1
         return Cursor((cursor.epoch // epochs + 1) * epochs)
 
+    def verify_pairs(self, n: int = 1000) -> int:
+        """Prove that inputs and targets belong together: read the records of the first n rows again, and compare.
+
+        Returns how many rows were compared. It needs `.pairs()`, begins with the first epoch, and moves nothing.
+        """
+        return verify_pairs(self._made_plan, n)
+
     def state(self) -> dict[str, Any]:
         """Return the place that the consumer has reached, JSON-ready: what was read ahead does not count."""
         place = self._reached
@@ -299,6 +364,7 @@ class Loader(Verbs):
             "epoch": place.epoch,
             "batch": place.batch,
             "position": place.position,
+            **({"waiting": list(place.waiting)} if place.waiting else {}),
         }
 
     def restore(self, state: Mapping[str, Any]) -> Self:
@@ -314,7 +380,9 @@ class Loader(Verbs):
                 expected=", ".join(f"{part} {theirs.get(part)}" for part in changed),
                 advice="Build the same chain over the same files; workers and prefetch may differ.",
             )
-        self._next = self._reached = Cursor(int(state["epoch"]), int(state["batch"]), int(state["position"]))
+        self._next = self._reached = Cursor(
+            int(state["epoch"]), int(state["batch"]), int(state["position"]), tuple(state.get("waiting", ()))
+        )
         return self
 
     def _fingerprint(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from recordsmith.dataset import StoredDataset
 from recordsmith.errors import PipelineError, did_you_mean, list_names
 from recordsmith.loader.order import AllRecords, Order
+from recordsmith.loader.skipping import Skipped
 from recordsmith.schema import Feature
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Plan:
         workers: how many threads; None chooses.
         verbs: the chain as it was written, JSON-ready.
         even_world: the number of ranks that must all have the same number of batches, and the records of all of them.
-        skips_errors: rows with errors are left out and counted.
+        skipped: rows with errors are left out and counted here; None lets the error come through.
     """
 
     datasets: tuple[StoredDataset, ...]
@@ -116,7 +117,7 @@ class Plan:
     verbs: tuple[dict[str, Any], ...] = ()
     even_world: tuple[int, int] | None = None
     known: frozenset[str] = field(default_factory=frozenset)  # shuffled, repeated, sharded: for the checks of verbs
-    skips_errors: bool = False
+    skipped: Skipped | None = None
 
     def then(self, verb: str, settings: Mapping[str, Any] | None = None, **changes: Any) -> Self:
         """Return the plan after one more verb."""

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from recordsmith.errors import PipelineError
 from recordsmith.loader.plan import Batching, Plan
+from recordsmith.loader.skipping import Skipped
 
 __all__ = ["batch", "check_batch", "check_threads"]
 
 
-def batch(plan: Plan, n: int, *, drop_last: bool, threads: int | None) -> Plan:
+def batch(plan: Plan, n: int, *, drop_last: bool, threads: int | None, on_error: str) -> Plan:
     """Put rows together n at a time; see `Loader.batch`."""
     check_batch(plan, "batch", n)
     check_threads(threads)
-    settings = {"n": int(n), "drop_last": drop_last or None}
-    return plan.then("batch", settings, batching=Batching(int(n), drop_last), workers=threads)
+    if on_error not in ("raise", "skip"):
+        raise PipelineError("Unknown on_error.", found=repr(on_error), expected="'raise' or 'skip'")
+    skipped = Skipped() if on_error == "skip" else None
+    settings = {"n": int(n), "drop_last": drop_last or None, "on_error": None if skipped is None else on_error}
+    return plan.then("batch", settings, batching=Batching(int(n), drop_last), workers=threads, skipped=skipped)
 
 
 def check_threads(threads: int | None) -> None:

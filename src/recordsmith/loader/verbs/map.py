@@ -9,7 +9,7 @@ from typing import Any
 from recordsmith.errors import PipelineError, import_extra
 from recordsmith.loader.errors_in_functions import in_function
 from recordsmith.loader.plan import BatchChange, Plan, RowChange, Rows
-from recordsmith.loader.row_access import collate_values, row_of
+from recordsmith.loader.row_access import row_of
 
 __all__ = ["map_rows"]
 
@@ -64,7 +64,7 @@ def map_rows(plan: Plan, function: Function, *, processes: bool) -> Plan:
 
 
 def map_columns(function: Function, rows: Rows) -> dict[str, Any]:
-    """Put rows through a function one by one, and the results together to columns again."""
+    """Put rows through a function one by one; the results are columns of single values."""
     results = []
     for number in range(len(rows)):
         with in_function("map", function, rows, number):
@@ -84,7 +84,7 @@ def map_columns(function: Function, rows: Rows) -> dict[str, Any]:
                 found=f"{sorted(map(str, result))} for record {int(rows.numbers[number])}",
                 expected=f"{sorted(names)}, as for the rows before it",
             )
-    return {name: collate_values([result[name] for result in results], name) for name in names}
+    return {name: [result[name] for result in results] for name in names}
 
 
 def function_name(function: Function) -> str:

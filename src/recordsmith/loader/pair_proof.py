@@ -1,0 +1,71 @@
+"""Proof that what is fed together belongs together: records are read again, one by one, and compared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from recordsmith.errors import PipelineError
+from recordsmith.loader.engine import Cursor, feed
+from recordsmith.loader.fetching import Fetcher
+from recordsmith.loader.plan import Plan, Rows
+from recordsmith.loader.row_access import collate_values, row_of
+from recordsmith.loader.verbs.pairs import INDEX, Paired
+
+__all__ = ["verify_pairs"]
+
+
+def verify_pairs(plan: Plan, n: int) -> int:
+    """Draw the first n rows that a plan feeds, read their records again by number, and compare; return how many."""
+    paired = [change for change in plan.batch_changes if isinstance(change, Paired)]
+    if not paired:
+        raise PipelineError("verify_pairs is about pairs.", advice="Write .pairs(inputs, target) first.")
+    pair = paired[-1]
+    names = (pair.inputs,) if isinstance(pair.inputs, str) else pair.inputs
+    # The same chain, but with every feature and with the records' numbers, before it becomes tuples.
+    seen = replace(plan, batch_changes=(Paired((*names, *_target(pair)), None, None, with_index=True),))
+    fetcher = Fetcher(plan.datasets)
+    verified = 0
+    for (features, numbers), _ in feed(seen, Cursor()):
+        for place, number in enumerate(numbers.tolist()):
+            if verified >= n:
+                return verified
+            _compare(plan, fetcher, {name: features[name] for name in features}, place, number)
+            verified += 1
+    return verified
+
+
+def _target(pair: Paired) -> tuple[str, ...]:
+    return () if pair.target is None else (pair.target,)
+
+
+def _compare(plan: Plan, fetcher: Fetcher, batch: dict[str, Any], place: int, number: int) -> None:
+    one = np.array([number], np.int64)
+    rows = Rows(fetcher.columns(one), one, np.zeros(1, np.int64), np.zeros(1, np.int64))
+    for change in plan.changes:
+        rows = change.apply(rows)
+    columns = {name: collate_values(c, name) if type(c) is list else c for name, c in rows.columns.items()}
+    again, fed = row_of(columns, 0), row_of({name: batch[name] for name in batch if name != INDEX}, place)
+    for name, value in fed.items():
+        if not _equal(value, again[name]):
+            path, record = fetcher.file_of(number)
+            raise PipelineError(
+                f"What was fed as {name!r} is not what its record holds.",
+                path=path,
+                record=record,
+                feature=name,
+                found=repr(value)[:200],
+                expected=repr(again[name])[:200],
+            )
+
+
+def _equal(fed: Any, again: Any) -> bool:
+    """Compare a fed value with one read again; what was fed may have been padded."""
+    one, other = np.asarray(fed), np.asarray(again)
+    if one.shape != other.shape and one.ndim == other.ndim:
+        one = one[tuple(slice(size) for size in other.shape)]
+    if one.dtype.kind == "f" and other.dtype.kind == "f":
+        return bool(np.array_equal(one, other, equal_nan=True))
+    return bool(np.array_equal(one, other))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import recordsmith as rs
 from recordsmith.images import encode_image
-from recordsmith.make.sources import table_lines
+from recordsmith.make.sources import table_kept, table_lines
 from recordsmith.make.sources.table_files import SourceFile
 from recordsmith.make.sources.table_lines import LineRules, pieces_of, row_ends
 from tests.make.loaded_rows import stored_rows
@@ -202,6 +202,44 @@ def test_cells_that_do_not_fit_a_declared_type_are_rejects(tmp_path):
         (f"{path}, line 4", "x", "y"),
         (f"{path}, line 7", "word", "\\xff"),
     ]
+
+
+def test_fractions_in_a_column_of_whole_numbers_are_left_to_the_schema(tmp_path):
+    path = written(tmp_path, "n,m\n1,1\n50.0,1\nx,1\n3,1\n")
+    stored = stored_rows(rs.sources.csv(path, schema=rs.Schema({"n": rs.Scalar("int64")})))
+    assert stored.column("n") == [1, 50, 3]
+    assert [reject.value for reject in stored.rejects] == ["x"]
+    (chunk,) = rs.sources.csv(
+        written(tmp_path, "n,m\n1,1\n2.5,1\n"), schema=rs.Schema({"n": rs.Scalar("int64")})
+    ).chunks()
+    assert chunk.load().columns["n"].to_pylist() == [1.0, 2.5]
+
+
+@pytest.mark.parametrize("budget", [0, 1000, 1 << 20])
+def test_what_was_kept_of_the_first_look_is_what_a_second_one_gives(budget, tmp_path, monkeypatch):
+    monkeypatch.setattr(table_kept, "BUDGET", budget)
+    monkeypatch.setattr(table_lines, "WINDOW", 256)
+    head = "n,f,big,s,y,ok,mixed,gap,late"
+    rows = [f"{n},{n / 7:.6f},{n * 1e6 / 3:.3f},word {n},{'ab'[n % 2]},{n % 2 == 0},{n},,{n}" for n in range(300)]
+    rows[150] = rows[150].replace("150,,150", "150.5,,x")
+    rows[200] = "200,too,few"
+    rows[201] = rows[201].replace("201,,201", "201,7,201").replace("28.714286", "inf")
+    source = rs.sources.csv(written(tmp_path, "\n".join([head, *rows])), label="y")
+    assert source.schema()["big"] == rs.Scalar("float64")
+    chunks = list(source.chunks())
+    first, second = [[chunk.load() for chunk in chunks] for _ in range(2)]
+    for one, two in zip(first, second, strict=True):
+        assert (one.rows, one.rejects) == (two.rows, two.rejects)
+        assert [one.places.of(row) for row in range(one.rows)] == [two.places.of(row) for row in range(two.rows)]
+        for (_, left), (_, right) in zip(parts_of(source, one), parts_of(source, two), strict=True):
+            np.testing.assert_array_equal(left, right)
+    assert sum(len(one.rejects) for one in first) == 2
+
+
+def parts_of(source: Any, loaded: Any) -> list[tuple[str, Any]]:
+    """The values and the presence of every column as they are written."""
+    _, parts = source.schema().columns_to_parts(loaded.columns)
+    return [("", entry) for part in parts for entry in part if entry is not None]
 
 
 def test_text_in_another_encoding(tmp_path):

@@ -26,6 +26,7 @@ from recordsmith.make.sources.table_csv_parsing import CsvPlaces, CsvReading
 from recordsmith.make.sources.table_csv_types import are_fractions, facts_of_piece, merged_cells, settled_type
 from recordsmith.make.sources.table_dialect import MISSING, CsvHead, Dialect, checked_encoding, one_byte, read_head
 from recordsmith.make.sources.table_files import PathLike, SourceFile, describe_files, find_files
+from recordsmith.make.sources.table_kept import KeptTables, Uneven, fitting_columns
 from recordsmith.make.sources.table_lines import Piece, pieces_of
 from recordsmith.make.sources.table_loading import Bad, LoadingRules, load_columns, shortened
 from recordsmith.make.sources.table_options import TableOptions, names_of, preparation_of, table_options
@@ -127,20 +128,14 @@ class CsvChunk(Chunk):
     piece: Piece
     reading: CsvReading
     rules: LoadingRules
+    kept: KeptTables
     source_bytes: int
 
     def load(self) -> Loaded:
-        """Parse the rows."""
-        data = self.reading.decoded(self.piece.read())
+        """Parse the rows, or take what the first look has parsed."""
         reading, bad = self.reading, Bad()
-        arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
-        try:
-            table, uneven = reading.parse(self.piece, data, reading.types)
-            columns = dict(zip(table.column_names, table.columns, strict=True))
-        except arrow.ArrowInvalid:
-            table, uneven = reading.parse(self.piece, data, dict.fromkeys(reading.types, "binary"))
-            columns = _cell_by_cell(table, reading, bad)
-        places = CsvPlaces(self.piece, reading.head.rules, table.num_rows, tuple(number for number, _, _ in uneven))
+        columns, rows, uneven = self._kept_columns() or self._parsed_columns(bad)
+        places = CsvPlaces(self.piece, reading.head.rules, rows, tuple(number for number, _, _ in uneven))
         width = len(reading.head.names)
         rejects = [
             Reject(
@@ -153,7 +148,26 @@ class CsvChunk(Chunk):
             for number, count, text in uneven
         ]
         folder = os.path.dirname(self.piece.file.path)
-        return load_columns(columns, table.num_rows, self.rules, folder=folder, places=places, bad=bad, rejects=rejects)
+        return load_columns(columns, rows, self.rules, folder=folder, places=places, bad=bad, rejects=rejects)
+
+    def _kept_columns(self) -> tuple[dict[str, Any], int, Uneven] | None:
+        found = self.kept.take((self.piece.file.path, self.piece.start))
+        if found is None or SourceFile.at(self.piece.file.path) != self.piece.file:
+            return None
+        columns = fitting_columns(found[0], self.reading.types, self.rules.schema)
+        return None if columns is None else (columns, found[0].num_rows, found[1])
+
+    def _parsed_columns(self, bad: Bad) -> tuple[dict[str, Any], int, Uneven]:
+        arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
+        reading = self.reading
+        data = reading.decoded(self.piece.read())
+        try:
+            table, uneven = reading.parse(self.piece, data, reading.types)
+            columns = dict(zip(table.column_names, table.columns, strict=True))
+        except arrow.ArrowInvalid:
+            table, uneven = reading.parse(self.piece, data, dict.fromkeys(reading.types, "binary"))
+            columns = _cell_by_cell(table, reading, bad)
+        return columns, table.num_rows, uneven
 
 
 class CsvSource(Source):
@@ -167,6 +181,7 @@ class CsvSource(Source):
         self._options = options
         self._pieces: list[tuple[int, Piece]] | None = None
         self._rows: int | None = None
+        self._kept = KeptTables()
         self.label = options.label_name()
         self.sequential = any(file.compression() for file in files)
 
@@ -189,7 +204,7 @@ class CsvSource(Source):
         ]
         for number, piece in self._pieces if self._pieces is not None else self._cut():
             first = piece.start == self._heads[number].start
-            yield CsvChunk(piece, readings[number], rules, piece.size + (piece.start if first else 0))
+            yield CsvChunk(piece, readings[number], rules, self._kept, piece.size + (piece.start if first else 0))
 
     @property
     def size_bytes(self) -> int | None:
@@ -247,7 +262,8 @@ class CsvSource(Source):
 
         def look(numbered: tuple[int, Piece]) -> tuple[int, Piece, int, dict[str, ColumnFacts]]:
             number, piece = numbered
-            return number, piece, *facts_of_piece(piece, CsvReading(self._heads[number], self._dialect, types), labels)
+            reading = CsvReading(self._heads[number], self._dialect, types)
+            return number, piece, *facts_of_piece(piece, reading, labels, self._kept)
 
         known: dict[str, ColumnFacts] = {name: ColumnFacts(arrow.null()) for name in wanted}
         pieces: list[tuple[int, Piece]] = []

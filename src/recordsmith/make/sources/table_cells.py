@@ -48,7 +48,26 @@ def converted_cells(
     text = compute.if_else(gone, arrow.nulls(1, arrow.string())[0], text)
     if decimal != "." and kind == "double":
         text = compute.replace_substring(text, decimal, ".")
-    return _tolerant(text, lambda some: some.cast(wanted), wanted, _refuser(cells, kind, refuse))
+    refuse_row = _refuser(cells, kind, refuse)
+    if kind != "int64":
+        return _tolerant(text, lambda some: some.cast(wanted), wanted, refuse_row)
+    misfits: list[int] = []
+    whole = _tolerant(text, lambda some: some.cast(wanted), wanted, misfits.append)
+    return _with_fractions(text, whole, misfits, refuse_row) if misfits else whole
+
+
+def _with_fractions(text: Any, whole: Any, misfits: list[int], refuse: Callable[[int], None]) -> Any:
+    """Return whole numbers beside cells such as 50.0 or 50.25 as floats: what becomes of those, the schema decides."""
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
+    compute = import_extra("pyarrow.compute", "arrow", purpose="Reading tables")
+    float64 = arrow.float64()
+    refused: list[int] = []
+    floats = _tolerant(text, lambda some: some.cast(float64), float64, refused.append)
+    exact = (compute.max(compute.abs(whole)).as_py() or 0) <= 2**53
+    as_floats = exact and len(refused) < len(misfits)
+    for row in refused if as_floats else misfits:
+        refuse(row)
+    return floats if as_floats else whole
 
 
 def _tolerant(array: Any, convert: Callable[[Any], Any], kind: Any, refuse: Callable[[int], None]) -> Any:

@@ -91,11 +91,7 @@ def facts_of(array: Any, *, label: bool = False) -> ColumnFacts:
         least, most = extremes["min"].as_py(), extremes["max"].as_py()
         lengths.append((0 if least is None else least, 0 if most is None else most))
         array = compute.list_flatten(array)
-    large = False
-    if types.is_float64(array.type) and len(array):
-        extremes = compute.min_max(array)
-        sides = [abs(extremes[side].as_py() or 0.0) for side in ("min", "max")]
-        large = any(EXACT_IN_FLOAT32 <= side < np.inf for side in sides)
+    large = types.is_float64(array.type) and _largest(array) >= EXACT_IN_FLOAT32
     return ColumnFacts(kind, missing, tuple(lengths), large, classes)
 
 
@@ -338,6 +334,16 @@ def number_feature(dtype: np.dtype[Any], shape: tuple[int | None, ...], *, optio
     if shape:
         return Tensor(dtype, shape, storage=storage, optional=optional)
     return Scalar(dtype, storage=storage, optional=optional)
+
+
+def _largest(array: Any) -> float:
+    """Return the largest finite magnitude."""
+    compute = import_extra("pyarrow.compute", "arrow", purpose="Reading tables")
+    extremes = compute.min_max(array)
+    largest = max(abs(extremes[side].as_py() or 0.0) for side in ("min", "max"))
+    if largest == np.inf:
+        return _largest(compute.filter(array, compute.is_finite(array)))
+    return float(largest)
 
 
 def _words(values: Any) -> list[str]:

@@ -12,6 +12,7 @@ import numpy as np
 from recordsmith.errors import import_extra
 from recordsmith.make.sources.table_columns import ColumnFacts, facts_of, merged
 from recordsmith.make.sources.table_csv_parsing import CsvReading
+from recordsmith.make.sources.table_kept import KeptTables, compact_table
 from recordsmith.make.sources.table_lines import LineRules, Piece
 from recordsmith.make.sources.table_loading import string_array
 
@@ -21,16 +22,18 @@ _SAMPLED = 64  # cells of a piece of a column; if half of them are neither numbe
 _NUMBER = r"^\s*[+-]?([0-9]+(POINT[0-9]*)?([eE][+-]?[0-9]+)?|POINT[0-9]+([eE][+-]?[0-9]+)?|(?i:nan|inf|infinity))\s*$"
 
 
-def facts_of_piece(piece: Piece, reading: CsvReading, labels: frozenset[str]) -> tuple[int, dict[str, ColumnFacts]]:
-    """Look at the cells of a piece: how many rows, and what each column holds.
+def facts_of_piece(
+    piece: Piece, reading: CsvReading, labels: frozenset[str], kept: KeptTables
+) -> tuple[int, dict[str, ColumnFacts]]:
+    """Look at the cells of a piece: how many rows, and what each column holds. The table itself may be kept.
 
     Text counts as `others` and has no type of its own here: whether a few cells of it make a column text is decided
     when all are known, in `settled_type`.
     """
     arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
     data = reading.decoded(piece.read())
-    table, _ = reading.parse(piece, data, reading.types)
-    facts = {}
+    table, uneven = reading.parse(piece, data, reading.types)
+    facts: dict[str, ColumnFacts] = {}
     doubtful = []
     whole = any(arrow.types.is_integer(kind) for kind in table.schema.types)
     zeros = whole and has_leading_zeros(np.frombuffer(data, np.uint8), reading.head.rules)
@@ -53,6 +56,8 @@ def facts_of_piece(piece: Piece, reading: CsvReading, labels: frozenset[str]) ->
         for name in doubtful:
             if _must_stay_text(cells[name]):
                 facts[name] = ColumnFacts(arrow.string())
+    if piece.data is None:
+        kept.keep((piece.file.path, piece.start), compact_table(table, facts), uneven)
     return table.num_rows, facts
 
 
@@ -111,7 +116,9 @@ def has_leading_zeros(window: Any, rules: LineRules) -> bool:
     """
     if window[:1].tobytes() == b"0" and window[1:2].tobytes() in b"0123456789xX":
         return True
-    before = [rules.delimiter[0], *b"\n\r", *(rules.quote or b"")]
+    # Most files have no quote and no carriage return, which is quickly seen.
+    rare = [byte for byte in (0x0D, *(rules.quote or b"")) if bool((window == byte).any())]
+    before = [rules.delimiter[0], 0x0A, *rare]
     for shift in (0, 1):  # two bytes at a time, at even and at odd places
         pairs = window[shift : len(window) - (len(window) - shift) % 2].view("<u2")
         for byte in before:

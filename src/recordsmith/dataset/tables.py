@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.schema import Schema
 
 if TYPE_CHECKING:
@@ -31,10 +30,10 @@ def to_arrow_table(schema: Schema, batches: Iterable[Mapping[str, Any]]) -> pa.T
 def _array(column: Any) -> pa.Array:
     import pyarrow as pa
 
-    if isinstance(column, (ByteColumn, Ragged)):
+    if not isinstance(column, np.ndarray):
         return column.to_arrow()
     masked = isinstance(column, np.ma.MaskedArray)
-    values = column.data if masked else column
+    values: Any = column.data if masked else column
     absent = np.ma.getmaskarray(column).reshape(len(column), -1).any(axis=1) if masked else None
     if values.ndim == 1:
         return pa.array(values, mask=absent)

@@ -200,8 +200,9 @@ def _features(census: Census, declared: Schema | None) -> list[FeatureOverview]:
     stored = {(facts["key"], facts["steps"]): facts for facts in census.features}
     found = []
     for name, feature in (declared or {}).items():
-        facts = stored.pop((name, isinstance(feature, Steps)), {})
-        found.append(_feature(name, feature, facts, declared=True))
+        # A feature may be stored in several parts, of which the last has the values.
+        parts = [stored.pop((column.key, column.steps), {}) for column in feature.plan(name)]
+        found.append(_feature(name, feature, parts[-1], declared=True))
     for (name, _), facts in stored.items():
         found.append(_feature(name, _inferred(facts, census), facts, declared=False))
     return found

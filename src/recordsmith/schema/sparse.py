@@ -73,6 +73,11 @@ class Sparse(Feature):
         self._set(dtype=found, size=size.__index__())
         self._set_common(optional=optional, default=default, description=description)
 
+    @property
+    def shape(self) -> tuple[int]:
+        """The shape of one row, if it were an array."""
+        return (self.size,)
+
     def plan(self, name: str) -> tuple[PlanColumn, ...]:
         """Return the two stored features: the places of the entries, and their values.
 

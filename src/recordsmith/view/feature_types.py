@@ -58,7 +58,7 @@ def shape_text(overview: FeatureOverview) -> str:
     feature = _inner(overview.feature)
     if isinstance(feature, Packed):
         return ", ".join(f"{name} {shape}" for name, (_, shape) in feature.parts.items())
-    sizes = _sizes(feature)
+    sizes: list[int | None] = list(getattr(feature, "shape", (None,) if feature is None else ()))
     unit = 1
     for size in sizes:
         unit *= size or 1
@@ -69,12 +69,6 @@ def shape_text(overview: FeatureOverview) -> str:
     if overview.steps:
         shown.insert(0, "steps")
     return "scalar" if not shown else f"({shown[0]},)" if len(shown) == 1 else f"({', '.join(shown)})"
-
-
-def _sizes(feature: Feature | None) -> list[int | None]:
-    if isinstance(feature, Sparse):
-        return [feature.size]
-    return list(getattr(feature, "shape", (None,) if feature is None else ()))
 
 
 def _free(overview: FeatureOverview, feature: Feature | None, unit: int) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from recordsmith.columns import SparseRow
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts import DatasetOverview, FeatureOverview, RowOverview
 from recordsmith.view.feature_types import type_text
@@ -91,6 +92,10 @@ def value_json(value: Any) -> Any:
             return _bytes_json(value)
         case list():
             return [value_json(entry) for entry in value]
+        case SparseRow():
+            return {"indices": value_json(value.indices), "values": value_json(value.values)}
+        case dict():
+            return {name: value_json(part) for name, part in value.items()}
         case np.ndarray() | np.generic():
             return _plain(value.tolist())
     return _plain(value)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from rich.text import Text
 
+from recordsmith.columns import SparseRow
 from recordsmith.view.amounts import bytes_text, count_text, number_text
 from recordsmith.view.image_header import read_image_header
 
@@ -69,6 +70,10 @@ def short_value(value: Any, width: int = 60) -> Text:
     'GIF 32×24, 13 bytes'
     >>> short_value([b"a", b"b"]).plain
     '[b"a", b"b"]'
+    >>> short_value(SparseRow(np.array([3, 17]), np.array([0.25, 0.5]))).plain
+    '{3: 0.25, 17: 0.5}'
+    >>> short_value({"pixels": np.zeros((8, 8), np.uint8), "label": np.int64(3)}).plain
+    'pixels 8×8 uint8, all 0, label 3'
     """
     match value:
         case None:
@@ -81,6 +86,10 @@ def short_value(value: Any, width: int = 60) -> Text:
             return _short_array(value, width)
         case list():
             return _short_list(value, width)
+        case SparseRow():
+            return _short_sparse(value, width)
+        case dict():
+            return _short_parts(value, width)
     return Text(number_text(value.item() if isinstance(value, np.generic) else value), _STYLES["number"])
 
 
@@ -187,6 +196,30 @@ def _short_list(values: list[Any], width: int) -> Text:
     if len(values) == len(entries):
         return text.append("]")
     return text.append(", …]").append(f" {len(values):,} in all", _STYLES["note"])
+
+
+def _short_sparse(row: SparseRow, width: int) -> Text:
+    """Show the first entries of a sparse vector, and how many there are."""
+    shown = [
+        f"{index}: {number_text(value)}"
+        for index, value in zip(
+            row.indices[:_ARRAY_NUMBERS].tolist(), row.values[:_ARRAY_NUMBERS].tolist(), strict=True
+        )
+    ]
+    while len(shown) > 1 and len(", ".join(shown)) + 5 > width - 16:  # the rest is for the number of entries
+        shown.pop()
+    if len(shown) == len(row.indices):
+        return Text(f"{{{', '.join(shown)}}}", _STYLES["number"])
+    note = f" {len(row.indices):,} entries"
+    return Text().append(f"{{{', '.join(shown)}, …}}", _STYLES["number"]).append(note, _STYLES["note"])
+
+
+def _short_parts(row: dict[str, Any], width: int) -> Text:
+    """Show the parts of a packed row by name."""
+    room = max(12, width // max(1, len(row)) - 8)
+    return Text(", ").join(
+        Text(f"{printable(name)} ").append_text(short_value(part, room)) for name, part in row.items()
+    )
 
 
 def _first_steps(steps: list[Any], width: int) -> Text:

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
-
 from recordsmith.errors import RecordsmithError, import_extra
 from recordsmith.make.source import Chunk, Loaded, Reject, Source
 from recordsmith.make.sources.table_columns import ColumnFacts, flattened, merged, named_facts, schema_of
@@ -165,7 +163,7 @@ class JsonlSource(Source):
     def _cut(self) -> Iterator[Piece]:
         for file in self._files:
             with windows(file) as source:
-                head = source.read(0, 1 << 20).tobytes()
+                head = source.read(0, 1 << 20)
             start = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
             _check_lines(file, head[start:])
             yield from pieces_of(file, _RULES, start=start, line=1)
@@ -349,5 +347,5 @@ def _check_lines(file: SourceFile, head: bytes) -> None:
                 raise RecordsmithError(
                     "An object goes over several lines.", path=file.path, found=shortened(first), advice=advice
                 ) from None
-    if np.frombuffer(head[:512], np.uint8).tobytes().count(0):
+    if b"\0" in head[:512]:
         raise RecordsmithError("This is not a text file.", path=file.path, found=repr(head[:24]))

@@ -66,7 +66,7 @@ class CsvReading:
         """Take out rows with another number of cells that are no UTF-8 either: Arrow cannot report those."""
         if is_utf8(data):
             return data, []
-        ends = row_ends(np.frombuffer(data, np.uint8), self.head.rules).ends.tolist()
+        ends = row_ends(data, self.head.rules).ends.tolist()
         rows = [data[start:end] for start, end in pairwise([0, *ends, len(data)]) if data[start:end].strip(b"\r\n")]
         width = len(self.head.names)
         kept, unreadable = [], []
@@ -82,7 +82,7 @@ class CsvReading:
     def _count_cells(self, row: bytes) -> int:
         """Count the cells of a row. A delimiter counts where a row could also end."""
         rules = LineRules(self.head.rules.delimiter, self.head.rules.quote, self.head.rules.delimiter)
-        return len(row_ends(np.frombuffer(row.strip(b"\r\n"), np.uint8), rules).ends) + 1
+        return len(row_ends(row.strip(b"\r\n"), rules).ends) + 1
 
     def decoded(self, data: bytes) -> bytes:
         """Return the text of a piece in UTF-8."""
@@ -135,7 +135,7 @@ class CsvPlaces:
         if self.piece.plain and self.rows + len(self.uneven) == self.piece.lines:
             return f"{self.piece.file.path}, line {self.piece.line + number}"
         data = self.piece.read()
-        found = row_ends(np.frombuffer(data, np.uint8), self.rules)
+        found = row_ends(data, self.rules)
         starts = np.concatenate([[0], found.ends])
         before = np.concatenate([[0], found.lines])
         filled = [

@@ -36,7 +36,7 @@ def facts_of_piece(
     facts: dict[str, ColumnFacts] = {}
     doubtful = []
     whole = any(arrow.types.is_integer(kind) for kind in table.schema.types)
-    zeros = whole and has_leading_zeros(np.frombuffer(data, np.uint8), reading.head.rules)
+    zeros = whole and has_leading_zeros(data, reading.head.rules)
     for name, column in zip(table.column_names, table.columns, strict=True):
         kind = column.type
         if reading.types[name]:
@@ -106,24 +106,24 @@ def _facts_of_text(column: Any, reading: CsvReading) -> ColumnFacts:
     return ColumnFacts(kind, missing > 0, large=values.large, others=others, numbers=len(found))
 
 
-def has_leading_zeros(window: Any, rules: LineRules) -> bool:
+def has_leading_zeros(window: bytes, rules: LineRules) -> bool:
     r"""Say whether some cell begins with a zero that another digit follows, as in a postcode, or an x.
 
-    >>> has_leading_zeros(np.frombuffer(b"1,02134\n", np.uint8), LineRules())
+    >>> has_leading_zeros(b"1,02134\n", LineRules())
     True
-    >>> has_leading_zeros(np.frombuffer(b"10,0,0.5\n", np.uint8), LineRules())
+    >>> has_leading_zeros(b"10,0,0.5\n", LineRules())
     False
     """
-    if window[:1].tobytes() == b"0" and window[1:2].tobytes() in b"0123456789xX":
+    if re.match(b"0[0-9xX]", window):
         return True
+    codes = np.frombuffer(window, np.uint8)
     # Most files have no quote and no carriage return, which is quickly seen.
-    rare = [byte for byte in (0x0D, *(rules.quote or b"")) if bool((window == byte).any())]
-    before = [rules.delimiter[0], 0x0A, *rare]
+    before = [rules.delimiter[0], 0x0A, *(byte for byte in b"\r" + (rules.quote or b"") if byte in window)]
     for shift in (0, 1):  # two bytes at a time, at even and at odd places
-        pairs = window[shift : len(window) - (len(window) - shift) % 2].view("<u2")
+        pairs = codes[shift : len(codes) - (len(codes) - shift) % 2].view("<u2")
         for byte in before:
             places = np.flatnonzero(pairs == (0x30 << 8 | byte)) * 2 + shift + 2
-            after = window[places[places < len(window)]]
+            after = codes[places[places < len(codes)]]
             if bool((((after >= 0x30) & (after <= 0x39)) | (after == 0x78) | (after == 0x58)).any()):
                 return True
     return False

@@ -18,6 +18,7 @@ from recordsmith.make.sources.table_lines import WINDOW, LineRules, row_ends, wi
 __all__ = ["MISSING", "CsvHead", "Dialect", "checked_encoding", "one_byte", "read_head"]
 
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None")
+_HEAD = 1 << 18  # bytes, in which the first line usually ends
 _DELIMITERS = (",", "\t", ";", "|")
 
 
@@ -64,8 +65,9 @@ def read_head(file: SourceFile, dialect: Dialect) -> CsvHead:
     ('a', 'b', 'c')
     """
     with windows(file) as source:
-        window = source.read(0, WINDOW)
-    data = window.tobytes()
+        data = source.read(0, _HEAD)
+        if not re.search(rb"[^\r\n][\r\n]", data):  # a line that is longer than usual
+            data = source.read(0, WINDOW)
     _check_is_text(file, data)
     start = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
     line = 1
@@ -77,7 +79,7 @@ def read_head(file: SourceFile, dialect: Dialect) -> CsvHead:
     quote = None if dialect.quote is None else dialect.quote.encode()
     delimiter = dialect.delimiter or _told_delimiter(data[start:], dialect, file.path)
     rules = LineRules(delimiter.encode(), quote)
-    found = row_ends(window[start:], rules)
+    found = row_ends(data[start:], rules)
     end = start + int(found.ends[0]) if len(found.ends) else len(data)
     lines = int(found.lines[0]) if len(found.lines) else 1
     first = data[start:end].decode(dialect.encoding, "replace").strip("\r\n")
@@ -91,7 +93,7 @@ def _told_delimiter(data: bytes, dialect: Dialect, path: str) -> str:
     """Tell the delimiter from the first line: the one of the usual ones that stands there most often."""
     if path.lower().split(".")[-1] == "tsv" or ".tsv." in path.lower():
         return "\t"
-    line = re.split(rb"[\r\n]", data, maxsplit=1)[0].decode(errors="replace")
+    line = "".join(found.decode(errors="replace") for found in re.findall(rb"\A[^\r\n]+", data))
     if dialect.quote is not None:
         line = "".join(line.split(dialect.quote)[::2])
     return max((one for one in _DELIMITERS if one != dialect.decimal), key=line.count)

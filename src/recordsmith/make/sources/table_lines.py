@@ -28,7 +28,7 @@ LONGEST_ROW = 64 << 20
 LINES_AT_ONCE = 65_536
 
 Int64s = npt.NDArray[np.int64]
-Bytes = npt.NDArray[np.uint8]
+Codes = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class RowEnds:
         lines: how many lines there are up to each of them.
         open_quote: where the quote stands that is still open at the end of the window; None if none is.
 
-    >>> row_ends(np.frombuffer(b'a\n"b\nc"\n', np.uint8), LineRules()).lines.tolist()
+    >>> row_ends(b'a\n"b\nc"\n', LineRules()).lines.tolist()
     [1, 3]
     """
 
@@ -105,17 +105,18 @@ class Piece:
             return stream.read(self.size)
 
 
-def row_ends(window: Bytes, rules: LineRules) -> RowEnds:
+def row_ends(window: bytes, rules: LineRules) -> RowEnds:
     r"""Find where rows end in a window that begins with a row.
 
-    >>> row_ends(np.frombuffer(b'a,"x\ny"\nb,z\n', np.uint8), LineRules()).ends.tolist()
+    >>> row_ends(b'a,"x\ny"\nb,z\n', LineRules()).ends.tolist()
     [8, 12]
     """
     newlines = _line_ends(window, rules)
-    quotes = np.flatnonzero(window == rules.quote[0]) if rules.quote is not None else newlines[:0]
-    if not quotes.size:
+    if rules.quote is None or rules.quote not in window:
         return RowEnds(newlines + 1, np.arange(1, len(newlines) + 1))
-    edges = quotes if _all_open_or_close(window, quotes, rules) else _followed(window, quotes, rules)
+    codes = np.frombuffer(window, np.uint8)
+    quotes = np.flatnonzero(codes == rules.quote[0])
+    edges = quotes if _all_open_or_close(codes, quotes, rules) else _followed(codes, quotes, rules)
     outside = np.flatnonzero(np.searchsorted(edges, newlines) % 2 == 0)
     return RowEnds(newlines[outside] + 1, outside + 1, int(edges[-1]) if len(edges) % 2 else None)
 
@@ -137,7 +138,7 @@ def pieces_of(file: SourceFile, rules: LineRules, *, start: int, line: int) -> I
                 return
             cut, counted = 0, 0
             for end, count in _cuts(found, last=last):
-                data = None if source.seekable else window[cut:end].tobytes()
+                data = None if source.seekable else window[cut:end]
                 rows = int(np.searchsorted(found.ends, end, "right") - np.searchsorted(found.ends, cut, "right"))
                 plain = rows == count - counted
                 yield Piece(file, start + cut, start + end, line + counted, count - counted, plain, data)
@@ -151,7 +152,7 @@ class Windows:
     """Reads parts of a file, each beginning at or after the one before; a compressed file is decompressed on the way.
 
     >>> import io
-    >>> Windows(io.BytesIO(b"abcdef"), None, "a.csv").read(2, 3).tobytes()
+    >>> Windows(io.BytesIO(b"abcdef"), None, "a.csv").read(2, 3)
     b'cde'
     """
 
@@ -166,11 +167,11 @@ class Windows:
             arrow = import_extra("pyarrow", "arrow", purpose="Reading compressed tables")
             self._stream = arrow.CompressedInputStream(arrow.PythonFile(stream, mode="r"), compression)
 
-    def read(self, start: int, size: int) -> Bytes:
+    def read(self, start: int, size: int) -> bytes:
         """Return `size` bytes from `start` on, or as many as there are."""
         if self.seekable:
             self._stream.seek(start)
-            return np.frombuffer(self._stream.read(size), np.uint8)
+            return bytes(self._stream.read(size))
         parts = [self._kept[start - self._kept_from :]]
         missing = size - len(parts[0])
         skipped = max(0, start - self._kept_from - len(self._kept))
@@ -179,7 +180,7 @@ class Windows:
             skipped = max(0, skipped - len(more))
             missing -= len(parts[-1])
         self._kept, self._kept_from = b"".join(parts), start
-        return np.frombuffer(self._kept, np.uint8)[:size]
+        return self._kept[:size]
 
     def _next(self, size: int) -> bytes:
         try:
@@ -197,24 +198,27 @@ def windows(file: SourceFile) -> Iterator[Windows]:
     """Open a file to be read part after part.
 
     >>> with windows(SourceFile.at(__file__)) as source:
-    ...     source.read(0, 3).tobytes()
+    ...     source.read(0, 3)
     b'\"\"\"'
     """
     with opened(file) as stream:
         yield Windows(stream, file.compression(), file.path)
 
 
-def _line_ends(window: Bytes, rules: LineRules) -> Int64s:
+def _line_ends(window: bytes, rules: LineRules) -> Int64s:
     """Return where lines end: at the last byte of the line end. One that may go on behind the window does not count."""
+    codes = np.frombuffer(window, np.uint8)
     if rules.newlines != b"\r\n":
-        return np.flatnonzero(window == rules.newlines[0])
-    feeds = np.flatnonzero(window == 0x0A)
-    returns = np.flatnonzero(window[:-1] == 0x0D)
-    alone = returns[window[returns + 1] != 0x0A] if len(returns) else returns
+        return np.flatnonzero(codes == rules.newlines[0])
+    feeds = np.flatnonzero(codes == 0x0A)
+    if b"\r" not in window:
+        return feeds
+    returns = np.flatnonzero(codes[:-1] == 0x0D)
+    alone = returns[codes[returns + 1] != 0x0A]
     return np.sort(np.concatenate([feeds, alone])) if len(alone) else feeds
 
 
-def _window(source: Windows, file: SourceFile, rules: LineRules, start: int, line: int) -> tuple[Bytes, RowEnds, bool]:
+def _window(source: Windows, file: SourceFile, rules: LineRules, start: int, line: int) -> tuple[bytes, RowEnds, bool]:
     """Read a window that holds at least one row; the last one ends with the file, with or without a line end."""
     size = WINDOW
     while True:
@@ -251,7 +255,7 @@ def _cuts(found: RowEnds, *, last: bool) -> Iterator[tuple[int, int]]:
         yield int(found.ends[taken - 1]), int(found.lines[taken - 1])
 
 
-def _all_open_or_close(window: Bytes, quotes: Int64s, rules: LineRules) -> bool:
+def _all_open_or_close(window: Codes, quotes: Int64s, rules: LineRules) -> bool:
     """Say whether every second quote, from the first on, begins a cell or is the second half of a doubled quote."""
     opening = quotes[::2]
     before = window[np.maximum(opening - 1, 0)]
@@ -260,7 +264,7 @@ def _all_open_or_close(window: Bytes, quotes: Int64s, rules: LineRules) -> bool:
     return bool(begins.all())
 
 
-def _followed(window: Bytes, quotes: Int64s, rules: LineRules) -> Int64s:
+def _followed(window: Codes, quotes: Int64s, rules: LineRules) -> Int64s:
     """Return the quotes that open and close a cell, in turn. A quote inside a cell that is not quoted means nothing."""
     starters = {rules.delimiter[0], 0x0A, 0x0D}
     before = window[np.maximum(quotes - 1, 0)].tolist()

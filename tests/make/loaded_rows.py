@@ -31,7 +31,7 @@ def stored_rows(source: Source) -> Stored:
     path = tempfile.mkdtemp() + "/rows.tfrecord"
     with rs.RecordWriter(path) as writer:
         for chunk in source.chunks():
-            loaded = pickle.loads(pickle.dumps(chunk)).load()  # noqa: S301 - our own
+            loaded = pickle.loads(pickle.dumps(chunk)).load()
             assert loaded.rows <= 65_536
             writer.write_columns(loaded.columns, schema)
             stored.places += [loaded.places.of(row) for row in range(loaded.rows)]

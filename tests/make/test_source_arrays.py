@@ -141,6 +141,12 @@ def test_rows_of_different_length_are_pointed_elsewhere():
         rs.sources.arrays({"x": [[1, 2], [3]]}).schema()
 
 
+def test_what_is_masked_is_missing():
+    source = rs.sources.arrays({"x": np.ma.MaskedArray([1, 2, 3], mask=[False, True, False])})
+    assert source.schema()["x"] == rs.Scalar("int64", optional=True)
+    assert stored_rows(source).column("x") == [1, None, 3]
+
+
 def test_the_description_follows_the_values():
     first = rs.sources.arrays({"x": np.zeros(3)}).describe()
     assert first == rs.sources.arrays({"x": np.zeros(3)}).describe()

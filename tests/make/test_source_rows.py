@@ -71,6 +71,8 @@ def test_a_later_misfit_does_not_stop_the_loading():
     [
         ([1, 2], rs.Scalar("int64")),
         ([1, 2.5], rs.Scalar("float32")),
+        ([True, 2], rs.Scalar("int64")),
+        ([np.uint8(1), np.uint8(2)], rs.Scalar("uint8", storage="list")),
         ([0.5, 1.7e9], rs.Scalar("float64")),
         ([True, None], rs.Scalar("bool", storage="list", optional=True)),
         (["a", "b"], rs.Text()),
@@ -98,7 +100,12 @@ def test_labels_are_told_from_a_list():
 
 @pytest.mark.parametrize(
     ("values", "message"),
-    [([1, "a"], "no kind that they share"), ([None, None], "no value"), ([object()], "no kind that they share")],
+    [
+        ([1, 2**70], "no kind that they share"),
+        ([1, "a"], "no kind that they share"),
+        ([None, None], "no value"),
+        ([object()], "no kind that they share"),
+    ],
 )
 def test_what_has_no_type_says_so(values, message):
     with pytest.raises(rs.SchemaError, match=message) as caught:

@@ -241,14 +241,15 @@ class ArraysSource(Source):
             return _strings(column, shape, hint)
         if dtype.kind not in "biufc":
             raise SchemaError("Arrays of this dtype have no defined meaning in a TFRecord.", found=str(dtype))
+        optional = isinstance(column, np.ma.MaskedArray) and bool(np.ma.getmaskarray(column).any())
         if hint is not None and hint != "label":
-            return number_feature(np.dtype(hint), shape)
+            return number_feature(np.dtype(hint), shape, optional=optional)
         if dtype.name == "float64":
             floats = self._options.floats
             dtype = np.dtype(("float64" if _has_large(column) else "float32") if floats == "auto" else floats)
         elif dtype.kind == "f" and dtype.itemsize > 8:
             raise SchemaError("Floats of more than 64 bits cannot be stored.", found=str(dtype))
-        return number_feature(dtype.newbyteorder("="), shape)
+        return number_feature(dtype.newbyteorder("="), shape, optional=optional)
 
 
 class MemberStream:
@@ -491,4 +492,6 @@ def _digest(column: Array) -> dict[str, Any]:
     else:
         for block in _blocks(column):
             digest.update(np.ascontiguousarray(block).tobytes())
+    if isinstance(column, np.ma.MaskedArray):
+        digest.update(np.ma.getmaskarray(column).tobytes())
     return {"dtype": str(column.dtype), "shape": list(column.shape), "digest": digest.hexdigest()}

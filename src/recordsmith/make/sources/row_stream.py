@@ -239,9 +239,13 @@ def feature_of_values(values: Sequence[Any], *, label: bool = False) -> Feature:
 
 def _numbers(found: Sequence[Any], *, optional: bool) -> Feature:
     try:
+        if all(isinstance(value, (bool, int, float, np.generic)) for value in found):
+            arrays = [np.asarray(found)]  # all at once: a list may have millions of rows
+            if arrays[0].ndim == 1:
+                return number_feature(_settled_dtype(arrays[0].dtype, arrays), (), optional=optional)
         arrays = [np.asarray(value) for value in found]
         dtype = np.result_type(*{array.dtype for array in arrays if array.size or array.dtype != np.float64})
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError, SchemaError):
         dtype = np.dtype(object)
     ranks = {array.ndim for array in arrays} if dtype.kind in "biufc" else set()
     if len(ranks) != 1:
@@ -252,12 +256,20 @@ def _numbers(found: Sequence[Any], *, optional: bool) -> Feature:
             expected="numbers, strings, bytes, arrays, or lists of them",
             advice="Give a schema, and values that fit it.",
         )
-    if dtype.name == "float64":
-        magnitudes = np.abs(np.concatenate([array.reshape(-1) for array in arrays]).astype(np.float64))
-        large = bool((magnitudes[np.isfinite(magnitudes)] >= EXACT_IN_FLOAT32).any())
-        dtype = np.dtype("float64" if large else "float32")
+    dtype = _settled_dtype(dtype, arrays)
     shape = tuple(_common_size(sizes) for sizes in zip(*(array.shape for array in arrays), strict=True))
     return number_feature(dtype, shape, optional=optional)
+
+
+def _settled_dtype(dtype: np.dtype[Any], arrays: Sequence[np.ndarray[Any, Any]]) -> np.dtype[Any]:
+    """Return the dtype to store: float64 only where a float32 would not tell the values apart."""
+    if dtype.kind not in "biufc":
+        raise SchemaError("These are no numbers.", found=str(dtype))
+    if dtype.name != "float64":
+        return dtype
+    magnitudes = np.abs(np.concatenate([array.reshape(-1) for array in arrays]).astype(np.float64))
+    large = bool((magnitudes[np.isfinite(magnitudes)] >= EXACT_IN_FLOAT32).any())
+    return np.dtype("float64" if large else "float32")
 
 
 def _common_size(sizes: Sequence[int]) -> int | None:

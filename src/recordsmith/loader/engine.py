@@ -74,8 +74,14 @@ def batch_count(plan: Plan) -> int:
     return max(0, min(count, count if stop is None else stop) - start)
 
 
-def feed(plan: Plan, start: Cursor) -> Iterator[tuple[Any, Cursor]]:
-    """Give batches from a place on, each with the place after it."""
+def feed(plan: Plan, start: Cursor, every: tuple[int, int] = (0, 1)) -> Iterator[tuple[Any, Cursor]]:
+    """Give batches from a place on, each with the place after it.
+
+    With `every` = (first, step) it gives the first-th and from there each step-th only: the share of one of `step`
+    processes. The others are not made, unless that rows are left out or wait in buckets hides which those are.
+    """
+    first, step = every
+    given = 0  # to all processes
     epochs = ENDLESS if plan.epochs_fed is None else plan.epochs_fed
     known = not plan.drops_rows and not isinstance(plan.batching, BucketBatching)
     if start.batch and known and plan.order.length < ENDLESS and start.batch >= batch_count(plan):
@@ -87,8 +93,14 @@ def feed(plan: Plan, start: Cursor) -> Iterator[tuple[Any, Cursor]]:
                 return
             begin = start if epoch == start.epoch else Cursor(epoch)
             streamed = plan.drops_rows or isinstance(plan.batching, BucketBatching)
-            batches = _streamed(plan, fetcher, begin, pool) if streamed else _fixed(plan, fetcher, begin, pool)
-            yield from batches
+            if not streamed:
+                yield from _fixed(plan, fetcher, begin, pool, ((first - given) % step, step))
+                given += batch_count(plan) - begin.batch if step > 1 else 0
+                continue
+            for batch in _streamed(plan, fetcher, begin, pool):
+                if given % step == first:
+                    yield batch
+                given += 1
 
 
 def _last_epoch(first: int, epochs: int) -> int:
@@ -139,28 +151,31 @@ class _Ranges:
         return first, last
 
 
-def _fixed(plan: Plan, fetcher: Fetcher, start: Cursor, pool: Executor | None) -> Iterator[tuple[Any, Cursor]]:
+def _fixed(
+    plan: Plan, fetcher: Fetcher, start: Cursor, pool: Executor | None, every: tuple[int, int]
+) -> Iterator[tuple[Any, Cursor]]:
     batching = _batching(plan)
-    if _in_file_order(plan, start):
+    if _in_file_order(plan, start) and every == (0, 1):
         yield from _sequential(plan, batching, start.epoch)
         return
     ranges = _Ranges(plan, batching)
     skipped, stop = plan.batches_taken
     stop = ranges.count if stop is None else min(stop, ranges.count)
 
-    def work(group: tuple[int, int]) -> list[Any]:
-        spans = [ranges.of(batch) for batch in range(*group)]
-        rows = _rows_at(plan, fetcher, start.epoch, spans[0][0], spans[-1][1])
-        if len(rows) == spans[-1][1] - spans[0][0]:
-            return [_batch(plan, batching, rows, a - spans[0][0], b - spans[0][0]) for a, b in spans]
-        cuts = [np.searchsorted(rows.positions, span) for span in spans]  # some were skipped: batches are shorter
-        return [_batch(plan, batching, rows, int(a), int(b)) if b > a else _NOTHING for a, b in cuts]
+    def work(group: range) -> list[Any]:
+        spans = [ranges.of(batch) for batch in group]
+        positions = np.concatenate([np.arange(a, b, dtype=np.int64) for a, b in spans])
+        rows = _rows_of(plan, fetcher, start.epoch, positions)
+        cuts = [np.searchsorted(rows.positions, span) for span in spans]  # where some were skipped, batches are shorter
+        whole = len(rows) == len(positions)
+        return [_batch(plan, batching, rows, int(a), int(b)) if whole or b > a else _NOTHING for a, b in cuts]
 
-    groups = _groups(skipped + start.batch, stop, _batches_per_task(plan, fetcher, batching))
-    number = skipped + start.batch
+    mine = range(skipped + start.batch + every[0], stop, every[1])
+    groups = _groups(mine, _batches_per_task(plan, fetcher, batching))
+    number = mine.start + 1 - every[1]
     for group in in_order(pool, work, groups, ahead=_tasks_ahead(plan)):
         for batch in group:
-            number += 1
+            number += every[1]
             if batch is _NOTHING:
                 continue
             yield batch, Cursor(start.epoch + 1) if number >= stop else Cursor(start.epoch, number - skipped)
@@ -183,12 +198,12 @@ def _sequential(plan: Plan, batching: Batching, epoch: int) -> Iterator[tuple[An
         yield _batch(plan, batching, Rows(columns, numbers, epochs, numbers), 0, count), Cursor(epoch, number)
 
 
-def _groups(first: int, stop: int, most: int) -> Iterator[tuple[int, int]]:
+def _groups(batches: range, most: int) -> Iterator[range]:
     """Cut a run of batches into tasks: small ones first, so that the first batch comes soon."""
     size = 1
-    while first < stop:
-        yield first, min(first + size, stop)
-        first += size
+    while batches:
+        yield batches[:size]
+        batches = batches[size:]
         size = min(size * 2, most)
 
 

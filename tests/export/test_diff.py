@@ -61,6 +61,13 @@ def test_what_is_said():
     assert difference.to_json()["changed"]["x"]["settings"]["shape"] == ["(4,)", "(None,)"]
 
 
+def test_a_thousand_classes_stay_readable():
+    names = [f"class number {n}" for n in range(1000)]
+    difference = rs.Schema({"x": rs.Label(names)}).diff(rs.Schema({"x": rs.Label([*names[:-1], "another"])}))
+    assert max(map(len, str(difference).splitlines())) < 400
+    assert "class 999 was 'class number 999' and is 'another'" in str(difference)
+
+
 PICTURE = b"GIF89a" + bytes([32, 0, 24, 0, 0, 0, 0])
 READABLE: list[tuple[Any, Any, Any]] = [
     (rs.Scalar("int64"), rs.Scalar("int64", optional=True), 3),

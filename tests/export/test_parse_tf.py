@@ -426,6 +426,29 @@ def test_images_are_decoded_on_request():
         wrong.parse_tf(payloads, decode_images=True)
 
 
+def test_images_that_may_be_absent_and_images_in_steps_are_decoded():
+    schema = rs.Schema(
+        {"maybe": rs.Image(optional=True), "fixed": rs.Image(4, 6, optional=True), "frames": rs.Steps(rs.Image())}
+    )
+    rows = [
+        {"maybe": png(n, 3) if n else None, "fixed": png(4, 6) if n else None, "frames": [png(2, 2)] * n}
+        for n in (0, 2)
+    ]
+    payloads, _ = written(schema, rows)
+    shapes = [
+        {name: tensor.shape.as_list() for name, tensor in schema.parse_tf(records, decode_images=True).items()}
+        for records in (payloads, payloads[:1], payloads[0], payloads[1])
+    ]
+    assert shapes == [
+        {"maybe": [2, None, None, None, 3], "fixed": [2, None, 4, 6, 3], "frames": [2, None, None, None, 3]},
+        {"maybe": [1, None, None, None, 3], "fixed": [1, None, 4, 6, 3], "frames": [1, None, None, None, 3]},
+        {"maybe": [0, None, None, 3], "fixed": [0, 4, 6, 3], "frames": [0, None, None, 3]},
+        {"maybe": [1, None, None, 3], "fixed": [1, 4, 6, 3], "frames": [2, None, None, 3]},
+    ]
+    frames = schema.parse_tf(payloads[1], decode_images=True)["frames"]
+    assert frames[1].to_tensor().numpy().tolist() == np.full((2, 2, 3), 7).tolist()
+
+
 @pytest.mark.parametrize("encoding", ["jpeg", "png", "webp", "bmp", "gif"])
 def test_every_encoding_is_decoded_to_one_picture(encoding: str):
     schema = rs.Schema({"image": rs.Image(4, 6, encoding=encoding)})

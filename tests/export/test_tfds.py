@@ -443,6 +443,32 @@ def test_a_damaged_description_is_an_error(tmp_path: Path, text: str):
         assert str(caught.value.path).endswith("features.json")
 
 
+@pytest.mark.parametrize(
+    "node",
+    [
+        {"featuresDict": {"features": []}},
+        {"featuresDict": {"features": {"x": 3}}},
+        {"featuresDict": {"features": {"x": {"sequence": {}}}}},
+        {"featuresDict": {"features": {"x": {"tensor": {"shape": {"dimensions": ["two"]}, "dtype": "int64"}}}}},
+        {"featuresDict": {"features": {"x": {"classLabel": {"numClasses": "many"}}}}},
+    ],
+    ids=json.dumps,
+)
+def test_a_description_that_is_not_complete(tmp_path: Path, node: Any):
+    (tmp_path / "features.json").write_text(json.dumps(node))
+    with pytest.raises(rs.SchemaError) as caught:
+        rs.Schema.from_tfds(tmp_path)
+    assert str(caught.value.path).endswith("features.json")
+
+
+@pytest.mark.parametrize("info", [{}, {"name": "pets"}, {"name": "pets", "splits": [3]}, {"splits": [{"name": "a"}]}])
+def test_a_dataset_info_that_is_not_complete(tmp_path: Path, info: Any):
+    write_folder(tmp_path, rs.Schema({"x": rs.Scalar("int64")}), lambda n: {"x": n})
+    (tmp_path / "dataset_info.json").write_text(json.dumps(info))
+    with pytest.raises(rs.RecordsmithError):
+        rs.open(tmp_path, split="train")
+
+
 def test_something_else_is_not_taken_for_a_description():
     with pytest.raises(rs.SchemaError, match=r"features\.json"):
         rs.Schema.from_tfds({"type": "tensorflow_datasets.core.features.features_dict.FeaturesDict", "content": {}})

@@ -197,6 +197,10 @@ def test_a_schema_of_tfdv():
         ("feature {\n name: 'x' }\n }", "line 3"),
         ("feature {\n name: \x00 }", "line 2"),
         ("{ 3 }", "line 1"),
+        ("a {" * 200, "in each other"),
+        ("feature: 3\n", "not a schema"),
+        ("feature { name: 'x' type: INT shape: 3 }", "not a schema"),
+        ("feature { name: 'x' type: INT value_count { min: MANY } }", "not a schema"),
     ],
 )
 def test_what_cannot_be_read_says_so(text: str, reason: str):

@@ -25,23 +25,31 @@ def read_tfds_folder(folder: str) -> tuple[Schema | None, dict[str, tuple[str, .
     >>> schema["animal"], [os.path.basename(file) for file in splits["train"]]
     (Label(['cat', 'dog']), ['pets-train.tfrecord-00000-of-00002', 'pets-train.tfrecord-00001-of-00002'])
     """
-    info = _read_json(os.path.join(folder, DATASET_INFO_NAME))
+    path = os.path.join(folder, DATASET_INFO_NAME)
+    info = _read_json(path)
     file_format = info.get("fileFormat", "tfrecord")
     if file_format != "tfrecord":
         raise SchemaError(
             f"This TFDS dataset is stored as {file_format}, not as TFRecords.",
-            path=os.path.join(folder, DATASET_INFO_NAME),
+            path=path,
             advice="Prepare it with file_format='tfrecord'.",
         )
-    splits = {}
-    for split in info.get("splits", []):
-        shards = len(split.get("shardLengths", []))
-        template = split.get("filepathTemplate") or FILE_TEMPLATE
-        splits[split["name"]] = tuple(
-            os.path.join(folder, _shard_name(template, info["name"], split["name"], shard, shards))
-            for shard in range(shards)
+    try:
+        splits = {split["name"]: _files(folder, info["name"], split) for split in info.get("splits", [])}
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise SchemaError(f"This TFDS description is not complete: {error!r}.", path=path) from None
+    if not any(splits.values()):
+        raise SchemaError(
+            "This TFDS description names no files.", path=path, advice="Open the files themselves, by a glob."
         )
     return _schema(folder), splits
+
+
+def _files(folder: str, dataset: str, split: dict[str, Any]) -> tuple[str, ...]:
+    shards = len(split.get("shardLengths", []))
+    template = split.get("filepathTemplate") or FILE_TEMPLATE
+    names = (_shard_name(template, dataset, split["name"], shard, shards) for shard in range(shards))
+    return tuple(os.path.join(folder, name) for name in names)
 
 
 def _schema(folder: str) -> Schema | None:

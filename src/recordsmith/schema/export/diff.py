@@ -19,6 +19,7 @@ from recordsmith.schema.strings import StringFeature
 __all__ = ["FeatureChange", "SchemaDiff", "diff_of"]
 
 Shape = tuple[int | None, ...]
+_LONGEST = 160  # characters of a feature or a setting in the text
 _ONE: tuple[Shape, ...] = ((), (1,), (None,))  # shapes that one value has
 
 
@@ -81,12 +82,12 @@ class SchemaDiff:
     def __str__(self) -> str:
         if not self:
             return "The schemas are the same."
-        lines = [f"- {name}: {feature!r}" for name, feature in self.removed.items()]
-        lines += [f"+ {name}: {feature!r}" for name, feature in self.added.items()]
+        lines = [f"- {name}: {_short(feature)}" for name, feature in self.removed.items()]
+        lines += [f"+ {name}: {_short(feature)}" for name, feature in self.added.items()]
         for name, change in self.changed.items():
-            lines.append(f"~ {name}: {change.old!r}")
-            lines.append(f"  {' ' * len(name)}  {change.new!r}")
-            lines.extend(f"    {setting}: {old} -> {new}" for setting, (old, new) in change.settings.items())
+            lines.append(f"~ {name}: {_short(change.old)}")
+            lines.append(f"  {' ' * len(name)}  {_short(change.new)}")
+            lines.extend(f"    {key}: {_short(old)} -> {_short(new)}" for key, (old, new) in change.settings.items())
         lines.append(self.verdict)
         lines += [f"    {name}: {problem}" for name, problem in self.problems.items()]
         return "\n".join(lines)
@@ -161,6 +162,12 @@ def _of_fields(old: Feature, new: Feature, *, without: set[str]) -> dict[str, tu
         if entry.name not in without
     }
     return {name: values for name, values in pairs.items() if values[0] != values[1]}
+
+
+def _short(value: object) -> str:
+    """Write a feature or a setting in one line that can be read: a thousand class names cannot."""
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def _shown(value: Any) -> str:

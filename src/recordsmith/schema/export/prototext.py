@@ -94,6 +94,7 @@ _ESCAPES = {chr(code): f"\\{code:03o}" for code in (*range(32), 127)} | {
     '"': '\\"',
     "\\": "\\\\",
 }
+_DEEPEST = 100  # as in protobuf's own parsers
 _MEANINGS = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 _TOKEN = re.compile(
     r"""
@@ -118,6 +119,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._tokens = list(self._split(text))
         self._next = 0
+        self._depth = 0
 
     @staticmethod
     def _split(text: str) -> Iterator[tuple[str, str, int]]:
@@ -173,7 +175,12 @@ class _Reader:
     def _nested(self) -> Message:
         for begin, end in (("{", "}"), ("<", ">")):
             if self._take(begin):
-                return self.message(end)
+                if self._depth == _DEEPEST:
+                    raise self.wrong(f"more than {_DEEPEST} messages in each other")
+                self._depth += 1
+                inner = self.message(end)
+                self._depth -= 1
+                return inner
         raise self.wrong(self._peek()[1] or "the end of the text")
 
     def _value(self) -> Any:

@@ -75,7 +75,12 @@ class _Reader:
                 found=", ".join(map(str, document)) or "nothing",
                 expected='an object with "featuresDict"',
             )
-        self._walk(document, (), ())
+        try:
+            self._walk(document, (), ())
+        except SchemaError:
+            raise
+        except (AttributeError, KeyError, TypeError, ValueError) as error:  # not what TFDS writes, or names in no UTF-8
+            raise SchemaError(f"This TFDS description is not complete: {error!r}.") from None
         return self._found
 
     def _walk(self, node: Document, path: tuple[str, ...], lengths: Shape) -> None:

@@ -31,12 +31,14 @@ def features_from_tfmd(source: str | os.PathLike[str]) -> dict[str, Feature]:
     path = None
     if not isinstance(source, str) or (text and "{" not in text and "\n" not in text):
         path = text
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
+        with open(path, "rb") as file:
+            text = file.read().decode(errors="replace")
     try:
         return _Document(read_prototext(text)).features()
     except SchemaError as error:
         raise error.at(path=path) if path is not None else error from None
+    except (AttributeError, KeyError, TypeError, ValueError) as error:  # a message where a value should be, or so
+        raise SchemaError(f"This is not a schema of TensorFlow Metadata: {error!r}.", path=path) from None
 
 
 class _Document:

@@ -354,6 +354,70 @@ class Loader(Verbs):
         """
         return verify_pairs(self._made_plan, n)
 
+    def to_tf(self, *, graph: bool = False) -> Any:
+        """Return a tf.data.Dataset of the batches, for Keras and for loops of your own. Needs the extra "tensorflow".
+
+        Each iteration over it is a new epoch. Arrays come as tensors with their static shapes, `Ragged` as
+        RaggedTensor, byte strings and text as strings, `SparseColumn` as SparseTensor, `PackedColumn` as a dict, as
+        `Schema.parse_tf` makes them.
+
+        Args:
+            graph: build the chain from TensorFlow's own operations, which need neither recordsmith nor this process:
+                for tf.distribute, TPUs and the tf.data service. It is slower, shuffles through a buffer, and refuses
+                verbs that have no counterpart.
+
+        >>> import recordsmith as rs, tempfile
+        >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+        >>> with rs.RecordWriter(path) as writer:
+        ...     writer.write_columns({"n": range(6)}, rs.Schema({"n": rs.Scalar("int64")}))
+        >>> rs.open(path).batch(3, drop_last=True).to_tf().element_spec
+        {'n': TensorSpec(shape=(3,), dtype=tf.int64, name=None)}
+        """
+        if graph:
+            from recordsmith.loader.tensorflow_graph import in_tensorflow_graph
+
+            return in_tensorflow_graph(self._made_plan)
+        from recordsmith.loader.to_tensorflow import to_tensorflow
+
+        return to_tensorflow(self)
+
+    def to_torch(self) -> Any:
+        """Return a torch IterableDataset of the batches, for `DataLoader(dataset, batch_size=None)`. Needs PyTorch.
+
+        Each iteration over it is a new epoch. Arrays come as tensors that share their memory, text as lists. With
+        worker processes, each makes its share of the batches, and they come in the same order.
+
+        >>> import recordsmith as rs, tempfile
+        >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+        >>> with rs.RecordWriter(path) as writer:
+        ...     writer.write_columns({"n": range(6)}, rs.Schema({"n": rs.Scalar("int64")}))
+        >>> [batch["n"].tolist() for batch in rs.open(path).batch(3).to_torch()]
+        [[0, 1, 2], [3, 4, 5]]
+        """
+        from recordsmith.loader.to_torch import TorchBatches
+
+        return TorchBatches(self)
+
+    def to_jax(self, *, device: Any = None, ahead: int = 2) -> Any:
+        """Return an iterable of the batches as JAX arrays on a device. Needs JAX.
+
+        Each iteration over it is a new epoch.
+
+        Args:
+            device: a device or a sharding, as jax.device_put takes it; None: JAX's default device.
+            ahead: how many batches are sent to the device before they are asked for.
+
+        >>> import recordsmith as rs, tempfile
+        >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+        >>> with rs.RecordWriter(path) as writer:
+        ...     writer.write_columns({"x": [0.5, 1.5]}, rs.Schema({"x": rs.Scalar("float32")}))
+        >>> [float(batch["x"].sum()) for batch in rs.open(path).batch(2).to_jax()]
+        [2.0]
+        """
+        from recordsmith.loader.to_jax import to_jax
+
+        return to_jax(self, device=device, ahead=ahead)
+
     def state(self) -> dict[str, Any]:
         """Return the place that the consumer has reached, JSON-ready: what was read ahead does not count."""
         place = self._reached

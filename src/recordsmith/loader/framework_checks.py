@@ -1,0 +1,34 @@
+"""What PyTorch and JAX cannot be given, said when the chain is built as far as that is known then."""
+
+from __future__ import annotations
+
+from recordsmith.errors import PipelineError
+from recordsmith.loader.plan import Plan
+from recordsmith.schema import Image
+from recordsmith.schema.strings import StringFeature
+
+__all__ = ["absent_values", "check_fed"]
+
+
+def check_fed(plan: Plan, framework: str, verb: str) -> None:
+    """Refuse a chain without batches, and features of which rows may be absent."""
+    if plan.batching is None:
+        raise PipelineError("There are no batches yet.", advice=f"Write .batch(n) before .{verb}().")
+    for name, feature in (plan.features or {}).items():
+        if feature.presence == "optional" and not isinstance(feature, (StringFeature, Image)):
+            raise absent_values(framework, name)
+
+
+def absent_values(framework: str, name: str | None) -> PipelineError:
+    """Return the error for rows that are absent.
+
+    >>> print(absent_values("PyTorch", "age"))
+    Rows of this feature may be absent, and PyTorch has no tensor for that.
+      where:    feature 'age'
+      to do:    Give it a default in the schema, fill it in .map(), or leave it out with .select().
+    """
+    return PipelineError(
+        f"Rows of this feature may be absent, and {framework} has no tensor for that.",
+        feature=name,
+        advice="Give it a default in the schema, fill it in .map(), or leave it out with .select().",
+    )

@@ -1,0 +1,388 @@
+"""How columns are handed over to TensorFlow: as a few flat arrays, and put together to tensors on the other side.
+
+A form knows both sides. `take` turns a column into arrays, outside TensorFlow; `give` makes tensors of them, in
+TensorFlow's graph. Arrays of numbers are not copied on the way. What they become is what `Schema.parse_tf` makes of
+the same records.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, SparseColumn
+from recordsmith.columns.offset_column import offsets_of
+from recordsmith.errors import PipelineError
+
+__all__ = ["Form", "Part", "ShapedRows", "form_of"]
+
+Array: TypeAlias = npt.NDArray[Any]
+
+_LONG_STRING = 4096  # bytes on average from which on a string is copied by itself
+_NUMBERS = "biufcV"  # V: bfloat16 and the like, which numpy knows no letter for
+
+
+@dataclass(frozen=True)
+class Part:
+    """A flat array on its way: its dtype (object for strings), and its shape with None for what varies."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int | None, ...]
+
+    def empty(self) -> Array:
+        """Return an array that fits, without values.
+
+        >>> Part(np.dtype("int64"), (None, 2)).empty().shape
+        (0, 2)
+        """
+        return np.zeros([size or 0 for size in self.shape], self.dtype)
+
+
+class Form(ABC):
+    """What a column is handed over as."""
+
+    @abstractmethod
+    def parts(self, rows: int | None) -> list[Part]:
+        """Return the arrays that it takes, for a number of rows that is known or not."""
+
+    @abstractmethod
+    def take(self, column: Any) -> list[Array]:
+        """Return the arrays."""
+
+    @abstractmethod
+    def give(self, tf: Any, parts: Iterator[Any]) -> Any:
+        """Take the tensors of the arrays, and make of them what the consumer gets."""
+
+
+@dataclass(frozen=True)
+class Numbers(Form):
+    """An array of numbers: one tensor."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int | None, ...]  # of a row
+    whole: bool = False  # there are no rows: the shape is that of all
+
+    def parts(self, rows: int | None) -> list[Part]:
+        """Return one array."""
+        return [Part(self.dtype, self.shape if self.whole else (rows, *self.shape))]
+
+    def take(self, column: Any) -> list[Array]:
+        """Return the array as it is."""
+        array = np.asarray(column)
+        shape = array.shape if self.whole else array.shape[1:]
+        same = len(shape) == len(self.shape) and all(
+            known in (None, size) for known, size in zip(self.shape, shape, strict=True)
+        )
+        if array.dtype != self.dtype or not same or isinstance(column, np.ma.MaskedArray):
+            raise _other_form(column, f"{self.dtype} of shape {self.shape} a row")
+        return [array]
+
+    def give(self, tf: Any, parts: Iterator[Any]) -> Any:  # noqa: ARG002 - nothing is to be made of it
+        """Return the tensor."""
+        return next(parts)
+
+
+@dataclass(frozen=True)
+class Strings(Form):
+    """Byte strings, or text as UTF-8: a tensor of strings."""
+
+    shape: tuple[int | None, ...] = ()
+
+    def parts(self, rows: int | None) -> list[Part]:
+        """Return one array of bytes objects."""
+        return [Part(np.dtype(object), (rows, *self.shape))]
+
+    def take(self, column: Any) -> list[Array]:
+        """Return the strings as objects, which TensorFlow copies."""
+        if isinstance(column, Ragged) and isinstance(column.values, ByteColumn):  # the same number in each row
+            rows, strings = len(column), column.values[int(column.offsets[0]) : int(column.offsets[-1])]
+            return [_objects(_bytes_of(strings)).reshape(rows, *(size or 0 for size in self.shape))]
+        if isinstance(column, ByteColumn):
+            if column.present is not None and not column.present.all():
+                raise _other_form(column, "strings that are all there")
+            return [_objects(_bytes_of(column))]
+        array = np.asarray(column)
+        if array.dtype.kind not in "OSU":
+            raise _other_form(column, "strings")
+        encoded = [value.encode() if isinstance(value, str) else value for value in array.reshape(-1).tolist()]
+        if not all(isinstance(value, bytes) for value in encoded):
+            raise _other_form(column, "strings")
+        return [_objects(encoded).reshape(array.shape)]
+
+    def give(self, tf: Any, parts: Iterator[Any]) -> Any:  # noqa: ARG002 - nothing is to be made of it
+        """Return the tensor."""
+        return next(parts)
+
+
+@dataclass(frozen=True)
+class RaggedRows(Form):
+    """Rows of different length: a RaggedTensor."""
+
+    inner: Form
+    row_shape: tuple[int | None, ...]
+
+    @property
+    def _first_varies(self) -> bool:
+        return self.row_shape[0] is None
+
+    def parts(self, rows: int | None) -> list[Part]:
+        """Return where rows end, and the arrays of all rows' values."""
+        return [Part(np.dtype(np.int64), (None if rows is None else rows + 1,)), *self.inner.parts(None)]
+
+    def take(self, column: Any) -> list[Array]:
+        """Return the offsets from 0, and the values that they cut."""
+        if not isinstance(column, Ragged):
+            raise _other_form(column, "a Ragged")
+        start, stop = int(column.offsets[0]), int(column.offsets[-1])
+        values = column.values[start:stop]
+        offsets = column.offsets - start if start else column.offsets
+        if isinstance(values, np.ndarray) and self._first_varies and isinstance(self.inner, Numbers):
+            values = values.reshape(-1, *self.inner.shape)
+            if column.values.ndim != values.ndim:  # type: ignore[union-attr] # an array
+                offsets = offsets_of(column.lengths)
+        return [np.ascontiguousarray(offsets, np.int64), *self.inner.take(values)]
+
+    def give(self, tf: Any, parts: Iterator[Any]) -> Any:
+        """Return the RaggedTensor; the offsets need no further check."""
+        offsets = next(parts)
+        values = self.inner.give(tf, parts)
+        if self._first_varies:
+            return tf.RaggedTensor.from_row_splits(values, offsets, validate=False)
+        from recordsmith.schema.export.tensorflow_functions import with_free_size
+
+        counts = offsets[1:] - offsets[:-1]
+        return with_free_size(values, counts, name="", shape=self.row_shape, one=False)
+
+
+@dataclass(frozen=True)
+class ShapedRows(Form):
+    """Rows of different shapes: a RaggedTensor with several ragged dimensions."""
+
+    dtype: np.dtype[Any]
+    row_shape: tuple[int | None, ...]
+
+    def parts(self, rows: int | None) -> list[Part]:
+        """Return the values of all rows, and the rows' shapes."""
+        return [Part(self.dtype, (None,)), Part(np.dtype(np.int64), (rows, len(self.row_shape)))]
+
+    def take(self, column: Any) -> list[Array]:
+        """Return the values and the shapes."""
+        if not isinstance(column, ShapedColumn):
+            raise _other_form(column, "a ShapedColumn")
+        return [column.values[int(column.offsets[0]) : int(column.offsets[-1])], np.ascontiguousarray(column.shapes)]
+
+    def give(self, tf: Any, parts: Iterator[Any]) -> Any:  # noqa: ARG002 - the functions know it
+        """Return the RaggedTensor."""
+        from recordsmith.schema.export.tensorflow_functions import shaped_rows
+
+        return shaped_rows(next(parts), next(parts), shape=self.row_shape, one=False)
+
+
+@dataclass(frozen=True)
+class SparseRows(Form):
+    """Sparse vectors: a SparseTensor."""
+
+    dtype: np.dtype[Any]
+    size: int
+
+    def parts(self, rows: int | None) -> list[Part]:  # noqa: ARG002 - entries are not rows
+        """Return the places of entries as (row, index), their values, and the number of rows."""
+        return [
+            Part(np.dtype(np.int64), (None, 2)),
+            Part(self.dtype, (None,)),
+            Part(np.dtype(np.int64), ()),
+        ]
+
+    def take(self, column: Any) -> list[Array]:
+        """Return places and values."""
+        if not isinstance(column, SparseColumn):
+            raise _other_form(column, "a SparseColumn")
+        cut = slice(int(column.offsets[0]), int(column.offsets[-1]))
+        rows = np.repeat(np.arange(len(column)), column.lengths)
+        places = np.stack([rows, np.asarray(column.indices.values[cut])], axis=1)
+        return [places, np.asarray(column.values.values[cut]), np.asarray(len(column), np.int64)]
+
+    def give(self, tf: Any, parts: Iterator[Any]) -> Any:
+        """Return the SparseTensor."""
+        places, values, rows = next(parts), next(parts), next(parts)
+        return tf.SparseTensor(places, values, tf.stack([rows, self.size]))
+
+
+@dataclass(frozen=True)
+class Absent(Form):
+    """Rows that may be absent: a RaggedTensor with one entry where a row is there, and none where it is not."""
+
+    inner: Form
+
+    def parts(self, rows: int | None) -> list[Part]:
+        """Return where rows end, and the arrays of those that are there."""
+        return [Part(np.dtype(np.int64), (None if rows is None else rows + 1,)), *self.inner.parts(None)]
+
+    def take(self, column: Any) -> list[Array]:
+        """Return the offsets, and the rows that are there."""
+        if isinstance(column, np.ma.MaskedArray):
+            mask = np.ma.getmaskarray(column)
+            present = ~mask.reshape(len(column), -1).any(axis=1)
+            there = column.data[present]
+        elif column.present is None:
+            present, there = np.ones(len(column), np.bool_), column
+        else:
+            present, there = column.present, column[np.flatnonzero(column.present)]
+        return [offsets_of(present.astype(np.int64)), *self.inner.take(there)]
+
+    def give(self, tf: Any, parts: Iterator[Any]) -> Any:
+        """Return the RaggedTensor, or a dict of them."""
+        offsets = next(parts)
+        rows = self.inner.give(tf, parts)
+        if isinstance(rows, dict):
+            return {
+                name: tf.RaggedTensor.from_row_splits(values, offsets, validate=False) for name, values in rows.items()
+            }
+        return tf.RaggedTensor.from_row_splits(rows, offsets, validate=False)
+
+
+@dataclass(frozen=True)
+class Named(Form):
+    """Columns by name, or the parts of a PackedColumn: a dict of tensors."""
+
+    forms: Mapping[str, Form]
+
+    def parts(self, rows: int | None) -> list[Part]:
+        """Return the arrays of all."""
+        return [part for form in self.forms.values() for part in form.parts(rows)]
+
+    def take(self, column: Any) -> list[Array]:
+        """Return the arrays of all."""
+        names = column.names if isinstance(column, PackedColumn) else tuple(column)
+        if set(names) != set(self.forms):
+            raise _other_form(column, f"the features {list(self.forms)}")
+        arrays = []
+        for name, form in self.forms.items():
+            try:
+                arrays += form.take(column[name])
+            except PipelineError as error:
+                raise error if error.feature else error.at(feature=name) from None
+        return arrays
+
+    def give(self, tf: Any, parts: Iterator[Any]) -> Any:
+        """Return the dict."""
+        return {name: form.give(tf, parts) for name, form in self.forms.items()}
+
+
+@dataclass(frozen=True)
+class Several(Form):
+    """A tuple of columns, such as (inputs, target): a tuple of tensors."""
+
+    forms: tuple[Form, ...]
+
+    def parts(self, rows: int | None) -> list[Part]:
+        """Return the arrays of all."""
+        return [part for form in self.forms for part in form.parts(rows)]
+
+    def take(self, column: Any) -> list[Array]:
+        """Return the arrays of all."""
+        if not isinstance(column, tuple) or len(column) != len(self.forms):
+            raise _other_form(column, f"a tuple of {len(self.forms)}")
+        return [array for form, entry in zip(self.forms, column, strict=True) for array in form.take(entry)]
+
+    def give(self, tf: Any, parts: Iterator[Any]) -> Any:
+        """Return the tuple."""
+        return tuple(form.give(tf, parts) for form in self.forms)
+
+
+def form_of(value: Any, varies: frozenset[int] = frozenset({0})) -> Form:
+    """Return what a column, or a whole batch, is handed over as.
+
+    Args:
+        value: a batch or a column, which may have no rows; or the form itself, where that is known already.
+        varies: sizes of padded dimensions, which are another in the next batch.
+
+    >>> form_of({"n": np.zeros((0, 3), np.float32)}).parts(None)
+    [Part(dtype=dtype('float32'), shape=(None, 3))]
+    """
+    if isinstance(value, Form):
+        return value
+    if isinstance(value, Mapping):
+        return Named({name: form_of(column, varies) for name, column in value.items()})
+    if isinstance(value, tuple):
+        return Several(tuple(form_of(entry, varies) for entry in value))
+    if isinstance(value, np.ma.MaskedArray):
+        return Absent(form_of(value.data, varies))
+    if isinstance(value, (ByteColumn, PackedColumn, Ragged, ShapedColumn, SparseColumn)):
+        return _column(value, varies)
+    if isinstance(value, list) and value and isinstance(value[0], (str, bytes)):
+        return Strings()
+    if not isinstance(value, list) and (isinstance(value, (int, float)) or hasattr(value, "__array__")):
+        return _dense(np.asarray(value), varies)
+    inside = f" of {type(value[0]).__name__}" if isinstance(value, list) and value else ""
+    raise PipelineError(
+        "TensorFlow cannot be given this column.",
+        found=f"{type(value).__name__}{inside}",
+        advice="Let the function of .map() return arrays of one shape, or use .padded_batch().",
+    )
+
+
+def _column(column: ByteColumn | PackedColumn | Ragged | ShapedColumn | SparseColumn, varies: frozenset[int]) -> Form:
+    if isinstance(column, Ragged):
+        return _ragged(column, varies)
+    if isinstance(column, ShapedColumn):
+        return ShapedRows(column.dtype, (None,) * column.shapes.shape[1])
+    if isinstance(column, SparseColumn):
+        return SparseRows(column.dtype, column.size)
+    if isinstance(column, PackedColumn):
+        form: Form = Named({name: form_of(column[name], varies) for name in column.names})
+    else:
+        form = Strings()
+    return form if column.present is None else Absent(form)
+
+
+def _ragged(column: Ragged, varies: frozenset[int]) -> Form:
+    row_shape = column.row_shape
+    if not isinstance(column.values, np.ndarray):
+        return RaggedRows(form_of(column.values, varies), (None,))
+    if row_shape[0] is None:
+        return RaggedRows(Numbers(column.dtype, row_shape[1:]), row_shape)
+    return RaggedRows(Numbers(column.dtype, ()), row_shape)
+
+
+def _dense(array: Array, varies: frozenset[int]) -> Form:
+    if array.dtype.kind in "OSU":
+        return Strings(tuple(None if size in varies else size for size in array.shape[1:]))
+    if array.dtype.kind not in _NUMBERS or array.dtype.names is not None:
+        raise PipelineError("TensorFlow has no such dtype.", found=str(array.dtype))
+    if array.ndim == 0:
+        return Numbers(array.dtype, (), whole=True)
+    return Numbers(array.dtype, tuple(None if size in varies else size for size in array.shape[1:]))
+
+
+def _bytes_of(column: ByteColumn) -> list[bytes]:
+    offsets = column.offsets
+    start, stop = int(offsets[0]), int(offsets[-1])
+    if stop - start > _LONG_STRING * len(column):
+        view = column.data.data
+        return [view[first:last].tobytes() for first, last in pairwise(offsets.tolist())]
+    joined = column.data[start:stop].tobytes()  # one copy, and slices of bytes: the fastest way for short ones
+    return [joined[first:last] for first, last in pairwise((offsets - start).tolist())]
+
+
+def _objects(values: list[bytes]) -> Array:
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+def _other_form(column: Any, expected: str) -> PipelineError:
+    shape = getattr(column, "shape", None)
+    found = type(column).__name__ if shape is None else f"{getattr(column, 'dtype', '')} of shape {shape}".strip()
+    return PipelineError(
+        "The batches do not all have the same form, and TensorFlow was told that of the first.",
+        found=found,
+        expected=expected,
+        advice="Let the function of .map() return the same dtypes and shapes for all rows, or pad them to one length.",
+    )

@@ -1,0 +1,106 @@
+"""The form of a chain's batches, as TensorFlow must know it before the first of them comes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from recordsmith import _core
+from recordsmith.columns import Ragged, ShapedColumn
+from recordsmith.errors import PipelineError
+from recordsmith.loader.engine import Cursor, feed
+from recordsmith.loader.plan import Batching, Plan
+from recordsmith.loader.tensorflow_columns import Form, ShapedRows, form_of
+from recordsmith.loader.verbs.padded_batch import PaddedBatching
+from recordsmith.loader.verbs.pairs import INDEX, Paired
+from recordsmith.loader.verbs.select import Selected
+from recordsmith.schema import Feature, Schema, Tensor
+from recordsmith.schema.native import compile_plan
+from recordsmith.schema.strings import StringFeature
+
+__all__ = ["batch_form", "fixed_rows"]
+
+
+def batch_form(plan: Plan) -> Form:
+    """Return the form of a chain's batches: from its features, or from its first batch where these are not known."""
+    known = all(isinstance(change, (Selected, Paired)) for change in plan.batch_changes)
+    if plan.features is None or not known or type(plan.batching) not in (Batching, PaddedBatching):
+        return _form_of_first(plan)
+    batching = _batching(plan)
+    empty = _empty(plan.features, padded=isinstance(batching, PaddedBatching))
+    return form_of(_changed(plan, batching.collate(empty)))
+
+
+def fixed_rows(plan: Plan) -> int | None:
+    """Return how many rows every batch has; None if that differs."""
+    batching = _batching(plan)
+    mapped = any(not isinstance(change, (Selected, Paired)) for change in plan.batch_changes)
+    return batching.size if batching.drop_last and type(batching) in (Batching, PaddedBatching) and not mapped else None
+
+
+def _batching(plan: Plan) -> Batching:
+    if plan.batching is None:
+        raise PipelineError(
+            "There are no batches yet.",
+            advice="Write .batch(n) before; rows one by one, if they must be, are .to_tf().unbatch().",
+        )
+    return plan.batching
+
+
+def _empty(features: Mapping[str, Feature], *, padded: bool) -> dict[str, Any]:
+    """Return columns without rows, with the dtypes and shapes of the features; a size of 0 in an array varies."""
+    schema = Schema(dict(features))
+    columns = schema.assemble(_core.decode_payloads(compile_plan(schema), []))
+    return {name: _exact(column, features[name], padded=padded) for name, column in columns.items()}
+
+
+def _exact(column: Any, feature: Feature, *, padded: bool) -> Any:
+    """Say in the column what only the feature knows."""
+    if isinstance(feature, StringFeature) and feature.shape and None not in feature.shape and not feature.optional:
+        return np.empty((0, *feature.shape), object)
+    if isinstance(column, ShapedColumn) and isinstance(feature, Tensor):
+        shape = feature.shape
+        return (
+            np.empty((0, *(size or 0 for size in shape)), column.dtype) if padded else ShapedRows(column.dtype, shape)
+        )
+    return column
+
+
+def _changed(plan: Plan, batch: Any) -> Any:
+    for change in plan.batch_changes:
+        if isinstance(change, Paired) and change.with_index:
+            batch = {**batch, INDEX: np.empty(0, np.int64)}
+        batch = change.apply(batch)
+    return batch
+
+
+def _form_of_first(plan: Plan) -> Form:
+    first = _first_batch(plan)
+    if first is None:
+        raise PipelineError(
+            "There is no batch to take dtypes and shapes from.",
+            advice="Check that the dataset has rows, and that .filter() leaves some.",
+        )
+    varies = {0}
+    if type(plan.batching) is not Batching:
+        # What padding has filled up to a length of this batch has another in the next one.
+        rows = _first_batch(replace(plan, batching=Batching(_batching(plan).size), batch_changes=()))
+        varies |= {size for column in (rows or {}).values() for size in _longest(column)}
+    return form_of(first, frozenset(varies))
+
+
+def _first_batch(plan: Plan) -> Any:
+    batches = feed(replace(plan, workers=0), Cursor())
+    try:
+        return next((batch for batch, _ in batches), None)
+    finally:
+        batches.close()  # type: ignore[attr-defined] # a generator
+
+
+def _longest(column: Any) -> list[int]:
+    if isinstance(column, Ragged):
+        return [int(column.lengths.max(initial=0))]
+    return column.shapes.max(axis=0, initial=0).tolist() if isinstance(column, ShapedColumn) else []

@@ -308,6 +308,51 @@ def test_to_tf_is_what_parse_example_takes():
     assert schema.to_tf()["label"] == tf.io.FixedLenFeature((), tf.int64)
 
 
+def test_one_schema_of_nearly_everything():
+    schema = rs.Schema(
+        {
+            "image": rs.Image(height=None, width=None, channels=3, encoding="jpeg"),
+            "label": rs.Label(["cat", "dog"]),
+            "boxes": rs.Tensor("float32", (None, 4)),
+            "tokens": rs.Tensor("int64", (None,)),
+            "score": rs.Scalar("float32", min=0, max=1, optional=True, default=0.0),
+            "caption": rs.Text(),
+            "tfidf": rs.Sparse("float32", size=20_000),
+            "blob": rs.Packed({"pixels": ("uint8", (32, 16, 1)), "label": ("int64", ())}),
+            "frames": rs.Steps(rs.Image(encoding="jpeg")),
+        }
+    )
+    jpeg = png(4, 6, encoding="JPEG")
+    payloads, rows = written(
+        schema,
+        (
+            {
+                "image": jpeg,
+                "label": "dog",
+                "boxes": np.ones((n, 4)),
+                "tokens": range(n),
+                "score": 0.5 if n else None,
+                "caption": "ü" * n,
+                "tfidf": {19_999: n} if n else {},
+                "blob": {"pixels": np.full((32, 16, 1), n), "label": n},
+                "frames": [jpeg] * n,
+            }
+            for n in range(3)
+        ),
+    )
+    assert_rows_same(schema, payloads, rows)
+    dataset = tf.data.Dataset.from_tensor_slices(payloads).batch(3).map(schema.parse_tf)
+    (batch,) = dataset
+    assert batch["frames"].row_lengths().numpy().tolist() == [0, 1, 2]
+    assert batch["score"].numpy().tolist() == [0.0, 0.5, 0.5]
+    context, steps = schema.to_tf()
+    assert list(steps) == ["frames"]
+    assert len(context) == 9
+    assert rs.Schema.from_tfmd(schema.to_tfmd()) == schema
+    without_steps = schema.select([name for name in schema if name != "frames"])
+    assert list(without_steps.to_tfds()["featuresDict"]["features"]) == list(without_steps)
+
+
 def every_kind() -> tuple[rs.Schema, list[bytes]]:
     schema = rs.Schema(
         {

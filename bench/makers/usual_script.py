@@ -1,4 +1,8 @@
-"""The script that people write: OpenCV or csv, tf.train.Example, and TFRecordWriter, with a pool for pictures."""
+"""The script that people write: OpenCV or csv, tf.train.Example, and TFRecordWriter, with a pool for pictures.
+
+Pictures are resized in two ways: INTER_LINEAR, OpenCV's default, which looks at four pixels of the picture for each of
+the new one and loses the others, and INTER_AREA, which OpenCV recommends for shrinking and recordsmith does.
+"""
 
 from __future__ import annotations
 
@@ -16,33 +20,35 @@ from bench.makers.inputs import SIZE
 
 SHARDS = 4
 WORKERS = 2
-ONE_WRITER = "pool + cv2, the parent writes"
-OWN_SHARDS = "pool + cv2, each worker writes its shards"
+WRITING = ("the parent writes", "each worker writes its shards")
+RESIZING = ("INTER_AREA", "INTER_LINEAR")
 LOOP = "csv + tf.train.Example loop"
 
-FORMS = {"pictures": [ONE_WRITER, OWN_SHARDS], "table": [LOOP]}
+FORMS = {"pictures": [f"pool + cv2 {how}, {who}" for how in RESIZING for who in WRITING], "table": [LOOP]}
 
 Picture = tuple[str, int]
 
 # Imported before the pool forks, as at the head of a script.
 cv2: Any = None
 tf: Any = None
+interpolation: int = 0
 
 
 def prepare(subject: str, form: str) -> Callable[[Path, Path, int | None], None]:
     """Import what is needed, and return what does the work."""
-    global cv2, tf  # noqa: PLW0603 - see above
+    global cv2, tf, interpolation  # noqa: PLW0603 - see above
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     tf = importlib.import_module("tensorflow")
     if subject == "table":
         return _table
     cv2 = importlib.import_module("cv2")
-    return _pictures_one_writer if form == ONE_WRITER else _pictures_own_shards
+    interpolation = getattr(cv2, next(how for how in RESIZING if how in form))
+    return _pictures_own_shards if "each worker" in form else _pictures_one_writer
 
 
 def check(subject: str, folder: Path) -> dict[str, int]:
     """Read what another one wrote: how many records there are, the sum of their labels, and for pictures their size."""
-    prepare(subject, ONE_WRITER)
+    prepare(subject, FORMS[subject][0])
     records = label_sum = right_size = 0
     for payload in tf.data.TFRecordDataset(sorted(map(str, folder.glob("*.tfrecord-*")))).as_numpy_iterator():
         feature = tf.train.Example.FromString(payload).features.feature
@@ -60,7 +66,7 @@ def _listed(source: Path) -> list[Picture]:
 
 def _picture(entry: Picture) -> bytes:
     path, label = entry
-    image = cv2.resize(cv2.imread(path), (SIZE[1], SIZE[0]))
+    image = cv2.resize(cv2.imread(path), (SIZE[1], SIZE[0]), interpolation=interpolation)
     encoded = cv2.imencode(".jpg", image)[1].tobytes()
     train = tf.train
     fields = {

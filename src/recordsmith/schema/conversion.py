@@ -80,6 +80,8 @@ def is_missing(value: Any) -> bool:
     """
     if value is None:
         return True
+    if type(value) in _PLAIN or isinstance(value, np.generic):
+        return False
     if comes_from(value, "pyarrow"):
         return getattr(value, "is_valid", True) is False
     return any(value is marker for marker in _missing_markers())

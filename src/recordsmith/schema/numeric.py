@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.columns import Ragged
-from recordsmith.errors import SchemaError, SchemaMismatchError, did_you_mean
+from recordsmith.errors import EncodeError, SchemaError, SchemaMismatchError, did_you_mean
 from recordsmith.schema.casting import Cast, cast_exactly, describe_dtype
 from recordsmith.schema.constraints import NumberBounds, Violation, number_violations, raise_first
 from recordsmith.schema.conversion import check_presence, check_rows
@@ -186,12 +186,18 @@ class NumericFeature(Feature):
         return self._dense_violations(np.asarray(column), None)
 
     def _canonical(self, value: Any, *, cast: bool) -> Array | bytes | None:
-        value = np.asanyarray(value) if isinstance(value, np.generic) else plain_value(value)
-        if isinstance(value, np.ndarray) and value.dtype.kind != "O" and not fits(value.shape, self.row_shape):
-            raise wrong_shape(0, value, value.shape, self.row_shape)
+        if isinstance(value, np.generic):
+            value = np.asanyarray(value)
+        elif not isinstance(value, np.ndarray):
+            value = plain_value(value)
         # An array becomes a column of one row without a copy.
-        column = value[np.newaxis] if isinstance(value, np.ndarray) and value.dtype.kind != "O" else [value]
-        values, _, present = self.column_to_parts(column, 1, cast=cast)[0][:3]
+        alone = isinstance(value, np.ndarray) and value.dtype.kind != "O"
+        try:
+            values, _, present = self.column_to_parts(value[np.newaxis] if alone else [value], 1, cast=cast)[0][:3]
+        except EncodeError:
+            if alone and not fits(value.shape, self.row_shape):  # the column's own error speaks of a column
+                raise wrong_shape(0, value, value.shape, self.row_shape) from None
+            raise
         if present is not None:  # an array that is masked throughout
             return None
         return bytes(values.tobytes()) if self.stored_as == "bytes" else values.reshape(values.size)
@@ -201,7 +207,7 @@ class NumericFeature(Feature):
         """What every number must keep to."""
         return NumberBounds(self.min, self.max, self.one_of, self.finite)
 
-    @property
+    @cached_property
     def constrained(self) -> bool:
         """Whether values must keep to more than the type."""
         return self.bounds.any

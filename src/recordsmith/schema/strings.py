@@ -78,7 +78,7 @@ class StringFeature(Feature):
         """What the length of every row must keep to."""
         return LengthBounds(self.min_length, self.max_length)
 
-    @property
+    @cached_property
     def constrained(self) -> bool:
         """Whether values must keep to more than the type."""
         return self.lengths.any or self.one_of is not None

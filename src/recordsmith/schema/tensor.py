@@ -138,7 +138,7 @@ class Tensor(NumericFeature):
         """What the length of every row must keep to."""
         return LengthBounds(self.min_length, self.max_length)
 
-    @property
+    @cached_property
     def constrained(self) -> bool:
         """Whether values must keep to more than the type."""
         return self.bounds.any or self.lengths.any

@@ -36,6 +36,9 @@ def to_tensorflow(loader: Loader) -> Any:
     source = _Source(loader, form, parts)
     dtypes = [tf.string if part.dtype == object else tf.as_dtype(part.dtype) for part in parts]
 
+    plain = tf.autograph.experimental.do_not_convert  # there is nothing to convert, and that takes time
+
+    @plain  # type: ignore[untyped-decorator] # TensorFlow is optional
     def fetch(iteration: Any) -> tuple[Any, Any]:
         more, *tensors = tf.numpy_function(source.fetch, [iteration], [tf.bool, *dtypes])
         more.set_shape(())
@@ -43,11 +46,13 @@ def to_tensorflow(loader: Loader) -> Any:
             tensor.set_shape(part.shape)
         return more, form.give(tf, iter(tensors))
 
+    @plain  # type: ignore[untyped-decorator] # TensorFlow is optional
     def batches(iteration: Any, count: Any) -> Any:
-        fetched = tf.data.Dataset.range(count).map(lambda _: fetch(iteration))
-        if not known:
-            fetched = fetched.take_while(lambda more, _: more)
-        return fetched.map(lambda _, batch: batch)
+        numbers = tf.data.Dataset.range(count)
+        if known:
+            return numbers.map(plain(lambda _: fetch(iteration)[1]))
+        fetched = numbers.map(plain(lambda _: fetch(iteration))).take_while(plain(lambda more, _: more))
+        return fetched.map(plain(lambda _, batch: batch))
 
     cardinality = _cardinality(loader)
     known = cardinality is not None and cardinality < ENDLESS

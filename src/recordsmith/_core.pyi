@@ -81,6 +81,12 @@ class RecordSink:
     def append_every(
         self, frames: npt.NDArray[np.uint8], offsets: npt.NDArray[np.uint64], first: int, step: int
     ) -> None: ...
+    def append_chosen(
+        self,
+        frames: npt.NDArray[np.uint8],
+        offsets: npt.NDArray[np.uint64],
+        numbers: npt.NDArray[np.int64],
+    ) -> None: ...
     def take(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint64]]: ...
     def append_columns(self, plan: Plan, parts: list[Any], rows: int) -> None: ...
     def flush(self) -> None: ...
@@ -133,3 +139,44 @@ def shrink_by_area(source: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8])
 
     Both are of shape (height, width, channels), in C order; neither side of the target is larger than the source's.
     """
+
+def fill_picture(
+    source: npt.NDArray[np.uint8],
+    target: npt.NDArray[Any],
+    *,
+    part: tuple[int, int, int, int],
+    planar: bool,
+    flips: tuple[bool, bool],
+    added: float,
+    scale: float,
+) -> None:
+    """Resize a part (top, left, height, width) of a picture into an array of uint8 or float32."""
+
+def adjust_contrast(pixels: npt.NDArray[np.float32], factor: float) -> None:
+    """Change the contrast of values from 0 to 1, in place."""
+
+def adjust_saturation(pixels: npt.NDArray[np.float32], factor: float) -> None:
+    """Change the saturation of values from 0 to 1, in place."""
+
+class JpegDecoder:
+    """Decodes one JPEG after the other, for one thread."""
+
+    def __init__(self) -> None: ...
+    def open(self, data: npt.NDArray[np.uint8]) -> int:
+        """Read the header: 0 if it can be decoded here, 1 if there is EXIF data too, 2 if it cannot."""
+
+    @property
+    def height(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    def fill(
+        self,
+        target: npt.NDArray[Any],
+        *,
+        part: tuple[int, int, int, int],
+        planar: bool,
+        flips: tuple[bool, bool],
+        added: float,
+        scale: float,
+    ) -> bool:
+        """Do what `fill_picture` does, with three channels; False if the data are damaged."""

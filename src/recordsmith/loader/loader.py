@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
 
+from recordsmith.augment import Augmentation
 from recordsmith.errors import PipelineError
 from recordsmith.loader.engine import Cursor, UnknownLengthError, batch_count, feed
 from recordsmith.loader.order import Remainder
@@ -20,6 +21,7 @@ from recordsmith.loader.verbs.balance import balance
 from recordsmith.loader.verbs.batch import batch
 from recordsmith.loader.verbs.bucket_batch import bucket_batch
 from recordsmith.loader.verbs.filter import filter_rows
+from recordsmith.loader.verbs.images import images
 from recordsmith.loader.verbs.map import map_rows
 from recordsmith.loader.verbs.mix import mix
 from recordsmith.loader.verbs.padded_batch import padded_batch
@@ -72,6 +74,50 @@ class Verbs:
             processes: run it in worker processes, for functions that are slow because they are Python.
         """
         return self._then(map_rows(self._chain(), function, processes=processes))
+
+    def images(  # noqa: PLR0913 - what may be asked of pictures
+        self,
+        size: tuple[int, int] | None = None,
+        *,
+        scale: float | None = None,
+        augment: Iterable[Augmentation] | Augmentation = (),
+        channels: int | None = None,
+        layout: Literal["NHWC", "NCHW"] = "NHWC",
+        feature: str | None = None,
+        dtype: Any = None,
+        seed: int = 0,
+    ) -> Loader:
+        """Decode pictures to arrays: resized, scaled, augmented.
+
+        With a size, a batch of pictures is one array of shape (rows, height, width, channels), RGB. Resizing is that of
+        `tf.image.resize`, bilinear. Pictures are turned as their EXIF orientation says; a picture that cannot be
+        decoded is an error with its record.
+
+        Args:
+            size: the height and width; None leaves each picture as large as it is, and gives a list of arrays unless
+                the schema says that all have one size.
+            scale: what the values from 0 to 255 are multiplied by, such as 1 / 255; the result is then float32.
+            augment: random changes from `rs.augment`. Each record has its own random numbers in each epoch, whatever
+                the number of threads.
+            channels: 1 grey, 3 RGB, 4 RGBA; None takes what the schema says, or 3.
+            layout: "NHWC", channels last, as TensorFlow and JAX like it, or "NCHW", as PyTorch does.
+            feature: the pictures; None takes the only `rs.Image` that there is.
+            dtype: "uint8" or "float32"; None chooses by `scale`.
+            seed: another seed, other random changes.
+        """
+        return self._then(
+            images(
+                self._chain(),
+                size,
+                scale=scale,
+                augment=augment,
+                channels=channels,
+                layout=layout,
+                feature=feature,
+                dtype=dtype,
+                seed=seed,
+            )
+        )
 
     def shuffle(self, seed: int = 0, *, buffer: int | None = None, reshuffle: bool = True) -> Loader:
         """Put the rows into a random order: an exact, uniform permutation of all of them, a new one in each epoch.

@@ -1,0 +1,170 @@
+"""Changes of what is where: mirrored, turned, or a part of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from recordsmith.augment.augmentation import Augmentation, Picture, Random, check_number
+from recordsmith.errors import PipelineError, did_you_mean, list_names
+from recordsmith.images.codec import opencv
+
+__all__ = ["Crop", "FlipLeftRight", "FlipUpDown", "Rotation"]
+
+_BORDERS = {"reflect": "BORDER_REFLECT", "edge": "BORDER_REPLICATE", "black": "BORDER_CONSTANT"}
+
+
+@dataclass(frozen=True)
+class FlipLeftRight(Augmentation):
+    """Mirrors left and right.
+
+    Args:
+        p: how often, from 0 to 1.
+
+    >>> from recordsmith.augment import flip_left_right
+    >>> flip_left_right(p=1).change(np.array([[[1], [2]]], np.uint8), True).tolist()
+    [[[2], [1]]]
+    """
+
+    p: float = 0.5
+
+    def __post_init__(self) -> None:
+        check_number("The probability of a flip", self.p, least=0, most=1)
+
+    def draw(self, rng: Random) -> bool:
+        """Draw whether it happens."""
+        return rng.random() < self.p
+
+    def change(self, image: Picture, drawn: bool) -> Picture:  # noqa: FBT001 - what was drawn
+        """Mirror, if that was drawn."""
+        return np.ascontiguousarray(image[:, ::-1]) if drawn else image
+
+
+@dataclass(frozen=True)
+class FlipUpDown(Augmentation):
+    """Mirrors top and bottom.
+
+    Args:
+        p: how often, from 0 to 1.
+
+    >>> from recordsmith.augment import flip_up_down
+    >>> flip_up_down()
+    FlipUpDown(p=0.5)
+    """
+
+    p: float = 0.5
+
+    def __post_init__(self) -> None:
+        check_number("The probability of a flip", self.p, least=0, most=1)
+
+    def draw(self, rng: Random) -> bool:
+        """Draw whether it happens."""
+        return rng.random() < self.p
+
+    def change(self, image: Picture, drawn: bool) -> Picture:  # noqa: FBT001 - what was drawn
+        """Mirror, if that was drawn."""
+        return np.ascontiguousarray(image[::-1]) if drawn else image
+
+
+@dataclass(frozen=True)
+class Crop(Augmentation):
+    """Takes a part of the picture, anywhere in it. Loaders do this before they resize, so no detail is lost to it.
+
+    Args:
+        least: the smallest part of the area that is kept.
+        most: the largest part of the area that is kept.
+        stretch: how much the part's proportions may differ from the picture's, as a factor from 1 on. Resizing parts of
+            other proportions to one size stretches what is in them by as much.
+
+    >>> from recordsmith.augment import crop, RandomStream
+    >>> crop(0.25, 0.25, stretch=1).apply(np.zeros((100, 200, 3), np.uint8), RandomStream(0)).shape
+    (50, 100, 3)
+    """
+
+    least: float = 0.5
+    most: float = 1.0
+    stretch: float = 4 / 3
+
+    def __post_init__(self) -> None:
+        check_number("The smallest part that is kept", self.least, least=0.001, most=1)
+        check_number("The largest part that is kept", self.most, least=0.001, most=1)
+        check_number("The factor by which proportions may differ", self.stretch, least=1, most=100)
+        if self.least > self.most:
+            raise PipelineError(
+                "The smallest part that is kept is above the largest.", found=f"{self.least:g} and {self.most:g}"
+            )
+
+    def draw(self, rng: Random) -> tuple[float, float, float, float]:
+        """Draw the height, the width, and how far down and right the part lies, each as a part of what is possible."""
+        area = self.least + (self.most - self.least) * rng.random()
+        stretch = math.exp(math.log(self.stretch) * (2 * rng.random() - 1))
+        # Where a side would be longer than the picture, the other one makes up for it.
+        height = min(1.0, math.sqrt(area * stretch))
+        width = min(1.0, area / height)
+        height = min(1.0, area / width)
+        return height, width, rng.random(), rng.random()
+
+    def change(self, image: Picture, drawn: tuple[float, float, float, float]) -> Picture:
+        """Return the part that was drawn, as a view of the picture."""
+        top, left, height, width = self.window(image.shape[0], image.shape[1], drawn)
+        return image[top : top + height, left : left + width]
+
+    def window(self, height: int, width: int, drawn: tuple[float, float, float, float]) -> tuple[int, int, int, int]:
+        """Return the part that was drawn in pixels: top, left, height, width.
+
+        >>> Crop().window(100, 200, (0.5, 0.5, 0.0, 0.999))
+        (0, 100, 50, 100)
+        """
+        part_height = max(1, round(height * drawn[0]))
+        part_width = max(1, round(width * drawn[1]))
+        top = int((height - part_height + 1) * drawn[2])
+        left = int((width - part_width + 1) * drawn[3])
+        return top, left, part_height, part_width
+
+
+@dataclass(frozen=True)
+class Rotation(Augmentation):
+    """Turns the picture about its middle; its size stays.
+
+    Args:
+        degrees: how far at most, to either side.
+        border: what comes in at the corners: "reflect" mirrors the picture at its edge, "edge" repeats its last pixels,
+            "black" leaves it black.
+
+    >>> from recordsmith.augment import rotation
+    >>> rotation(90).change(np.array([[[1], [2]], [[3], [4]]], np.uint8), 90.0)[:, :, 0].tolist()
+    [[2, 4], [1, 3]]
+    """
+
+    degrees: float = 10.0
+    border: str = "reflect"
+
+    def __post_init__(self) -> None:
+        check_number("The number of degrees", self.degrees, least=0, most=180)
+        if self.border not in _BORDERS:
+            raise PipelineError(
+                f"Unknown border of a rotation.{did_you_mean(str(self.border), _BORDERS)}",
+                found=repr(self.border),
+                expected=list_names(_BORDERS),
+            )
+
+    def draw(self, rng: Random) -> float:
+        """Draw how far, in degrees against the clock."""
+        return self.degrees * (2 * rng.random() - 1)
+
+    def change(self, image: Picture, drawn: float) -> Picture:
+        """Turn by what was drawn."""
+        cv2 = opencv()
+        height, width = image.shape[:2]
+        matrix = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), drawn, 1.0)
+        turned = cv2.warpAffine(
+            np.ascontiguousarray(image),
+            matrix,
+            (width, height),
+            flags=cv2.INTER_LINEAR,
+            borderMode=getattr(cv2, _BORDERS[self.border]),
+        )
+        result: Picture = turned.reshape(image.shape)
+        return result

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -30,10 +30,17 @@ _NUMBERS = "biufcV"  # V: bfloat16 and the like, which numpy knows no letter for
 
 @dataclass(frozen=True)
 class Part:
-    """A flat array on its way: its dtype (object for strings), and its shape with None for what varies."""
+    """A flat array on its way.
+
+    Attributes:
+        dtype: its dtype; object for strings.
+        shape: its shape, with None for what varies.
+        one_a_row: it has one number for each row of the batch.
+    """
 
     dtype: np.dtype[Any]
     shape: tuple[int | None, ...]
+    one_a_row: bool = False
 
     def empty(self) -> Array:
         """Return an array that fits, without values.
@@ -70,7 +77,9 @@ class Numbers(Form):
 
     def parts(self, rows: int | None) -> list[Part]:
         """Return one array."""
-        return [Part(self.dtype, self.shape if self.whole else (rows, *self.shape))]
+        if self.whole:
+            return [Part(self.dtype, self.shape)]
+        return [Part(self.dtype, (rows, *self.shape), one_a_row=not self.shape)]
 
     def take(self, column: Any) -> list[Array]:
         """Return the array as it is."""
@@ -133,7 +142,7 @@ class RaggedRows(Form):
 
     def parts(self, rows: int | None) -> list[Part]:
         """Return where rows end, and the arrays of all rows' values."""
-        return [Part(np.dtype(np.int64), (None if rows is None else rows + 1,)), *self.inner.parts(None)]
+        return [_offsets(rows), *_inside(self.inner)]
 
     def take(self, column: Any) -> list[Array]:
         """Return the offsets from 0, and the values that they cut."""
@@ -222,7 +231,7 @@ class Absent(Form):
 
     def parts(self, rows: int | None) -> list[Part]:
         """Return where rows end, and the arrays of those that are there."""
-        return [Part(np.dtype(np.int64), (None if rows is None else rows + 1,)), *self.inner.parts(None)]
+        return [_offsets(rows), *_inside(self.inner)]
 
     def take(self, column: Any) -> list[Array]:
         """Return the offsets, and the rows that are there."""
@@ -304,7 +313,7 @@ def form_of(value: Any, varies: frozenset[int] = frozenset({0})) -> Form:
         varies: sizes of padded dimensions, which are another in the next batch.
 
     >>> form_of({"n": np.zeros((0, 3), np.float32)}).parts(None)
-    [Part(dtype=dtype('float32'), shape=(None, 3))]
+    [Part(dtype=dtype('float32'), shape=(None, 3), one_a_row=False)]
     """
     if isinstance(value, Form):
         return value
@@ -340,6 +349,15 @@ def _column(column: ByteColumn | PackedColumn | Ragged | ShapedColumn | SparseCo
     else:
         form = Strings()
     return form if column.present is None else Absent(form)
+
+
+def _offsets(rows: int | None) -> Part:
+    return Part(np.dtype(np.int64), (None if rows is None else rows + 1,))
+
+
+def _inside(form: Form) -> list[Part]:
+    """Return the parts of a form whose rows are not those of the batch."""
+    return [replace(part, one_a_row=False) for part in form.parts(None)]
 
 
 def _ragged(column: Ragged, varies: frozenset[int]) -> Form:

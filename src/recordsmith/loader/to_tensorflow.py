@@ -1,8 +1,10 @@
 """to_tf: the batches of a chain as a tf.data.Dataset.
 
 One element costs one call from TensorFlow into Python, which hands flat arrays over without copying numbers; tensors,
-also ragged and sparse ones, are put together in TensorFlow's graph. A generator that tf.data holds for as long as it
-iterates begins an epoch and ends it, so that leaving a loop early stops the threads that read ahead.
+also ragged and sparse ones, are put together in TensorFlow's graph. Since every array that is handed over costs tens of
+microseconds, columns of one number a row travel as the lines of one array for each dtype. A generator that tf.data
+holds for as long as it iterates begins an epoch and ends it, so that leaving a loop early stops the threads that read
+ahead.
 """
 
 from __future__ import annotations
@@ -15,12 +17,12 @@ import numpy as np
 
 from recordsmith.loader.engine import UnknownLengthError
 from recordsmith.loader.order import ENDLESS
+from recordsmith.loader.tensorflow_columns import Form, Part
 from recordsmith.loader.tensorflow_form import batch_form, fixed_rows
 from recordsmith.schema.export.tensorflow_features import import_tensorflow
 
 if TYPE_CHECKING:
     from recordsmith.loader.loader import Loader
-    from recordsmith.loader.tensorflow_columns import Form, Part
 
 __all__ = ["to_tensorflow"]
 
@@ -32,19 +34,18 @@ def to_tensorflow(loader: Loader) -> Any:
     tf = import_tensorflow("Loader.to_tf")
     plan = loader._chain()  # noqa: SLF001 - ours
     form, rows = batch_form(plan), fixed_rows(plan)
-    parts = form.parts(rows)
-    source = _Source(loader, form, parts)
-    dtypes = [tf.string if part.dtype == object else tf.as_dtype(part.dtype) for part in parts]
-
+    cargo = _Cargo(form.parts(rows))
+    source = _Source(loader, form, cargo)
+    dtypes = [tf.string if part.dtype == object else tf.as_dtype(part.dtype) for part in cargo.parts]
     plain = tf.autograph.experimental.do_not_convert  # there is nothing to convert, and that takes time
 
     @plain  # type: ignore[untyped-decorator] # TensorFlow is optional
     def fetch(iteration: Any) -> tuple[Any, Any]:
         more, *tensors = tf.numpy_function(source.fetch, [iteration], [tf.bool, *dtypes])
         more.set_shape(())
-        for tensor, part in zip(tensors, parts, strict=True):
+        for tensor, part in zip(tensors, cargo.parts, strict=True):
             tensor.set_shape(part.shape)
-        return more, form.give(tf, iter(tensors))
+        return more, form.give(tf, iter(cargo.unpacked(tf, tensors)))
 
     @plain  # type: ignore[untyped-decorator] # TensorFlow is optional
     def batches(iteration: Any, count: Any) -> Any:
@@ -80,13 +81,43 @@ def _cardinality(loader: Loader) -> int | None:
         return None
 
 
+class _Cargo:
+    """The arrays of a batch, with those of one number a row packed together."""
+
+    def __init__(self, parts: list[Part]) -> None:
+        self._bundles: dict[np.dtype[Any], list[int]] = {}
+        for place, part in enumerate(parts):
+            if part.one_a_row:
+                self._bundles.setdefault(part.dtype, []).append(place)
+        bundled = {place for places in self._bundles.values() for place in places}
+        self._others = [place for place in range(len(parts)) if place not in bundled]
+        lines = [Part(dtype, (len(places), parts[places[0]].shape[0])) for dtype, places in self._bundles.items()]
+        self.parts = [*lines, *(parts[place] for place in self._others)]
+
+    def packed(self, arrays: list[Any]) -> list[Any]:
+        """Return what is handed over."""
+        lines = [
+            arrays[places[0]][np.newaxis] if len(places) == 1 else np.stack([arrays[place] for place in places])
+            for places in self._bundles.values()
+        ]
+        return [*lines, *(arrays[place] for place in self._others)]
+
+    def unpacked(self, tf: Any, tensors: list[Any]) -> list[Any]:
+        """Return the tensors of the arrays before they were packed."""
+        found = dict(zip(self._others, tensors[len(self._bundles) :], strict=True))
+        for places, lines in zip(self._bundles.values(), tensors, strict=False):
+            found.update(zip(places, tf.unstack(lines, num=len(places)), strict=True))
+        return [found[place] for place in sorted(found)]
+
+
 class _Source:
     """The iterations over a loader that are under way, by number."""
 
-    def __init__(self, loader: Loader, form: Form, parts: list[Part]) -> None:
+    def __init__(self, loader: Loader, form: Form, cargo: _Cargo) -> None:
         self._loader = loader
         self._form = form
-        self._nothing = [part.empty() for part in parts]
+        self._cargo = cargo
+        self._nothing = [part.empty() for part in cargo.parts]
         self._under_way: dict[int, Iterator[Any]] = {}
         self._numbers = itertools.count()
         cardinality = _cardinality(loader)
@@ -108,4 +139,4 @@ class _Source:
         batch = next(self._under_way[int(number)], None)
         if batch is None:
             return [np.False_, *self._nothing]
-        return [np.True_, *self._form.take(batch)]
+        return [np.True_, *self._cargo.packed(self._form.take(batch))]

@@ -192,6 +192,12 @@ class TestColumn:
     def test_it_becomes_arrow(self) -> None:
         gaps = rs.PackedColumn(STRUCTURED, present=[True, False])
         assert gaps.to_arrow().to_pylist() == gaps.to_list()
+        optional = rs.Packed(BLOB.parts, optional=True)
+        stored, _, present = optional.column_to_parts(gaps.to_arrow(), 2)[0][:3]
+        assert present is not None
+        assert (stored[0].tobytes(), present.tolist()) == (BYTES[0], [True, False])
+        with pytest.raises(EncodeError, match="required"):
+            BLOB.column_to_parts(gaps.to_arrow())
 
     def test_what_does_not_fit_together_is_refused(self) -> None:
         with pytest.raises(ValueError, match="structured"):

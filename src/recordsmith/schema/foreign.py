@@ -15,7 +15,7 @@ from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import EncodeError, list_names
 
-__all__ = ["arrow_column", "comes_from", "named_columns", "pandas_column"]
+__all__ = ["arrow_column", "comes_from", "named_columns", "pandas_column", "struct_fields"]
 
 Array = npt.NDArray[Any]
 Given = Array | ByteColumn | Ragged | list[Any]
@@ -101,6 +101,25 @@ def arrow_column(array: Any) -> tuple[Given, Bools | None]:
         expected="numbers, bools, strings, binary, or lists of them",
         advice="Cast it first: for example a timestamp to int64 or string, a struct to its own columns.",
     )
+
+
+def struct_fields(array: Any) -> tuple[dict[str, Any], Bools | None] | None:
+    """Return the columns inside an Arrow struct column by name, and which rows are present; None for anything else.
+
+    >>> import pyarrow
+    >>> fields, _ = struct_fields(pyarrow.array([{"a": 1}, {"a": 2}]))
+    >>> fields["a"].to_pylist()
+    [1, 2]
+    """
+    if not (comes_from(array, "pyarrow") and hasattr(array, "null_count")):
+        return None
+    pyarrow = sys.modules["pyarrow"]
+    if not pyarrow.types.is_struct(array.type):
+        return None
+    array = _in_one_piece(array, pyarrow)
+    present = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
+    # Not flatten(), which makes nulls of what lies under a null row: absent rows are left out by `present`.
+    return {field.name: array.field(field.name) for field in array.type}, present
 
 
 def _in_one_piece(array: Any, pyarrow: Any) -> Any:

@@ -12,6 +12,7 @@ from recordsmith.columns import ByteColumn, PackedColumn
 from recordsmith.errors import EncodeError, did_you_mean, list_names
 from recordsmith.schema.casting import cast_exactly, describe_value
 from recordsmith.schema.conversion import missing_value, understand_column, without_missing
+from recordsmith.schema.foreign import struct_fields
 from recordsmith.schema.lossy_casting import cast_with_loss
 from recordsmith.schema.numeric_input import dense_numbers
 
@@ -36,6 +37,9 @@ def packed_rows(values: Any, dtype: np.dtype[Any], *, cast: bool) -> tuple[Array
         return _from_columns(parts, dtype, None, cast=cast), values.present
     if isinstance(values, np.ndarray) and values.dtype.names is not None and values.ndim == 1:
         return _from_columns({name: values[name] for name in values.dtype.names}, dtype, None, cast=cast), None
+    found = struct_fields(values)
+    if found is not None:  # as PackedColumn.to_arrow returns it
+        return _from_fields(*found, dtype, cast=cast)
     given, present = understand_column(values)
     if isinstance(given, ByteColumn) and given.text and len(given):
         raise _not_packed(given[0], 0, dtype)
@@ -89,6 +93,17 @@ def _from_columns(
             )
         packed[name] = array
     return np.zeros(0, dtype) if packed is None else packed
+
+
+def _from_fields(
+    fields: Mapping[str, Any], present: Bools | None, dtype: np.dtype[Any], *, cast: bool
+) -> tuple[Array, Bools | None]:
+    if present is None:
+        return _from_columns(fields, dtype, None, cast=cast), None
+    packed = np.zeros(len(present), dtype)
+    columns = {name: field.filter(present) for name, field in fields.items()}
+    packed[present] = _from_columns(columns, dtype, np.flatnonzero(present).tolist(), cast=cast)
+    return packed, present
 
 
 def _check_names(given: Mapping[str, Any], dtype: np.dtype[Any], row: int | None) -> None:

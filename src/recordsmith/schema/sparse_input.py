@@ -14,7 +14,7 @@ from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import EncodeError
 from recordsmith.schema.casting import Cast, cast_exactly, describe_value, numbers_of
 from recordsmith.schema.conversion import understand_column, without_missing
-from recordsmith.schema.foreign import comes_from
+from recordsmith.schema.foreign import comes_from, struct_fields
 from recordsmith.schema.foreign_values import plain_inside, plain_value
 from recordsmith.schema.numeric_input import plain_rows
 
@@ -54,7 +54,7 @@ def sparse_numbers(values: Any, dtype: np.dtype[Any], size: int, cast: Cast = ca
     elif is_matrix(values):
         entries = _from_matrix(values, size)
     else:
-        given, present = understand_column(values)
+        given, present = understand_column(_pairs(values))
         if isinstance(given, np.ndarray) and given.ndim == 2 and given.dtype.kind in "biuf" and present is None:
             entries = _from_rectangle(given, size)
         else:
@@ -68,6 +68,17 @@ def sparse_numbers(values: Any, dtype: np.dtype[Any], size: int, cast: Cast = ca
     indices, numbers = _sorted(indices, numbers, offsets)
     _check_places(indices, offsets, size, row_of)
     return indices, numbers, offsets, present
+
+
+def _pairs(values: Any) -> Any:
+    """Make pairs of indices and values from the struct column that SparseColumn.to_arrow returns."""
+    found = struct_fields(values)
+    if found is None or set(found[0]) != {"indices", "values"}:
+        return values
+    fields, present = found
+    indices, entries = (fields[name].to_pylist() for name in ("indices", "values"))
+    there = [True] * len(indices) if present is None else present.tolist()
+    return [pair if is_there else None for *pair, is_there in zip(indices, entries, there, strict=True)]
 
 
 def _from_column(column: SparseColumn, size: int) -> Entries:

@@ -47,6 +47,10 @@ class File {
   Status read_at(std::uint64_t offset, void* to, std::size_t wanted, std::size_t* got) const;
   // The same at the position that a pipe is at.
   Status read_next(void* to, std::size_t wanted, std::size_t* got) const;
+  // Lets go of what copy_at has touched so far.
+  void forget() const {
+    if (mapped_ != nullptr) mapped_->forget();
+  }
   // Tells that copy_at of these bytes comes soon.
   void prefetch(std::uint64_t offset, std::size_t size) const {
     if (mapped_ != nullptr) mapped_->prefetch(offset, size);

@@ -89,11 +89,11 @@ class JpegDecoder {
 
 // Where the private table is known: for vectors of it.
 struct JpegDecoder::HuffmanTable {
-  // Looking up this many bits finds most codes together with the bits of their value.
+  // Looking up this many bits finds nearly all codes.
   static constexpr int look_bits = 11;
 
   bool present = false;
-  std::vector<std::int32_t> fast;  // value << 16 | run << 8 | length; 0: longer than the lookup
+  std::vector<std::uint32_t> fast;  // bits of the code << 24 | bits of the value << 16 | run << 8 | both; 0: longer
   std::uint8_t symbols[256] = {};
   std::int32_t largest[18] = {};  // the largest code of each length, shifted to 16 bits, or -1
   std::int32_t offset[17] = {};   // from a code to its symbol

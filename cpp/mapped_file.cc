@@ -75,6 +75,8 @@ std::unique_ptr<MappedFile> MappedFile::map(int descriptor, std::uint64_t size) 
 
 MappedFile::~MappedFile() { munmap(const_cast<std::uint8_t*>(data_), size_); }
 
+void MappedFile::forget() const { madvise(const_cast<std::uint8_t*>(data_), size_, MADV_DONTNEED); }
+
 bool MappedFile::copy(std::uint64_t offset, void* to, std::size_t size) const {
   if (offset > size_ || size > size_ - offset) return false;
   if (size == 0) return true;

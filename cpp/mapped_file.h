@@ -33,6 +33,10 @@ class MappedFile {
     for (std::size_t at = 0; at < size; at += kCacheLine) __builtin_prefetch(data_ + offset + at);
   }
 
+  // Lets go of the pages that were touched: they count as this process's memory, although the system keeps the file's
+  // content anyway. Copies under way just fetch them again.
+  void forget() const;
+
   // Puts the handler in place, also if someone else replaced it meanwhile. Call before a series of copies.
   static void arm();
 

@@ -13,6 +13,8 @@ namespace nb = nanobind;
 using FrameBytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using FrameOffsets = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+using FrameNumbers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
 // Offsets lead into memory: one entry more than records, rising by at least the framing, and ending within the frames.
 inline void check_frame_offsets(const FrameBytes& frames, const FrameOffsets& offsets) {
   if (offsets.size() == 0) throw nb::value_error("offsets have an entry for the end");

@@ -180,6 +180,7 @@ class FileSet {
       targets.push_back(reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(payload)));
     }
     run([&] { return read_payloads(open_files, places, verify, std::thread::hardware_concurrency(), targets); });
+    count_pages(places.size(), total);
     return payloads;
   }
 
@@ -194,7 +195,22 @@ class FileSet {
       RECORDSMITH_RETURN_IF_ERROR(check_places(open_files, places, &total));
       return read_records(open_files, places, verify, &bytes, &records);
     });
+    count_pages(places.size(), total);
     return export_bytes(std::move(bytes), static_cast<std::size_t>(total));
+  }
+
+  // Lets go of the pages of all files, unless they are few.
+  void forget() {
+    touched_ = 0;
+    std::uint64_t mapped = 0;
+    for (const std::shared_ptr<const File>& file : files_) {
+      std::uint64_t size = 0;
+      if (file != nullptr && file->size(&size).is_ok()) mapped += size;
+    }
+    if (mapped <= kPagesBudget) return;
+    for (const std::shared_ptr<const File>& file : files_) {
+      if (file != nullptr) file->forget();
+    }
   }
 
   nb::list decode(const Plan& plan, Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers,
@@ -215,10 +231,21 @@ class FileSet {
       }
       return Status::ok();
     });
+    count_pages(places.size(), bytes.capacity());
     return export_columns(decoder.finish());
   }
 
  private:
+  // Pages of a mapping count as memory of the process until they are let go of; and those that are still there are
+  // worth keeping, because random places are asked for again. `touched` is what may have been added to them.
+  static constexpr std::uint64_t kPage = 4096;
+  static constexpr std::uint64_t kPagesBudget = std::uint64_t{128} << 20;
+
+  void count_pages(std::size_t records, std::uint64_t bytes) {
+    touched_ += records * kPage + bytes;
+    if (touched_ >= kPagesBudget) forget();
+  }
+
   // The places, with their files open.
   std::vector<RecordPlace> places_of(Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers) {
     const std::size_t count = files.shape(0);
@@ -238,6 +265,7 @@ class FileSet {
     return places;
   }
 
+  std::uint64_t touched_ = 0;  // bytes of the mappings since they were last let go of
   std::vector<std::string> paths_;
   std::vector<std::shared_ptr<const File>> files_;
 };
@@ -314,6 +342,7 @@ void bind_reading(nb::module_& module) {
       .def(nb::init<const nb::list&>(), nb::arg("paths"))
       .def("read", &FileSet::read, nb::arg("files"), nb::arg("offsets"), nb::arg("lengths"), nb::arg("numbers"),
            nb::arg("verify"))
+      .def("forget", &FileSet::forget)
       .def("frames", &FileSet::frames, nb::arg("files"), nb::arg("offsets"), nb::arg("lengths"), nb::arg("numbers"),
            nb::arg("verify"))
       .def("decode", &FileSet::decode, nb::arg("plan"), nb::arg("files"), nb::arg("offsets"), nb::arg("lengths"),

@@ -178,6 +178,25 @@ class Sink {
     });
   }
 
+  // The records with these numbers, in this order, with the framing that they have.
+  void append_chosen(const FrameBytes& frames, const FrameOffsets& offsets, const FrameNumbers& numbers) {
+    check_frame_offsets(frames, offsets);
+    const std::size_t records = offsets.size() - 1;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (static_cast<std::uint64_t>(numbers.data()[i]) >= records) throw nb::index_error("no such record");
+    }
+    bool sound = true;
+    run([&] {
+      for (std::size_t i = 0; i < numbers.size() && sound; ++i) {
+        const std::uint64_t* at = offsets.data() + numbers.data()[i];
+        RECORDSMITH_RETURN_IF_ERROR(
+            sink_->append_frames(frames.data() + at[0], static_cast<std::size_t>(at[1] - at[0]), &sound));
+      }
+      return Status::ok();
+    });
+    if (!sound) throw nb::value_error("these are not whole records with their framing");
+  }
+
   nb::tuple take() {
     std::vector<std::uint64_t> offsets;
     Buffer frames = sink_->take(&offsets);
@@ -322,6 +341,7 @@ void bind_writing(nb::module_& module) {
       .def("append_frames", &Sink::append_frames, nb::arg("frames"))
       .def("append_every", &Sink::append_every, nb::arg("frames"), nb::arg("offsets"), nb::arg("first"),
            nb::arg("step"))
+      .def("append_chosen", &Sink::append_chosen, nb::arg("frames"), nb::arg("offsets"), nb::arg("numbers"))
       .def("take", &Sink::take)
       .def("append_columns", &Sink::append_columns, nb::arg("plan"), nb::arg("parts"), nb::arg("rows"))
       .def("flush", &Sink::flush)

@@ -44,6 +44,7 @@ class FileSet:
         numbers: npt.NDArray[np.uint64],
         verify: bool,
     ) -> list[bytes]: ...
+    def forget(self) -> None: ...
     def frames(
         self,
         files: npt.NDArray[np.uint32],

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,41 +13,65 @@ import numpy.typing as npt
 from recordsmith import _core
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.make.chunk_encoding import Classes, EncodedChunk
-from recordsmith.make.sampling import copies_for, find_sampler, needs_columns, resample
+from recordsmith.make.external_sort import sorted_blocks
+from recordsmith.make.sampling import find_sampler, needs_columns, resample, target_counts
 from recordsmith.make.staging import Staging
-from recordsmith.priorities import priorities, stream_key
+from recordsmith.priorities import Uint64s, priorities, stream_key
 from recordsmith.schema import Feature, Label, Schema
 from recordsmith.schema.native import compile_plan
 
 __all__ = ["Balance", "balance_training"]
 
 Int64s = npt.NDArray[np.int64]
+InTraining = Callable[[int, int], npt.NDArray[np.bool_]]
+"""Which of the staged rows from one number up to another are in the training split."""
 
 
-@dataclass(frozen=True)
-class Balance:
-    """Which rows of the training split are written how often.
+class Balance(ABC):
+    """Which of the staged rows are written how often.
 
     Attributes:
-        rows: the training rows by their number in the staging folder, in order.
-        copies: how often each of them is written.
+        total: how many records that makes.
     """
 
-    rows: Int64s
-    copies: Int64s
+    total: int
 
+    @abstractmethod
     def chosen(self, first: int, last: int) -> Int64s:
         """Return how often each of the staged rows from `first` up to `last` is written."""
-        start, stop = np.searchsorted(self.rows, [first, last])
+
+
+class _StoredCopies(Balance):
+    """Numbers of copies kept in a file, four bytes a staged row."""
+
+    def __init__(self, path: str, rows: int) -> None:
+        with open(path, "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, max(1, 4 * rows))
+        self.copies = np.memmap(path, np.int32, "r+", shape=(rows,))
+        self.total = 0
+
+    def chosen(self, first: int, last: int) -> Int64s:
+        return np.asarray(self.copies[first:last]).astype(np.int64)
+
+
+class _ChosenRows(Balance):
+    """Numbers of copies of the training rows, which a sampler chose and held in memory anyway."""
+
+    def __init__(self, rows: Int64s, copies: Int64s) -> None:
+        self._rows, self._copies = rows, copies
+        self.total = int(copies.sum())
+
+    def chosen(self, first: int, last: int) -> Int64s:
+        start, stop = np.searchsorted(self._rows, [first, last])
         result = np.zeros(last - first, np.int64)
-        result[self.rows[start:stop] - first] = self.copies[start:stop]
+        result[self._rows[start:stop] - first] = self._copies[start:stop]
         return result
 
 
 def balance_training(
     staging: Staging,
     schema: Schema,
-    in_training: Callable[[int, int], npt.NDArray[np.bool_]],
+    in_training: InTraining,
     *,
     label: str,
     strategy: Any,
@@ -54,21 +79,13 @@ def balance_training(
     class_names: list[str],
 ) -> Balance:
     """Balance the training split by a strategy of `rs.make`; a sampler that makes up rows adds them to the staging."""
-    rows, classes = _training_rows(staging, in_training)
-    if (classes < 0).any():
-        raise RecordsmithError(
-            f"Some training rows have no {label!r}, so the classes cannot be balanced.",
-            feature=label,
-            found=f"{int((classes < 0).sum())} rows without it",
-        )
-    if strategy in ("oversample", "undersample"):
-        keys = priorities(rows.astype(np.uint64), stream_key(seed, "balance"))
-        return Balance(rows, copies_for(classes, strategy, keys))
+    counts = _class_counts(staging, in_training, label)
     if isinstance(strategy, Mapping):
-        there = {class_names[code] for code in np.unique(classes).tolist()}
-        targets = _targets(strategy, schema[label], class_names, there, label)
-        keys = priorities(rows.astype(np.uint64), stream_key(seed, "balance"))
-        return Balance(rows, copies_for(classes, targets, keys))
+        there = {class_names[code] for code in counts}
+        strategy = _targets(strategy, schema[label], class_names, there, label)
+    if isinstance(strategy, Mapping) or strategy in ("oversample", "undersample"):
+        return _by_priority(staging, in_training, counts, strategy, seed)
+    rows, classes = _training_rows(staging, in_training)
     sampler = find_sampler(strategy, seed)
     columns = _columns(staging, schema, rows, label) if needs_columns(sampler) else {}
     labels = np.array(class_names)[classes]  # by name, as a sampler's own settings may have them
@@ -76,14 +93,61 @@ def balance_training(
     result = resample(sampler, columns, labels, categorical=categorical)
     copies = np.bincount(result.kept, minlength=len(rows)).astype(np.int64)
     if result.synthetic is None or result.labels is None or len(result.labels) == 0:
-        return Balance(rows, copies)
+        return _ChosenRows(rows, copies)
     codes = np.array([class_names.index(str(name)) for name in result.labels], np.int32)
     made = dict(result.synthetic)
     made[label] = _label_values(staging, schema, label, codes)
     first = staging.rows
     staging.append(_encoded(schema, made, codes, staging.classes))
     new = np.arange(first, staging.rows, dtype=np.int64)
-    return Balance(np.concatenate([rows, new]), np.concatenate([copies, np.ones(len(new), np.int64)]))
+    return _ChosenRows(np.concatenate([rows, new]), np.concatenate([copies, np.ones(len(new), np.int64)]))
+
+
+def _by_priority(
+    staging: Staging, in_training: InTraining, counts: dict[int, int], strategy: Any, seed: int
+) -> _StoredCopies:
+    """Write every row of a class equally often, as far as its target allows; the first by priority once more."""
+    targets = dict(zip(counts, target_counts(counts, strategy), strict=True))
+    balance = _StoredCopies(staging.path("copies"), staging.rows)
+    balance.total = sum(targets.values())
+    met = dict.fromkeys(counts, 0)
+    entries = _priority_entries(staging, in_training, stream_key(seed, "balance"))
+    for block in sorted_blocks(entries, sum(counts.values()), staging.path("sort-balance")):
+        rows, classes = block[:, 1], block[:, 2].view(np.int64)
+        for code in np.unique(classes).tolist():
+            mine = rows[classes == code]
+            every, more = divmod(targets[code], counts[code])
+            rank = np.arange(met[code], met[code] + len(mine))
+            balance.copies[mine] = every + (rank < more)
+            met[code] += len(mine)
+    return balance
+
+
+def _priority_entries(staging: Staging, in_training: InTraining, stream: int) -> Iterator[Uint64s]:
+    first = 0
+    for keys in staging.key_blocks():
+        rows = (np.flatnonzero(in_training(first, first + len(keys))) + first).astype(np.uint64)
+        classes = keys["class"][rows.astype(np.int64) - first].astype(np.int64)
+        first += len(keys)
+        yield np.stack([priorities(rows, stream), rows, classes.view(np.uint64)], axis=1)
+
+
+def _class_counts(staging: Staging, in_training: InTraining, label: str) -> dict[int, int]:
+    """Count the training rows of each class; every one must have a class."""
+    counts: dict[int, int] = {}
+    first = 0
+    for keys in staging.key_blocks():
+        values, found = np.unique(keys["class"][in_training(first, first + len(keys))], return_counts=True)
+        for value, count in zip(values.tolist(), found.tolist(), strict=True):
+            counts[value] = counts.get(value, 0) + count
+        first += len(keys)
+    if -1 in counts:
+        raise RecordsmithError(
+            f"Some training rows have no {label!r}, so the classes cannot be balanced.",
+            feature=label,
+            found=f"{counts[-1]} rows without it",
+        )
+    return dict(sorted(counts.items()))
 
 
 def _training_rows(staging: Staging, in_training: Callable[[int, int], Any]) -> tuple[Int64s, Int64s]:

@@ -305,6 +305,7 @@ class _Maker:
         writer = ShardWriter(
             staging, self._schema, options.finish, compression=options.compression, ignored=self._recipe.ignored
         )
+        writer.deal_out(order for order, _ in orders.values())
         if options.finish:
             self._say("fitting", staging)
             writer.fit(orders[options.split.training][0])
@@ -366,7 +367,7 @@ class _Maker:
             chosen = _rows_of(codes, code)
             rows = int(np.count_nonzero(codes == code))
             if training and balance is not None:
-                chosen, rows = balance.chosen, int(balance.copies.sum())
+                chosen, rows = balance.chosen, balance.total
             order = build_order(
                 staging,
                 name,
@@ -432,6 +433,7 @@ class _Maker:
                 done += shard.last - shard.first
                 self._say("writing", staging, done, total)
             done = 0
+            writer.forget()
             self._say("checking", staging, done, total)
             for shard, _ in zip(shards, in_order(pool, writer.check, shards, ahead=workers), strict=True):
                 done += shard.last - shard.first

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +15,23 @@ from recordsmith.make.external_sort import sorted_blocks
 from recordsmith.make.staging import KEY, Staging
 from recordsmith.priorities import Uint64s, priorities, stream_key
 
-__all__ = ["SplitOrder", "build_order"]
+__all__ = ["SplitOrder", "StagedBlock", "build_order"]
 
 _COPY_SHIFT = np.uint64(48)  # rows are counted below it, copies above
+
+
+class StagedBlock(NamedTuple):
+    """A run of staged rows, and each time that one of them is written.
+
+    Attributes:
+        keys: the keys of the rows.
+        places: for each time: which of the rows.
+        entries: for each time: what it is sorted by, and the number of the row.
+    """
+
+    keys: npt.NDArray[Any]
+    places: npt.NDArray[np.int64]
+    entries: Uint64s
 
 
 @dataclass(frozen=True)
@@ -25,10 +40,11 @@ class SplitOrder:
 
     Attributes:
         split: the split's name.
-        path: the file of row numbers.
+        path: the file of row numbers; beside it, for a shuffled split, a file of what they were sorted by.
         keys: the file of the rows' keys.
         rows: how many there are.
         bytes: how much they take with their framing.
+        unsorted: for a shuffled split: gives the rows in the order of the source.
     """
 
     split: str
@@ -36,10 +52,15 @@ class SplitOrder:
     keys: str
     rows: int
     bytes: int
+    unsorted: Callable[[], Iterator[StagedBlock]] | None = None
 
     def numbers(self, first: int, last: int) -> Uint64s:
         """Return the staged rows that are written as number `first` up to `last`."""
         return np.fromfile(self.path, np.uint64, last - first, offset=first * 8)
+
+    def sorting_key(self, position: int) -> int:
+        """Return what the row at a position was sorted by."""
+        return int(np.fromfile(f"{self.path}.sorted", np.uint64, 1, offset=position * 8)[0])
 
     def entries(self, numbers: Uint64s) -> npt.NDArray[Any]:
         """Return the keys of staged rows."""
@@ -64,34 +85,40 @@ def build_order(
         expected_rows: how many rows that makes, at least roughly.
         shuffle_seed: None keeps the order of the source.
     """
-    size = [0]
-    blocks = _entries(
-        staging, chosen, None if shuffle_seed is None else stream_key(shuffle_seed, f"order/{split}"), size
-    )
-    if shuffle_seed is not None:
+    stream = None if shuffle_seed is None else stream_key(shuffle_seed, f"order/{split}")
+    size = 0
+
+    def measured() -> Iterator[Uint64s]:
+        nonlocal size
+        for block in _blocks(staging, chosen, stream):
+            size += int((block.keys["length"][block.places].astype(np.int64) + FRAMING_BYTES).sum())
+            yield block.entries
+
+    blocks = measured()
+    if stream is not None:
         blocks = sorted_blocks(blocks, expected_rows, staging.path(f"sort-{split}"))
     path = staging.path(f"order-{split}")
     rows = 0
-    with open(path, "wb") as file:
+    with open(path, "wb") as numbers, open(f"{path}.sorted", "wb") as sorting_keys:
         for block in blocks:
-            file.write(np.ascontiguousarray(block[:, 1]).data)
+            numbers.write(np.ascontiguousarray(block[:, 1]).data)
+            if stream is not None:
+                sorting_keys.write(np.ascontiguousarray(block[:, 0]).data)
             rows += len(block)
-    return SplitOrder(split, path, staging.path("keys"), rows, size[0])
+    unsorted = None if stream is None else partial(_blocks, staging, chosen, stream)
+    return SplitOrder(split, path, staging.path("keys"), rows, size, unsorted)
 
 
-def _entries(
-    staging: Staging, chosen: Callable[[int, int], Any], stream: int | None, size: list[int]
-) -> Iterator[Uint64s]:
-    """Give (key, row) for each entry of a split, and add up what the records take."""
+def _blocks(staging: Staging, chosen: Callable[[int, int], Any], stream: int | None) -> Iterator[StagedBlock]:
     first = 0
     for keys in staging.key_blocks():
         copies = chosen(first, first + len(keys))
-        taken = np.repeat(np.arange(first, first + len(keys), dtype=np.uint64), copies)
-        size[0] += int(((keys["length"].astype(np.int64) + FRAMING_BYTES) * copies).sum())
+        places = np.repeat(np.arange(len(keys)), copies)
+        taken = (places + first).astype(np.uint64)
         first += len(keys)
-        if stream is None:
-            yield np.stack([taken, taken], axis=1)
-            continue
-        # Which of its row's copies an entry is: its distance from the first of them.
-        copy = np.arange(len(taken), dtype=np.int64) - np.repeat(np.cumsum(copies) - copies, copies)
-        yield np.stack([priorities(taken | copy.astype(np.uint64) << _COPY_SHIFT, stream), taken], axis=1)
+        sorting_keys = taken
+        if stream is not None:
+            # Which of its row's copies an entry is: its distance from the first of them.
+            copy = np.arange(len(taken), dtype=np.int64) - np.repeat(np.cumsum(copies) - copies, copies)
+            sorting_keys = priorities(taken | copy.astype(np.uint64) << _COPY_SHIFT, stream)
+        yield StagedBlock(keys, places, np.stack([sorting_keys, taken], axis=1))

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.errors import PipelineError, did_you_mean, import_extra, list_names
 
-__all__ = ["Resampled", "copies_for", "find_sampler", "needs_columns", "resample"]
+__all__ = ["Resampled", "copies_for", "find_sampler", "needs_columns", "resample", "target_counts"]
 
 Array = npt.NDArray[Any]
 Int64s = npt.NDArray[np.int64]
@@ -54,7 +54,7 @@ def copies_for(labels: npt.ArrayLike, strategy: Strategy, priorities: npt.ArrayL
     if codes.ndim != 1 or (codes.size and codes.dtype.kind not in "iu") or keys.shape != codes.shape:
         raise ValueError(f"one whole number and one priority for each row, not {codes.dtype} of shape {codes.shape}")
     classes, counts = np.unique(codes, return_counts=True)
-    targets = _targets(dict(zip(classes.tolist(), counts.tolist(), strict=True)), strategy)
+    targets = target_counts(dict(zip(classes.tolist(), counts.tolist(), strict=True)), strategy)
     copies = np.empty(len(codes), np.int64)
     order = np.lexsort((keys, codes))  # by class, and within it by priority
     start = 0
@@ -178,8 +178,12 @@ def resample(
     return Resampled(kept, _split_up(made[new], numeric), np.asarray(made_classes)[new])
 
 
-def _targets(counts: Mapping[int, int], strategy: Strategy) -> list[int]:
-    """Return how many rows each class is to have, in the order of the counts."""
+def target_counts(counts: Mapping[int, int], strategy: Strategy) -> list[int]:
+    """Return how many rows each class is to have, in the order of the counts.
+
+    >>> target_counts({0: 4, 1: 1}, "oversample")
+    [4, 4]
+    """
     if isinstance(strategy, Mapping):
         for name, target in strategy.items():
             if isinstance(target, bool) or not isinstance(target, (int, np.integer)) or target < 0:

@@ -16,6 +16,7 @@ from recordsmith.errors import RecordsmithError
 from recordsmith.index import FRAMING_BYTES
 from recordsmith.make.finish.finisher import Finisher
 from recordsmith.make.ordering import SplitOrder
+from recordsmith.make.shuffling import Buckets, deal_out
 from recordsmith.make.staging import Staging
 from recordsmith.priorities import Uint64s
 from recordsmith.reader import RecordReader
@@ -93,6 +94,7 @@ class ShardWriter:
         self._compression = compression
         self._ignored = list(ignored)
         self._files = _core.FileSet([staging.path("records")])
+        self._buckets: dict[str, Buckets] = {}
         self.final_schema = schema
         for finisher in finishers:
             self.final_schema = finisher.schema(self.final_schema)
@@ -106,8 +108,7 @@ class ShardWriter:
         """Write a shard under its final name, and return its entry for the manifest."""
         path = self._staging.path("shards", shard.file)
         with RecordWriter(path, self._compression) as writer:
-            for numbers, entries in _blocks(shard):
-                frames, offsets = self._frames(numbers, entries)
+            for frames, offsets in self._in_order(shard):
                 if self._finishers:
                     columns = self._finished(self._decoded(self._schema, frames, offsets), len(self._finishers))
                     writer.write_columns(columns, self.final_schema)
@@ -118,6 +119,10 @@ class ShardWriter:
         entry = {"file": shard.file, "records": writer.records, "bytes": os.path.getsize(path), "sha256": digest}
         self._staging.note_shard(entry)
         return entry
+
+    def forget(self) -> None:
+        """Let go of the staged records: they are not needed for checking."""
+        self._files = _core.FileSet([self._staging.path("records")])
 
     def check(self, shard: Shard) -> None:
         """Read a shard back: checksums, the number of records, their content, the schema and its constraints."""
@@ -149,10 +154,33 @@ class ShardWriter:
     def _batches_before(self, order: SplitOrder, stage: int) -> Callable[[], Iterable[dict[str, Any]]]:
         def batches() -> Iterator[dict[str, Any]]:
             whole = Shard("", order, 0, order.rows)
-            for numbers, entries in _blocks(whole):
-                yield self._finished(self._decoded(self._schema, *self._frames(numbers, entries)), stage)
+            for frames, offsets in self._in_order(whole):
+                yield self._finished(self._decoded(self._schema, frames, offsets), stage)
 
         return batches
+
+    def _in_order(self, shard: Shard) -> Iterator[tuple[npt.NDArray[np.uint8], Uint64s]]:
+        """Give the records of a shard in their order, in pieces that fit in memory."""
+        buckets = self._buckets.get(shard.order.split)
+        if buckets is None:
+            for numbers, entries in _blocks(shard):
+                yield self._frames(numbers, entries)
+            return
+        for number in range(shard.first // buckets.rows, (shard.last - 1) // buckets.rows + 1):
+            start = number * buckets.rows
+            first, last = max(shard.first, start) - start, min(shard.last, start + buckets.rows) - start
+            bucket = buckets.open(number)
+            sizes = bucket.lengths(first, last) + np.uint64(FRAMING_BYTES)
+            for a, b in _pieces(sizes):
+                offsets = np.concatenate([[0], np.cumsum(sizes[a:b])]).astype(np.uint64)
+                yield bucket.frames(first + a, first + b), offsets
+
+    def deal_out(self, orders: Iterable[SplitOrder]) -> None:
+        """Prepare shuffled splits that are too large for reading records at random places."""
+        for order in orders:
+            buckets = deal_out(self._staging, order)
+            if buckets is not None:
+                self._buckets[order.split] = buckets
 
     def _finished(self, columns: dict[str, Any], stages: int) -> dict[str, Any]:
         for finisher in self._finishers[:stages]:
@@ -168,6 +196,7 @@ class ShardWriter:
             numbers,
             verify=True,
         )
+        self._files.forget()  # the next block lies further on, and pages that were touched count as our memory
         return frames, np.concatenate([[0], np.cumsum(lengths + np.uint64(FRAMING_BYTES))]).astype(np.uint64)
 
     @staticmethod

@@ -116,6 +116,10 @@ class Run:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
 
+    def interrupt(self) -> None:
+        """Do what Ctrl-C does: tell every process of the run."""
+        os.killpg(self.pid, signal.SIGINT)
+
     def wait(self) -> dict[str, Any]:
         """Wait until it is over."""
         answer: dict[str, Any] = json.loads(self._answers.readline())
@@ -177,7 +181,7 @@ def _run(order: dict[str, Any], report: str) -> None:
     error = None
     try:
         _make(order, count)
-    except Exception as problem:  # noqa: BLE001 - told to the test
+    except BaseException as problem:  # noqa: BLE001 - told to the test
         error = f"{type(problem).__name__}: {problem}"
     Path(report).write_text(json.dumps({"calls": calls, "error": error}))
 

@@ -213,6 +213,38 @@ def test_names_of_files_come_from_the_folder_or_are_given(quick_path: Path):
     assert rs.make(numbers(3), quick_path / "x", name="pets").name == "pets"
 
 
+# --- the user's own function ---
+
+
+def test_a_worker_that_dies_is_told_and_what_was_done_is_kept(quick_path: Path):
+    schema = rs.Schema({"n": rs.Scalar("int64")})
+    bad = quick_path / "bad"
+    bad.touch()
+    path = str(bad)
+
+    def crash(row: dict[str, Any]) -> dict[str, Any]:
+        if int(row["n"]) == 900 and os.path.exists(path):
+            os._exit(3)
+        return {"n": int(row["n"])}
+
+    with pytest.raises(rs.RecordsmithError, match="worker process died"):
+        rs.make(numbers(1000), quick_path / "out", schema=schema, map=crash, workers=2)
+    assert [name for name in os.listdir(quick_path / "out") if not name.startswith(".")] == []
+    bad.unlink()
+    made = rs.make(numbers(1000), quick_path / "out", schema=schema, map=crash, workers=2, resume=True)
+    assert made.rows == 1000
+
+
+def test_the_schema_is_told_from_what_the_function_returns(quick_path: Path):
+    made = rs.make(
+        numbers(300), quick_path / "out", map=lambda row: {"square": int(row["n"]) ** 2, "even": row["n"] % 2 == 0},
+        workers=1,
+    )  # fmt: skip
+    assert made.rows == 300
+    row = rs.open(quick_path / "out")[0]
+    assert {name: value.dtype for name, value in row.items()} == {"square": np.int64, "even": np.bool_}
+
+
 # --- checking what was written ---
 
 

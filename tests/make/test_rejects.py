@@ -154,7 +154,7 @@ def test_a_bad_beginning_is_not_the_whole(quick_path: Path):
 @pytest.mark.parametrize("on_error", ["quarantine", "skip"])
 def test_nothing_but_bad_rows(on_error, quick_path: Path):
     source = Columns({"n": [None] * 5, "name": ["x"] * 5}, SCHEMA)
-    with pytest.raises(rs.RecordsmithError, match=r"no row to write[\s\S]*5 were refused"):
+    with pytest.raises(rs.RecordsmithError, match=r"no row to write[\s\S]*5 times"):
         rs.make(source, quick_path / "out", on_error=on_error)
 
 

@@ -133,6 +133,23 @@ def test_killed_from_outside(recipe: str, seconds: float, kills: int, start: Sta
     assert killed, "at least one of them was killed before it was over"
 
 
+@pytest.mark.parametrize("recipe", ["everything", "mapped"])
+def test_control_c(recipe: str, start: Start, quick_path: Path):
+    """On threads and in worker processes: it ends at once, leaves nothing under a final name, and can be resumed."""
+    expected, _ = uninterrupted(start, recipe, quick_path)
+    out = quick_path / "out"
+    run = start(recipe, out, seconds=0.2)
+    journal = out / STAGING / "journal.jsonl"
+    while not (journal.exists() and journal.stat().st_size):
+        time.sleep(0.01)
+    run.interrupt()
+    answer = run.wait()
+    assert answer["error"] == "KeyboardInterrupt: "
+    assert os.listdir(out) == [STAGING]
+    assert start(recipe, out, resume=True).wait()["error"] is None
+    assert file_digests(out) == expected
+
+
 # --- what a killed run can leave behind, made by hand ---
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
@@ -225,10 +224,14 @@ class StoredDataset:
 
     # --- inside ---
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what belongs to this process, for another one to find again: open files and mapped memory."""
+        return {**vars(self), "_table": None, "_compressed": CompressedShards(verify=self._verify)}
+
     def _like(self, **changes: Any) -> Self:
         """Return the same dataset with some attributes changed; what was learnt about the files is shared."""
-        other = copy.copy(self)
-        vars(other).update(changes)
+        other = object.__new__(type(self))
+        vars(other).update({**vars(self), **changes})
         return other
 
     def _look(self) -> Census:

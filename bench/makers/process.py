@@ -7,7 +7,9 @@ import json
 import os
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,19 @@ _SECONDS_BETWEEN_LOOKS = 0.02
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-def run(python: str, *words: object, log: Path) -> tuple[dict[str, Any], int]:
-    """Run `python -m bench.makers` and return its answer, and the highest resident size of its processes together."""
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run that ended well: its answer, the seconds from its start to its end, and the highest memory of all of it."""
+
+    answer: dict[str, Any]
+    seconds: float
+    peak: int
+
+
+def run(python: str, *words: object, log: Path) -> Run:
+    """Run `python -m bench.makers`."""
     log.parent.mkdir(parents=True, exist_ok=True)
+    start = time.perf_counter()
     with (
         log.open("a") as errors,
         subprocess.Popen(
@@ -34,8 +46,7 @@ def run(python: str, *words: object, log: Path) -> tuple[dict[str, Any], int]:
         output, _ = process.communicate()
     if process.returncode != 0:
         raise PeerFailedError(f"its process ended with code {process.returncode}; see {log}")
-    answer: dict[str, Any] = json.loads(output.splitlines()[-1])
-    return answer, peak[0]
+    return Run(json.loads(output.splitlines()[-1]), time.perf_counter() - start, peak[0])
 
 
 @contextlib.contextmanager

@@ -182,6 +182,10 @@ class ShapedRows(Form):
 
     def take(self, column: Any) -> list[Array]:
         """Return the values and the shapes."""
+        if isinstance(column, (list, np.ndarray, Ragged)):  # such as pictures of different sizes
+            shapes = np.array([row.shape for row in column], np.int64).reshape(len(column), len(self.row_shape))
+            flat = [row.reshape(-1) for row in column]
+            return [np.concatenate(flat) if flat else np.empty(0, self.dtype), shapes]
         if not isinstance(column, ShapedColumn):
             raise _other_form(column, "a ShapedColumn")
         return [column.values[int(column.offsets[0]) : int(column.offsets[-1])], np.ascontiguousarray(column.shapes)]

@@ -1,8 +1,9 @@
 """to_tf(graph=True): the chain built from TensorFlow's own operations, which run without recordsmith.
 
 The form is the one that tf.data's guides recommend: files read in parallel where their order does not matter, records
-shuffled and repeated while they are still bytes, batched, whole batches parsed at once and in parallel, and a prefetch
-at the end. Without a shuffle the rows are in recordsmith's order; with one they are in TensorFlow's.
+shuffled and repeated while they are still bytes, pictures decoded one by one in parallel, batched, whole batches parsed
+at once and in parallel, and a prefetch at the end. Without a shuffle the rows are in recordsmith's order; with one they
+are in TensorFlow's.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from recordsmith.loader.buffer_shuffle import BufferShuffled
 from recordsmith.loader.engine import batch_count
 from recordsmith.loader.order import ENDLESS, AllRecords, Order, Part, Repeated, Shard, Shuffled
 from recordsmith.loader.plan import BatchChange, Batching, Plan, RowChange
+from recordsmith.loader.tensorflow_pictures import decoded_picture
 from recordsmith.loader.tensorflow_steps import padded, paired, vectorized
+from recordsmith.loader.verbs.images import ImagesDecoded
 from recordsmith.loader.verbs.padded_batch import PaddedBatching
 from recordsmith.loader.verbs.pairs import Paired
 from recordsmith.loader.verbs.select import Selected
@@ -28,6 +31,7 @@ __all__ = ["in_tensorflow_graph"]
 
 _VERBS = (
     "batch",
+    "images",
     "padded_batch",
     "pairs",
     "prefetch",
@@ -50,17 +54,30 @@ def in_tensorflow_graph(plan: Plan) -> Any:
     tf = import_tensorflow("Loader.to_tf")
     _check(plan)
     batching = _batching(plan)
-    records = _Records(tf, plan.datasets[0]).of(plan.order)
-    batches = _part_of_epoch(plan, records.batch(batching.size, drop_remainder=batching.drop_last))
-    parse, steps = Schema(dict(plan.datasets[0].schema)).parse_tf, _steps(plan, batching)
+    plain = tf.autograph.experimental.do_not_convert  # there is nothing to convert, and that takes time
+    schema = plan.datasets[0].schema
+    pictures = {change.feature: decoded_picture(change) for change in plan.changes if isinstance(change, ImagesDecoded)}
+    encoded = Schema({name: schema[name] for name in pictures})
+    others = Schema({name: feature for name, feature in schema.items() if name not in pictures})
+    steps = _steps(plan, batching)
 
-    def made(serialized: Any) -> Any:
-        batch: Any = parse(serialized)
+    @plain  # type: ignore[untyped-decorator] # TensorFlow is optional
+    def decoded(serialized: Any) -> Any:
+        row = encoded.parse_tf(serialized)
+        return serialized, {name: pixels_of(row[name]) for name, pixels_of in pictures.items()}
+
+    @plain  # type: ignore[untyped-decorator] # TensorFlow is optional
+    def made(serialized: Any, pixels: dict[str, Any] | None = None) -> Any:
+        batch: Any = {**others.parse_tf(serialized), **(pixels or {})}
+        batch = {name: batch[name] for name in schema}
         for step in steps:
             batch = step(batch)
         return batch
 
-    made = tf.autograph.experimental.do_not_convert(made)  # there is nothing to convert, and that takes time
+    records = _Records(tf, plan.datasets[0]).of(plan.order)
+    if pictures:
+        records = records.map(decoded, num_parallel_calls=tf.data.AUTOTUNE)
+    batches = _part_of_epoch(plan, records.batch(batching.size, drop_remainder=batching.drop_last))
     batches = batches.map(made, num_parallel_calls=tf.data.AUTOTUNE)
     if plan.epochs_fed != 1:
         batches = batches.repeat(plan.epochs_fed)
@@ -166,7 +183,7 @@ def _part_of_epoch(plan: Plan, batches: Any) -> Any:
 
 def _steps(plan: Plan, batching: Batching) -> list[Step]:
     """Return what is done to a batch after parsing, in order."""
-    steps: list[Step] = [_row_step(change) for change in plan.changes]
+    steps: list[Step] = [_row_step(change) for change in plan.changes if not isinstance(change, ImagesDecoded)]
     if isinstance(batching, PaddedBatching):
         steps.append(padded(batching, plan.features or {}))
     elif type(batching) is not Batching:

@@ -33,6 +33,7 @@ _MOST_WORKERS = 4
 _TASK_ROWS = 8192  # small rows: so many in a task that starting it does not count
 _TASK_BYTES = 4 << 20  # large rows: no more than this
 _STREAM_ROWS = 1024  # rows that a filter sees at a time
+_HEAVY_ROWS = 32  # the same where each of them may be a picture
 _NOTHING = object()  # a batch of which every row was skipped
 
 
@@ -208,7 +209,7 @@ def _groups(batches: range, most: int) -> Iterator[range]:
 
 
 def _batches_per_task(plan: Plan, fetcher: Fetcher, batching: Batching) -> int:
-    if any(change.heavy for change in plan.changes):
+    if plan.heavy:
         return 1
     rows = min(_TASK_ROWS, _TASK_BYTES / max(1.0, fetcher.record_bytes()))
     most = max(1, int(rows // batching.size))
@@ -225,13 +226,14 @@ def _tasks_ahead(plan: Plan) -> int:
 
 def _streamed(plan: Plan, fetcher: Fetcher, start: Cursor, pool: Executor | None) -> Iterator[tuple[Any, Cursor]]:
     length = plan.order.length
+    size = _HEAVY_ROWS if plan.heavy else _STREAM_ROWS
 
     def work(first: int) -> Rows:
-        return _rows_at(plan, fetcher, start.epoch, first, min(first + _STREAM_ROWS, length))
+        return _rows_at(plan, fetcher, start.epoch, first, min(first + size, length))
 
     assembly = _BucketAssembly(plan, start) if isinstance(plan.batching, BucketBatching) else _Assembly(plan, start)
     held: tuple[Any, Cursor] | None = None  # a batch is given once it is known whether another follows
-    tasks = range(start.position, length, _STREAM_ROWS)
+    tasks = range(start.position, length, size)
     parts: Iterable[Rows] = in_order(pool, work, tasks, ahead=_tasks_ahead(plan))
     if start.waiting:
         parts = chain([_rows_of(plan, fetcher, start.epoch, np.array(start.waiting, np.int64))], parts)
@@ -381,7 +383,10 @@ def _changed(plan: Plan, fetcher: Fetcher, drawn: Drawn, positions: npt.NDArray[
             number = getattr(error, "record_number", None)
             if number is not None:
                 path, record = fetcher.file_of(number)
-                error.add_note(f"The record is number {record} of {path}.")
+                if isinstance(error, RecordsmithError):
+                    error.at(path=path, record=record)
+                else:
+                    error.add_note(f"The record is number {record} of {path}.")
             raise
     return rows
 

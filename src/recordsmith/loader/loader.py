@@ -39,6 +39,7 @@ __all__ = ["Loader", "Verbs"]
 _STATE_FORMAT = "recordsmith-loader"
 _STATE_VERSION = 1
 _ROWS_AT_ONCE = 256
+_HEAVY_ROWS_AT_ONCE = 16
 
 
 class Verbs:
@@ -75,7 +76,7 @@ class Verbs:
         """
         return self._then(map_rows(self._chain(), function, processes=processes))
 
-    def images(  # noqa: PLR0913 - what may be asked of pictures
+    def images(
         self,
         size: tuple[int, int] | None = None,
         *,
@@ -383,7 +384,9 @@ class Loader(Verbs):
         from dataclasses import replace
 
         start, self._next = self._next, self._after(self._next)
-        plan = replace(self._made_plan, batching=Batching(_ROWS_AT_ONCE))
+        plan = replace(
+            self._made_plan, batching=Batching(_HEAVY_ROWS_AT_ONCE if self._made_plan.heavy else _ROWS_AT_ONCE)
+        )
         for columns, _ in feed(plan, start):
             count = len(next(iter(columns.values())))
             for number in range(count):

@@ -133,6 +133,11 @@ class Plan:
         """Whether the number of rows is only known once they were read."""
         return any(change.drops_rows for change in self.changes)
 
+    @property
+    def heavy(self) -> bool:
+        """Whether a row takes long, or much memory."""
+        return any(change.heavy for change in self.changes)
+
     def feature(self, name: str, verb: str) -> Feature | None:
         """Return a feature that a verb speaks of, or explain that there is none; None if nothing is known of rows."""
         if self.features is None:

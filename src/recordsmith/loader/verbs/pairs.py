@@ -10,6 +10,7 @@ import numpy as np
 
 from recordsmith.errors import PipelineError
 from recordsmith.loader.plan import BatchChange, Plan
+from recordsmith.loader.verbs.bucket_batch import BucketBatching
 from recordsmith.schema import Feature, Label
 
 __all__ = ["INDEX", "Paired", "pairs"]
@@ -82,7 +83,14 @@ def pairs(
         "with_index": with_index or None,
     }
     # It is done to batches, wherever in the chain it stands.
-    return replace(plan.then("pairs", settings), batch_changes=(*plan.batch_changes, change))
+    paired = replace(plan.then("pairs", settings), batch_changes=(*plan.batch_changes, change))
+    if plan.changes or plan.batch_changes or plan.features is None:
+        return paired
+    # Nothing looks at the other features, so they need not be decoded.
+    wanted = (*names, *(() if target is None else (target,)))
+    if isinstance(plan.batching, BucketBatching) and plan.batching.by not in wanted:
+        wanted = (*wanted, plan.batching.by)
+    return replace(paired, datasets=tuple(dataset.select(*wanted) for dataset in plan.datasets))
 
 
 def _classes(one_hot: bool | int, feature: Feature | None, target: str | None) -> int | None:  # noqa: FBT001 - as given

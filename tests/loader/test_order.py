@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,7 +60,7 @@ def test_without_reshuffling_epochs_are_the_same(ds: rs.Dataset):
 
 
 def test_every_position_is_hit_evenly():
-    """Where row 0 lands in 2,000 epochs of 20 rows: chi-square with 19 degrees of freedom, below 50 but for 1 in 10,000."""
+    """Where row 0 lands in 2,000 epochs of 20 rows: chi-square, 19 degrees of freedom, below 50 but for 1 in 10,000."""
     order = Shuffled(Records(20), seed=5)
     places = [int(np.flatnonzero(order.at(epoch, np.arange(20)).numbers == 0)[0]) for epoch in range(2000)]
     counts = np.bincount(places, minlength=20)
@@ -118,7 +119,7 @@ def test_several_files_are_one_order(ds: rs.Dataset, tmp_path: Path):
 
 
 def test_balanced_classes(ds: rs.Dataset):
-    def counts(loader: rs.Loader) -> list[int]:
+    def counts(loader: rs.Loader) -> Any:
         return np.bincount([y for batch in loader for y in batch["label"].tolist()], minlength=5).tolist()
 
     some = ds.take(52)  # classes 0 and 1 have 11 rows, the others 10

@@ -49,6 +49,8 @@ _OF_THE_SOURCE = {
     "quality": "quality",
     "schema": "schema",
 }
+# The kinds that take their types from a schema; what other sources give is held against it later.
+_WITH_SCHEMA = ("csv", "jsonl", "parquet", "arrays", "tfrecords")
 
 # The headings of the help, each before the option that it begins with.
 _HEADINGS = {
@@ -264,11 +266,15 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
 def _source(paths: tuple[str, ...], options: dict[str, Any]) -> Source:
     """Return the source, with those of the options that are about it."""
     from recordsmith.errors import RecordsmithError
-    from recordsmith.make.sources.detect import source_for
+    from recordsmith.make.sources.detect import kind_of, source_for
 
     asked = {its: options[ours] for ours, its in _OF_THE_SOURCE.items() if options[ours] not in (None, ())}
+    given = paths[0] if len(paths) == 1 else list(paths)
+    kind = options["kind"] or kind_of(given)
+    if options["function"] is not None or kind not in _WITH_SCHEMA:
+        asked.pop("schema", None)  # it is that of the records, and the function makes them
     try:
-        return source_for(paths[0] if len(paths) == 1 else list(paths), options["kind"], **asked)
+        return source_for(given, kind, **asked)
     except RecordsmithError as error:
         for ours, its in _OF_THE_SOURCE.items():
             if f"no option {its!r}" in error.problem:  # the user knows it by another name

@@ -17,7 +17,8 @@ _WORTH_SHOWING = 64 << 20  # bytes; less is done before a bar could be read
 _SECONDS_TO_FIRST_LINE = 2.0
 _SECONDS_BETWEEN_LINES = 5.0
 _NARROW = 72  # columns, from which on a bar has room beside the figures
-_WIDE = 100
+_WIDE = 80  # from which on the size has, too
+_FIGURES = 70  # columns that all figures take, if they are large
 _NOTHING_YET = {"rows": "", "size": "", "rejects": ""}  # the texts beside a bar
 
 
@@ -62,7 +63,7 @@ def making_progress() -> Iterator[OnProgress]:
 
     columns: list[Any] = [TextColumn("{task.description:<8}", style="bold")]
     if console.width >= _NARROW:
-        columns.append(BarColumn(bar_width=min(40, max(10, console.width - _NARROW + 10))))
+        columns.append(BarColumn(bar_width=min(40, max(10, console.width - _FIGURES))))
     columns.append(TextColumn("{task.fields[rows]}"))
     if console.width >= _WIDE:
         columns.append(TextColumn("{task.fields[size]}", style="dim"))

@@ -309,30 +309,34 @@ class Several(Form):
         return tuple(form.give(tf, parts) for form in self.forms)
 
 
-def form_of(value: Any, varies: frozenset[int] = frozenset({0})) -> Form:
+def form_of(value: Any, other: Any = None) -> Form:
     """Return what a column, or a whole batch, is handed over as.
 
     Args:
-        value: a batch or a column, which may have no rows; or the form itself, where that is known already.
-        varies: sizes of padded dimensions, which are another in the next batch.
+        value: a batch or a column, which may have no rows; or the form itself, where that is known already. A size of 0
+            stands for one that varies.
+        other: the same in a batch with other sizes, to tell which vary; None if there is none.
 
     >>> form_of({"n": np.zeros((0, 3), np.float32)}).parts(None)
     [Part(dtype=dtype('float32'), shape=(None, 3), one_a_row=False)]
+    >>> form_of(np.zeros((2, 3, 4)), np.zeros((2, 5, 4))).parts(None)[0].shape
+    (None, None, 4)
     """
     if isinstance(value, Form):
         return value
     if isinstance(value, Mapping):
-        return Named({name: form_of(column, varies) for name, column in value.items()})
+        return Named({name: form_of(column, other and other.get(name)) for name, column in value.items()})
     if isinstance(value, tuple):
-        return Several(tuple(form_of(entry, varies) for entry in value))
+        others = (None,) * len(value) if other is None else other
+        return Several(tuple(form_of(entry, its_other) for entry, its_other in zip(value, others, strict=True)))
     if isinstance(value, np.ma.MaskedArray):
-        return Absent(form_of(value.data, varies))
+        return Absent(form_of(value.data))
     if isinstance(value, (ByteColumn, PackedColumn, Ragged, ShapedColumn, SparseColumn)):
-        return _column(value, varies)
+        return _column(value)
     if isinstance(value, list) and value and isinstance(value[0], (str, bytes)):
         return Strings()
     if not isinstance(value, list) and (isinstance(value, (int, float)) or hasattr(value, "__array__")):
-        return _dense(np.asarray(value), varies)
+        return _dense(np.asarray(value), other)
     inside = f" of {type(value[0]).__name__}" if isinstance(value, list) and value else ""
     raise PipelineError(
         "TensorFlow cannot be given this column.",
@@ -341,15 +345,15 @@ def form_of(value: Any, varies: frozenset[int] = frozenset({0})) -> Form:
     )
 
 
-def _column(column: ByteColumn | PackedColumn | Ragged | ShapedColumn | SparseColumn, varies: frozenset[int]) -> Form:
+def _column(column: ByteColumn | PackedColumn | Ragged | ShapedColumn | SparseColumn) -> Form:
     if isinstance(column, Ragged):
-        return _ragged(column, varies)
+        return _ragged(column)
     if isinstance(column, ShapedColumn):
         return ShapedRows(column.dtype, (None,) * column.shapes.shape[1])
     if isinstance(column, SparseColumn):
         return SparseRows(column.dtype, column.size)
     if isinstance(column, PackedColumn):
-        form: Form = Named({name: form_of(column[name], varies) for name in column.names})
+        form: Form = Named({name: form_of(column[name]) for name in column.names})
     else:
         form = Strings()
     return form if column.present is None else Absent(form)
@@ -364,23 +368,23 @@ def _inside(form: Form) -> list[Part]:
     return [replace(part, one_a_row=False) for part in form.parts(None)]
 
 
-def _ragged(column: Ragged, varies: frozenset[int]) -> Form:
+def _ragged(column: Ragged) -> Form:
     row_shape = column.row_shape
     if not isinstance(column.values, np.ndarray):
-        return RaggedRows(form_of(column.values, varies), (None,))
+        return RaggedRows(form_of(column.values), (None,))
     if row_shape[0] is None:
         return RaggedRows(Numbers(column.dtype, row_shape[1:]), row_shape)
     return RaggedRows(Numbers(column.dtype, ()), row_shape)
 
 
-def _dense(array: Array, varies: frozenset[int]) -> Form:
+def _dense(array: Array, other: Any) -> Form:
+    others = array.shape if other is None else np.shape(other)
+    shape = tuple(size if size and size == same else None for size, same in zip(array.shape, others, strict=True))
     if array.dtype.kind in "OSU":
-        return Strings(tuple(None if size in varies else size for size in array.shape[1:]))
+        return Strings(shape[1:])
     if array.dtype.kind not in _NUMBERS or array.dtype.names is not None:
         raise PipelineError("TensorFlow has no such dtype.", found=str(array.dtype))
-    if array.ndim == 0:
-        return Numbers(array.dtype, (), whole=True)
-    return Numbers(array.dtype, tuple(None if size in varies else size for size in array.shape[1:]))
+    return Numbers(array.dtype, shape[1:], whole=array.ndim == 0)
 
 
 def _bytes_of(column: ByteColumn) -> list[bytes]:

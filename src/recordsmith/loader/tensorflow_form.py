@@ -13,6 +13,7 @@ from recordsmith.columns import Ragged, ShapedColumn
 from recordsmith.errors import PipelineError
 from recordsmith.loader.engine import Cursor, feed
 from recordsmith.loader.plan import Batching, Plan
+from recordsmith.loader.skipping import Skipped
 from recordsmith.loader.tensorflow_columns import Form, ShapedRows, form_of
 from recordsmith.loader.verbs.padded_batch import PaddedBatching
 from recordsmith.loader.verbs.pairs import INDEX, Paired
@@ -27,7 +28,7 @@ __all__ = ["batch_form", "fixed_rows"]
 def batch_form(plan: Plan) -> Form:
     """Return the form of a chain's batches: from its features, or from its first batch where these are not known."""
     known = all(isinstance(change, (Selected, Paired)) for change in plan.batch_changes)
-    if plan.features is None or not known or type(plan.batching) not in (Batching, PaddedBatching):
+    if plan.features is None or not known:
         return _form_of_first(plan)
     batching = _batching(plan)
     empty = _empty(plan.features, padded=isinstance(batching, PaddedBatching))
@@ -72,35 +73,41 @@ def _exact(column: Any, feature: Feature, *, padded: bool) -> Any:
 def _changed(plan: Plan, batch: Any) -> Any:
     for change in plan.batch_changes:
         if isinstance(change, Paired) and change.with_index:
-            batch = {**batch, INDEX: np.empty(0, np.int64)}
+            batch = {**batch, INDEX: np.zeros(len(next(iter(batch.values()), ())), np.int64)}
         batch = change.apply(batch)
     return batch
 
 
 def _form_of_first(plan: Plan) -> Form:
-    first = _first_batch(plan)
-    if first is None:
+    batching = _batching(plan)
+    rows = _first_rows(plan)
+    if rows is None:
         raise PipelineError(
             "There is no batch to take dtypes and shapes from.",
             advice="Check that the dataset has rows, and that .filter() leaves some.",
         )
-    varies = {0}
-    if type(plan.batching) is not Batching:
-        # What padding has filled up to a length of this batch has another in the next one.
-        rows = _first_batch(replace(plan, batching=Batching(_batching(plan).size), batch_changes=()))
-        varies |= {size for column in (rows or {}).values() for size in _longest(column)}
-    return form_of(first, frozenset(varies))
+    first = _changed(plan, batching.collate(rows))
+    if not isinstance(batching, PaddedBatching):
+        return form_of(first)
+    # The same rows padded to more: sizes that differ then are those that padding decides.
+    return form_of(first, _changed(plan, _longer(batching, rows).collate(rows)))
 
 
-def _first_batch(plan: Plan) -> Any:
-    batches = feed(replace(plan, workers=0), Cursor())
+def _first_rows(plan: Plan) -> dict[str, Any] | None:
+    """Return the columns of the first batch before padding and what comes after it."""
+    batching = Batching(_batching(plan).size)
+    skipped = None if plan.skipped is None else Skipped()  # what is looked at here is not what is fed
+    batches = feed(replace(plan, workers=0, batching=batching, batch_changes=(), skipped=skipped), Cursor())
     try:
         return next((batch for batch, _ in batches), None)
     finally:
         batches.close()  # type: ignore[attr-defined] # a generator
 
 
-def _longest(column: Any) -> list[int]:
-    if isinstance(column, Ragged):
-        return [int(column.lengths.max(initial=0))]
-    return column.shapes.max(axis=0, initial=0).tolist() if isinstance(column, ShapedColumn) else []
+def _longer(batching: PaddedBatching, rows: dict[str, Any]) -> PaddedBatching:
+    told = batching.pad_to
+    lengths = {} if told is None else dict.fromkeys(rows, told) if isinstance(told, int) else dict(told)
+    for name, column in rows.items():
+        if name not in lengths and isinstance(column, Ragged):
+            lengths[name] = int(column.lengths.max(initial=0)) + 1
+    return PaddedBatching(batching.size, pad_to=lengths, pad_value=batching.pad_value, truncate=batching.truncate)

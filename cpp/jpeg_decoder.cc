@@ -12,10 +12,10 @@ namespace recordsmith {
 namespace {
 
 // From the order of the file to rows and columns.
-constexpr std::uint8_t natural_order[64] = {
-    0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
-    41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
-    30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+constexpr std::uint8_t natural_order[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
+                                            12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
+                                            35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+                                            58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
 constexpr std::size_t most_pixels = 100'000'000;  // as everywhere in the project
 // A block has at most 64 codes of 16 bits, each with 15 bits of value.
@@ -58,14 +58,6 @@ struct BitReader {
     skip(bits);
     return value;
   }
-  // The value that stands behind a code, as a table's entry says. Without a branch: which sign it has is anybody's guess.
-  std::int32_t value_of(std::uint32_t entry) const {
-    const std::uint32_t size = entry >> 16 & 0xFF;
-    const std::uint64_t after = window << (entry >> 24);
-    const auto bits = static_cast<std::int32_t>(after >> 1 >> (63 - size));
-    const auto positive = static_cast<std::int32_t>(static_cast<std::int64_t>(after) >> 63);
-    return bits - (~positive & ((1 << size) - 1));
-  }
   // How far it has read, rounded up to whole bytes.
   const std::uint8_t* position() const { return at - (count >> 3); }
 };
@@ -85,14 +77,19 @@ bool JpegDecoder::HuffmanTable::build(const std::uint8_t* counts, const std::uin
       const int run = dc ? 0 : symbols[symbol] >> 4;
       const int size = dc ? symbols[symbol] : symbols[symbol] & 15;
       if (dc && size > 11) return false;
+      const int total = length + size;
       if (code >= 1 << length) return false;
-      if (length > look_bits) continue;
+      if (total > look_bits) continue;
       const bool ends = !dc && size == 0 && run != 15;
       if (ends && run != 0) continue;  // only in progressive pictures: found out the slow way
-      const int way = ends ? end_of_block : run;
-      const auto entry = static_cast<std::uint32_t>(length << 24 | size << 16 | way << 8 | (length + size));
-      const auto first = fast.begin() + (code << (look_bits - length));
-      std::fill(first, first + (1 << (look_bits - length)), entry);
+      for (std::int32_t bits = 0; bits < 1 << size; ++bits) {
+        const std::uint32_t value = static_cast<std::uint32_t>(extended(bits, size)) << 16;
+        const std::uint32_t entry =
+            value | static_cast<std::uint32_t>(ends ? end_of_block : run) << 8 | static_cast<std::uint32_t>(total);
+        const std::size_t first = static_cast<std::size_t>(code << size | bits) << (look_bits - total);
+        const std::size_t last = first + (std::size_t{1} << (look_bits - total));
+        for (std::size_t i2 = first; i2 < last; ++i2) fast[i2] = static_cast<std::int32_t>(entry);
+      }
     }
     largest[length] = counts[length - 1] == 0 ? -1 : (code << (16 - length)) - 1;
     code <<= 1;
@@ -146,8 +143,7 @@ JpegSupport JpegDecoder::open(const std::uint8_t* data, std::size_t size) {
         if (components_.empty() || !read_scan(body, rest)) return JpegSupport::unsupported;
         scan_ = at;
         // Three components are YCbCr by JFIF, by Adobe's marker, or by the numbers that everybody uses for them.
-        const bool ycc = jfif || adobe == 1 ||
-                         (adobe < 0 && components_[0].id == 1 && components_.back().id == 3);
+        const bool ycc = jfif || adobe == 1 || (adobe < 0 && components_[0].id == 1 && components_.back().id == 3);
         if (components_.size() == 3 && !ycc) return JpegSupport::unsupported;
         return exif ? JpegSupport::oriented : JpegSupport::plain;
       }
@@ -330,17 +326,17 @@ bool JpegDecoder::decode(const WantedPixels& wanted) {
         Component& component = components_[i];
         const HuffmanTable& dc_table = huffman_[static_cast<std::size_t>(component.dc_table)];
         const HuffmanTable& ac_table = huffman_[static_cast<std::size_t>(4 + component.ac_table)];
-        const std::uint32_t* const dc_fast = dc_table.fast.data();
-        const std::uint32_t* const ac_fast = ac_table.fast.data();
+        const std::int32_t* const dc_fast = dc_table.fast.data();
+        const std::int32_t* const ac_fast = ac_table.fast.data();
         const std::int16_t* const scales = quantization[i];
         for (std::size_t part = 0; part < component.across * component.down; ++part) {
           // --- the difference of the mean to that of the block before ---
           bits.fill();
-          std::uint32_t entry = dc_fast[bits.window >> (64 - HuffmanTable::look_bits)];
+          std::int32_t entry = dc_fast[bits.window >> (64 - HuffmanTable::look_bits)];
           std::int32_t difference;
           if (entry != 0) {
-            difference = bits.value_of(entry);
-            bits.skip(static_cast<int>(entry & 0xFF));
+            bits.skip(entry & 0xFF);
+            difference = entry >> 16;
           } else {
             int length = 1;
             const auto code = static_cast<std::int32_t>(bits.window >> 48);
@@ -360,17 +356,17 @@ bool JpegDecoder::decode(const WantedPixels& wanted) {
           std::int32_t last_k = 0;
           while (true) {
             bits.fill();
-            // The window has bits for two codes with their values.
-            for (int n = 0; n < 2; ++n) {
+            // The window has bits for four short codes.
+            for (int n = 0; n < 4; ++n) {
               entry = ac_fast[bits.window >> (64 - HuffmanTable::look_bits)];
               std::int32_t value;
               if (entry != 0) [[likely]] {
-                value = bits.value_of(entry);
-                bits.skip(static_cast<int>(entry & 0xFF));
-                k += static_cast<std::int32_t>(entry >> 8 & 0xFF);
+                bits.skip(entry & 0xFF);
+                k += (entry >> 8) & 0xFF;
+                value = entry >> 16;
               } else {
                 bits.fill();
-                n = 2;
+                n = 4;
                 int length = 1;
                 const auto code = static_cast<std::int32_t>(bits.window >> 48);
                 while (code > ac_table.largest[length]) ++length;

@@ -54,7 +54,7 @@ class JpegDecoder {
     int quantization = 0;
     int dc_table = 0;
     int ac_table = 0;
-    std::size_t width = 0;   // in samples, as far as they belong to the picture
+    std::size_t width = 0;  // in samples, as far as they belong to the picture
     std::size_t height = 0;
     std::size_t stride = 0;  // of its plane, whole blocks
     std::vector<std::uint8_t> plane;
@@ -89,11 +89,11 @@ class JpegDecoder {
 
 // Where the private table is known: for vectors of it.
 struct JpegDecoder::HuffmanTable {
-  // Looking up this many bits finds nearly all codes.
+  // Looking up this many bits finds most codes together with the bits of their value.
   static constexpr int look_bits = 11;
 
   bool present = false;
-  std::vector<std::uint32_t> fast;  // bits of the code << 24 | bits of the value << 16 | run << 8 | both; 0: longer
+  std::vector<std::int32_t> fast;  // value << 16 | run << 8 | length; 0: longer than the lookup
   std::uint8_t symbols[256] = {};
   std::int32_t largest[18] = {};  // the largest code of each length, shifted to 16 bits, or -1
   std::int32_t offset[17] = {};   // from a code to its symbol

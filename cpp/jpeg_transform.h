@@ -7,8 +7,8 @@
 
 namespace recordsmith {
 
-// `block` has 64 dequantized coefficients, row by row, and is cleared; `to` is the first of 8 rows of samples. With `few`,
-// only the first four of the first four rows are other than 0.
+// `block` has 64 dequantized coefficients, row by row, and is cleared; `to` is the first of 8 rows of samples. With
+// `few`, only the first four of the first four rows are other than 0.
 void transform_block(std::int16_t* block, bool few, std::uint8_t* to, std::size_t stride);
 
 // The same for a block that has nothing but its mean.

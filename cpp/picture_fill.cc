@@ -58,12 +58,14 @@ void write_row(const float* row, const FillAxis& columns, const FillSettings& se
     }
     value *= scale;
     if (settings.planar) {
-      for (std::size_t channel = 0; channel < channels; ++channel) to[channel * plane + x] = finished<Value>(value[channel]);
+      for (std::size_t channel = 0; channel < channels; ++channel)
+        to[channel * plane + x] = finished<Value>(value[channel]);
     } else if constexpr (std::is_same_v<Value, float>) {
       // Four values, of which the next pixel overwrites those that are too many.
       std::memcpy(to + x * channels, &value, x + 1 < width ? sizeof value : channels * sizeof(float));
     } else {
-      for (std::size_t channel = 0; channel < channels; ++channel) to[x * channels + channel] = finished<Value>(value[channel]);
+      for (std::size_t channel = 0; channel < channels; ++channel)
+        to[x * channels + channel] = finished<Value>(value[channel]);
     }
   }
 }
@@ -74,7 +76,8 @@ void fill(const RowOf& row_of, const FillAxis& rows, const FillAxis& columns, co
           Value* target) {
   const auto [first, last] = std::minmax_element(columns.lower.begin(), columns.lower.end());
   const std::size_t start = *first * stride;
-  const std::size_t end = (std::max<std::size_t>(*last, *std::max_element(columns.upper.begin(), columns.upper.end())) + 1) * stride;
+  const std::size_t end =
+      (std::max<std::size_t>(*last, *std::max_element(columns.upper.begin(), columns.upper.end())) + 1) * stride;
   thread_local std::vector<float> blended;
   if (blended.size() < end + 4) blended.resize(end + 4);
   for (std::size_t i = 0; i < settings.height; ++i) {
@@ -179,8 +182,7 @@ bool fill_from_jpeg(JpegDecoder& decoder, const PicturePart& part, const FillSet
   return fill_jpeg(decoder, part, settings, target);
 }
 
-bool fill_from_jpeg(JpegDecoder& decoder, const PicturePart& part, const FillSettings& settings,
-                    std::uint8_t* target) {
+bool fill_from_jpeg(JpegDecoder& decoder, const PicturePart& part, const FillSettings& settings, std::uint8_t* target) {
   return fill_jpeg(decoder, part, settings, target);
 }
 

@@ -8,6 +8,7 @@
 #include "../jpeg_decoder.h"
 #include "../picture_colour.h"
 #include "../picture_fill.h"
+#include "array_export.h"
 #include "parts.h"
 
 namespace recordsmith {
@@ -131,6 +132,8 @@ void bind_pictures(nb::module_& module) {
              nb::arg("part"), nb::arg("planar"), nb::arg("flips"), nb::arg("added"), nb::arg("scale"));
   module.def("adjust_contrast", &adjust_pixels<adjust_contrast>, nb::arg("pixels").noconvert(), nb::arg("factor"));
   module.def("adjust_saturation", &adjust_pixels<adjust_saturation>, nb::arg("pixels").noconvert(), nb::arg("factor"));
+  // Memory for a batch, with content left over from earlier use; it goes back to the pool with the last array over it.
+  module.def("pooled_bytes", [](std::size_t size) { return export_bytes(Buffer(size), size); }, nb::arg("size"));
   nb::class_<PyJpegDecoder>(module, "JpegDecoder")
       .def(nb::init<>())
       .def("open", &PyJpegDecoder::open, nb::arg("data").noconvert())

@@ -159,6 +159,9 @@ def adjust_contrast(pixels: npt.NDArray[np.float32], factor: float) -> None:
 def adjust_saturation(pixels: npt.NDArray[np.float32], factor: float) -> None:
     """Change the saturation of values from 0 to 1, in place."""
 
+def pooled_bytes(size: int) -> npt.NDArray[np.uint8]:
+    """Return memory for a batch, with any content; it is used again when the last array over it is gone."""
+
 class JpegDecoder:
     """Decodes one JPEG after the other, for one thread."""
 

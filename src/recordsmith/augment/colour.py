@@ -33,7 +33,8 @@ class _ColourChange(Augmentation):
             floats = np.array(image, np.float32, order="C")
         self.change_floats(floats, drawn)
         if image.dtype == np.uint8:
-            return np.rint(floats * 255).astype(np.uint8)
+            rounded: Picture = np.rint(floats * 255).astype(np.uint8)
+            return rounded
         return floats.astype(image.dtype, copy=False)
 
 

@@ -162,7 +162,7 @@ def _checked_dtype(dtype: Any, scale: Any) -> str:
     if dtype is None:
         return "uint8" if scale is None else "float32"
     try:
-        name = np.dtype(dtype).name
+        name = str(np.dtype(dtype).name)
     except TypeError:
         name = str(dtype)
     if name not in _DTYPES:

@@ -1,4 +1,4 @@
-"""A dataset from nothing: drawn, written, shown, read back, damaged and learnt from. `make demo` runs it.
+"""A dataset from nothing: drawn, made, shown, read back, damaged and learnt from. `make demo` runs it.
 
 python demo/first_dataset.py [FOLDER]      the files stay in FOLDER, or in build/demo
 """
@@ -41,8 +41,8 @@ WORDS = sorted({"a", "small", "large", "on", "the", "left", "right", *SHAPES, *C
 
 SCHEMA = rs.Schema(
     {
-        "image": rs.Bytes(description="a PNG picture"),
-        "label": rs.Scalar("int64", description=", ".join(SHAPES)),
+        "image": rs.Image(SIZE, SIZE, encoding="png"),
+        "label": rs.Label(SHAPES),
         "caption": rs.Text(),
         "tokens": rs.Tensor("int64", (None,), description="the words of the caption, as numbers"),
         "centre": rs.Tensor("float32", (2,), description="x and y, from 0 to 1"),
@@ -54,15 +54,14 @@ console = output_console()
 
 
 def main(folder: Path) -> None:
-    """Write, show, read, damage, learn."""
+    """Make, show, read, damage, learn."""
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
 
-    chapter("Write", "pictures of shapes, with labels, captions and tokens, by a schema")
-    write(folder, np.random.default_rng(7))
+    chapter("Make", "pictures of shapes, with labels, captions and tokens, by a schema: split, shuffled and checked")
+    make(folder, np.random.default_rng(7))
 
-    chapter("Show", f"recordsmith show {folder} --schema {folder / 'schema.json'} -n 3")
-    overview = look_at(str(folder), rows=RowRange(0, 3), schema=SCHEMA, schema_name=str(folder / "schema.json"))
+    chapter("Show", f"recordsmith show {folder} -n 3")
+    overview = look_at(str(folder), rows=RowRange(0, 3))
     say(overview_renderable(overview, width=console.width))
 
     chapter("Read", "batches of columns, by number, and some features only")
@@ -71,7 +70,7 @@ def main(folder: Path) -> None:
     chapter("Damage", "one bit of a copy is turned over; this is what you get")
     damage(folder)
 
-    chapter("Learn", "logistic regression in numpy, fed by ds.batch(128)")
+    chapter("Learn", "logistic regression in numpy, fed by ds.shuffle(seed=0).batch(128)")
     learn(folder)
     say(Text.assemble("\nThe files are in ", (str(folder), "bold"), f". Look around: recordsmith show {folder}"))
 
@@ -87,32 +86,31 @@ def chapter(title: str, about: str) -> None:
     say(Rule(Text.assemble((title, "bold"), ("  " + about, "dim")), align="left", style="dim"))
 
 
-# --- write ---
+# --- make ---
 
 
-def write(folder: Path, random: np.random.Generator) -> None:
-    """Write the shards of both splits, and the schema beside them."""
+def make(folder: Path, random: np.random.Generator) -> None:
+    """Draw pictures, and make a dataset of them."""
     begin = time.perf_counter()
-    rows = {split: [drawn_row(random) for _ in range(count)] for split, count in RECORDS.items()}
+    rows = [drawn_row(random) for _ in range(sum(RECORDS.values()))]
     drawing = time.perf_counter() - begin
 
     begin = time.perf_counter()
-    size = 0
-    for split, all_rows in rows.items():
-        for shard in range(SHARDS):
-            path = folder / f"shapes-{split}.tfrecord-{shard:05}-of-{SHARDS:05}"
-            with rs.RecordWriter(path) as writer:
-                writer.write_rows(all_rows[shard::SHARDS], SCHEMA)
-            size += path.stat().st_size
-    SCHEMA.save(folder / "schema.json")
-    writing = time.perf_counter() - begin
+    made = rs.make(rows, folder, schema=SCHEMA, name="shapes", split=RECORDS, stratify="label", shards=SHARDS)
+    making = time.perf_counter() - begin
 
-    records = sum(RECORDS.values())
-    say(f"Drew {records:,} pictures in {drawing:.2f} s with numpy and zlib.")
+    files = sum(split.shards for split in made.splits.values())
+    say(f"Drew {len(rows):,} pictures in {drawing:.2f} s with numpy and zlib.")
     say(
-        f"Wrote {records:,} records to {SHARDS * len(RECORDS)} files, {size / 1e6:.1f} MB, in {writing:.2f} s, each "
-        "checked against the schema and each file synced to the disk."
+        f"Wrote {made.rows:,} records to {files} files, {made.bytes / 1e6:.1f} MB, in {making:.2f} s: each checked "
+        "against the schema, divided by class, shuffled, synced to the disk and read back."
     )
+    for name, split in made.splits.items():
+        say(
+            Text.assemble(
+                (f"  {name:<6}", "bold"), ", ".join(f"{count} {kind}s" for kind, count in split.classes.items())
+            )
+        )
 
 
 def drawn_row(random: np.random.Generator) -> dict[str, Any]:
@@ -179,7 +177,7 @@ def png(pixels: Pixels) -> bytes:
 
 def read(folder: Path) -> None:
     """Read the training split in batches, and single records by number."""
-    dataset = rs.open(folder, split="train", schema=SCHEMA)
+    dataset = rs.open(folder, split="train")
     size = sum(Path(file).stat().st_size for file in dataset.files)
     begin = time.perf_counter()
     records = sum(len(batch["label"]) for batch in dataset.batch(256))
@@ -223,13 +221,13 @@ def damage(folder: Path) -> None:
 
 def learn(folder: Path) -> None:
     """Train on the training split, epoch by epoch, and count what is right in the test split."""
-    training = rs.open(folder, split="train", schema=SCHEMA).select("image", "label")
-    test = [(seen(batch), batch["label"]) for batch in rs.open(folder, split="test", schema=SCHEMA).batch(256)]
+    training = rs.open(folder, split="train").select("image", "label").shuffle(seed=0).batch(128)
+    test = [(seen(batch), batch["label"]) for batch in rs.open(folder, split="test").batch(256)]
     classifier = Classifier(SIZE * SIZE, len(SHAPES))
     say(Text(f"epoch   right on {RECORDS['test']:,} test records", "dim"))
     for epoch in range(EPOCHS + 1):
         if epoch:
-            for batch in training.batch(128):
+            for batch in training:
                 classifier.step(seen(batch), batch["label"])
         share = sum(classifier.hits(pixels, labels) for pixels, labels in test) / RECORDS["test"]
         say(Text.assemble(f"{epoch:>5}   ", (bar(share), "green"), f" {share:4.0%}"))

@@ -33,8 +33,9 @@ feature type, as rows and as columns.
   `value.timestamp()` or `value.isoformat()`.
 - A `pathlib.Path` is its own text for `Text`, and the file's content for `Image`. `Bytes` refuses it: say
   `path.read_bytes()` if that is meant. A `str` is never a path.
-- `None`, `np.ma.masked`, `pd.NA`, `pd.NaT` and a null of Arrow stand for no value. An optional feature leaves it out; a
-  required one refuses it. NaN is a value, except in columns of pandas that use it as their mark for a missing one.
+- `None`, `pd.NA`, `pd.NaT`, a null of Arrow and what numpy has masked throughout stand for no value. An optional
+  feature leaves it out; a required one refuses it. NaN is a value, except in columns of pandas that use it as their
+  mark for a missing one.
 - A row is there whole or not at all: `None` inside a list is refused.
 - Arrays may have any dtype, byte order and memory layout. Tensors of PyTorch and TensorFlow mean what their numpy
   arrays do, wherever they are kept; `bfloat16` is read exactly.

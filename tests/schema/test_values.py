@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import recordsmith as rs
 from docs import refresh_values
@@ -92,6 +94,39 @@ def test_a_column_in_every_feature(case: ColumnCase, tmp_path: Path) -> None:
         assert caught.value.feature == "x"
         assert caught.value.expected is not None, (name, str(caught.value))
         assert caught.value.advice is not None, (name, str(caught.value))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("values")
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    feature=st.sampled_from(list(FEATURES.values())),
+    cases=st.lists(st.sampled_from(CASES), min_size=1, max_size=3),
+    optional=st.booleans(),
+    cast=st.booleans(),
+)
+def test_values_mean_the_same_beside_others(
+    folder: Path, feature: Feature, cases: list[RowCase], *, optional: bool, cast: bool
+) -> None:
+    if optional:
+        settings_of = {key: value for key, value in feature.to_json().items() if key != "type"}
+        feature = type(feature).from_json({**settings_of, "optional": True})
+    wrong = []
+    for row, case in enumerate(cases):
+        try:
+            feature.value_to_canonical(case.make(folder), cast=cast)
+        except EncodeError:
+            wrong.append(row)
+    column = [case.make(folder) for case in cases]
+    if not wrong:
+        feature.column_to_parts(column, len(cases), cast=cast)
+        return
+    with pytest.raises(EncodeError) as caught:
+        feature.column_to_parts(column, len(cases), cast=cast)
+    assert caught.value.row in wrong
 
 
 @pytest.mark.parametrize(("shown", "value", "dtype", "result"), CAST_CASES, ids=str)

@@ -221,6 +221,7 @@ ROW_CASES: dict[str, list[RowCase]] = {
         case("np.array([1j, 2])", np.array([1j, 2])),
         case("np.array(['2024-01-31'], 'M8[D]')", np.array(["2024-01-31"], "M8[D]")),
         case("np.ma.masked", np.ma.masked, missing=True),
+        case("np.ma.array([1, 2], mask=True)", np.ma.array([1, 2], mask=True), missing=True),
         case("np.ma.array([1, 2], mask=[1, 0])", np.ma.array([1, 2], mask=[True, False])),
         case(
             "np.array([(1, [1, 2])], 'u1, 2f4')[0]  # with the names a, b",

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.errors import EncodeError
-from recordsmith.schema.foreign_values import plain_inside
+from recordsmith.schema.foreign_values import plain_inside, plain_value
 
 __all__ = [
     "advice_about",
@@ -28,6 +28,7 @@ __all__ = [
     "is_number",
     "not_a_number",
     "numbers_of",
+    "scalar_of",
 ]
 
 Array = npt.NDArray[Any]
@@ -91,7 +92,7 @@ def numbers_of(values: Sequence[Any], dtype: np.dtype[Any]) -> Array:
     """
     try:
         array = np.asarray(values)
-    except OverflowError:  # an int beyond the range of float64, beside a float
+    except (OverflowError, UnicodeDecodeError):  # an int beyond float64 beside a float; bytes beside a str
         return np.asarray(values, dtype=object)
     except (TypeError, RuntimeError):  # tensors that numpy does not read, deep inside
         values = plain_inside(values)
@@ -200,7 +201,7 @@ def _from_objects(array: Array, dtype: np.dtype[Any], row_of: RowOf) -> Array:
     flat = array.reshape(-1).tolist()
     result = np.empty(len(flat), dtype)
     for position, given in enumerate(flat):
-        value = given[()] if isinstance(given, np.ndarray) and given.ndim == 0 else given
+        value = scalar_of(given)
         if not is_number(value):
             raise not_a_number(value, dtype, row_of(position))
         result[position] = _one_number(value, dtype, row_of(position))
@@ -249,6 +250,16 @@ def _does_not_fit(value: Any, dtype: np.dtype[Any], row: int) -> EncodeError:
             else "Declare a type that holds it, change the value, or allow the loss with cast=True."
         ),
     )
+
+
+def scalar_of(value: Any) -> Any:
+    """Return an entry of an array of objects as a plain scalar, if it is an array or a tensor without axes.
+
+    >>> scalar_of(np.array(3)), scalar_of("a")
+    (np.int64(3), 'a')
+    """
+    plain = value if is_number(value) else plain_value(value)
+    return plain[()] if isinstance(plain, np.ndarray) and plain.ndim == 0 else plain
 
 
 def is_number(value: Any) -> bool:

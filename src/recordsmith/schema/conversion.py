@@ -61,10 +61,10 @@ def without_missing(values: list[Any], present: Bools | None) -> tuple[list[Any]
     if present is None and kinds <= _PLAIN:
         return values, None
     values = plain_values(values, kinds)
-    markers = _missing_markers()
-    if present is None and set(map(type, values)).isdisjoint(map(type, markers)):
+    marking = {*map(type, _missing_markers()), np.ma.MaskedArray}
+    if present is None and set(map(type, values)).isdisjoint(marking):
         return values, None
-    found = [not any(value is marker for marker in markers) for value in values]
+    found = [not is_missing(value) for value in values]
     if present is not None:
         found = [a and b for a, b in zip(found, present.tolist(), strict=True)]
     if all(found):
@@ -73,7 +73,7 @@ def without_missing(values: list[Any], present: Bools | None) -> tuple[list[Any]
 
 
 def is_missing(value: Any) -> bool:
-    """Say whether a single value stands for no value: None, numpy's masked, pandas' NA and NaT, a null of Arrow.
+    """Say whether a value stands for none: None, pandas' NA and NaT, a null of Arrow, what numpy has masked throughout.
 
     >>> is_missing(None), is_missing(0), is_missing(float("nan"))
     (True, False, False)
@@ -84,6 +84,8 @@ def is_missing(value: Any) -> bool:
         return False
     if comes_from(value, "pyarrow"):
         return getattr(value, "is_valid", True) is False
+    if isinstance(value, np.ma.MaskedArray):
+        return value.size > 0 and bool(np.ma.getmaskarray(value).all())
     return any(value is marker for marker in _missing_markers())
 
 

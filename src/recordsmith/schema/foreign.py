@@ -15,7 +15,7 @@ from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import EncodeError, list_names
 
-__all__ = ["arrow_column", "comes_from", "named_columns", "pandas_column", "struct_fields"]
+__all__ = ["arrow_column", "comes_from", "is_sparse", "named_columns", "pandas_column", "struct_fields"]
 
 Array = npt.NDArray[Any]
 Given = Array | ByteColumn | Ragged | list[Any]
@@ -31,6 +31,17 @@ def comes_from(value: object, package: str) -> bool:
     (True, False)
     """
     return type(value).__module__.partition(".")[0] == package
+
+
+def is_sparse(value: Any) -> bool:
+    """Say whether a value is a sparse matrix or array of scipy, or a SparseTensor of TensorFlow.
+
+    >>> is_sparse([[0, 1]])
+    False
+    """
+    if comes_from(value, "scipy"):
+        return hasattr(value, "tocoo")
+    return comes_from(value, "tensorflow") and hasattr(value, "dense_shape")
 
 
 def named_columns(table: Any) -> dict[str, Any] | None:

@@ -25,6 +25,7 @@ from recordsmith.schema.casting import (
     describe_value,
     is_number,
     not_a_number,
+    scalar_of,
 )
 
 __all__ = ["cast_with_loss"]
@@ -81,7 +82,7 @@ def _from_objects(array: Array, dtype: np.dtype[Any], row_of: RowOf) -> Array:
     flat = array.reshape(-1).tolist()
     result = np.empty(len(flat), dtype)
     for position, given in enumerate(flat):
-        value = given[()] if isinstance(given, np.ndarray) and given.ndim == 0 else given
+        value = scalar_of(given)
         if not is_number(value):
             raise not_a_number(value, dtype, row_of(position))
         result[position] = _one_number(value, dtype, row_of(position))

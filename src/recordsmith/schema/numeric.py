@@ -185,7 +185,7 @@ class NumericFeature(Feature):
             return self._dense_violations(np.asarray(column.data), np.asarray(~absent.all(axis=1)))
         return self._dense_violations(np.asarray(column), None)
 
-    def _canonical(self, value: Any, *, cast: bool) -> Array | bytes | None:
+    def _canonical(self, value: Any, *, cast: bool) -> Array | bytes:
         if isinstance(value, np.generic):
             value = np.asanyarray(value)
         elif not isinstance(value, np.ndarray):
@@ -193,13 +193,11 @@ class NumericFeature(Feature):
         # An array becomes a column of one row without a copy.
         alone = isinstance(value, np.ndarray) and value.dtype.kind != "O"
         try:
-            values, _, present = self.column_to_parts(value[np.newaxis] if alone else [value], 1, cast=cast)[0][:3]
+            values = self.column_to_parts(value[np.newaxis] if alone else [value], 1, cast=cast)[0][0]
         except EncodeError:
             if alone and not fits(value.shape, self.row_shape):  # the column's own error speaks of a column
                 raise wrong_shape(0, value, value.shape, self.row_shape) from None
             raise
-        if present is not None:  # an array that is masked throughout
-            return None
         return bytes(values.tobytes()) if self.stored_as == "bytes" else values.reshape(values.size)
 
     @cached_property

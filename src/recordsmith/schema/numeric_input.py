@@ -28,6 +28,7 @@ from recordsmith.schema.casting import (
     numbers_of,
 )
 from recordsmith.schema.conversion import understand_column, without_missing
+from recordsmith.schema.foreign import is_sparse
 from recordsmith.schema.foreign_values import plain_inside
 
 if TYPE_CHECKING:
@@ -255,6 +256,8 @@ def plain_rows(rows: list[Any], numbers: Array | None) -> list[Any]:
     if kinds & {bytearray, memoryview}:
         position = next(n for n, row in enumerate(rows) if isinstance(row, (bytearray, memoryview)))
         raise not_a_number(bytes(rows[position]), np.dtype(np.uint8), _number(numbers, position))
+    if any(kind.__module__.startswith(("scipy.", "tensorflow.")) for kind in kinds):
+        _refuse_sparse(rows, numbers)
     if any(kind.__module__.startswith("PIL.") for kind in kinds):
         rows = [_pixels(row, _number(numbers, position)) for position, row in enumerate(rows)]
     if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
@@ -268,6 +271,18 @@ def plain_rows(rows: list[Any], numbers: Array | None) -> list[Any]:
                     advice="Fill the gaps; give None to leave a whole row out.",
                 )
     return rows
+
+
+def _refuse_sparse(rows: list[Any], numbers: Array | None) -> None:
+    for position, row in enumerate(rows):
+        if is_sparse(row):
+            raise EncodeError(
+                "A sparse array is not taken for a dense one.",
+                row=_number(numbers, position),
+                found=f"{type(row).__name__} of shape {tuple(row.shape)}",
+                expected="numbers that are all there",
+                advice="Declare the feature as Sparse, or give row.toarray().",
+            )
 
 
 def _pixels(row: Any, number: int) -> Any:

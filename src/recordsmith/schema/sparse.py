@@ -15,10 +15,11 @@ from recordsmith.schema.casting import cast_exactly
 from recordsmith.schema.constraints import Violation
 from recordsmith.schema.conversion import check_presence, check_rows
 from recordsmith.schema.feature import Feature
+from recordsmith.schema.foreign import is_sparse
 from recordsmith.schema.lossy_casting import cast_with_loss
 from recordsmith.schema.numeric import checked_dtype, plain_from_json, plain_to_json
 from recordsmith.schema.plan import PlanColumn
-from recordsmith.schema.sparse_input import is_matrix, sparse_numbers
+from recordsmith.schema.sparse_input import sparse_numbers
 
 if TYPE_CHECKING:
     from recordsmith.schema.plan import ColumnParts, Int64s, Parts
@@ -155,7 +156,7 @@ class Sparse(Feature):
         >>> Sparse("int64", 4).rows_in([[0, 0, 7, 0]])
         1
         """
-        return int(values.shape[0]) if is_matrix(values) else super().rows_in(values)
+        return int(values.shape[0]) if is_sparse(values) else super().rows_in(values)
 
     def violations(self, column: Any) -> list[Violation]:
         """List the rows whose places are not sorted, or name one twice.

@@ -14,30 +14,19 @@ from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import EncodeError
 from recordsmith.schema.casting import Cast, cast_exactly, describe_value, numbers_of
 from recordsmith.schema.conversion import understand_column, without_missing
-from recordsmith.schema.foreign import comes_from, struct_fields
+from recordsmith.schema.foreign import comes_from, is_sparse, struct_fields
 from recordsmith.schema.foreign_values import plain_inside, plain_value
 from recordsmith.schema.numeric_input import plain_rows
 
 if TYPE_CHECKING:
     from recordsmith.schema.plan import Bools, Int64s
 
-__all__ = ["is_matrix", "sparse_numbers"]
+__all__ = ["sparse_numbers"]
 
 Array = npt.NDArray[Any]
 Entries = tuple[Array, Array, "Int64s", "Bools | None"]
 
 _INT64 = np.dtype("int64")
-
-
-def is_matrix(values: Any) -> bool:
-    """Say whether a value is a sparse matrix or array of scipy, or a SparseTensor of TensorFlow.
-
-    >>> is_matrix([[0, 1]])
-    False
-    """
-    if comes_from(values, "scipy"):
-        return hasattr(values, "tocoo")
-    return comes_from(values, "tensorflow") and hasattr(values, "dense_shape")
 
 
 def sparse_numbers(values: Any, dtype: np.dtype[Any], size: int, cast: Cast = cast_exactly) -> Entries:
@@ -51,7 +40,7 @@ def sparse_numbers(values: Any, dtype: np.dtype[Any], size: int, cast: Cast = ca
     """
     if isinstance(values, SparseColumn):
         entries = _from_column(values, size)
-    elif is_matrix(values):
+    elif is_sparse(values):
         entries = _from_matrix(values, size)
     else:
         given, present = understand_column(_pairs(values))
@@ -129,7 +118,6 @@ def _from_rows(given: Any, present: Bools | None, dtype: np.dtype[Any], size: in
         raise _no_vector(given[0] if len(given) else given, 0, size)
     rows, present = without_missing(list(given), present)
     numbers = np.arange(len(rows)) if present is None else np.flatnonzero(present)
-    rows = plain_rows(rows, numbers)
     counts = np.zeros(len(rows) if present is None else len(present), np.int64)
     places, values = [np.zeros(0, np.int64)], [np.zeros(0, dtype)]
     for number, row in zip(numbers.tolist(), rows, strict=True):
@@ -142,12 +130,13 @@ def _from_rows(given: Any, present: Bools | None, dtype: np.dtype[Any], size: in
 
 def _one_row(row: Any, number: int, dtype: np.dtype[Any], size: int) -> tuple[Array, Array]:
     """Return the places and values of one vector, as they were given."""
-    if is_matrix(row):
+    if is_sparse(row):
         rows, columns, values, shape = _coordinates(row)
         if shape[-1] != size or len(shape) > 2 or (len(shape) == 2 and shape[0] != 1):
             raise _wrong_size(number, f"a sparse array of shape {shape}", size)
         del rows
         return columns, values
+    (row,) = plain_rows([row], np.array([number]))
     if isinstance(row, Mapping):
         return _flat(list(row), number, _INT64, size), _flat(list(row.values()), number, dtype, size)
     if isinstance(row, (list, tuple)):

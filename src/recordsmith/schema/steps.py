@@ -17,6 +17,7 @@ from recordsmith.schema.casting import describe_value
 from recordsmith.schema.constraints import Violation
 from recordsmith.schema.conversion import check_presence, check_rows, understand_column, without_missing
 from recordsmith.schema.feature import Feature
+from recordsmith.schema.foreign_values import plain_value
 from recordsmith.schema.image import Image
 from recordsmith.schema.label import Label
 from recordsmith.schema.strings import Bytes, Text
@@ -114,9 +115,9 @@ class Steps(Feature):
         try:
             parts = self.feature.column_to_parts(steps, int(step_offsets[-1]), cast=cast)
         except EncodeError as error:
-            if error.row is not None:
-                step, error.row = error.row, int(np.searchsorted(step_offsets, error.row, side="right")) - 1
-                _name_step(error, step - int(step_offsets[error.row]))
+            step = error.row or 0  # without one, all steps are wrong alike
+            error.row = int(np.searchsorted(step_offsets, step, side="right")) - 1
+            _name_step(error, step - int(step_offsets[error.row]))
             raise
         return tuple((part[0], part[1], present, step_offsets) for part in parts)
 
@@ -138,7 +139,7 @@ class Steps(Feature):
 
     def _canonical(self, value: Any, *, cast: bool) -> list[Any]:
         canonical = []
-        for number, step in enumerate(_list_of_steps(value, None)):
+        for number, step in enumerate(_list_of_steps(plain_value(value), None)):
             try:
                 canonical.append(self.feature.value_to_canonical(step, cast=cast))
             except EncodeError as error:

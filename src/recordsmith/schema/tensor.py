@@ -228,8 +228,6 @@ class Tensor(NumericFeature):
         if not self.several_free:
             return super()._canonical(value, cast=cast)
         shapes, values = self.column_to_parts([value], 1, cast=cast)
-        if shapes[2] is not None:  # an array that is masked throughout
-            return None
         return shapes[0][0], values[0].tobytes() if self.stored_as == "bytes" else values[0]
 
     def _free_violations(self, flat: Array, offsets: Int64s, present: Bools | None) -> list[Violation]:

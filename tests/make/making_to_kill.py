@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 import recordsmith as rs
+from recordsmith.make import external_sort, shuffling
 from tests.make.made_sources import Columns
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,8 +96,18 @@ def mapped(seconds: float) -> tuple[Columns, dict[str, Any]]:
     return source, {"map": twice, "split": "train=0.8,test=0.2", "shards": 4, "workers": 2}
 
 
+def dealt(seconds: float) -> tuple[Columns, dict[str, Any]]:
+    """The way of splits that are too large to be read at random places: through buckets, and sorted through files."""
+    external_sort._BUCKET_ENTRIES = 64
+    shuffling._WORTH_DEALING, shuffling._BUCKET_BYTES, shuffling._PIECE_BYTES = 1000, 4000, 3000
+    columns = {"n": np.arange(500), "label": np.arange(500) % 5 // 4}
+    schema = rs.Schema({"n": rs.Scalar("int64"), "label": rs.Label(2)})
+    source = Columns(columns, schema, chunk_rows=60, seconds=seconds, label="label")
+    return source, {"split": "train=0.8,test=0.2", "balance": "oversample", "shards": 4, "workers": 2}
+
+
 RECIPES: dict[str, Callable[[float], tuple[Columns, dict[str, Any]]]] = {
-    recipe.__name__: recipe for recipe in (everything, synthetic, words, mapped)
+    recipe.__name__: recipe for recipe in (everything, synthetic, words, mapped, dealt)
 }
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
+from recordsmith.make import external_sort, shard_writing, shuffling, staging
 from tests.make.made_sources import Columns, file_digests, rows_of
 
 ROWS = 2000
@@ -96,6 +97,38 @@ def test_a_function_in_processes_sees_what_it_would_see_here(quick_path: Path):
     assert rows_of(quick_path / "out", "train") == [n + 1000 for n in range(ROWS) if n % 90]
     assert rows_of(quick_path / "out", "train", "half") == [n / 2 for n in range(ROWS) if n % 90]
     assert made.dropped == len(range(0, ROWS, 90))
+
+
+@pytest.mark.parametrize("case", [case for case in OPTIONS if case != "map"])
+def test_ways_for_large_data_give_the_same_files(case: str, quick_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """What is too large for memory is sorted through files and dealt out to buckets: the result is the same."""
+    rs.make(source(), quick_path / "small", name="data", **OPTIONS[case])
+    for module, name, value in [
+        (external_sort, "_BUCKET_ENTRIES", 100),
+        (shuffling, "_WORTH_DEALING", 1000),
+        (shuffling, "_BUCKET_BYTES", 20_000),
+        (shuffling, "_PIECE_BYTES", 7000),
+        (shard_writing, "_BLOCK_BYTES", 5000),
+        (shard_writing, "_BLOCK_ROWS", 60),
+        (staging, "_BLOCK_ROWS", 170),
+    ]:
+        assert hasattr(module, name)
+        monkeypatch.setattr(module, name, value)
+    opened: list[int] = []
+    load = shuffling.Buckets.open
+    monkeypatch.setattr(shuffling.Buckets, "open", lambda self, number: opened.append(number) or load(self, number))
+    rs.make(source(), quick_path / "large", name="data", workers=2, **OPTIONS[case])
+    assert len(set(opened)) > 2, "it went through buckets"
+    assert file_digests(quick_path / "large") == file_digests(quick_path / "small")
+
+
+def test_groups_in_ways_for_large_data(quick_path: Path, monkeypatch: pytest.MonkeyPatch):
+    options: dict[str, Any] = {"name": "data", "group": "text", "split": "train=0.6,test=0.4", "stratify": "label"}
+    rs.make(source(), quick_path / "small", **options)
+    monkeypatch.setattr(external_sort, "_BUCKET_ENTRIES", 100)
+    monkeypatch.setattr(staging, "_BLOCK_ROWS", 170)
+    rs.make(source(), quick_path / "large", **options)
+    assert file_digests(quick_path / "large") == file_digests(quick_path / "small")
 
 
 def test_running_twice_gives_the_same_files(quick_path: Path):

@@ -67,7 +67,7 @@ def moments(calls: int, kills: int, seed: int) -> list[int]:
     return [chance.randint(int(a), max(int(a), int(b) - 1)) for a, b in pairwise(edges)] + [calls]
 
 
-@pytest.mark.parametrize(("recipe", "kills"), [("everything", 26), ("synthetic", 7), ("words", 7)])
+@pytest.mark.parametrize(("recipe", "kills"), [("everything", 26), ("synthetic", 7), ("words", 7), ("dealt", 9)])
 def test_killed_at_any_call(recipe: str, kills: int, start: Start, quick_path: Path):
     expected, calls = uninterrupted(start, recipe, quick_path)
     states = set()

@@ -116,7 +116,12 @@ def test_ways_for_large_data_give_the_same_files(case: str, quick_path: Path, mo
         monkeypatch.setattr(module, name, value)
     opened: list[int] = []
     load = shuffling.Buckets.open
-    monkeypatch.setattr(shuffling.Buckets, "open", lambda self, number: opened.append(number) or load(self, number))
+
+    def noted(buckets: shuffling.Buckets, number: int) -> shuffling.Bucket:
+        opened.append(number)
+        return load(buckets, number)
+
+    monkeypatch.setattr(shuffling.Buckets, "open", noted)
     rs.make(source(), quick_path / "large", name="data", workers=2, **OPTIONS[case])
     assert len(set(opened)) > 2, "it went through buckets"
     assert file_digests(quick_path / "large") == file_digests(quick_path / "small")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from recordsmith import _core
 from recordsmith.columns import ByteColumn
 from recordsmith.errors import EncodeError, RecordsmithError, did_you_mean, list_names
+from recordsmith.make.label_translation import Translations, translated
 from recordsmith.make.source import Chunk, Loaded, Reject
 from recordsmith.priorities import Uint64s
 from recordsmith.row_writing import RowWriter
@@ -41,6 +42,7 @@ class Recipe:
         label: the feature whose values are counted by class.
         stratum: the feature whose classes are to have the same shares in every split.
         group: the column whose equal values stay in one split; the schema need not have it.
+        translations: class numbers of the source in the schema's numbering.
         ignored: features that do not count when rows are compared for being identical.
         cast: casts may lose information.
         strict: the first bad row is an error and not a reject.
@@ -51,6 +53,7 @@ class Recipe:
     label: str | None = None
     stratum: str | None = None
     group: str | None = None
+    translations: Translations = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     cast: bool = False
     strict: bool = False
@@ -109,6 +112,8 @@ class ChunkEncoder:
         loaded = chunk.load()
         if self._recipe.strict and loaded.rejects:
             raise _as_error(loaded.rejects[0])
+        if self._recipe.translations:
+            loaded.columns = translated(loaded.columns, self._recipe.translations)
         rows = _Rows(loaded)
         if self._recipe.function is not None:
             rows = self._mapped(rows)

@@ -33,6 +33,7 @@ from recordsmith.make.descriptions import description_files
 from recordsmith.make.finish.finisher import Finisher
 from recordsmith.make.group_splitting import assign_groups
 from recordsmith.make.groups import unit_blocks
+from recordsmith.make.label_translation import Translations, label_translations
 from recordsmith.make.made_dataset import MadeDataset
 from recordsmith.make.options import MakeOptions, OnError
 from recordsmith.make.ordering import SplitOrder, build_order
@@ -166,6 +167,7 @@ class _Maker:
             label=self._label,
             stratum=self._stratum,
             group=options.group,
+            translations=self._label_translations(schema),
             ignored=tuple(name for name in source.provenance if name in self._schema),
             cast=options.cast,
             strict=options.on_error == "stop",
@@ -198,6 +200,12 @@ class _Maker:
         if self._options.function is not None:
             return chunk_work.schema_after_map(self._source, self._options.function)
         return self._source.schema()
+
+    def _label_translations(self, schema: Schema | None) -> Translations:
+        # Rows of the caller's own are in the schema's terms already, and looking at them would use them up.
+        if schema is None or self._source.kind == "rows" or not any(isinstance(f, Label) for f in schema.values()):
+            return {}
+        return label_translations(self._source.schema(), schema)
 
     def _find_label(self) -> str | None:
         """Return the feature whose classes are counted and balanced: the obvious one, or what is stratified by."""

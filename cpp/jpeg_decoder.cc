@@ -21,8 +21,10 @@ constexpr std::size_t most_pixels = 100'000'000;  // as everywhere in the projec
 // A block has at most 64 codes of 16 bits, each with 15 bits of value.
 constexpr std::size_t most_block_bytes = 64 * 32 / 8;
 constexpr std::int32_t end_of_block = 128;  // as a run: leads out of any block
-// No 64 samples have coefficients whose sizes add up to more than half of this. Larger ones are damage.
-constexpr std::int32_t largest_sum = 16384;
+// Up to this sum of all coefficients' sizes, no step of the transform leaves 16 bits, beyond which libjpeg-turbo's vectors
+// saturate: times 4 (how they are scaled) and 1.39 (the largest factor) it makes 32,767. Damage exceeds it, and so does
+// noise of pure black and white.
+constexpr std::int32_t largest_sum = 5900;
 
 std::size_t two_bytes(const std::uint8_t* at) { return static_cast<std::size_t>(at[0]) << 8 | at[1]; }
 

@@ -159,12 +159,13 @@ class Rotation(Augmentation):
         cv2 = opencv()
         height, width = image.shape[:2]
         matrix = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), drawn, 1.0)
+        known = image if image.dtype == np.uint8 else image.astype(np.float32, copy=False)
         turned = cv2.warpAffine(
-            np.ascontiguousarray(image),
+            np.ascontiguousarray(known),
             matrix,
             (width, height),
             flags=cv2.INTER_LINEAR,
             borderMode=getattr(cv2, _BORDERS[self.border]),
         )
-        result: Picture = turned.reshape(image.shape)
+        result: Picture = turned.reshape(image.shape).astype(image.dtype, copy=False)
         return result

@@ -56,7 +56,8 @@ def in_tensorflow_graph(plan: Plan) -> Any:
     batching = _batching(plan)
     plain = tf.autograph.experimental.do_not_convert  # there is nothing to convert, and that takes time
     schema = plan.datasets[0].schema
-    pictures = {change.feature: decoded_picture(change) for change in plan.changes if isinstance(change, ImagesDecoded)}
+    decoding = [change for change in plan.changes if isinstance(change, ImagesDecoded)]
+    pictures = {change.feature: decoded_picture(change, schema[change.feature]) for change in decoding}
     encoded = Schema({name: schema[name] for name in pictures})
     others = Schema({name: feature for name, feature in schema.items() if name not in pictures})
     steps = _steps(plan, batching)

@@ -41,7 +41,7 @@ def _dense(batching: PaddedBatching, name: str, column: Any, feature: Feature | 
     value = None if value is None else tf.cast(value, column.dtype)
     length = batching.pad_to.get(name) if isinstance(batching.pad_to, Mapping) else batching.pad_to
     shape = _row_shape(feature)
-    if length is None or shape.count(None) > 1:
+    if length is None or (isinstance(feature, Tensor) and feature.several_free):
         return column.to_tensor(value)
     axis = shape.index(None)
     if not batching.truncate:
@@ -49,7 +49,7 @@ def _dense(batching: PaddedBatching, name: str, column: Any, feature: Feature | 
         problem = f"A row of {name!r} is longer than the {length} it should be padded to."
         with tf.control_dependencies([tf.debugging.assert_less_equal(longest, length, problem)]):
             column = tf.identity(column)
-    return column.to_tensor(value, shape=(None, *(length if size is None else size for size in shape)))
+    return column.to_tensor(value, shape=(None, *shape[:axis], length, *shape[axis + 1 :]))
 
 
 def _free(feature: Feature | None) -> bool:

@@ -134,6 +134,8 @@ class Run:
     def wait(self) -> dict[str, Any]:
         """Wait until it is over."""
         answer: dict[str, Any] = json.loads(self._answers.readline())
+        for semaphore in Path("/dev/shm").glob(f"sem.loky-{self.pid}-*"):
+            semaphore.unlink()  # of worker processes that were killed with all that would tidy up after them
         return answer
 
 

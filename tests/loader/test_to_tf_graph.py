@@ -26,16 +26,16 @@ def same(loader: Any) -> None:
 
 
 CHAINS: dict[str, Chain] = {
-    "parts": lambda ds: ds.skip(2).take(13).batch(4),
-    "parts of batches": lambda ds: ds.batch(2, drop_last=True).skip(1).take(3),
-    "slice": lambda ds: ds[3:9].batch(4),
+    "parts": lambda ds: ds.select("n").skip(2).take(13).batch(4),
+    "parts of batches": lambda ds: ds.select("n").batch(2, drop_last=True).skip(1).take(3),
+    "slice": lambda ds: ds.select("n")[3:9].batch(4),
     "pairs": lambda ds: ds.select("n", "matrix", "label").batch(5).pairs(["n", "matrix"], "label", one_hot=True),
     "inputs": lambda ds: ds.batch(5).pairs("matrix"),
-    "shard": lambda ds: ds.shard(1, 3).batch(3),
-    "shard and drop": lambda ds: ds.shard(1, 3, remainder="drop").batch(3),
-    "shards with as many batches": lambda ds: ds.shard(0, 2).batch(4, drop_last=True),
-    "rows repeated": lambda ds: ds.repeat(2).batch(7),
-    "batches repeated": lambda ds: ds.batch(7).repeat(3).prefetch(2),
+    "shard": lambda ds: ds.select("n").shard(1, 3).batch(3),
+    "shard and drop": lambda ds: ds.select("n").shard(1, 3, remainder="drop").batch(3),
+    "shards with as many batches": lambda ds: ds.select("n").shard(0, 2).batch(4, drop_last=True),
+    "rows repeated": lambda ds: ds.select("n").repeat(2).batch(7),
+    "batches repeated": lambda ds: ds.select("n").batch(7).repeat(3).prefetch(2),
     "padded": lambda ds: ds.padded_batch(4),
     "padded to a length": lambda ds: ds.padded_batch(
         4, pad_to={"boxes": 5, "wide": 4, "parts": 3}, pad_value={"boxes": -1.0}

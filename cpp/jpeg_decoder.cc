@@ -12,19 +12,19 @@ namespace recordsmith {
 namespace {
 
 // From the order of the file to rows and columns.
-constexpr std::uint8_t natural_order[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
+constexpr std::uint8_t kNaturalOrder[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
                                             12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
                                             35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
                                             58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
-constexpr std::size_t most_pixels = 100'000'000;  // as everywhere in the project
+constexpr std::size_t kMostPixels = 100'000'000;  // as everywhere in the project
 // A block has at most 64 codes of 16 bits, each with 15 bits of value.
-constexpr std::size_t most_block_bytes = 64 * 32 / 8;
-constexpr std::int32_t end_of_block = 128;  // as a run: leads out of any block
-// Up to this sum of all coefficients' sizes, no step of the transform leaves 16 bits, beyond which libjpeg-turbo's vectors
-// saturate: times 4 (how they are scaled) and 1.39 (the largest factor) it makes 32,767. Damage exceeds it, and so does
-// noise of pure black and white.
-constexpr std::int32_t largest_sum = 5900;
+constexpr std::size_t kMostBlockBytes = 64 * 32 / 8;
+constexpr std::int32_t kEndOfBlock = 128;  // as a run: leads out of any block
+// Up to this sum of all coefficients' sizes, no step of the transform leaves 16 bits, beyond which libjpeg-turbo's
+// vectors saturate: times 4 (how they are scaled) and 1.39 (the largest factor) it makes 32,767. Damage exceeds it, and
+// so does noise of pure black and white.
+constexpr std::int32_t kLargestSum = 5900;
 
 std::size_t two_bytes(const std::uint8_t* at) { return static_cast<std::size_t>(at[0]) << 8 | at[1]; }
 
@@ -70,7 +70,7 @@ bool JpegDecoder::HuffmanTable::build(const std::uint8_t* counts, const std::uin
                                       bool dc) {
   std::memset(symbols, 0, sizeof symbols);
   std::memcpy(symbols, values, count);
-  fast.assign(std::size_t{1} << look_bits, 0);
+  fast.assign(std::size_t{1} << kLookBits, 0);
   std::int32_t code = 0;
   std::int32_t symbol = 0;
   for (int length = 1; length <= 16; ++length) {
@@ -81,15 +81,15 @@ bool JpegDecoder::HuffmanTable::build(const std::uint8_t* counts, const std::uin
       if (dc && size > 11) return false;
       const int total = length + size;
       if (code >= 1 << length) return false;
-      if (total > look_bits) continue;
+      if (total > kLookBits) continue;
       const bool ends = !dc && size == 0 && run != 15;
       if (ends && run != 0) continue;  // only in progressive pictures: found out the slow way
       for (std::int32_t bits = 0; bits < 1 << size; ++bits) {
         const std::uint32_t value = static_cast<std::uint32_t>(extended(bits, size)) << 16;
         const std::uint32_t entry =
-            value | static_cast<std::uint32_t>(ends ? end_of_block : run) << 8 | static_cast<std::uint32_t>(total);
-        const std::size_t first = static_cast<std::size_t>(code << size | bits) << (look_bits - total);
-        const std::size_t last = first + (std::size_t{1} << (look_bits - total));
+            value | static_cast<std::uint32_t>(ends ? kEndOfBlock : run) << 8 | static_cast<std::uint32_t>(total);
+        const std::size_t first = static_cast<std::size_t>(code << size | bits) << (kLookBits - total);
+        const std::size_t last = first + (std::size_t{1} << (kLookBits - total));
         for (std::size_t i2 = first; i2 < last; ++i2) fast[i2] = static_cast<std::int32_t>(entry);
       }
     }
@@ -111,17 +111,17 @@ JpegSupport JpegDecoder::open(const std::uint8_t* data, std::size_t size) {
   bool exif = false;
   bool jfif = false;
   int adobe = -1;
-  if (size < 4 || data[0] != 0xFF || data[1] != 0xD8) return JpegSupport::unsupported;
+  if (size < 4 || data[0] != 0xFF || data[1] != 0xD8) return JpegSupport::kUnsupported;
   const std::uint8_t* at = data + 2;
   while (end_ - at >= 4) {
-    if (at[0] != 0xFF) return JpegSupport::unsupported;
+    if (at[0] != 0xFF) return JpegSupport::kUnsupported;
     const std::uint8_t marker = at[1];
     if (marker == 0xFF) {  // padding
       ++at;
       continue;
     }
     const std::size_t length = two_bytes(at + 2);
-    if (length < 2 || static_cast<std::size_t>(end_ - at) < 2 + length) return JpegSupport::unsupported;
+    if (length < 2 || static_cast<std::size_t>(end_ - at) < 2 + length) return JpegSupport::kUnsupported;
     const std::uint8_t* body = at + 4;
     const std::size_t rest = length - 2;
     at += 2 + length;
@@ -142,12 +142,12 @@ JpegSupport JpegDecoder::open(const std::uint8_t* data, std::size_t size) {
         if (good) restart_interval_ = two_bytes(body);
         break;
       case 0xDA: {
-        if (components_.empty() || !read_scan(body, rest)) return JpegSupport::unsupported;
+        if (components_.empty() || !read_scan(body, rest)) return JpegSupport::kUnsupported;
         scan_ = at;
         // Three components are YCbCr by JFIF, by Adobe's marker, or by the numbers that everybody uses for them.
         const bool ycc = jfif || adobe == 1 || (adobe < 0 && components_[0].id == 1 && components_.back().id == 3);
-        if (components_.size() == 3 && !ycc) return JpegSupport::unsupported;
-        return exif ? JpegSupport::oriented : JpegSupport::plain;
+        if (components_.size() == 3 && !ycc) return JpegSupport::kUnsupported;
+        return exif ? JpegSupport::kOriented : JpegSupport::kPlain;
       }
       case 0xE0:
         jfif = jfif || (rest >= 14 && std::memcmp(body, "JFIF", 5) == 0);
@@ -162,9 +162,9 @@ JpegSupport JpegDecoder::open(const std::uint8_t* data, std::size_t size) {
         // Comments and what applications add; anything else is not for us.
         good = marker == 0xFE || (marker >= 0xE2 && marker <= 0xEF);
     }
-    if (!good) return JpegSupport::unsupported;
+    if (!good) return JpegSupport::kUnsupported;
   }
-  return JpegSupport::unsupported;
+  return JpegSupport::kUnsupported;
 }
 
 bool JpegDecoder::read_quantization(const std::uint8_t* at, std::size_t size) {
@@ -204,7 +204,7 @@ bool JpegDecoder::read_frame(const std::uint8_t* at, std::size_t size) {
   width_ = two_bytes(at + 3);
   const std::size_t count = at[5];
   // Very small pictures are upsampled differently, and not worth it.
-  if (height_ < 8 || width_ < 8 || height_ * width_ > most_pixels) return false;
+  if (height_ < 8 || width_ < 8 || height_ * width_ > kMostPixels) return false;
   if ((count != 1 && count != 3) || size != 6 + 3 * count) return false;
   components_.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -244,7 +244,7 @@ bool JpegDecoder::read_scan(const std::uint8_t* at, std::size_t size) {
 
 // Copies the scan without the zeros that follow each 0xFF in it, and notes where restart markers stood.
 bool JpegDecoder::unstuff(const std::uint8_t* at, const std::uint8_t* end) {
-  bits_.resize(static_cast<std::size_t>(end - at) + most_block_bytes + 16);
+  bits_.resize(static_cast<std::size_t>(end - at) + kMostBlockBytes + 16);
   interval_ends_.clear();
   std::uint8_t* to = bits_.data();
   std::uint8_t restart = 0xD0;
@@ -264,7 +264,7 @@ bool JpegDecoder::unstuff(const std::uint8_t* at, const std::uint8_t* end) {
     restart = restart == 0xD7 ? 0xD0 : restart + 1;
   }
   // Zeros from here on, so that what is read beyond the end does not depend on earlier pictures.
-  std::memset(to, 0, most_block_bytes + 16);
+  std::memset(to, 0, kMostBlockBytes + 16);
   return true;
 }
 
@@ -334,7 +334,7 @@ bool JpegDecoder::decode(const WantedPixels& wanted) {
         for (std::size_t part = 0; part < component.across * component.down; ++part) {
           // --- the difference of the mean to that of the block before ---
           bits.fill();
-          std::int32_t entry = dc_fast[bits.window >> (64 - HuffmanTable::look_bits)];
+          std::int32_t entry = dc_fast[bits.window >> (64 - HuffmanTable::kLookBits)];
           std::int32_t difference;
           if (entry != 0) {
             bits.skip(entry & 0xFF);
@@ -351,7 +351,7 @@ bool JpegDecoder::decode(const WantedPixels& wanted) {
           previous[i] += difference;
           const std::int32_t mean = previous[i] * scales[0];
           std::int32_t size_of_all = std::abs(mean);
-          if (size_of_all > largest_sum) return false;
+          if (size_of_all > kLargestSum) return false;
           block[0] = static_cast<std::int16_t>(mean);
           // --- the other coefficients: runs of zeros, and values ---
           std::int32_t k = 1;
@@ -360,7 +360,7 @@ bool JpegDecoder::decode(const WantedPixels& wanted) {
             bits.fill();
             // The window has bits for four short codes.
             for (int n = 0; n < 4; ++n) {
-              entry = ac_fast[bits.window >> (64 - HuffmanTable::look_bits)];
+              entry = ac_fast[bits.window >> (64 - HuffmanTable::kLookBits)];
               std::int32_t value;
               if (entry != 0) [[likely]] {
                 bits.skip(entry & 0xFF);
@@ -379,21 +379,21 @@ bool JpegDecoder::decode(const WantedPixels& wanted) {
                 if (size == 0 && run != 15 && run != 0) return false;
                 bits.skip(length);
                 value = extended(bits.take(size), size);
-                k += size == 0 && run == 0 ? end_of_block : run;
+                k += size == 0 && run == 0 ? kEndOfBlock : run;
               }
               if (k > 63) {
-                if (k < end_of_block) return false;
+                if (k < kEndOfBlock) return false;
                 goto block_is_read;
               }
               const std::int32_t coefficient = value * scales[k];
               size_of_all += std::abs(coefficient);
-              block[natural_order[k]] = static_cast<std::int16_t>(coefficient);
+              block[kNaturalOrder[k]] = static_cast<std::int16_t>(coefficient);
               last_k = k;
               if (++k == 64) goto block_is_read;
             }
           }
         block_is_read:
-          if (bits.position() > end || size_of_all > largest_sum) return false;
+          if (bits.position() > end || size_of_all > kLargestSum) return false;
           // --- to pixels, if somebody wants them ---
           const std::size_t row = unit_row * component.down + part / component.across;
           const std::size_t column = unit_column * component.across + part % component.across;

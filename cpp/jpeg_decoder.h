@@ -25,9 +25,9 @@ struct WantedPixels {
 };
 
 enum class JpegSupport {
-  plain,        // can be decoded here
-  oriented,     // the same, but there is EXIF data, which may say that the picture is to be turned
-  unsupported,  // progressive, arithmetic, CMYK, 12 bits, damaged, or no JPEG at all
+  kPlain,        // can be decoded here
+  kOriented,     // the same, but there is EXIF data, which may say that the picture is to be turned
+  kUnsupported,  // progressive, arithmetic, CMYK, 12 bits, damaged, or no JPEG at all
 };
 
 class JpegDecoder {
@@ -90,7 +90,7 @@ class JpegDecoder {
 // Where the private table is known: for vectors of it.
 struct JpegDecoder::HuffmanTable {
   // Looking up this many bits finds most codes together with the bits of their value.
-  static constexpr int look_bits = 11;
+  static constexpr int kLookBits = 11;
 
   bool present = false;
   std::vector<std::int32_t> fast;  // value << 16 | run << 8 | length; 0: longer than the lookup

@@ -61,8 +61,8 @@ void write_row(const float* row, const FillAxis& columns, const FillSettings& se
       for (std::size_t channel = 0; channel < channels; ++channel)
         to[channel * plane + x] = finished<Value>(value[channel]);
     } else if constexpr (std::is_same_v<Value, float>) {
-      // Four values, of which the next pixel overwrites those that are too many.
-      std::memcpy(to + x * channels, &value, x + 1 < width ? sizeof value : channels * sizeof(float));
+      // Four values, of which the next pixels overwrite those that are too many, as long as there is room for them.
+      std::memcpy(to + x * channels, &value, (width - x) * channels >= 4 ? sizeof value : channels * sizeof(float));
     } else {
       for (std::size_t channel = 0; channel < channels; ++channel)
         to[x * channels + channel] = finished<Value>(value[channel]);

@@ -90,14 +90,14 @@ class PyJpegDecoder {
     data_ = data;
     const nb::gil_scoped_release released;
     support_ = decoder_.open(data_.data(), data_.size());
-    return support_ == JpegSupport::plain ? 0 : support_ == JpegSupport::oriented ? 1 : 2;
+    return support_ == JpegSupport::kPlain ? 0 : support_ == JpegSupport::kOriented ? 1 : 2;
   }
 
   std::size_t height() const { return decoder_.height(); }
   std::size_t width() const { return decoder_.width(); }
 
   bool fill(const Filled& target, const Part& part, bool planar, const Flips& flips, float added, float scale) {
-    if (support_ == JpegSupport::unsupported) throw nb::value_error("no picture is open");
+    if (support_ == JpegSupport::kUnsupported) throw nb::value_error("no picture is open");
     const PicturePart checked = checked_part(part, decoder_.height(), decoder_.width());
     const FillSettings settings = settings_for(target, planar, flips, added, scale);
     if (settings.channels != 3) throw nb::value_error("3 channels");
@@ -110,7 +110,7 @@ class PyJpegDecoder {
 
  private:
   JpegDecoder decoder_;
-  JpegSupport support_ = JpegSupport::unsupported;
+  JpegSupport support_ = JpegSupport::kUnsupported;
   Encoded data_;
 };
 

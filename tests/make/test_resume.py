@@ -113,8 +113,9 @@ def assert_kept_or_there(out: Path, kept: Kept) -> None:
 @pytest.mark.parametrize(("recipe", "seconds", "kills"), [("everything", 0.01, 6), ("mapped", 0.01, 3)])
 def test_killed_from_outside(recipe: str, seconds: float, kills: int, start: Start, quick_path: Path):
     """At moments that have nothing to do with what the run does, in native code and in worker processes as well."""
-    begun = time.monotonic()
-    expected, _ = uninterrupted(start, recipe, quick_path, seconds=seconds)
+    expected, _ = uninterrupted(start, recipe, quick_path)
+    begun = time.monotonic()  # now that the nursery is ready
+    start(recipe, quick_path / "timed", seconds=seconds).wait()
     lasted = time.monotonic() - begun
     killed = 0
     chance = random.Random(5)

@@ -226,7 +226,7 @@ class ChunkEncoder:
     def _stored_part(self, row: dict[str, Any]) -> dict[str, Any]:
         """Return what of a row is stored, or refuse one that has no group."""
         group = self._recipe.group
-        if group is not None and is_missing(row.get(group)):
+        if group is not None and _no_group(row.get(group)):
             if group not in row:
                 raise EncodeError(f"The row has no {group!r} to group by.{did_you_mean(group, row)}", feature=group)
             raise EncodeError(f"The row's {group!r}, by which rows are grouped, is missing.", feature=group)
@@ -246,7 +246,9 @@ class ChunkEncoder:
         given, present = understand_column(rows.columns[name])
         if present is not None and not present.all():
             return True
-        return isinstance(given, list) and any(map(is_missing, given))
+        if isinstance(given, np.ndarray):
+            return given.dtype.kind == "f" and bool(np.isnan(given).any())
+        return isinstance(given, list) and any(map(_no_group, given))
 
     def _groups(self, rows: _Rows, kept: list[int] | None) -> Uint64s | None:
         name = self._recipe.group
@@ -383,6 +385,11 @@ def _equal(one: Any, other: Any) -> bool:
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
     return bool(one == other)
+
+
+def _no_group(value: Any) -> bool:
+    """Say whether a row has no group: no value, or NaN, which is how tables with holes say it."""
+    return is_missing(value) or (isinstance(value, (float, np.floating)) and value != value)  # noqa: PLR0124
 
 
 def _group_key(value: Any) -> int:

@@ -142,6 +142,11 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     )
     if not overwrite and not resume:
         _refuse(out)
+    if resume and Staging.exists(out):
+        # What is whole and checked needs its source no more, which may be gone, or may be what is being replaced.
+        with Staging.taken_up(out) as staging:
+            if finish_publishing(staging, out):
+                return MadeDataset.of_folder(out)
     given = _as_source(source)
     maker = _Maker(given, out, schema, options, on_progress)
     return maker.run(overwrite=overwrite, resume=resume)
@@ -313,10 +318,6 @@ class _Maker:
         writer = ShardWriter(
             staging, self._schema, options.finish, compression=options.compression, ignored=self._recipe.ignored
         )
-        writer.deal_out(order for order, _ in orders.values())
-        if options.finish:
-            self._say("fitting", staging)
-            writer.fit(orders[options.split.training][0])
         shards = {
             name: plan_shards(
                 order,
@@ -327,6 +328,14 @@ class _Maker:
             )
             for name, (order, _) in orders.items()
         }
+        done = staging.shards_done()
+        left = {name for name, split in shards.items() if any(shard.file not in done for shard in split)}
+        if options.finish:
+            left.add(options.split.training)  # which is read for fitting
+        writer.deal_out(order for name, (order, _) in orders.items() if name in left)
+        if options.finish:
+            self._say("fitting", staging)
+            writer.fit(orders[options.split.training][0])
         entries = self._write(staging, writer, [shard for split in shards.values() for shard in split])
         splits: dict[str, dict[str, Any]] = {}
         for name, (order, classes) in orders.items():

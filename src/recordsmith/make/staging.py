@@ -114,6 +114,15 @@ class Staging:
         self._open_files()
 
     @classmethod
+    @contextlib.contextmanager
+    def taken_up(cls, out: str) -> Iterator[Staging]:
+        """Give what is staged, whatever its plan, to look at or to finish."""
+        staging = cls(os.path.join(out, FOLDER))
+        with staging._locked():
+            yield staging
+        staging.close()
+
+    @classmethod
     def go_on(cls, out: str, plan: dict[str, Any]) -> Staging:
         """Continue an unfinished run, if it had the same plan."""
         staging = cls(os.path.join(out, FOLDER))

@@ -15,18 +15,6 @@ constexpr std::size_t kBlockBytes = std::size_t{256} << 10;  // of bytes that a 
 
 }  // namespace
 
-Status open_input(const InputFile& input, std::shared_ptr<const File>* file, Compression* compression) {
-  std::shared_ptr<File> opened;
-  RECORDSMITH_RETURN_IF_ERROR(File::open(input.path, &opened));
-  if (input.compression.has_value()) {
-    *compression = *input.compression;
-  } else {
-    RECORDSMITH_RETURN_IF_ERROR(detect_compression(*opened, compression));
-  }
-  *file = std::move(opened);
-  return Status::ok();
-}
-
 BatchStream::BatchStream(std::vector<InputFile> inputs, std::shared_ptr<const FeaturePlan> plan, BatchOptions options)
     : inputs_(std::move(inputs)), plan_(std::move(plan)), options_(options) {}
 

@@ -27,14 +27,6 @@
 
 namespace recordsmith {
 
-struct InputFile {
-  std::string path;
-  std::optional<Compression> compression;  // none: told from the content
-};
-
-// Opens an input and settles its compression.
-Status open_input(const InputFile& input, std::shared_ptr<const File>* file, Compression* compression);
-
 struct BatchOptions {
   std::size_t batch_size = 1;
   bool verify = true;      // check the data CRCs; length CRCs are always checked

@@ -170,4 +170,16 @@ Status detect_compression(const File& file, Compression* compression) {
   return Status::ok();
 }
 
+Status open_input(const InputFile& input, std::shared_ptr<const File>* file, Compression* compression) {
+  std::shared_ptr<File> opened;
+  RECORDSMITH_RETURN_IF_ERROR(File::open(input.path, &opened));
+  if (input.compression.has_value()) {
+    *compression = *input.compression;
+  } else {
+    RECORDSMITH_RETURN_IF_ERROR(detect_compression(*opened, compression));
+  }
+  *file = std::move(opened);
+  return Status::ok();
+}
+
 }  // namespace recordsmith

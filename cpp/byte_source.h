@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "mapped_file.h"
@@ -98,5 +99,13 @@ class FileStream final : public ByteStream {
 Status detect_compression(const File& file, Compression* compression);
 // The same for bytes that are already at hand (the first few hundred of a file).
 Compression detect_compression(const std::uint8_t* head, std::size_t size);
+
+struct InputFile {
+  std::string path;
+  std::optional<Compression> compression;  // none: told from the content
+};
+
+// Opens an input and settles its compression.
+Status open_input(const InputFile& input, std::shared_ptr<const File>* file, Compression* compression);
 
 }  // namespace recordsmith

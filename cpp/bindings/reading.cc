@@ -11,6 +11,7 @@
 #include "../framing.h"
 #include "../inflate_source.h"
 #include "../record_access.h"
+#include "../verification.h"
 #include "array_export.h"
 #include "parts.h"
 #include "status.h"
@@ -144,15 +145,10 @@ nb::tuple scan(const nb::str& given, const std::string& compression, bool verify
   return nb::make_tuple(export_offsets(offsets), compression_name(found));
 }
 
-std::uint64_t verify(const nb::str& given, const std::string& compression, unsigned threads) {
-  const std::string path = path_of(given);
+std::uint64_t verify(const nb::list& paths, const std::vector<std::string>& compressions, unsigned threads) {
   std::uint64_t records = 0;
-  run([&] {
-    std::shared_ptr<const File> file;
-    Compression found = Compression::kNone;
-    RECORDSMITH_RETURN_IF_ERROR(open_input({path, compression_of(compression)}, &file, &found));
-    return verify_file(file, found, threads, &records);
-  });
+  const std::vector<InputFile> inputs = inputs_of(paths, compressions);
+  run([&] { return verify_files(inputs, {.threads = threads}, &records); });
   return records;
 }
 
@@ -349,7 +345,7 @@ void bind_reading(nb::module_& module) {
            nb::arg("numbers"), nb::arg("verify"));
 
   module.def("scan_offsets", &scan, nb::arg("path"), nb::arg("compression"), nb::arg("verify"));
-  module.def("verify_file", &verify, nb::arg("path"), nb::arg("compression"), nb::arg("threads"));
+  module.def("verify_files", &verify, nb::arg("paths"), nb::arg("compressions"), nb::arg("threads"));
   module.def("census", &census_of, nb::arg("paths"), nb::arg("compressions"), nb::arg("records_per_file"),
              nb::arg("bytes_per_file"), nb::arg("verify"), nb::arg("stop_at_damage"));
   module.def(

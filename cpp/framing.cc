@@ -16,8 +16,6 @@ namespace {
 // What one read takes: within the second-level cache, so that the bytes are still there when they are checked.
 constexpr std::size_t kReadBytes = std::size_t{256} << 10;
 constexpr std::size_t kSmallestRead = std::size_t{64} << 10;
-// From here on a record's header is read alone while only offsets are wanted.
-constexpr std::uint64_t kLargeRecord = 8 << 10;
 // No file is that large; a length beyond it would overflow sums.
 constexpr std::uint64_t kLargestLength = std::uint64_t{1} << 56;
 
@@ -111,6 +109,7 @@ Status RecordCursor::fetch(std::size_t needed, std::size_t read_ahead) {
 
 Status RecordCursor::next_block(std::size_t max_records, std::size_t target_bytes, RecordBlock* block) {
   block->spans_.clear();
+  block->bytes_ = Buffer();  // back to the pool, so that the next window is memory that is still in the cache
   // Bytes that the last block left over move to the front of a new window.
   const std::size_t start = offset_ % kPageSize;
   if (window_.data() == nullptr || begin_ != start) {

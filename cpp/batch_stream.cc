@@ -9,23 +9,13 @@
 namespace recordsmith {
 namespace {
 
-constexpr std::uint64_t kLargeRecord = 8 << 10;
 constexpr std::size_t kPieceBytes = std::size_t{16} << 20;   // of bytes that travel from the planner to a decoder
-constexpr std::size_t kBlockBytes = std::size_t{256} << 10;  // of bytes that a decoder reads for itself
+constexpr std::size_t kBlockBytes = std::size_t{128} << 10;  // of bytes that a decoder reads for itself: two are in use
+
+// From here on it pays that a decoder reads for itself what is only guessed: it reads a little beyond it.
+constexpr std::uint64_t kWorthGuessing = std::uint64_t{1} << 20;
 
 }  // namespace
-
-Status open_input(const InputFile& input, std::shared_ptr<const File>* file, Compression* compression) {
-  std::shared_ptr<File> opened;
-  RECORDSMITH_RETURN_IF_ERROR(File::open(input.path, &opened));
-  if (input.compression.has_value()) {
-    *compression = *input.compression;
-  } else {
-    RECORDSMITH_RETURN_IF_ERROR(detect_compression(*opened, compression));
-  }
-  *file = std::move(opened);
-  return Status::ok();
-}
 
 BatchStream::BatchStream(std::vector<InputFile> inputs, std::shared_ptr<const FeaturePlan> plan, BatchOptions options)
     : inputs_(std::move(inputs)), plan_(std::move(plan)), options_(options) {}
@@ -42,75 +32,140 @@ void BatchStream::stop() {
   threads_.clear();
 }
 
+void BatchStream::plan_again_from(Position position) {
+  stop();
+  stopping_ = false;
+  start_at(std::move(position));
+  planned_all_ = false;
+  next_ticket_ = delivered_;
+  is_started_ = false;  // with a new team of threads
+}
+
 // --- planning ---
 
-Status BatchStream::hop(std::size_t wanted, Piece* piece) {
-  std::uint64_t size = 0;
-  RECORDSMITH_RETURN_IF_ERROR(file_->size(&size));
-  if (size < offset_) return truncated(file_->path(), offset_, number_, 0, kHeaderBytes);  // cut since it was read
-  while (piece->count < wanted && offset_ < size) {
-    std::uint8_t header[kHeaderBytes];
-    std::size_t got = 0;
-    RECORDSMITH_RETURN_IF_ERROR(file_->read_at(offset_, header, kHeaderBytes, &got));
-    std::uint64_t length = 0;
-    // Whatever is wrong here, the cursor finds it again and says it in full.
-    if (got < kHeaderBytes || !read_header(header, &length) || size - offset_ < kFramingBytes ||
-        length > size - offset_ - kFramingBytes) {
-      cursor_ =
-          std::make_unique<RecordCursor>(std::make_unique<FileStream>(file_, offset_), file_->path(), offset_, number_);
-      break;
-    }
-    offset_ += length + kFramingBytes;
-    ++number_;
-    ++piece->count;
+void BatchStream::start_at(Position position) {
+  position_ = std::move(position);
+  cursor_.reset();
+  is_hopping_ = false;
+  framed_size_ = 0;
+  may_guess_ = false;
+}
+
+Status BatchStream::open_next(bool* is_end) {
+  *is_end = position_.next_input == inputs_.size();
+  if (*is_end) return Status::ok();
+  position_.offset = position_.number = 0;
+  cursor_.reset();
+  is_hopping_ = false;
+  framed_size_ = 0;
+  RECORDSMITH_RETURN_IF_ERROR(open_input(inputs_[position_.next_input++], &position_.file, &position_.compression));
+  if (!position_.is_plain()) return Status::ok();
+  std::uint8_t header[kHeaderBytes];
+  std::size_t got = 0;
+  std::uint64_t length = 0;
+  RECORDSMITH_RETURN_IF_ERROR(position_.file->read_at(0, header, kHeaderBytes, &got));
+  if (got == kHeaderBytes && read_header(header, &length)) {
+    is_hopping_ = length > kLargeRecord;
+    framed_size_ = length + kFramingBytes;
   }
   return Status::ok();
 }
 
-Status BatchStream::plan_piece(std::size_t wanted, Work* work) {
-  if (file_ == nullptr) {
-    if (next_input_ == inputs_.size()) {
-      work->is_last = true;
-      return Status::ok();
-    }
-    RECORDSMITH_RETURN_IF_ERROR(open_input(inputs_[next_input_++], &file_, &compression_));
-    offset_ = number_ = 0;
-    cursor_ = std::make_unique<RecordCursor>(open_stream(file_, compression_), file_->path());
+bool BatchStream::guess(std::size_t wanted, Piece* piece) {
+  std::uint64_t size = 0;
+  if (framed_size_ < kFramingBytes || !position_.file->size(&size).is_ok() || size <= position_.offset) return false;
+  const std::uint64_t count = std::min<std::uint64_t>(wanted, (size - position_.offset) / framed_size_);
+  if (count * framed_size_ < kWorthGuessing) return false;
+  const std::uint64_t end = position_.offset + count * framed_size_;
+  if (end != size) {
     std::uint8_t header[kHeaderBytes];
     std::size_t got = 0;
     std::uint64_t length = 0;
-    const bool may_hop = compression_ == Compression::kNone && file_->is_seekable();
-    if (may_hop) RECORDSMITH_RETURN_IF_ERROR(file_->read_at(0, header, kHeaderBytes, &got));
-    if (got == kHeaderBytes && read_header(header, &length) && length > kLargeRecord) cursor_.reset();
+    const bool is_read = position_.file->read_at(end, header, kHeaderBytes, &got).is_ok() && got == kHeaderBytes;
+    if (!is_read || !read_header(header, &length)) return false;
   }
-  Piece piece;
-  piece.file = file_;
-  piece.offset = offset_;
-  piece.number = number_;
-  if (cursor_ == nullptr) {
-    RECORDSMITH_RETURN_IF_ERROR(hop(wanted, &piece));
-    if (piece.count == 0 && cursor_ == nullptr) {
-      file_.reset();
-    } else if (piece.count > 0 && cursor_ == nullptr && (offset_ - piece.offset) / piece.count <= kLargeRecord) {
-      cursor_ =
-          std::make_unique<RecordCursor>(std::make_unique<FileStream>(file_, offset_), file_->path(), offset_, number_);
+  piece->count = static_cast<std::size_t>(count);
+  piece->guessed_end = end;
+  return true;
+}
+
+Status BatchStream::hop(std::size_t wanted, Piece* piece) {
+  const File& file = *position_.file;
+  std::uint64_t size = 0;
+  RECORDSMITH_RETURN_IF_ERROR(file.size(&size));
+  std::uint64_t offset = position_.offset;
+  if (size < offset) return truncated(file.path(), offset, position_.number, 0, kHeaderBytes);  // cut since it was read
+  while (piece->count < wanted && offset < size) {
+    std::uint8_t header[kHeaderBytes];
+    std::size_t got = 0;
+    RECORDSMITH_RETURN_IF_ERROR(file.read_at(offset, header, kHeaderBytes, &got));
+    std::uint64_t length = 0;
+    // Whatever is wrong here, the cursor finds it again and says it in full.
+    if (got < kHeaderBytes || !read_header(header, &length) || size - offset < kFramingBytes ||
+        length > size - offset - kFramingBytes) {
+      is_hopping_ = false;
+      break;
     }
+    offset += length + kFramingBytes;
+    ++piece->count;
+  }
+  move_by(*piece, offset);
+  return Status::ok();
+}
+
+void BatchStream::move_by(const Piece& piece, std::uint64_t end) {
+  position_.offset = end;
+  position_.number += piece.count;
+}
+
+Status BatchStream::plan_piece(std::size_t wanted, Work* work) {
+  if (position_.file == nullptr) {
+    RECORDSMITH_RETURN_IF_ERROR(open_next(&work->is_last));
+    if (work->is_last) return Status::ok();
+  }
+  const bool is_plain = position_.is_plain();
+  work->is_repeatable &= is_plain;
+  Piece piece;
+  piece.file = position_.file;
+  piece.offset = position_.offset;
+  piece.number = position_.number;
+  if (may_guess_ && work->is_repeatable && guess(wanted, &piece)) {
+    cursor_.reset();
+    move_by(piece, piece.guessed_end);
+  } else if (is_hopping_) {
+    framed_size_ = 0;
+    RECORDSMITH_RETURN_IF_ERROR(hop(wanted, &piece));
+    if (piece.count == 0 && is_hopping_) position_.file.reset();
   } else {
+    framed_size_ = 0;
+    if (cursor_ == nullptr) {
+      cursor_ = std::make_unique<RecordCursor>(is_plain ? std::make_unique<FileStream>(position_.file, position_.offset)
+                                                        : open_stream(position_.file, position_.compression),
+                                               position_.file->path(), position_.offset, position_.number);
+    }
     RECORDSMITH_RETURN_IF_ERROR(cursor_->next_block(wanted, kPieceBytes, &piece.block));
     piece.count = piece.block.size();
-    offset_ = cursor_->offset();
-    number_ = cursor_->number();
-    const bool may_hop = compression_ == Compression::kNone && file_->is_seekable();
+    move_by(piece, cursor_->offset());
     if (piece.count == 0) {
       cursor_.reset();
-      file_.reset();
-    } else if (may_hop && (offset_ - piece.offset) / piece.count > kLargeRecord) {
-      cursor_.reset();
+      position_.file.reset();
+    } else if (is_plain) {
+      const std::uint64_t bytes = position_.offset - piece.offset;
+      framed_size_ = piece.block[0].length + kFramingBytes;
+      for (std::size_t i = 1; i < piece.count; ++i) {
+        if (piece.block[i].length + kFramingBytes == framed_size_) continue;
+        framed_size_ = 0;
+        break;
+      }
+      is_hopping_ = bytes / piece.count > kLargeRecord;
+      if (is_hopping_) cursor_.reset();
     }
   }
   if (piece.count > 0) {
+    // Smaller ones again: back to reading in blocks.
+    if (is_hopping_ && (position_.offset - piece.offset) / piece.count <= kLargeRecord) is_hopping_ = false;
     work->records += piece.count;
-    work->bytes += offset_ - piece.offset;
+    work->bytes += position_.offset - piece.offset;
     work->pieces.push_back(std::move(piece));
   }
   return Status::ok();
@@ -118,6 +173,7 @@ Status BatchStream::plan_piece(std::size_t wanted, Work* work) {
 
 BatchStream::Work BatchStream::plan_batch() {
   Work work;
+  work.start = position_;
   while (work.records < options_.batch_size && !work.is_last) {
     work.failure = plan_piece(options_.batch_size - work.records, &work);
     if (!work.failure.is_ok()) {
@@ -126,6 +182,12 @@ BatchStream::Work BatchStream::plan_batch() {
     }
   }
   if (options_.drop_last && work.records < options_.batch_size) {
+    const auto is_guess = [](const Piece& piece) { return piece.guessed_end != kUnknown; };
+    if (std::any_of(work.pieces.begin(), work.pieces.end(), is_guess)) {
+      // Nobody would find out whether the records that are left are really that few.
+      start_at(std::move(work.start));
+      return plan_batch();
+    }
     work.pieces.clear();
     work.records = 0;
   }
@@ -144,26 +206,36 @@ Status BatchStream::decode_block(BatchDecoder* decoder, const RecordBlock& block
   return Status::ok();
 }
 
+Status BatchStream::decode_piece(BatchDecoder* decoder, const Piece& piece, bool* is_wrong_guess) const {
+  const std::string& path = piece.file->path();
+  if (!piece.block.empty()) return decode_block(decoder, piece.block, path);
+  RecordCursor cursor(std::make_unique<FileStream>(piece.file, piece.offset), path, piece.offset, piece.number);
+  RecordBlock block;
+  Status status;
+  for (std::size_t left = piece.count; left > 0 && status.is_ok(); left -= block.size()) {
+    status = cursor.next_block(left, kBlockBytes, &block);
+    if (status.is_ok() && block.empty()) {
+      status = truncated(path, cursor.offset(), cursor.number(), 0, kHeaderBytes);  // cut since it was planned
+    }
+    if (status.is_ok()) status = decode_block(decoder, block, path);
+  }
+  // A failure may come from a wrong guess too: there may be fewer records than it said.
+  *is_wrong_guess = piece.guessed_end != kUnknown && (!status.is_ok() || cursor.offset() != piece.guessed_end);
+  return status;
+}
+
 BatchStream::Result BatchStream::decode(BatchDecoder* decoder, Work work) const {
   Result result;
   result.is_last = work.is_last;
   try {
     decoder->start(work.records, static_cast<std::size_t>(work.bytes));
     Status status;
-    for (Piece& piece : work.pieces) {
-      const std::string& path = piece.file->path();
-      if (!piece.block.empty()) {
-        status = decode_block(decoder, piece.block, path);
-      } else {
-        RecordCursor cursor(std::make_unique<FileStream>(piece.file, piece.offset), path, piece.offset, piece.number);
-        RecordBlock block;
-        for (std::size_t left = piece.count; left > 0 && status.is_ok(); left -= block.size()) {
-          status = cursor.next_block(left, kBlockBytes, &block);
-          if (status.is_ok() && block.empty()) {
-            status = truncated(path, cursor.offset(), cursor.number(), 0, kHeaderBytes);  // cut since it was planned
-          }
-          if (status.is_ok()) status = decode_block(decoder, block, path);
-        }
+    for (const Piece& piece : work.pieces) {
+      bool is_wrong_guess = false;
+      status = decode_piece(decoder, piece, &is_wrong_guess);
+      if (is_wrong_guess) {
+        result.plan_again = std::move(work.start);
+        return result;
       }
       if (!status.is_ok()) break;
     }
@@ -234,6 +306,10 @@ Status BatchStream::next(std::optional<ColumnBatch>* batch) {
       ++delivered_;
       lock.unlock();
       changed_.notify_all();
+    }
+    if (result.plan_again.has_value()) {
+      plan_again_from(std::move(*result.plan_again));
+      continue;
     }
     if (!result.failure.is_ok() || result.is_last) {
       ended_ = true;

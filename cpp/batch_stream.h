@@ -6,7 +6,14 @@
 //
 // Where records are small, finding them means reading them, and the block of bytes goes along to whoever decodes. Where
 // they are large, only their headers are read, and the decoding thread reads the rest, a cache-sized piece at a time.
-// Which batch a record falls into, and all values, do not depend on the number of threads.
+//
+// Reading for oneself is much faster, because the bytes are still in the processor's own cache when they are checked
+// and decoded. So where all records so far have one size, as those of dense features have, the next batch is guessed to
+// go on like that, if a sound header (or the file's end) is where the guess puts it. Whoever decodes walks from header
+// to header in any case, and so finds out whether the guess was right. If it was not, nothing that was planned after it
+// is handed over: the batch is planned again without guessing, and so is all that follows.
+//
+// Which batch a record falls into, and all values, do not depend on the number of threads or on guesses.
 //
 // At most threads + 2 batches exist at a time beside those that the caller holds. next() belongs to one thread at a
 // time; threads start with the first next() and end with the object, or with the last batch.
@@ -27,14 +34,6 @@
 
 namespace recordsmith {
 
-struct InputFile {
-  std::string path;
-  std::optional<Compression> compression;  // none: told from the content
-};
-
-// Opens an input and settles its compression.
-Status open_input(const InputFile& input, std::shared_ptr<const File>* file, Compression* compression);
-
 struct BatchOptions {
   std::size_t batch_size = 1;
   bool verify = true;      // check the data CRCs; length CRCs are always checked
@@ -52,6 +51,17 @@ class BatchStream {
   Status next(std::optional<ColumnBatch>* batch);
 
  private:
+  // Where planning stands.
+  struct Position {
+    std::size_t next_input = 0;
+    std::shared_ptr<const File> file;  // none: the next input is to be opened
+    Compression compression = Compression::kNone;
+    std::uint64_t offset = 0;
+    std::uint64_t number = 0;
+
+    // A plain file can be read again from any place.
+    bool is_plain() const { return compression == Compression::kNone && file->is_seekable(); }
+  };
   // Records of one file for one batch: their bytes, or where to read them.
   struct Piece {
     std::shared_ptr<const File> file;
@@ -59,8 +69,11 @@ class BatchStream {
     std::uint64_t offset = 0;
     std::uint64_t number = 0;
     std::size_t count = 0;
+    std::uint64_t guessed_end = kUnknown;  // if the place of the next record is only guessed
   };
   struct Work {
+    Position start;
+    bool is_repeatable = true;  // all of it is in plain files
     std::vector<Piece> pieces;
     std::size_t records = 0;
     std::uint64_t bytes = 0;
@@ -72,15 +85,22 @@ class BatchStream {
     Status failure;
     bool is_last = false;
     bool is_ready = false;
+    std::optional<Position> plan_again;  // a guess was wrong: from here
   };
 
   Work plan_batch();
   Status plan_piece(std::size_t wanted, Work* work);
+  void start_at(Position position);  // and guess no more
+  Status open_next(bool* is_end);
   Status hop(std::size_t wanted, Piece* piece);
+  bool guess(std::size_t wanted, Piece* piece);
+  void move_by(const Piece& piece, std::uint64_t end);
   Result decode(BatchDecoder* decoder, Work work) const;
+  Status decode_piece(BatchDecoder* decoder, const Piece& piece, bool* is_wrong_guess) const;
   Status decode_block(BatchDecoder* decoder, const RecordBlock& block, const std::string& path) const;
   void run();
   void stop();
+  void plan_again_from(Position position);
 
   const std::vector<InputFile> inputs_;
   const std::shared_ptr<const FeaturePlan> plan_;
@@ -88,12 +108,11 @@ class BatchStream {
 
   // The planner's state, guarded by planning_.
   std::mutex planning_;
-  std::size_t next_input_ = 0;
-  std::shared_ptr<const File> file_;
-  Compression compression_ = Compression::kNone;
-  std::unique_ptr<RecordCursor> cursor_;  // none while hopping
-  std::uint64_t offset_ = 0;
-  std::uint64_t number_ = 0;
+  Position position_;
+  std::unique_ptr<RecordCursor> cursor_;  // at the position, if records are read for finding them
+  bool is_hopping_ = false;
+  std::uint64_t framed_size_ = 0;  // of all records lately; 0: they differ
+  bool may_guess_ = true;
   bool planned_all_ = false;
   std::uint64_t next_ticket_ = 0;
 

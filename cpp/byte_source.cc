@@ -104,16 +104,16 @@ Status File::read_next(void* to, std::size_t wanted, std::size_t* got) const {
   return error == 0 ? Status::ok() : system_failure("read", error);
 }
 
-Status File::copy_at(std::uint64_t offset, void* to, std::size_t wanted, std::size_t* got) const {
+const MappedFile* File::mapped() const {
   std::call_once(mapping_, [this] {
     std::uint64_t bytes = 0;
     if (seekable_ && size(&bytes).is_ok()) mapped_ = MappedFile::map(descriptor_, bytes);
   });
-  if (mapped_ != nullptr && mapped_->copy(offset, to, wanted)) {
-    *got = wanted;
-    return Status::ok();
-  }
-  return read_at(offset, to, wanted, got);  // which also says what is wrong
+  return mapped_.get();
+}
+
+void File::announce(std::uint64_t offset, std::uint64_t size) const {
+  posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_WILLNEED);
 }
 
 Status FileStream::read(std::uint8_t* to, std::size_t wanted, std::size_t* got) {
@@ -167,6 +167,18 @@ Status detect_compression(const File& file, Compression* compression) {
   std::size_t got = 0;
   RECORDSMITH_RETURN_IF_ERROR(file.read_at(0, head.data(), head.size(), &got));
   *compression = detect_compression(head.data(), got);
+  return Status::ok();
+}
+
+Status open_input(const InputFile& input, std::shared_ptr<const File>* file, Compression* compression) {
+  std::shared_ptr<File> opened;
+  RECORDSMITH_RETURN_IF_ERROR(File::open(input.path, &opened));
+  if (input.compression.has_value()) {
+    *compression = *input.compression;
+  } else {
+    RECORDSMITH_RETURN_IF_ERROR(detect_compression(*opened, compression));
+  }
+  *file = std::move(opened);
   return Status::ok();
 }
 

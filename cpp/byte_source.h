@@ -7,8 +7,8 @@
 // page cache into a warm, page-aligned buffer and checking CRCs there runs at 8.2 GB/s, and the same over a fresh
 // mapping at 8.1 GB/s (page faults cost what copying costs). But a mapping kills the process with SIGBUS when another
 // process cuts the file short, and shows bytes that may change between the CRC check and the parsing. A private copy
-// does neither: what was verified is what is parsed. Only small records at random places come through a mapping, and
-// also as copies (mapped_file.h).
+// does neither: what was verified is what is parsed. Only records at random places come through a mapping, and also as
+// copies (mapped_file.h).
 //
 // The buffer has to be aligned like the file: with a destination 16 bytes past a page boundary the kernel's copy was
 // five times slower (2.4 GB/s against 12), so reads start at multiples of kPageSize wherever they can.
@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "mapped_file.h"
@@ -47,17 +48,14 @@ class File {
   Status read_at(std::uint64_t offset, void* to, std::size_t wanted, std::size_t* got) const;
   // The same at the position that a pipe is at.
   Status read_next(void* to, std::size_t wanted, std::size_t* got) const;
-  // Lets go of what copy_at has touched so far.
+  // Lets go of what was touched of the mapping so far.
   void forget() const {
     if (mapped_ != nullptr) mapped_->forget();
   }
-  // Tells that copy_at of these bytes comes soon.
-  void prefetch(std::uint64_t offset, std::size_t size) const {
-    if (mapped_ != nullptr) mapped_->prefetch(offset, size);
-  }
-  // The same as read_at for a few bytes, without a system call wherever the file can be mapped. MappedFile::arm() must
-  // have been called.
-  Status copy_at(std::uint64_t offset, void* to, std::size_t wanted, std::size_t* got) const;
+  // The file in memory, mapped at the first call; null if it cannot be. MappedFile::arm() must have been called.
+  const MappedFile* mapped() const;
+  // Tells the system that these bytes will be read soon, so that it can fetch those that it does not hold.
+  void announce(std::uint64_t offset, std::uint64_t size) const;
 
  private:
   File(std::string path, int descriptor, bool seekable)
@@ -68,7 +66,7 @@ class File {
   int descriptor_;
   bool seekable_;
   mutable std::once_flag mapping_;
-  mutable std::unique_ptr<MappedFile> mapped_;  // from the first copy_at on, unless the file cannot be mapped
+  mutable std::unique_ptr<MappedFile> mapped_;
 };
 
 class ByteStream {
@@ -98,5 +96,13 @@ class FileStream final : public ByteStream {
 Status detect_compression(const File& file, Compression* compression);
 // The same for bytes that are already at hand (the first few hundred of a file).
 Compression detect_compression(const std::uint8_t* head, std::size_t size);
+
+struct InputFile {
+  std::string path;
+  std::optional<Compression> compression;  // none: told from the content
+};
+
+// Opens an input and settles its compression.
+Status open_input(const InputFile& input, std::shared_ptr<const File>* file, Compression* compression);
 
 }  // namespace recordsmith

@@ -1,6 +1,7 @@
 #include "crc32c.h"
 
 #include <array>
+#include <atomic>
 #include <cstring>
 
 #if defined(__x86_64__)
@@ -87,6 +88,11 @@ __attribute__((target("sse4.2,pclmul"))) inline std::uint64_t shifted(std::uint3
 
 __attribute__((target("sse4.2,pclmul"))) std::uint32_t update_sse42(std::uint32_t state, const std::uint8_t* at,
                                                                     std::size_t size) {
+  if (size < 8) {
+    for (; size > 0; ++at, --size) state = _mm_crc32_u8(state, *at);
+    return state;
+  }
+  const std::uint8_t* const end = at + size;
   // One CRC instruction takes three cycles but a new one can start each cycle, so three streams run side by side.
   while (size >= 3 * 8 * 4) {
     const std::size_t fitting = size / 24;
@@ -108,9 +114,13 @@ __attribute__((target("sse4.2,pclmul"))) std::uint32_t update_sse42(std::uint32_
   }
   std::uint64_t wide = state;
   for (; size >= 8; at += 8, size -= 8) wide = _mm_crc32_u64(wide, load64(at));
-  state = static_cast<std::uint32_t>(wide);
-  for (; size > 0; ++at, --size) state = _mm_crc32_u8(state, *at);
-  return state;
+  // The last bytes in one step, because a loop over an unforeseeable number of them costs more than all that went
+  // before in a short record: zeros before the first byte leave a state of zero as it is, so those bytes are moved to
+  // the end of a word, with the state's first bytes added to them, and what is left of the state is added afterwards.
+  // Shifts come in two parts, since a word cannot be shifted by all of its 64 bits.
+  const std::size_t bits = 8 * size;
+  const std::uint64_t last = load64(end - 8) >> 8 >> (56 - bits);
+  return static_cast<std::uint32_t>(_mm_crc32_u64(0, (last ^ wide) << (56 - bits) << 8) ^ (wide >> bits));
 }
 
 #elif defined(__aarch64__)
@@ -163,18 +173,25 @@ Backend choose_backend() {
   return {update_portable, "portable"};
 }
 
-const Backend& backend() {
-  static const Backend chosen = choose_backend();
-  return chosen;
+std::uint32_t choose_and_update(std::uint32_t state, const std::uint8_t* at, std::size_t size);
+
+// The first call puts the machine's own form here. Any thread may be first: all would put the same.
+std::atomic<Update> update_chosen = choose_and_update;
+
+std::uint32_t choose_and_update(std::uint32_t state, const std::uint8_t* at, std::size_t size) {
+  const Update chosen = choose_backend().update;
+  update_chosen.store(chosen, std::memory_order_relaxed);
+  return chosen(state, at, size);
 }
 
 }  // namespace
 
 std::uint32_t crc32c(const void* data, std::size_t size, std::uint32_t crc) {
-  return ~backend().update(~crc, static_cast<const std::uint8_t*>(data), size);
+  const Update update = update_chosen.load(std::memory_order_relaxed);
+  return ~update(~crc, static_cast<const std::uint8_t*>(data), size);
 }
 
-const char* crc32c_backend() { return backend().name; }
+const char* crc32c_backend() { return choose_backend().name; }
 
 std::uint32_t crc32c_portable(const void* data, std::size_t size, std::uint32_t crc) {
   return ~update_portable(~crc, static_cast<const std::uint8_t*>(data), size);

@@ -1,14 +1,12 @@
 #include "framing.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <new>
 
 #include "crc32c.h"
 #include "inflate_source.h"
-#include "thread_team.h"
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the core reads and writes little-endian words directly");
 
@@ -18,8 +16,6 @@ namespace {
 // What one read takes: within the second-level cache, so that the bytes are still there when they are checked.
 constexpr std::size_t kReadBytes = std::size_t{256} << 10;
 constexpr std::size_t kSmallestRead = std::size_t{64} << 10;
-// From here on a record's header is read alone while only offsets are wanted.
-constexpr std::uint64_t kLargeRecord = 8 << 10;
 // No file is that large; a length beyond it would overflow sums.
 constexpr std::uint64_t kLargestLength = std::uint64_t{1} << 56;
 
@@ -36,8 +32,7 @@ void write_header(std::uint64_t length, std::uint8_t* header) {
   std::memcpy(header + 8, &crc, sizeof crc);
 }
 
-Status compare_payload_crc(const std::uint8_t* data, std::size_t size, std::uint32_t stored) {
-  const std::uint32_t computed = masked_crc32c(data, size);
+Status compare_crcs(std::uint32_t computed, std::uint32_t stored) {
   if (computed == stored) return Status::ok();
   char found[16];
   char expected[16];
@@ -48,6 +43,10 @@ Status compare_payload_crc(const std::uint8_t* data, std::size_t size, std::uint
   failure.found = found;
   failure.expected = expected;
   return Status(std::move(failure));
+}
+
+Status compare_payload_crc(const std::uint8_t* data, std::size_t size, std::uint32_t stored) {
+  return compare_crcs(masked_crc32c(data, size), stored);
 }
 
 Status check_payload(const RecordView& record, const std::string& path) {
@@ -110,6 +109,7 @@ Status RecordCursor::fetch(std::size_t needed, std::size_t read_ahead) {
 
 Status RecordCursor::next_block(std::size_t max_records, std::size_t target_bytes, RecordBlock* block) {
   block->spans_.clear();
+  block->bytes_ = Buffer();  // back to the pool, so that the next window is memory that is still in the cache
   // Bytes that the last block left over move to the front of a new window.
   const std::size_t start = offset_ % kPageSize;
   if (window_.data() == nullptr || begin_ != start) {
@@ -297,110 +297,6 @@ Status scan_offsets(std::shared_ptr<const File> file, Compression compression, b
     }
   }
   offsets->push_back(cursor.offset());
-  return Status::ok();
-}
-
-namespace {
-
-// A stretch of a plain file that one thread checks: from a record's header to the next stretch.
-struct Stretch {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  std::uint64_t records = 0;  // sound ones, up to the end or the failure
-  bool met_end = false;       // a record ended just where the next stretch begins
-  Status failure;
-};
-
-void check_stretch(const std::shared_ptr<const File>& file, Stretch* stretch) {
-  RecordCursor cursor(std::make_unique<FileStream>(file, stretch->begin), file->path(), stretch->begin);
-  RecordBlock block;
-  while (cursor.offset() < stretch->end) {
-    stretch->failure = cursor.next_block(~std::size_t{0}, kReadBytes, &block);
-    if (!stretch->failure.is_ok() || block.empty()) return;
-    for (std::size_t i = 0; i < block.size(); ++i) {
-      if (block[i].offset >= stretch->end) {
-        stretch->met_end = block[i].offset == stretch->end;
-        return;
-      }
-      stretch->failure = check_payload(block[i], file->path());
-      if (!stretch->failure.is_ok()) return;
-      ++stretch->records;
-    }
-  }
-  stretch->met_end = cursor.offset() == stretch->end;
-}
-
-// How far to look for a boundary before giving up on another thread.
-constexpr std::uint64_t kFarthestBoundary = std::uint64_t{4} << 20;
-
-// Cuts a file into stretches at places where a header's checksum holds. That such a place really is a record's
-// beginning is only known once the stretch before has ended there.
-Status cut_into_stretches(const std::shared_ptr<const File>& file, std::size_t wanted,
-                          std::vector<Stretch>* stretches) {
-  std::uint64_t size = 0;
-  RECORDSMITH_RETURN_IF_ERROR(file->size(&size));
-  std::vector<std::uint64_t> starts{0};
-  for (std::size_t i = 1; i < wanted; ++i) {
-    const std::uint64_t nominal = std::max(size / wanted * i, starts.back() + 1);
-    RecordCursor cursor(std::make_unique<FileStream>(file, nominal), file->path(), nominal);
-    bool found = false;
-    RECORDSMITH_RETURN_IF_ERROR(cursor.resynchronise(&found, kFarthestBoundary));
-    if (!found) break;
-    starts.push_back(cursor.offset());
-  }
-  starts.push_back(size);
-  stretches->resize(starts.size() - 1);
-  for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
-    (*stretches)[i].begin = starts[i];
-    (*stretches)[i].end = starts[i + 1];
-  }
-  return Status::ok();
-}
-
-Status verify_in_order(const std::shared_ptr<const File>& file, Compression compression, std::uint64_t* records) {
-  RecordCursor cursor(open_stream(file, compression), file->path());
-  RecordBlock block;
-  *records = 0;
-  for (;;) {
-    RECORDSMITH_RETURN_IF_ERROR(cursor.next_block(~std::size_t{0}, kReadBytes, &block));
-    if (block.empty()) return Status::ok();
-    for (std::size_t i = 0; i < block.size(); ++i, ++*records) {
-      RECORDSMITH_RETURN_IF_ERROR(check_payload(block[i], file->path()));
-    }
-  }
-}
-
-}  // namespace
-
-Status verify_file(std::shared_ptr<const File> file, Compression compression, unsigned threads,
-                   std::uint64_t* records) {
-  constexpr std::uint64_t kWorthAThread = std::uint64_t{4} << 20;
-  std::uint64_t size = 0;
-  if (file->is_seekable()) RECORDSMITH_RETURN_IF_ERROR(file->size(&size));
-  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(threads, size / kWorthAThread));
-  std::vector<Stretch> stretches;
-  if (compression != Compression::kNone || wanted < 2 || !cut_into_stretches(file, wanted, &stretches).is_ok()) {
-    return verify_in_order(file, compression, records);
-  }
-  std::atomic<std::size_t> next_stretch = 0;
-  run_on_threads(stretches.size(), [&] {
-    for (std::size_t i; (i = next_stretch.fetch_add(1)) < stretches.size();) {
-      try {
-        check_stretch(file, &stretches[i]);
-      } catch (const std::bad_alloc&) {
-        stretches[i].failure = out_of_memory("read a record");
-      }
-    }
-  });
-  *records = 0;
-  for (Stretch& stretch : stretches) {
-    *records += stretch.records;
-    if (!stretch.failure.is_ok()) {
-      if (stretch.failure.failure().record != kUnknown) stretch.failure.failure().record = *records;
-      return std::move(stretch.failure);
-    }
-    if (!stretch.met_end) return verify_in_order(file, compression, records);  // a guessed beginning was none
-  }
   return Status::ok();
 }
 

@@ -10,49 +10,49 @@
 namespace recordsmith {
 namespace {
 
-// The copy that this thread is in the middle of. Plain data: the handler reads it.
-struct GuardedCopy {
+// What this thread is in the middle of. Plain data: the handler reads it.
+struct GuardedWork {
   sigjmp_buf escape;
-  const std::uint8_t* begin = nullptr;  // null: no copy under way
+  const std::uint8_t* begin = nullptr;  // null: no bytes given out
   const std::uint8_t* end = nullptr;
   bool is_passing_on = false;  // a fault that is not ours is with the previous handler
 };
-thread_local GuardedCopy guarded;
+thread_local GuardedWork current;
 
 std::mutex arming;
 struct sigaction previous;
 
 void on_bus_error(int signal, siginfo_t* info, void* context) {
   const auto* at = static_cast<const std::uint8_t*>(info->si_addr);
-  if (guarded.begin != nullptr && at >= guarded.begin && at < guarded.end) {
-    guarded.begin = nullptr;
-    siglongjmp(guarded.escape, 1);
+  if (current.begin != nullptr && at >= current.begin && at < current.end) {
+    current.begin = nullptr;
+    siglongjmp(current.escape, 1);
   }
   // Not ours: as if this handler were not there. If the previous one comes back here, end as the system would.
   const bool has_handler = (previous.sa_flags & SA_SIGINFO) != 0
                                ? previous.sa_sigaction != nullptr
                                : previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN;
-  if (!has_handler || guarded.is_passing_on) {
+  if (!has_handler || current.is_passing_on) {
     struct sigaction standard = {};
     standard.sa_handler = SIG_DFL;
     sigaction(signal, &standard, nullptr);
     return;  // the instruction faults again
   }
-  guarded.is_passing_on = true;
+  current.is_passing_on = true;
   if ((previous.sa_flags & SA_SIGINFO) != 0) {
     previous.sa_sigaction(signal, info, context);
   } else {
     previous.sa_handler(signal);
   }
-  guarded.is_passing_on = false;
+  current.is_passing_on = false;
 }
 
 }  // namespace
 
 void MappedFile::arm() {
-  struct sigaction current = {};
-  if (sigaction(SIGBUS, nullptr, &current) == 0 && (current.sa_flags & SA_SIGINFO) != 0 &&
-      current.sa_sigaction == &on_bus_error) {
+  struct sigaction found_now = {};
+  if (sigaction(SIGBUS, nullptr, &found_now) == 0 && (found_now.sa_flags & SA_SIGINFO) != 0 &&
+      found_now.sa_sigaction == &on_bus_error) {
     return;
   }
   const std::lock_guard lock(arming);
@@ -77,17 +77,42 @@ MappedFile::~MappedFile() { munmap(const_cast<std::uint8_t*>(data_), size_); }
 
 void MappedFile::forget() const { madvise(const_cast<std::uint8_t*>(data_), size_, MADV_DONTNEED); }
 
-bool MappedFile::copy(std::uint64_t offset, void* to, std::size_t size) const {
-  if (offset > size_ || size > size_ - offset) return false;
-  if (size == 0) return true;
-  guarded.begin = data_ + offset;
-  guarded.end = guarded.begin + size;
-  if (sigsetjmp(guarded.escape, 0) != 0) return false;
-  std::memcpy(to, data_ + offset, size);
-  // The compiler must not move the copy past the end of the guard.
+bool MappedFile::guarded(void (*work)(void*), void* context) {
+  current.begin = nullptr;
+  if (sigsetjmp(current.escape, 0) != 0) return false;
+  work(context);
+  // The compiler must not move any of the work past the end of the guard.
   __asm__ volatile("" ::: "memory");
-  guarded.begin = nullptr;
+  current.begin = nullptr;
   return true;
+}
+
+const std::uint8_t* MappedFile::bytes(std::uint64_t offset, std::size_t size) const {
+  if (offset > size_ || size > size_ - offset) return nullptr;
+  current.begin = data_ + offset;
+  current.end = current.begin + size;
+  __asm__ volatile("" ::: "memory");
+  return current.begin;
+}
+
+bool MappedFile::copy(std::uint64_t offset, void* to, std::size_t size) const {
+  struct Copy {
+    const MappedFile* from;
+    std::uint64_t offset;
+    void* to;
+    std::size_t size;
+    volatile bool is_done;
+  } copy{this, offset, to, size, false};
+  guarded(
+      [](void* context) {
+        auto* wanted = static_cast<Copy*>(context);
+        const std::uint8_t* from = wanted->from->bytes(wanted->offset, wanted->size);
+        if (from == nullptr) return;
+        std::memcpy(wanted->to, from, wanted->size);
+        wanted->is_done = true;
+      },
+      &copy);
+  return copy.is_done;
 }
 
 }  // namespace recordsmith

@@ -2,9 +2,9 @@
 //
 // A system call for each of many small records costs more than the records. A mapping has no such cost, but touching a
 // page that the file no longer has (another process cut it short) raises SIGBUS, which ends a process that is not
-// prepared. So the mapping itself is never handed out: copy() is the only way in, it runs under a signal handler that
-// turns the fault into `false`, and whatever is checked or parsed is the private copy. Faults that are not ours go to
-// the handler that was there before.
+// prepared. So the mapping is open only to work that runs guarded: a signal handler turns the fault into `false`. All
+// that such work may do is to copy bytes out; whatever is checked or parsed is the private copy, since the bytes may
+// change at any time. Faults that are not ours go to the handler that was there before.
 //
 // Any number of threads may copy at once.
 #pragma once
@@ -25,6 +25,14 @@ class MappedFile {
 
   // Copies [offset, offset + size). False if that is not in the mapping, or not in the file any more.
   bool copy(std::uint64_t offset, void* to, std::size_t size) const;
+
+  // Runs work(context), and ends it at a fault in the bytes that it was given last: false then. Since the work may be
+  // left at any instruction, it must own nothing (no memory, no locks, nothing with a destructor), and what it leaves
+  // behind for the caller to see must be volatile. One guard for many copies costs less than the smallest of them.
+  static bool guarded(void (*work)(void*), void* context);
+
+  // For guarded work only, and until it asks again: these bytes, or null if they are not in the mapping.
+  const std::uint8_t* bytes(std::uint64_t offset, std::size_t size) const;
 
   // Asks the processor to have these bytes at hand soon. Cannot fault.
   void prefetch(std::uint64_t offset, std::size_t size) const {

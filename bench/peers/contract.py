@@ -86,6 +86,6 @@ class Picks(Protocol):
 class Verifies(Protocol):
     """A peer that checks whole files."""
 
-    def verify(self, path: Path, *, threads: int) -> int:
-        """Check both CRCs of every record of a plain file; the number of records."""
+    def verify(self, paths: Sequence[Path], *, threads: int) -> int:
+        """Check both CRCs of every record of plain files; the number of records."""
         ...

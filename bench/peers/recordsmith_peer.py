@@ -1,4 +1,4 @@
-"""recordsmith, used through its public names only (but for `_core.verify_file`, which has no public name yet)."""
+"""recordsmith, used through its public names only."""
 
 from __future__ import annotations
 
@@ -120,10 +120,9 @@ class RecordsmithPeer:
 
         return pick
 
-    def verify(self, path: Path, *, threads: int) -> int:
+    def verify(self, paths: Sequence[Path], *, threads: int) -> int:
         """See `Verifies`."""
-        core: Any = importlib.import_module("recordsmith._core")
-        return int(core.verify_file(str(path), "none", threads))
+        return int(self._rs.open([str(path) for path in paths]).verify(threads))
 
 
 def _bench_column(column: Any) -> Column:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bench.tasks.context import Context
 
 METHOD = (
-    "All four shards, one after the other. The limit is measured in the same process: numpy adds up the mapped bytes "
+    "All four shards. The limit is measured in the same process: numpy adds up the mapped bytes "
     "of the files, eight at a time, and does nothing else. With a fresh mapping the files are mapped inside the "
     "timing, as anyone has to who opens a file, and the target is held against that; with a warm mapping they were "
     "mapped and touched before, which no reader of a new file can reach. Each with one thread, and with two threads."

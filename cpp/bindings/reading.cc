@@ -1,16 +1,15 @@
-// Files: records in order, batches, offsets, records at places, and the census for schema inference.
+// Files: records in order, batches, offsets, verification, and the census for schema inference.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "../batch_stream.h"
 #include "../feature_census.h"
 #include "../framing.h"
 #include "../inflate_source.h"
-#include "../record_access.h"
+#include "../verification.h"
 #include "array_export.h"
 #include "parts.h"
 #include "status.h"
@@ -19,17 +18,6 @@ namespace recordsmith {
 namespace {
 
 constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
-
-// Runs `work` without the GIL and raises what it reports.
-template <typename Work>
-void run(Work work) {
-  Status status;
-  {
-    const nb::gil_scoped_release released;
-    status = work();
-  }
-  raise_if_failed(status);
-}
 
 nb::bytes bytes_of(const RecordView& record) { return nb::bytes(record.data, static_cast<std::size_t>(record.length)); }
 
@@ -144,131 +132,12 @@ nb::tuple scan(const nb::str& given, const std::string& compression, bool verify
   return nb::make_tuple(export_offsets(offsets), compression_name(found));
 }
 
-std::uint64_t verify(const nb::str& given, const std::string& compression, unsigned threads) {
-  const std::string path = path_of(given);
+std::uint64_t verify(const nb::list& paths, const std::vector<std::string>& compressions, unsigned threads) {
   std::uint64_t records = 0;
-  run([&] {
-    std::shared_ptr<const File> file;
-    Compression found = Compression::kNone;
-    RECORDSMITH_RETURN_IF_ERROR(open_input({path, compression_of(compression)}, &file, &found));
-    return verify_file(file, found, threads, &records);
-  });
+  const std::vector<InputFile> inputs = inputs_of(paths, compressions);
+  run([&] { return verify_files(inputs, {.threads = threads}, &records); });
   return records;
 }
-
-using Uint32Array = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Uint64Array = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-// Plain files kept open for reading records at places that an index gives.
-class FileSet {
- public:
-  explicit FileSet(const nb::list& paths) : paths_(paths_of(paths)), files_(paths_.size()) {}
-
-  nb::list read(Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers, bool verify) {
-    const std::vector<RecordPlace> places = places_of(files, offsets, lengths, numbers);
-    const std::vector<std::shared_ptr<const File>> open_files = files_;
-    std::uint64_t total = 0;
-    raise_if_failed(check_places(open_files, places, &total));
-    // The bytes objects are filled in place: nobody else knows them yet.
-    nb::list payloads;
-    std::vector<std::uint8_t*> targets;
-    targets.reserve(places.size());
-    for (const RecordPlace& place : places) {
-      PyObject* payload = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(place.length));
-      if (payload == nullptr) throw nb::python_error();
-      payloads.append(nb::steal(payload));
-      targets.push_back(reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(payload)));
-    }
-    run([&] { return read_payloads(open_files, places, verify, std::thread::hardware_concurrency(), targets); });
-    count_pages(places.size(), total);
-    return payloads;
-  }
-
-  // The records with their framing, one after the other.
-  nb::object frames(Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers, bool verify) {
-    Buffer bytes;
-    std::vector<RecordView> records;
-    const std::vector<RecordPlace> places = places_of(files, offsets, lengths, numbers);
-    const std::vector<std::shared_ptr<const File>> open_files = files_;
-    std::uint64_t total = 0;
-    run([&] {
-      RECORDSMITH_RETURN_IF_ERROR(check_places(open_files, places, &total));
-      return read_records(open_files, places, verify, &bytes, &records);
-    });
-    count_pages(places.size(), total);
-    return export_bytes(std::move(bytes), static_cast<std::size_t>(total));
-  }
-
-  // Lets go of the pages of all files, unless they are few.
-  void forget() {
-    touched_ = 0;
-    std::uint64_t mapped = 0;
-    for (const std::shared_ptr<const File>& file : files_) {
-      std::uint64_t size = 0;
-      if (file != nullptr && file->size(&size).is_ok()) mapped += size;
-    }
-    if (mapped <= kPagesBudget) return;
-    for (const std::shared_ptr<const File>& file : files_) {
-      if (file != nullptr) file->forget();
-    }
-  }
-
-  nb::list decode(const Plan& plan, Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers,
-                  bool verify) {
-    Buffer bytes;
-    std::vector<RecordView> records;
-    const std::vector<RecordPlace> places = places_of(files, offsets, lengths, numbers);
-    const std::vector<std::shared_ptr<const File>> open_files = files_;
-    BatchDecoder decoder(plan.plan);
-    run([&] {
-      RECORDSMITH_RETURN_IF_ERROR(read_records(open_files, places, verify, &bytes, &records));
-      decoder.start(records.size());
-      for (std::size_t i = 0; i < records.size(); ++i) {
-        Status status = decoder.add(records[i].data, records[i].length);
-        if (!status.is_ok()) {
-          return std::move(status).at(paths_[files.data()[i]], records[i].offset, records[i].number);
-        }
-      }
-      return Status::ok();
-    });
-    count_pages(places.size(), bytes.capacity());
-    return export_columns(decoder.finish());
-  }
-
- private:
-  // Pages of a mapping count as memory of the process until they are let go of; and those that are still there are
-  // worth keeping, because random places are asked for again. `touched` is what may have been added to them.
-  static constexpr std::uint64_t kPage = 4096;
-  static constexpr std::uint64_t kPagesBudget = std::uint64_t{128} << 20;
-
-  void count_pages(std::size_t records, std::uint64_t bytes) {
-    touched_ += records * kPage + bytes;
-    if (touched_ >= kPagesBudget) forget();
-  }
-
-  // The places, with their files open.
-  std::vector<RecordPlace> places_of(Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers) {
-    const std::size_t count = files.shape(0);
-    if (offsets.shape(0) != count || lengths.shape(0) != count || numbers.shape(0) != count) {
-      throw nb::value_error("the arrays of places differ in length");
-    }
-    std::vector<RecordPlace> places(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      places[i] = {files.data()[i], offsets.data()[i], lengths.data()[i], numbers.data()[i]};
-      if (places[i].file >= files_.size()) throw nb::index_error("no such file in the set");
-      if (files_[places[i].file] == nullptr) {
-        std::shared_ptr<File> opened;
-        raise_if_failed(File::open(paths_[places[i].file], &opened));
-        files_[places[i].file] = std::move(opened);
-      }
-    }
-    return places;
-  }
-
-  std::uint64_t touched_ = 0;  // bytes of the mappings since they were last let go of
-  std::vector<std::string> paths_;
-  std::vector<std::shared_ptr<const File>> files_;
-};
 
 nb::dict census_of(const nb::list& paths, const std::vector<std::string>& compressions, std::uint64_t records_per_file,
                    std::uint64_t bytes_per_file, bool verify, bool stop_at_damage) {
@@ -338,18 +207,8 @@ void bind_reading(nb::module_& module) {
           nb::arg("verify"), nb::arg("drop_last"), nb::arg("threads"))
       .def("next", &next_batch);
 
-  nb::class_<FileSet>(module, "FileSet")
-      .def(nb::init<const nb::list&>(), nb::arg("paths"))
-      .def("read", &FileSet::read, nb::arg("files"), nb::arg("offsets"), nb::arg("lengths"), nb::arg("numbers"),
-           nb::arg("verify"))
-      .def("forget", &FileSet::forget)
-      .def("frames", &FileSet::frames, nb::arg("files"), nb::arg("offsets"), nb::arg("lengths"), nb::arg("numbers"),
-           nb::arg("verify"))
-      .def("decode", &FileSet::decode, nb::arg("plan"), nb::arg("files"), nb::arg("offsets"), nb::arg("lengths"),
-           nb::arg("numbers"), nb::arg("verify"));
-
   module.def("scan_offsets", &scan, nb::arg("path"), nb::arg("compression"), nb::arg("verify"));
-  module.def("verify_file", &verify, nb::arg("path"), nb::arg("compression"), nb::arg("threads"));
+  module.def("verify_files", &verify, nb::arg("paths"), nb::arg("compressions"), nb::arg("threads"));
   module.def("census", &census_of, nb::arg("paths"), nb::arg("compressions"), nb::arg("records_per_file"),
              nb::arg("bytes_per_file"), nb::arg("verify"), nb::arg("stop_at_damage"));
   module.def(

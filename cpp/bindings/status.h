@@ -12,4 +12,15 @@ namespace nb = nanobind;
 // Raises what recordsmith.core_failures makes of a failure; does nothing if there is none. Needs the GIL.
 void raise_if_failed(const Status& status);
 
+// Runs `work` without the GIL and raises what it reports.
+template <typename Work>
+void run(Work work) {
+  Status status;
+  {
+    const nb::gil_scoped_release released;
+    status = work();
+  }
+  raise_if_failed(status);
+}
+
 }  // namespace recordsmith

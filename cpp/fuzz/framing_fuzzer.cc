@@ -14,6 +14,7 @@
 #include "crc32c.h"
 #include "framing.h"
 #include "fuzz_input.h"
+#include "verification.h"
 
 namespace recordsmith::fuzz {
 namespace {
@@ -108,9 +109,17 @@ void check_file(const Content& content, const std::vector<Expected>& expected, b
     if (stored != masked_crc32c(content.data() + record.offset + kHeaderBytes, record.length)) break;
     ++sound;
   }
-  std::uint64_t verified = 0;
-  REQUIRE(verify_file(file, Compression::kNone, threads, &verified).is_ok() == (clean && sound == expected.size()));
-  REQUIRE(verified == sound);
+  // Many stretches in few bytes, and pieces that cut records and their framing everywhere.
+  for (const std::uint64_t stretch : {std::uint64_t{1} << 20, std::uint64_t{100}}) {
+    for (const std::size_t piece : {std::size_t{1} << 16, std::size_t{7}}) {
+      std::uint64_t verified = 0;
+      const Status status =
+          verify_files({{file->path(), Compression::kNone}}, {threads, stretch, stretch, piece}, &verified);
+      REQUIRE(status.is_ok() == (clean && sound == expected.size()));
+      REQUIRE(verified == sound);
+      if (!status.is_ok()) REQUIRE(status.failure().record == sound);
+    }
+  }
 }
 
 }  // namespace

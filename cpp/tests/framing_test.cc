@@ -123,26 +123,15 @@ TEST(after_damage_the_next_record_is_found) {
   }
 }
 
-TEST(offsets_and_verdicts_of_files) {
+TEST(offsets_of_files) {
   const TemporaryFolder folder;
   const std::string large(100'000, 'x');
-  Content content = framed({"one", large, "", large, "five"});
-  const std::shared_ptr<File> file = opened(folder.write("sound", content));
+  const std::shared_ptr<File> file = opened(folder.write("sound", framed({"one", large, "", large, "five"})));
   const std::vector<std::uint64_t> expected{0, 19, 100'035, 100'051, 200'067, 200'087};
   for (const bool verify : {true, false}) {
     std::vector<std::uint64_t> offsets;
     CHECK_OK(scan_offsets(file, Compression::kNone, verify, &offsets));
     CHECK(offsets == expected);
-  }
-  content[150'000] ^= 1;
-  const std::shared_ptr<File> damaged = opened(folder.write("damaged", content));
-  for (const unsigned threads : {1u, 2u, 4u}) {
-    std::uint64_t records = 0;
-    CHECK_OK(verify_file(file, Compression::kNone, threads, &records));
-    CHECK_EQUAL(records, 5u);
-    const Status status = verify_file(damaged, Compression::kNone, threads, &records);
-    CHECK(!status.is_ok() && status.failure().code == Code::kCorruptData);
-    CHECK_EQUAL(records, 3u);
   }
 }
 

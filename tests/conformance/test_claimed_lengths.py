@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ import numpy, recordsmith as rs
 from recordsmith import errors, index
 from recordsmith.dataset import inference
 
-path, spare = sys.argv[1], int(sys.argv[2])
+path, spare, left_out = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
 schema = rs.Schema({"n": rs.Scalar("int64")})
 ways = {
     "reader": lambda: [len(payload) for payload in rs.RecordReader(path)],
@@ -65,6 +66,8 @@ limit = pages * resource.getpagesize() + spare
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 outcomes = {}
 for name, way in ways.items():
+    if name in left_out:
+        continue
     try:
         outcomes[name] = ["nothing", way()]
     except Exception as error:
@@ -74,10 +77,12 @@ print(json.dumps(outcomes))
 SPARE = 200 << 20
 
 
-def outcomes(path: Path) -> dict[str, list[Any]]:
-    finished = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(path), str(SPARE)], capture_output=True, text=True, check=False
-    )
+VERIFYING = ("verify", "verify on threads")
+
+
+def outcomes(path: Path, *, left_out: Sequence[str] = ()) -> dict[str, list[Any]]:
+    command = [sys.executable, "-c", PROGRAM, str(path), str(SPARE), *left_out]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
     assert finished.returncode == 0, finished.stderr
     found: dict[str, list[Any]] = json.loads(finished.stdout)
     return found
@@ -123,8 +128,13 @@ def test_a_length_that_the_file_really_has_and_the_memory_does_not(name: str, tm
             file.truncate(len(content) + LENGTHS[name] + 4)
     except OSError as error:
         pytest.skip(f"this file system holds no file of that size: {error}")
-    found = outcomes(path)
+    # Verification takes no memory for it, but reading 2^40 bytes takes minutes.
+    found = outcomes(path, left_out=VERIFYING if name == "2^40" else ())
     # The index needs the headers alone.
     assert found.pop("index") == ["nothing", 2]
+    for way in found.keys() & VERIFYING:
+        raised, message = found.pop(way)
+        assert raised == "CorruptRecordError", message
+        assert "record 1, byte" in message
     for way, (raised, message) in found.items():
         assert raised in ("MemoryError", "OSError"), (way, raised, message)

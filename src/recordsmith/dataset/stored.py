@@ -24,7 +24,7 @@ from recordsmith.errors import (
     import_extra,
     list_names,
 )
-from recordsmith.index import FRAMING_BYTES, ShardIndex, load_index
+from recordsmith.index import ShardIndex, load_index
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
 
@@ -169,12 +169,12 @@ class StoredDataset:
 
     def verify(self, threads: int | None = None) -> int:
         """Check both checksums of every record of all files, and return how many records there are."""
-        count = threads or os.cpu_count() or 1
-        return sum(_core.verify_file(file, self._compression, count) for file in self.files)
+        compressions = [self._compression] * len(self.files)
+        return _core.verify_files(list(self.files), compressions, threads or os.cpu_count() or 1)
 
     def place_of(self, number: int) -> tuple[str, int]:
         """Return the file that a record is in, and its number in that file."""
-        files, _, _, within = self._places().at(self._numbers([number]))
+        files, within = self._places().at(self._numbers([number]))
         return self.files[int(files[0])], int(within[0])
 
     # --- tables ---
@@ -256,8 +256,12 @@ class StoredDataset:
 
     def _numbers(self, keys: Any) -> npt.NDArray[np.int64]:
         """Return record numbers counted over all files; negative ones count from the end."""
-        asked = np.asarray(keys)
         rows = self._range()
+        if type(keys) is list:
+            plain = _core.record_numbers(keys, rows.start, rows.step, len(rows))
+            if plain is not None:
+                return plain
+        asked = np.asarray(keys)
         if asked.dtype.kind == "O" and all(isinstance(key, int) for key in asked.flat):
             asked = np.clip(asked, -(2**62), 2**62).astype(np.int64)  # far outside in any case
         if asked.size and asked.dtype.kind not in "iu":
@@ -275,10 +279,8 @@ class StoredDataset:
     def _decode(self, numbers: npt.NDArray[np.int64]) -> Batch:
         plan = self._plan()
         try:
-            if all(index.compression == "none" for index in self._places().indexes):
-                parts = self._with_fresh_index(
-                    lambda table: table.file_set.decode(plan, *table.at(numbers), self._verify)
-                )
+            if self._places().is_plain:
+                parts = self._with_fresh_index(lambda table: table.files.decode(plan, numbers, self._verify))
             else:
                 parts = self._decode_payloads(plan, numbers)
         except SchemaMismatchError as error:
@@ -292,22 +294,24 @@ class StoredDataset:
         except RecordsmithError as error:
             if error.record is not None and error.path is None:
                 # The core counted within the payloads it was given.
-                files, offsets, _, within = self._places().at(numbers[error.record : error.record + 1])
+                table = self._places()
+                files, within = table.at(numbers[error.record : error.record + 1])
                 error.record = int(within[0])
-                error.at(path=self.files[int(files[0])], offset=int(offsets[0]))
+                offset = int(table.indexes[int(files[0])].offsets[error.record])
+                error.at(path=self.files[int(files[0])], offset=offset)
             raise
 
     def _payloads(self, numbers: npt.NDArray[np.int64]) -> list[bytes]:
         table = self._places()
-        if all(index.compression == "none" for index in table.indexes):
-            return self._with_fresh_index(lambda places: places.file_set.read(*places.at(numbers), self._verify))
+        if table.is_plain:
+            return self._with_fresh_index(lambda places: places.files.read(numbers, self._verify))
         payloads: list[bytes] = [b""] * len(numbers)
-        files, _, _, within = table.at(numbers)
+        files, within = table.at(numbers)
         for file in np.unique(files).tolist():
             asked = np.flatnonzero(files == file)
             index = table.indexes[file]
             if index.compression == "none":
-                read = table.file_set.read(*table.at(numbers[asked]), self._verify)
+                read = table.files.read(numbers[asked], self._verify)
             else:
                 read = self._compressed.read(index, within[asked].tolist())
             for position, payload in zip(asked.tolist(), read, strict=True):
@@ -343,19 +347,11 @@ class _PlaceTable:
         self.indexes = indexes
         self.starts = np.concatenate([[0], np.cumsum([index.records for index in indexes])]).astype(np.int64)
         self.records = int(self.starts[-1])
-        self.file_set = _core.FileSet([index.path for index in indexes])
-        # Each file has one offset more than records, so record n of all, in file f, begins at _offsets[n + f].
-        self._offsets = np.concatenate([index.offsets for index in indexes])
+        self.is_plain = all(index.compression == "none" for index in indexes)
+        # Reads by number, at the plain files of them.
+        self.files = _core.IndexedFiles([index.path for index in indexes], [index.offsets for index in indexes])
 
-    def at(
-        self, numbers: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-        """Return file, offset, length and number within the file of each of these records."""
-        if len(numbers) and int(numbers.max()) >= self.records:  # the files were indexed anew, and are shorter
-            raise IndexError(f"there is no record {int(numbers.max())}: the dataset has {self.records} now")
+    def at(self, numbers: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int64]]:
+        """Return the file of each of these records, and its number within the file."""
         files = np.searchsorted(self.starts, numbers, side="right") - 1
-        position = numbers + files
-        offsets = self._offsets[position]
-        lengths = self._offsets[position + 1] - offsets - np.uint64(FRAMING_BYTES)
-        within = numbers - self.starts[files]
-        return files.astype(np.uint32), offsets, lengths, within.astype(np.uint64)
+        return files, numbers - self.starts[files]

@@ -298,7 +298,7 @@ class Staging:
             _cut(self.path(name), length, self.folder)
         _cut_to_whole_lines(self.path("journal.jsonl"), self.chunks + self.complete)
         _cut_to_whole_lines(self.path("shards.jsonl"), None)
-        if self.bytes and _core.verify_file(self.path("records"), "none", os.cpu_count() or 1) != self.rows:
+        if self.bytes and _core.verify_files([self.path("records")], ["none"], os.cpu_count() or 1) != self.rows:
             raise _damaged(self.folder)
         os.makedirs(self.path("shards"), exist_ok=True)
 

@@ -1,0 +1,220 @@
+// Records at places that an index gives, and by their numbers.
+#include "../record_access.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
+
+#include <thread>
+
+#include "../column_batch.h"
+#include "array_export.h"
+#include "parts.h"
+#include "status.h"
+
+namespace recordsmith {
+namespace {
+
+using Uint32Array = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Uint64Array = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Int64Array = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Plain files kept open, and records of theirs.
+class OpenFiles {
+ public:
+  // Lets go of the pages of all files, unless they are few.
+  void forget() {
+    touched_ = 0;
+    std::uint64_t mapped = 0;
+    for (const std::shared_ptr<const File>& file : files()) {
+      std::uint64_t size = 0;
+      if (file != nullptr && file->size(&size).is_ok()) mapped += size;
+    }
+    if (mapped <= kPagesBudget) return;
+    for (const std::shared_ptr<const File>& file : files()) {
+      if (file != nullptr) file->forget();
+    }
+  }
+
+ protected:
+  ~OpenFiles() = default;
+  virtual Files files() const = 0;
+
+  nb::object payloads_at(const std::vector<RecordPlace>& places, bool verify) {
+    std::uint64_t total = 0;
+    raise_if_failed(check_places(files(), places, &total));
+    // The bytes objects are filled in place: nobody else knows them yet.
+    const nb::object payloads = nb::steal(PyList_New(static_cast<Py_ssize_t>(places.size())));
+    if (!payloads.is_valid()) throw nb::python_error();
+    std::vector<std::uint8_t*> targets(places.size());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      PyObject* payload = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(places[i].length));
+      if (payload == nullptr) throw nb::python_error();
+      PyList_SET_ITEM(payloads.ptr(), static_cast<Py_ssize_t>(i), payload);
+      targets[i] = reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(payload));
+    }
+    run([&] { return read_payloads(files(), places, verify, std::thread::hardware_concurrency(), targets); });
+    count_pages(places.size(), total);
+    return payloads;
+  }
+
+  // The records with their framing, one after the other.
+  nb::object frames_at(const std::vector<RecordPlace>& places, bool verify) {
+    Buffer bytes;
+    std::vector<RecordView> records;
+    std::uint64_t total = 0;
+    run([&] {
+      RECORDSMITH_RETURN_IF_ERROR(check_places(files(), places, &total));
+      return read_records(files(), places, verify, &bytes, &records);
+    });
+    count_pages(places.size(), total);
+    return export_bytes(std::move(bytes), static_cast<std::size_t>(total));
+  }
+
+  nb::list columns_at(const Plan& plan, const std::vector<RecordPlace>& places, bool verify) {
+    Buffer bytes;
+    std::vector<RecordView> records;
+    BatchDecoder decoder(plan.plan);
+    run([&] {
+      RECORDSMITH_RETURN_IF_ERROR(read_records(files(), places, verify, &bytes, &records));
+      decoder.start(records.size());
+      for (std::size_t i = 0; i < records.size(); ++i) {
+        Status status = decoder.add(records[i].data, records[i].length);
+        if (!status.is_ok()) {
+          return std::move(status).at(files()[places[i].file]->path(), records[i].offset, records[i].number);
+        }
+      }
+      return Status::ok();
+    });
+    count_pages(places.size(), bytes.capacity());
+    return export_columns(decoder.finish());
+  }
+
+ private:
+  // Pages of a mapping count as memory of the process until they are let go of; and those that are still there are
+  // worth keeping, because random places are asked for again. `touched` is what may have been added to them.
+  static constexpr std::uint64_t kPage = 4096;
+  static constexpr std::uint64_t kPagesBudget = std::uint64_t{128} << 20;
+
+  void count_pages(std::size_t records, std::uint64_t bytes) {
+    touched_ += records * kPage + bytes;
+    if (touched_ >= kPagesBudget) forget();
+  }
+
+  std::uint64_t touched_ = 0;  // bytes of the mappings since they were last let go of
+};
+
+// Records at places that the caller knows.
+class FileSet final : public OpenFiles {
+ public:
+  explicit FileSet(const nb::list& paths) : files_(paths_of(paths)) {}
+
+  nb::object read(Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers, bool verify) {
+    return payloads_at(places_of(files, offsets, lengths, numbers), verify);
+  }
+  nb::object frames(Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers, bool verify) {
+    return frames_at(places_of(files, offsets, lengths, numbers), verify);
+  }
+  nb::list decode(const Plan& plan, Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers,
+                  bool verify) {
+    return columns_at(plan, places_of(files, offsets, lengths, numbers), verify);
+  }
+
+ private:
+  Files files() const override { return files_.files(); }
+
+  // The places, with their files open.
+  std::vector<RecordPlace> places_of(Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers) {
+    const std::size_t count = files.shape(0);
+    if (offsets.shape(0) != count || lengths.shape(0) != count || numbers.shape(0) != count) {
+      throw nb::value_error("the arrays of places differ in length");
+    }
+    std::vector<RecordPlace> places(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      places[i] = {files.data()[i], offsets.data()[i], lengths.data()[i], numbers.data()[i]};
+      if (places[i].file >= files_.size()) throw nb::index_error("no such file in the set");
+      raise_if_failed(files_.open(places[i].file));
+    }
+    return places;
+  }
+
+  FileList files_;
+};
+
+std::vector<std::span<const std::uint64_t>> spans_of(const std::vector<Uint64Array>& arrays) {
+  std::vector<std::span<const std::uint64_t>> spans;
+  for (const Uint64Array& array : arrays) spans.emplace_back(array.data(), array.shape(0));
+  return spans;
+}
+
+// Records by number, counted over all files, each of which has an index.
+class IndexedFiles final : public OpenFiles {
+ public:
+  IndexedFiles(const nb::list& paths, std::vector<Uint64Array> offsets)
+      : offsets_(std::move(offsets)), table_(paths_of(paths), spans_of(offsets_)) {
+    if (offsets_.size() != paths.size()) throw nb::value_error("each file has an index");
+  }
+
+  nb::object read(Int64Array numbers, bool verify) { return payloads_at(places_of(numbers), verify); }
+  nb::list decode(const Plan& plan, Int64Array numbers, bool verify) {
+    return columns_at(plan, places_of(numbers), verify);
+  }
+
+ private:
+  Files files() const override { return table_.files().files(); }
+
+  std::vector<RecordPlace> places_of(Int64Array numbers) {
+    const std::span<const std::int64_t> wanted(numbers.data(), numbers.shape(0));
+    for (const std::int64_t number : wanted) {
+      if (number < 0 || static_cast<std::uint64_t>(number) >= table_.records()) {
+        throw nb::index_error(("there is no record " + std::to_string(number) + ": the dataset has " +
+                               std::to_string(table_.records()) + " now")
+                                  .c_str());
+      }
+    }
+    std::vector<RecordPlace> places;
+    raise_if_failed(table_.find(wanted, &places));
+    return places;
+  }
+
+  const std::vector<Uint64Array> offsets_;
+  RecordTable table_;
+};
+
+// Record numbers out of plain whole numbers that count within `rows` (of `count`, from `start`, in `step`), negative
+// ones from the end. None if one of them is something else, or outside: Python knows what to say.
+nb::object record_numbers(const nb::list& keys, std::int64_t start, std::int64_t step, std::int64_t count) {
+  PooledArray<std::int64_t> numbers;
+  numbers.reserve(keys.size() + 1, 0);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    PyObject* key = PyList_GET_ITEM(keys.ptr(), static_cast<Py_ssize_t>(i));
+    if (!PyLong_CheckExact(key)) return nb::none();
+    int overflow = 0;
+    const std::int64_t given = PyLong_AsLongLongAndOverflow(key, &overflow);
+    if (overflow != 0 || given < -count || given >= count) return nb::none();
+    numbers[i] = start + (given < 0 ? given + count : given) * step;
+  }
+  return export_int64s(std::move(numbers), keys.size());
+}
+
+}  // namespace
+
+void bind_record_access(nb::module_& module) {
+  nb::class_<FileSet>(module, "FileSet")
+      .def(nb::init<const nb::list&>(), nb::arg("paths"))
+      .def("read", &FileSet::read, nb::arg("files"), nb::arg("offsets"), nb::arg("lengths"), nb::arg("numbers"),
+           nb::arg("verify"))
+      .def("forget", &FileSet::forget)
+      .def("frames", &FileSet::frames, nb::arg("files"), nb::arg("offsets"), nb::arg("lengths"), nb::arg("numbers"),
+           nb::arg("verify"))
+      .def("decode", &FileSet::decode, nb::arg("plan"), nb::arg("files"), nb::arg("offsets"), nb::arg("lengths"),
+           nb::arg("numbers"), nb::arg("verify"));
+
+  nb::class_<IndexedFiles>(module, "IndexedFiles")
+      .def(nb::init<const nb::list&, std::vector<Uint64Array>>(), nb::arg("paths"), nb::arg("offsets"))
+      .def("read", &IndexedFiles::read, nb::arg("numbers"), nb::arg("verify"))
+      .def("decode", &IndexedFiles::decode, nb::arg("plan"), nb::arg("numbers"), nb::arg("verify"));
+
+  module.def("record_numbers", &record_numbers, nb::arg("keys"), nb::arg("start"), nb::arg("step"), nb::arg("count"));
+}
+
+}  // namespace recordsmith

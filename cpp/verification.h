@@ -1,0 +1,38 @@
+// Both CRCs of every record of whole files, on several threads.
+//
+// Where records begin is known only by walking from the file's beginning. So that several threads can work on one plain
+// file, it is cut into stretches at arbitrary bytes, and a thread starts its stretch with a guess: the first place at
+// which a header's length CRC holds. It checks the records that begin in its stretch, the last one to its end, and
+// notes where that was. When all stretches of a file are done, they are held against each other in order: each must
+// have begun where the one before ended. One that did not (its guess lay inside a record, say of a file in a file, or
+// there was nothing to guess from) is checked again from the right place. The outcome is that of one walk, always.
+//
+// A thread reads a cache-sized piece of the file at a time into a buffer of its own and walks over the records there;
+// of a record that the piece cuts in two, the CRC is continued in the next one, so that memory does not grow with
+// records. Reading beats a mapping here: measured over files in the page cache, 6.0 against 5.8 GB/s for records of 300
+// bytes, and 6.8 against 4.8 GB/s for those of 3 KB, since page faults cost more than copies. The first trouble of any
+// kind goes to a RecordCursor, which knows how to tell it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "byte_source.h"
+#include "status.h"
+
+namespace recordsmith {
+
+struct VerifyOptions {
+  unsigned threads = 1;
+  // For tests, which need many borders in few bytes.
+  std::uint64_t smallest_stretch = std::uint64_t{4} << 20;  // of a file that has to be shared
+  std::uint64_t usual_stretch = std::uint64_t{16} << 20;
+  std::size_t piece = std::size_t{256} << 10;  // what one read takes
+};
+
+// Checks the files and counts their records. On failure, which is the first one in the order of the files, *records
+// counts the sound records before it.
+Status verify_files(const std::vector<InputFile>& inputs, const VerifyOptions& options, std::uint64_t* records);
+
+}  // namespace recordsmith

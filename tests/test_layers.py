@@ -31,7 +31,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"dataset"}),
     frozenset({"facts"}),
     frozenset({"loader"}),
-    frozenset({"make"}),
+    frozenset({"making"}),
     frozenset({"doctor", "report"}),
     frozenset({"view", "cli", "__main__"}),
     frozenset({PUBLIC_FACE}),

@@ -18,7 +18,7 @@ FORMS = {"pictures": ["make, 2 workers"], "table": ["make, 2 workers"]}
 def prepare(subject: str, form: str) -> Callable[[Path, Path, int | None], None]:  # noqa: ARG001 - there is one form
     """Import what is needed, and return what does the work."""
     rs: Any = importlib.import_module("recordsmith")
-    importlib.import_module("recordsmith.make.maker")
+    importlib.import_module("recordsmith.making.maker")
     importlib.import_module("cv2" if subject == "pictures" else "pyarrow.csv")
 
     def pictures(source: Path, out: Path, _limit: int | None) -> None:

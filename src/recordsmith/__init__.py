@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from recordsmith.example import decode_example, decode_sequence_example, encode_example, encode_sequence_example
     from recordsmith.loader import Dataset, Loader, PipelineWarning
     from recordsmith.loader import open_dataset as open  # noqa: A004 - read as recordsmith.open
-    from recordsmith.make import finish, sources
-    from recordsmith.make.dataset_writer import DatasetWriter, write
-    from recordsmith.make.made_dataset import MadeDataset
-    from recordsmith.make.maker import make
+    from recordsmith.making import finish, sources
+    from recordsmith.making.dataset_writer import DatasetWriter, write
+    from recordsmith.making.made_dataset import MadeDataset
+    from recordsmith.making.maker import make
     from recordsmith.reader import RecordReader
     from recordsmith.schema import Bytes, Image, Label, Packed, Scalar, Schema, Sparse, Steps, Tensor, Text
     from recordsmith.text import Vocabulary
@@ -55,12 +55,12 @@ _SOURCES = {
     "CompressionError": "errors",
     "CorruptRecordError": "errors",
     "Dataset": "loader",
-    "DatasetWriter": "make.dataset_writer",
+    "DatasetWriter": "making.dataset_writer",
     "EncodeError": "errors",
     "Image": "schema",
     "Label": "schema",
     "Loader": "loader",
-    "MadeDataset": "make.made_dataset",
+    "MadeDataset": "making.made_dataset",
     "MissingExtraError": "errors",
     "NotTFRecordError": "errors",
     "Packed": "schema",
@@ -88,12 +88,12 @@ _SOURCES = {
     "decode_sequence_example": "example",
     "encode_example": "example",
     "encode_sequence_example": "example",
-    "finish": "make:finish",
+    "finish": "making:finish",
     "infer_schema": "dataset",
-    "make": "make.maker",
+    "make": "making.maker",
     "open": "loader:open_dataset",
-    "sources": "make:sources",
-    "write": "make.dataset_writer",
+    "sources": "making:sources",
+    "write": "making.dataset_writer",
 }
 
 __all__ = [  # noqa: RUF022 - in the order in which people meet them

@@ -20,7 +20,7 @@ from PIL import Image
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 import recordsmith as rs
-from tests.make.made_sources import Columns, file_digests
+from tests.making.made_sources import Columns, file_digests
 from tests.situations.preparing import normalised
 
 
@@ -218,7 +218,7 @@ def test_e4_class_weights_go_to_keras(tmp_path: Path):
     assert np.isfinite(history.history["loss"][0])
 
 
-# --- E5: data larger than memory, video in chunks (memory itself is measured in tests/make/test_memory.py) ---
+# --- E5: data larger than memory, video in chunks (memory itself is measured in tests/making/test_memory.py) ---
 
 
 def test_e5_rows_are_never_all_there_at_once(tmp_path: Path):

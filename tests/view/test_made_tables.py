@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from recordsmith.make.made_dataset import MadeDataset, MadeSplit
-from recordsmith.make.reject_reasons import RejectReason
+from recordsmith.making.made_dataset import MadeDataset, MadeSplit
+from recordsmith.making.reject_reasons import RejectReason
 from recordsmith.view.made_tables import made_json, made_renderable
 
 

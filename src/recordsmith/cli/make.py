@@ -23,7 +23,7 @@ from recordsmith.cli.make_values import (
 )
 
 if TYPE_CHECKING:
-    from recordsmith.make.source import Source
+    from recordsmith.making.source import Source
 
 __all__ = ["make"]
 
@@ -219,7 +219,7 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
     from recordsmith.cli.consoles import output_console, print_to
     from recordsmith.cli.progress import making_progress
     from recordsmith.facts import find_schema
-    from recordsmith.make.maker import make as make_dataset
+    from recordsmith.making.maker import make as make_dataset
     from recordsmith.view.made_tables import made_json, made_renderable
 
     if not sources:
@@ -266,7 +266,7 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
 def _source(paths: tuple[str, ...], options: dict[str, Any]) -> Source:
     """Return the source, with those of the options that are about it."""
     from recordsmith.errors import RecordsmithError
-    from recordsmith.make.sources.detect import kind_of, source_for
+    from recordsmith.making.sources.detect import kind_of, source_for
 
     asked = {its: options[ours] for ours, its in _OF_THE_SOURCE.items() if options[ours] not in (None, ())}
     given = paths[0] if len(paths) == 1 else list(paths)
@@ -288,7 +288,7 @@ def _resumable(output: str) -> Iterator[None]:
     """Say of what ends a run from outside whether, and how, it can go on."""
     from recordsmith.cli.consoles import error_console, print_to
     from recordsmith.errors import RecordsmithError
-    from recordsmith.make.staging import Staging
+    from recordsmith.making.staging import Staging
     from recordsmith.view.amounts import bytes_text
 
     advice = "What is finished is kept: run the same command with --resume, and it goes on from there."

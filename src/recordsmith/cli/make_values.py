@@ -14,7 +14,7 @@ import click
 from recordsmith.errors import RecordsmithError, did_you_mean
 
 if TYPE_CHECKING:
-    from recordsmith.make.finish import Finisher
+    from recordsmith.making.finish import Finisher
 
 __all__ = [
     "NearChoice",
@@ -141,7 +141,7 @@ def finishers(
     >>> [finisher.describe()["size"] for finisher in finishers([("text", 100)], [], [("title", 50)])]
     [100, 50]
     """
-    from recordsmith.make.finish import BpeIds, Tfidf, VocabularyIds
+    from recordsmith.making.finish import BpeIds, Tfidf, VocabularyIds
 
     features = [feature for feature, _ in (*vocabulary, *tokenize, *tfidf)]
     for feature in features:

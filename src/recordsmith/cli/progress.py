@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from recordsmith.make.progress import OnProgress, Progress
+    from recordsmith.making.progress import OnProgress, Progress
 
 __all__ = ["file_progress", "making_progress", "progress_line"]
 
@@ -48,7 +48,7 @@ def file_progress(action: str, paths: Sequence[str]) -> Iterator[Callable[[int],
 def making_progress() -> Iterator[OnProgress]:
     """Give what `rs.make` reports its progress to; it is shown on standard error.
 
-    >>> from recordsmith.make.progress import Progress
+    >>> from recordsmith.making.progress import Progress
     >>> with making_progress() as on_progress:
     ...     on_progress(Progress("reading", 512, 1024, "bytes", 10, 400, 0))
     """
@@ -145,7 +145,7 @@ class _Pace:
 def progress_line(progress: Progress, rate: float | None = None, seconds_left: float | None = None) -> str:
     """Say in one line how far a run is.
 
-    >>> from recordsmith.make.progress import Progress
+    >>> from recordsmith.making.progress import Progress
     >>> progress_line(Progress("reading", 512_000, 1_024_000, "bytes", 12_000, 400_000, 3), 4000.0, 3.2)
     'reading: 50 %, 12,000 rows, 4,000 rows/s, 400 KB, 3 rejects, about 4 s left'
     """

@@ -1,13 +1,36 @@
-"""What PyTorch and JAX cannot be given, said when the chain is built as far as that is known then."""
+"""What frameworks need of a loader, and what they cannot be given, as far as that is known when the chain is built."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
 from recordsmith.errors import PipelineError
+from recordsmith.loader.engine import Cursor
 from recordsmith.loader.plan import Plan
 from recordsmith.schema import Image
 from recordsmith.schema.strings import StringFeature
 
-__all__ = ["absent_values", "check_fed"]
+__all__ = ["Feeding", "absent_values", "check_fed"]
+
+
+class Feeding(Protocol):
+    """What a framework's output needs of a `Loader`."""
+
+    _next: Cursor
+    _reached: Cursor
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def _chain(self) -> Plan: ...
+    def _after(self, cursor: Cursor) -> Cursor: ...
+    def state(self) -> dict[str, Any]:
+        """Return the place that was reached."""
+        ...
+
+    def restore(self, state: Mapping[str, Any]) -> Any:
+        """Begin the next iteration at a place."""
+        ...
 
 
 def check_fed(plan: Plan, framework: str, verb: str) -> None:

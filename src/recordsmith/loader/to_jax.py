@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,11 +12,8 @@ from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, 
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import PipelineError, import_extra
 from recordsmith.loader.engine import feed
-from recordsmith.loader.framework_checks import absent_values, check_fed
+from recordsmith.loader.framework_checks import Feeding, absent_values, check_fed
 from recordsmith.loader.verbs.shuffle import check_whole_number
-
-if TYPE_CHECKING:
-    from recordsmith.loader.loader import Loader
 
 __all__ = ["JaxBatches", "RaggedArrays", "SparseArrays", "to_jax"]
 
@@ -48,7 +45,7 @@ class SparseArrays(NamedTuple):
     places: Any
 
 
-def to_jax(loader: Loader, *, device: Any, ahead: int) -> JaxBatches:
+def to_jax(loader: Feeding, *, device: Any, ahead: int) -> JaxBatches:
     """Return an iterable of a loader's batches on a device; see `Loader.to_jax`."""
     jax = import_extra("jax", extra="jax", purpose="Loader.to_jax")
     check_whole_number("The number of batches ahead", ahead, least=0)
@@ -59,7 +56,7 @@ def to_jax(loader: Loader, *, device: Any, ahead: int) -> JaxBatches:
 class JaxBatches:
     """A loader's batches as JAX arrays. Iterating again is a new epoch."""
 
-    def __init__(self, loader: Loader, jax: Any, device: Any, ahead: int) -> None:
+    def __init__(self, loader: Feeding, jax: Any, device: Any, ahead: int) -> None:
         self._loader = loader
         self._jax = jax
         self._device = device

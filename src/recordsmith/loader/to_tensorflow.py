@@ -11,25 +11,23 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from recordsmith.loader.engine import UnknownLengthError
+from recordsmith.loader.framework_checks import Feeding
 from recordsmith.loader.order import ENDLESS
 from recordsmith.loader.tensorflow_columns import Form, Part
 from recordsmith.loader.tensorflow_form import batch_form, fixed_rows
 from recordsmith.schema.export.tensorflow_features import import_tensorflow
-
-if TYPE_CHECKING:
-    from recordsmith.loader.loader import Loader
 
 __all__ = ["to_tensorflow"]
 
 _READY = 2  # batches that tf.data holds ready, so that a step of training does not wait for the handing over
 
 
-def to_tensorflow(loader: Loader) -> Any:
+def to_tensorflow(loader: Feeding) -> Any:
     """Return a tf.data.Dataset of a loader's batches; see `Loader.to_tf`."""
     tf = import_tensorflow("Loader.to_tf")
     plan = loader._chain()  # noqa: SLF001 - ours
@@ -66,7 +64,7 @@ def to_tensorflow(loader: Loader) -> Any:
     return dataset.prefetch(_READY)
 
 
-def _cardinality(loader: Loader) -> int | None:
+def _cardinality(loader: Feeding) -> int | None:
     """Return how many batches an iteration has; ENDLESS if it does not end, None if that is not known."""
     plan = loader._chain()  # noqa: SLF001 - ours
     if plan.drops_rows:
@@ -113,7 +111,7 @@ class _Cargo:
 class _Source:
     """The iterations over a loader that are under way, by number."""
 
-    def __init__(self, loader: Loader, form: Form, cargo: _Cargo) -> None:
+    def __init__(self, loader: Feeding, form: Form, cargo: _Cargo) -> None:
         self._loader = loader
         self._form = form
         self._cargo = cargo

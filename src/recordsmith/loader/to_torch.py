@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,10 +19,7 @@ from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, 
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import import_extra
 from recordsmith.loader.engine import Cursor, feed
-from recordsmith.loader.framework_checks import absent_values, check_fed
-
-if TYPE_CHECKING:
-    from recordsmith.loader.loader import Loader
+from recordsmith.loader.framework_checks import Feeding, absent_values, check_fed
 
 torch = import_extra("torch", extra="torch", purpose="Loader.to_torch")
 
@@ -67,7 +64,7 @@ class TorchBatches(torch.utils.data.IterableDataset):  # type: ignore[misc,name-
     (2, tensor([0, 1, 2]))
     """
 
-    def __init__(self, loader: Loader) -> None:
+    def __init__(self, loader: Feeding) -> None:
         super().__init__()
         check_fed(loader._chain(), _FRAMEWORK, "to_torch")  # noqa: SLF001 - ours
         self._loader = copy.copy(loader)

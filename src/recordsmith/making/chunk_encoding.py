@@ -1,0 +1,413 @@
+"""From a chunk of a source to framed records: loading, the user's function, encoding, and what is remembered of rows.
+
+This runs in the workers. What it returns depends on the chunk and the recipe alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith import _core
+from recordsmith.columns import ByteColumn
+from recordsmith.errors import EncodeError, RecordsmithError, did_you_mean, list_names
+from recordsmith.making.label_translation import Translations, translated
+from recordsmith.making.source import Chunk, Loaded, Reject
+from recordsmith.priorities import Uint64s
+from recordsmith.row_writing import RowWriter
+from recordsmith.schema import Schema
+from recordsmith.schema.conversion import is_missing, understand_column
+from recordsmith.schema.native import compile_plan
+
+__all__ = ["ChunkEncoder", "EncodedChunk", "Recipe", "mapped_rows"]
+
+_CHECKED_ROWS = 3  # of each chunk: decoded again and compared with what went in
+_LONGEST_VALUE = 200
+_ROWS_AT_ONCE = 256
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is done to every chunk.
+
+    Attributes:
+        schema: what the records hold.
+        function: the user's own, from a row to a row, to several rows, or to None for no row.
+        label: the feature whose values are counted by class.
+        stratum: the feature whose classes are to have the same shares in every split.
+        group: the column whose equal values stay in one split; the schema need not have it.
+        translations: class numbers of the source in the schema's numbering.
+        ignored: features that do not count when rows are compared for being identical.
+        cast: casts may lose information.
+        strict: the first bad row is an error and not a reject.
+    """
+
+    schema: Schema
+    function: Callable[[dict[str, Any]], Any] | None = None
+    label: str | None = None
+    stratum: str | None = None
+    group: str | None = None
+    translations: Translations = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+    cast: bool = False
+    strict: bool = False
+
+
+@dataclass
+class Classes:
+    """The classes of some rows by one feature.
+
+    Attributes:
+        values: the distinct classes.
+        code_of: which of them each row has; -1 for none.
+    """
+
+    values: list[Any]
+    code_of: npt.NDArray[np.int32]
+
+    @classmethod
+    def none(cls, rows: int) -> Classes:
+        """Return what rows without a class have."""
+        return cls([], np.full(rows, -1, np.int32))
+
+
+@dataclass
+class EncodedChunk:
+    """The records of a chunk, and what is remembered of each."""
+
+    frames: npt.NDArray[np.uint8]
+    offsets: Uint64s
+    digests: Uint64s
+    classes: Classes  # of the label
+    strata: Classes
+    groups: Uint64s | None
+    rejects: list[Reject]
+    source_rows: int
+    source_bytes: int
+    dropped: int = 0  # rows for which the user's function gave None
+    left_out: tuple[str, ...] = ()  # columns that the schema does not have
+
+    @property
+    def rows(self) -> int:
+        """How many records there are."""
+        return len(self.offsets) - 1
+
+
+class ChunkEncoder:
+    """Encodes chunks by one recipe."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._recipe = recipe
+        self._schema = recipe.schema
+        self._names = set(recipe.schema)
+
+    def encode(self, chunk: Chunk) -> EncodedChunk:
+        """Load a chunk and encode its rows; rows that do not fit the schema become rejects."""
+        loaded = chunk.load()
+        if self._recipe.strict and loaded.rejects:
+            raise _as_error(loaded.rejects[0])
+        if self._recipe.translations:
+            loaded.columns = translated(loaded.columns, self._recipe.translations)
+        rows = _Rows(loaded)
+        if self._recipe.function is not None:
+            rows = self._mapped(rows)
+        return self._encoded(rows, chunk.source_bytes, len(loaded.rejects) + loaded.rows)
+
+    def _mapped(self, rows: _Rows) -> _Rows:
+        function = self._recipe.function
+        mapped = _Rows(Loaded({}, 0, rows.places, rows.rejects))
+        mapped.mappings = []
+        for number, row in enumerate(rows.as_mappings()):
+            try:
+                results = _row_list(function(row)) if function is not None else [row]
+            except Exception as error:  # whatever the user's function does wrong is about this row
+                if self._recipe.strict:
+                    error.add_note(f"It was raised by the map function, for {rows.places.of(number)}.")
+                    raise
+                reason = f"The map function raised {type(error).__name__}: {error}"
+                mapped.reject(number, EncodeError(reason))
+                continue
+            mapped.dropped += not results
+            for result in results:
+                mapped.mappings.append(result)
+                mapped.origins.append(number)
+        return mapped
+
+    def _encoded(self, rows: _Rows, source_bytes: int, source_rows: int) -> EncodedChunk:
+        sink = _core.RecordSink()
+        left_out: tuple[str, ...] = ()
+        if rows.mappings is None:
+            left_out = tuple(name for name in rows.columns if name not in self._names and name != self._recipe.group)
+            kept = self._append_columns(sink, rows)
+        else:
+            kept = self._append_rows(sink, rows)
+        frames, offsets = sink.take()
+        encoded = EncodedChunk(
+            frames=frames,
+            offsets=offsets,
+            digests=_core.digest_frames(frames, offsets, list(self._recipe.ignored)),
+            classes=self._classes(self._recipe.label, frames, offsets),
+            strata=Classes.none(0),
+            groups=self._groups(rows, kept),
+            rejects=rows.rejects,
+            source_rows=source_rows,
+            source_bytes=source_bytes,
+            dropped=rows.dropped,
+            left_out=left_out,
+        )
+        same = self._recipe.stratum == self._recipe.label
+        encoded.strata = encoded.classes if same else self._classes(self._recipe.stratum, frames, offsets)
+        self._check_sample(encoded, rows, kept)
+        return encoded
+
+    def _append_columns(self, sink: _core.RecordSink, rows: _Rows) -> list[int] | None:
+        """Append all rows in one call; None for the kept ones means all of them."""
+        columns = {name: column for name, column in rows.columns.items() if name in self._names}
+        if rows.count == 0:
+            return None
+        if self._recipe.group is not None and self._lacks_group(rows):
+            return self._append_singly(sink, rows)
+        try:
+            count, parts = self._schema.columns_to_parts(columns, cast=self._recipe.cast)
+        except EncodeError as error:
+            if error.row is None:  # about the columns as such: every row would fail
+                raise
+            return self._append_singly(sink, rows)
+        sink.append_columns(compile_plan(self._schema), parts, count)
+        return None
+
+    def _append_singly(self, sink: _core.RecordSink, rows: _Rows) -> list[int]:
+        rows.mappings = rows.as_mappings()
+        rows.origins = list(range(rows.count))
+        return self._append_rows(sink, rows)
+
+    def _append_rows(self, sink: _core.RecordSink, rows: _Rows) -> list[int]:
+        """Append rows one by one, and return which of them were kept."""
+        waiting = self._stored_rows(rows)
+        writer = RowWriter(self._schema, cast=self._recipe.cast)
+        kept: list[int] = []
+        at = 0
+        while at < len(waiting):
+            some = waiting[at : at + _ROWS_AT_ONCE]
+            before = sink.records
+            try:
+                writer.append(sink, [row for _, row in some], 0)
+            except EncodeError as error:
+                good = sink.records - before  # the row after them is the bad one
+                self._refuse(rows, some[good][0], error)
+                at += good + 1
+            else:
+                good = len(some)
+                at += good
+            kept.extend(place for place, _ in some[:good])
+        return kept
+
+    def _stored_rows(self, rows: _Rows) -> list[tuple[int, dict[str, Any]]]:
+        """Return what of each row is stored, with its place; rows without a group are refused."""
+        stored = []
+        for place, row in enumerate(rows.mappings or []):
+            try:
+                stored.append((place, self._stored_part(row)))
+            except EncodeError as error:
+                self._refuse(rows, place, error)
+        return stored
+
+    def _refuse(self, rows: _Rows, place: int, error: EncodeError) -> None:
+        if self._recipe.strict:
+            raise _placed(error, rows.places.of(rows.origins[place])) from None
+        rows.reject(rows.origins[place], error)
+
+    def _stored_part(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return what of a row is stored, or refuse one that has no group."""
+        group = self._recipe.group
+        if group is not None and _no_group(row.get(group)):
+            if group not in row:
+                raise EncodeError(f"The row has no {group!r} to group by.{did_you_mean(group, row)}", feature=group)
+            raise EncodeError(f"The row's {group!r}, by which rows are grouped, is missing.", feature=group)
+        if self._recipe.function is None:  # columns that are not in the schema are left out
+            return {name: value for name, value in row.items() if name in self._names}
+        if group is not None and group not in self._names:
+            return {name: value for name, value in row.items() if name != group}
+        return row
+
+    def _lacks_group(self, rows: _Rows) -> bool:
+        name = str(self._recipe.group)
+        if name not in rows.columns:
+            raise RecordsmithError(
+                f"There is no column {name!r} to group by.{did_you_mean(name, rows.columns)}",
+                expected=list_names(rows.columns),
+            )
+        given, present = understand_column(rows.columns[name])
+        if present is not None and not present.all():
+            return True
+        if isinstance(given, np.ndarray):
+            return given.dtype.kind == "f" and bool(np.isnan(given).any())
+        return isinstance(given, list) and any(map(_no_group, given))
+
+    def _groups(self, rows: _Rows, kept: list[int] | None) -> Uint64s | None:
+        name = self._recipe.group
+        if name is None:
+            return None
+        if rows.mappings is not None:
+            values: Iterable[Any] = [rows.mappings[place][name] for place in kept or ()]
+        elif rows.count == 0:
+            values = []
+        else:
+            given, _ = understand_column(rows.columns[name])
+            if isinstance(given, np.ndarray) and given.ndim == 1 and given.dtype.kind in "iu":
+                return given.astype(np.uint64)
+            values = given.to_list() if isinstance(given, ByteColumn) else list(given)
+        return np.array([_group_key(value) for value in values], np.uint64)
+
+    def _classes(self, name: str | None, frames: Any, offsets: Any) -> Classes:
+        rows = len(offsets) - 1
+        if name is None or name not in self._schema or rows == 0:
+            return Classes.none(rows)
+        schema = self._schema.select([name])
+        column = schema.assemble(_core.decode_frames(compile_plan(schema), frames, offsets))[name]
+        if isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype.kind in "biuf":
+            data = np.ma.getdata(column)
+            there = ~np.ma.getmaskarray(column) & (data == data)  # noqa: PLR0124 - NaN is no class
+            values, codes = np.unique(data[there], return_inverse=True)
+            classes = Classes.none(rows)
+            classes.values = values.tolist()
+            classes.code_of[there] = codes
+            return classes
+        if not isinstance(column, ByteColumn):
+            raise RecordsmithError(
+                f"The feature {name!r} cannot be a class: a class is one number or one string.",
+                feature=name,
+                found=repr(self._schema[name]),
+            )
+        known: dict[str, int] = {}
+        strings = (v.decode(errors="backslashreplace") if isinstance(v, bytes) else v for v in column.to_list())
+        code_of = [-1 if v is None else known.setdefault(v, len(known)) for v in strings]
+        return Classes(list(known), np.array(code_of, np.int32))
+
+    def _check_sample(self, encoded: EncodedChunk, rows: _Rows, kept: list[int] | None) -> None:
+        """Decode some records and hold them against what went in, by the way of single values."""
+        count = encoded.rows
+        sample = sorted({0, count // 2, count - 1})[:_CHECKED_ROWS] if count else []
+        for number in sample:
+            part = encoded.offsets[number : number + 2]
+            decoded = self._schema.assemble(
+                _core.decode_frames(compile_plan(self._schema), encoded.frames, np.ascontiguousarray(part))
+            )
+            place = number if kept is None else kept[number]
+            given = rows.mapping(place)
+            for name, feature in self._schema.items():
+                stored = feature.row(decoded[name], 0)
+                if not _same(feature, given.get(name), stored, cast=self._recipe.cast):
+                    raise RecordsmithError(
+                        "A record does not decode to what went into it. This is an error of recordsmith itself.",
+                        path=rows.places.of(place if rows.mappings is None else rows.origins[place]),
+                        feature=name,
+                        found=_shown(stored),
+                        expected=_shown(given.get(name)),
+                        advice="Please report it, with the schema and the value.",
+                    )
+
+
+def mapped_rows(chunk: Chunk, function: Callable[[dict[str, Any]], Any], limit: int) -> list[dict[str, Any]]:
+    """Return what a user's function makes of the first rows of a chunk, but for the rows on which it raises."""
+    found: list[dict[str, Any]] = []
+    rows = _Rows(chunk.load())
+    for number in range(min(rows.count, limit)):
+        with contextlib.suppress(Exception):  # such a row is rejected, with its reason, when its turn comes
+            found.extend(_row_list(function(rows.mapping(number))))
+    return found
+
+
+class _Rows:
+    """The rows of a chunk on their way: columns as they were loaded, or mappings once they must be looked at singly."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self.columns = loaded.columns
+        self.count = loaded.rows
+        self.places = loaded.places
+        self.rejects = list(loaded.rejects)
+        self.mappings: list[dict[str, Any]] | None = None
+        self.origins: list[int] = []  # which loaded row each mapping came from
+        self.dropped = 0
+        self._understood: dict[str, tuple[Any, Any]] | None = None
+
+    def as_mappings(self) -> list[dict[str, Any]]:
+        return [self._loaded_row(number) for number in range(self.count)]
+
+    def mapping(self, number: int) -> dict[str, Any]:
+        return self._loaded_row(number) if self.mappings is None else self.mappings[number]
+
+    def reject(self, number: int, error: RecordsmithError) -> None:
+        value = None if error.found is None else _shown(error.found)
+        reason = error.problem if error.expected is None else f"{error.problem} Expected: {error.expected}."
+        self.rejects.append(Reject(self.places.of(number), None, error.feature, reason, value))
+
+    def _loaded_row(self, number: int) -> dict[str, Any]:
+        if self._understood is None:
+            self._understood = {name: understand_column(column) for name, column in self.columns.items()}
+        return {
+            name: None if present is not None and not present[number] else given[number]
+            for name, (given, present) in self._understood.items()
+        }
+
+
+def _row_list(result: Any) -> list[dict[str, Any]]:
+    if result is None:
+        return []
+    if isinstance(result, Mapping):
+        return [dict(result)]
+    if isinstance(result, Iterable) and not isinstance(result, (str, bytes)):
+        rows = list(result)
+        if all(isinstance(row, Mapping) for row in rows):
+            return [dict(row) for row in rows]
+    raise TypeError(f"it must return a mapping, a list of mappings or None, not {type(result).__name__}")
+
+
+def _same(feature: Any, given: Any, stored: Any, *, cast: bool) -> bool:
+    canonical = feature.value_to_canonical(given, cast=cast)
+    if canonical is None:  # absent: reads as None or as the default
+        expected = None if feature.default is None else feature.value_to_canonical(feature.default)
+        return stored is None if expected is None else _equal(feature.value_to_canonical(stored), expected)
+    return stored is not None and _equal(feature.value_to_canonical(stored), canonical)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.dtype == other.dtype and one.tobytes() == other.tobytes()
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+    return bool(one == other)
+
+
+def _no_group(value: Any) -> bool:
+    """Say whether a row has no group: no value, or NaN, which is how tables with holes say it."""
+    return is_missing(value) or (isinstance(value, (float, np.floating)) and value != value)  # noqa: PLR0124
+
+
+def _group_key(value: Any) -> int:
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return int(value) & (2**64 - 1)
+    text = value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
+
+
+def _placed(error: EncodeError, place: str) -> EncodeError:
+    error.row = None  # its number within the chunk says nothing to anybody
+    return error.at(path=place)
+
+
+def _as_error(reject: Reject) -> EncodeError:
+    return EncodeError(reject.reason, path=reject.source, feature=reject.feature, found=reject.value)
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + "..."

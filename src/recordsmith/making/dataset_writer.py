@@ -1,0 +1,268 @@
+"""rs.write: one split of a dataset, written from your own loop."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from recordsmith import _core
+from recordsmith.atomic_file import write_text_atomically
+from recordsmith.compression import writing_compression
+from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
+from recordsmith.errors import EncodeError, RecordsmithError, list_names
+from recordsmith.making.descriptions import description_files
+from recordsmith.making.options import check_name
+from recordsmith.making.shard_writing import shard_name
+from recordsmith.making.splitting import parse_splits
+from recordsmith.row_writing import RowWriter
+from recordsmith.schema import Schema
+from recordsmith.schema.native import compile_plan
+from recordsmith.writer import RecordWriter
+
+__all__ = ["DatasetWriter", "write"]
+
+_ROWS_AT_ONCE = 1024
+
+
+def write(  # noqa: PLR0913 - each is a setting of its own, and most have a default
+    folder: str | os.PathLike[str],
+    schema: Schema,
+    *,
+    name: str = "dataset",
+    split: str = "train",
+    shards: int = 1,
+    compression: str | None = None,
+    cast: bool = False,
+    overwrite: bool = False,
+    description: str = "",
+) -> DatasetWriter:
+    """Write one split of a dataset from rows or columns of your own; use it in a with statement.
+
+    Rows are dealt out to the shards in turn, so that all have the same number. At the end of the block the files get
+    their names and the manifest is written; if the block raises, nothing is left. Another split can be added to the
+    same folder later, with the same name and schema.
+
+    Args:
+        folder: where the dataset lies; it is made if it is not there.
+        schema: what the records hold.
+        name: how the files begin.
+        split: the split to write.
+        shards: how many files.
+        compression: None, "gzip" or "zlib".
+        cast: allow casts that lose information.
+        overwrite: replace the split if it is there.
+        description: a sentence about the dataset, for its description files.
+
+    >>> import recordsmith as rs, tempfile
+    >>> folder = tempfile.mkdtemp() + "/pets"
+    >>> schema = rs.Schema({"weight": rs.Scalar("float32"), "label": rs.Label(["cat", "dog"])})
+    >>> with rs.write(folder, schema, name="pets", split="train", shards=2) as writer:
+    ...     writer.add({"weight": 4.2, "label": "cat"})
+    ...     writer.extend({"weight": [30.5, 9.0], "label": ["dog", "dog"]})
+    >>> [round(float(row["weight"]), 1) for row in rs.open(folder, split="train")]
+    [4.2, 9.0, 30.5]
+    """
+    return DatasetWriter(
+        folder,
+        schema,
+        name=name,
+        split=split,
+        shards=shards,
+        compression=compression,
+        cast=cast,
+        overwrite=overwrite,
+        description=description,
+    )
+
+
+class DatasetWriter:
+    """Writes one split of a dataset; `rs.write` makes one."""
+
+    def __init__(  # noqa: PLR0913 - those of `write`
+        self,
+        folder: str | os.PathLike[str],
+        schema: Schema,
+        *,
+        name: str,
+        split: str,
+        shards: int,
+        compression: str | None,
+        cast: bool,
+        overwrite: bool,
+        description: str,
+    ) -> None:
+        if not isinstance(schema, Schema):
+            raise RecordsmithError("rs.write needs a schema.", found=type(schema).__name__, expected="rs.Schema({...})")
+        if isinstance(shards, bool) or not isinstance(shards, int) or not 0 < shards < 100_000:
+            raise RecordsmithError("shards is a number of files from 1 to 99999.", found=repr(shards))
+        (self._split,) = parse_splits({split: 1.0}).names
+        check_name(name)
+        self._folder = os.path.abspath(os.fspath(folder))
+        self._schema = schema
+        self._name = name
+        checked = writing_compression(compression)
+        self._compression = None if checked == "none" else checked
+        self._cast = cast
+        self._description = description
+        self._others = self._other_splits(overwrite=overwrite)
+        os.makedirs(self._folder, exist_ok=True)
+        files = [shard_name(name, split, number, shards, self._compression) for number in range(shards)]
+        self._files = files
+        self._writers: list[RecordWriter] = []
+        try:
+            for file in files:
+                self._writers.append(RecordWriter(os.path.join(self._folder, file), self._compression))
+        except BaseException:
+            self.discard()
+            raise
+        self._rows = RowWriter(schema, cast=cast)
+        self._waiting: list[Mapping[str, Any]] = []
+        self._count = 0  # rows given so far
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Add one row, a mapping of names to values. An error names the row by its number, counted from 0."""
+        self._opened()
+        if not isinstance(row, Mapping):
+            raise EncodeError(
+                "A row must be a mapping of names to values.",
+                row=self._count,
+                found=type(row).__name__,
+                advice="Give each row as a dict; columns go to extend.",
+            )
+        sink = _core.RecordSink()
+        self._rows.append(sink, [row], self._count)
+        self._deal(sink)
+
+    def extend(self, columns: Any) -> None:
+        """Add rows given as columns (a mapping of arrays or lists, an Arrow table, a DataFrame), or as rows.
+
+        An error names the row, counted from 0 over everything that was added.
+        """
+        self._opened()
+        sink = _core.RecordSink()
+        if not isinstance(columns, Mapping) and not hasattr(columns, "columns") and isinstance(columns, Iterable):
+            rows = iter(columns)
+            batch: list[Mapping[str, Any]] = []
+            for row in rows:
+                batch.append(row)
+                if len(batch) == _ROWS_AT_ONCE:
+                    self._rows.append(sink, batch, self._count)
+                    self._deal(sink)
+                    batch = []
+            self._rows.append(sink, batch, self._count)
+            self._deal(sink)
+            return
+        try:
+            count, parts = self._schema.columns_to_parts(columns, cast=self._cast)
+        except EncodeError as error:
+            if error.row is not None:
+                error.row += self._count
+            raise
+        sink.append_columns(compile_plan(self._schema), parts, count)
+        self._deal(sink)
+
+    @property
+    def records(self) -> int:
+        """How many rows were added."""
+        return self._count
+
+    def close(self) -> None:
+        """Finish the files, give them their names and write the manifest. Closing twice is fine."""
+        if not self._writers:
+            return
+        writers, self._writers = self._writers, []
+        try:
+            for writer in writers:
+                writer.finish()  # every file is whole before the first one gets its name
+            for writer in writers:
+                writer.close()
+        except BaseException:
+            for writer in writers:
+                writer.discard()
+            raise
+        shards = [self._entry(file, writer) for file, writer in zip(self._files, writers, strict=True)]
+        self._remove_old(set(self._files))
+        facts = {"records": self._count, "bytes": sum(shard["bytes"] for shard in shards), "shards": shards}
+        splits = {**{name: split for name, split in self._others.items() if name != self._split}, self._split: facts}
+        texts, _ = description_files(self._name, self._schema, splits, self._description, compression=self._compression)
+        for file, text in texts.items():
+            write_text_atomically(os.path.join(self._folder, file), text)
+        manifest = manifest_text(self._name, self._schema, splits, made={"by": "rs.write", "files": sorted(texts)})
+        write_text_atomically(os.path.join(self._folder, MANIFEST_NAME), manifest)
+
+    def discard(self) -> None:
+        """Give up: nothing is left of what was added."""
+        for writer in self._writers:
+            writer.discard()
+        self._writers = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
+
+    def _opened(self) -> None:
+        if not self._writers:
+            raise RecordsmithError("The writer is closed.", path=self._folder, advice="Open another one.")
+
+    def _deal(self, sink: _core.RecordSink) -> None:
+        """Deal framed records out to the shards, row i to shard i modulo their number."""
+        frames, offsets = sink.take()
+        rows = len(offsets) - 1
+        count = len(self._writers)
+        for number, writer in enumerate(self._writers):
+            writer.write_every(frames, offsets, (number - self._count) % count, count)
+        self._count += rows
+
+    def _entry(self, file: str, writer: RecordWriter) -> dict[str, Any]:
+        path = os.path.join(self._folder, file)
+        with open(path, "rb") as opened:
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+        return {"file": file, "records": writer.records, "bytes": os.path.getsize(path), "sha256": digest}
+
+    def _other_splits(self, *, overwrite: bool) -> dict[str, Any]:
+        path = os.path.join(self._folder, MANIFEST_NAME)
+        if not os.path.isfile(path):
+            if not overwrite:
+                from recordsmith.making.publishing import refuse_existing
+
+                refuse_existing(self._folder)
+            return {}
+        document = load_manifest(path)
+        splits: dict[str, Any] = document["splits"]
+        if self._split in splits and not overwrite:
+            raise RecordsmithError(
+                f"There is a split {self._split!r} in this dataset already.",
+                path=self._folder,
+                found=f"the splits {list_names(splits)}",
+                advice="Choose another split or folder, or give overwrite=True to replace it.",
+            )
+        if set(splits) - {self._split}:
+            if document.get("name") != self._name:
+                raise RecordsmithError(
+                    "The dataset in this folder has another name.",
+                    path=path,
+                    found=document.get("name"),
+                    expected=self._name,
+                )
+            if Schema.from_json(document["schema"]) != self._schema:
+                raise RecordsmithError(
+                    "The dataset in this folder has another schema, and all splits share one.",
+                    path=path,
+                    advice="Write to another folder, or write all splits again.",
+                )
+        return splits
+
+    def _remove_old(self, new: set[str]) -> None:
+        old = {shard["file"] for shard in self._others.get(self._split, {}).get("shards", [])}
+        for file in old - new:
+            os.remove(os.path.join(self._folder, os.path.basename(file)))

@@ -1,0 +1,116 @@
+"""What came of making a dataset: the splits, their classes and sizes, and what was left out."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.making.reject_reasons import RejectReason
+
+__all__ = ["MadeDataset", "MadeSplit"]
+
+
+@dataclass(frozen=True)
+class MadeSplit:
+    """One split of a dataset that was made.
+
+    Attributes:
+        rows: how many records it has.
+        bytes: how large its files are.
+        shards: how many files it has.
+        classes: how many records of each class, where there is a label.
+
+    >>> MadeSplit(10, 1234, 1, {"cat": 7, "dog": 3}).classes["cat"]
+    7
+    """
+
+    rows: int
+    bytes: int
+    shards: int
+    classes: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class MadeDataset:
+    """A dataset that was made: what `rs.make` returns and `recordsmith make` prints.
+
+    Attributes:
+        folder: where it lies.
+        name: its name, the beginning of its file names.
+        splits: its splits by name.
+        source_rows: rows that the source had.
+        source_bytes: how large the source is; None where that is not known.
+        rejects: rows that were refused; `rejected.jsonl` has each with its reason, if they were quarantined.
+        reasons: the commonest reasons for that.
+        dropped: rows for which the map function returned None.
+        unassigned: rows that no split asked for.
+        class_weights: a weight for each class of the label, as Keras' class_weight takes it after naming.
+        left_out: columns of the source that the schema does not have.
+        warnings: what should be known before training on it.
+
+    >>> MadeDataset("data", "pets", {"train": MadeSplit(10, 1234, 1)}, source_rows=11, rejects=1).ok
+    False
+    """
+
+    folder: str
+    name: str
+    splits: dict[str, MadeSplit]
+    source_rows: int = 0
+    source_bytes: int | None = None
+    rejects: int = 0
+    reasons: tuple[RejectReason, ...] = ()
+    dropped: int = 0
+    unassigned: int = 0
+    label: str | None = None
+    class_weights: dict[str, float] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether every row of the source got in, as far as it was asked for."""
+        return self.rejects == 0
+
+    @property
+    def rows(self) -> int:
+        """How many records all splits have together."""
+        return sum(split.rows for split in self.splits.values())
+
+    @property
+    def bytes(self) -> int:
+        """How large all files of all splits are together."""
+        return sum(split.bytes for split in self.splits.values())
+
+    @property
+    def rejected_path(self) -> str | None:
+        """The file that has the refused rows, if there is one."""
+        path = os.path.join(self.folder, "rejected.jsonl")
+        return path if os.path.exists(path) else None
+
+    @classmethod
+    def of_folder(cls, folder: str) -> MadeDataset:
+        """Read from a folder's manifest what came of making it."""
+        document = load_manifest(os.path.join(folder, MANIFEST_NAME))
+        made: dict[str, Any] = document.get("made", {})
+        outcome = made.get("outcome", {})
+        weights = document.get("class_weights") or {}
+        return cls(
+            folder=folder,
+            name=document.get("name", ""),
+            splits={
+                name: MadeSplit(split["records"], split["bytes"], len(split["shards"]), split.get("classes", {}))
+                for name, split in document["splits"].items()
+            },
+            source_rows=outcome.get("source_rows", 0),
+            source_bytes=outcome.get("source_bytes"),
+            rejects=outcome.get("rejects", 0),
+            reasons=tuple(RejectReason(**reason) for reason in outcome.get("reasons", ())),
+            dropped=outcome.get("dropped", 0),
+            unassigned=outcome.get("unassigned", 0),
+            label=weights.get("feature"),
+            class_weights=weights.get("weights", {}),
+            left_out=tuple(outcome.get("left_out", ())),
+            warnings=tuple(outcome.get("warnings", ())),
+        )

@@ -1,0 +1,552 @@
+"""rs.make: from a source to a dataset that was checked.
+
+reading     chunks of the source are loaded, mapped and encoded by workers, and staged in order
+ordering    every row gets its split; the training split is balanced; training rows are shuffled
+fitting     vocabularies and the like learn from the training split
+writing     shards are put together from the staged records
+checking    and read back
+publishing  everything moves into place, the manifest last
+
+Each step is a function of the ones before it and of the options, so a run that was killed continues from what is on
+disk and ends with the same bytes.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith.class_weights import class_weights
+from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
+from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, list_names
+from recordsmith.making import chunk_work
+from recordsmith.making.balancing import Balance, balance_training
+from recordsmith.making.chunk_encoding import EncodedChunk, Recipe
+from recordsmith.making.descriptions import description_files
+from recordsmith.making.finish.finisher import Finisher
+from recordsmith.making.group_splitting import assign_groups
+from recordsmith.making.groups import unit_blocks
+from recordsmith.making.label_translation import Translations, label_translations
+from recordsmith.making.made_dataset import MadeDataset
+from recordsmith.making.options import MakeOptions, OnError
+from recordsmith.making.ordering import SplitOrder, build_order
+from recordsmith.making.progress import OnProgress, Progress
+from recordsmith.making.publishing import REJECTED_NAME, finish_publishing, publish, refuse_existing
+from recordsmith.making.reject_reasons import commonest_reasons
+from recordsmith.making.shard_writing import Shard, ShardWriter, plan_shards
+from recordsmith.making.source import Source
+from recordsmith.making.splitting import NO_SPLIT, assign_splits
+from recordsmith.making.staging import Staging, differences
+from recordsmith.parallel import in_order, thread_pool
+from recordsmith.schema import Label, Schema
+
+__all__ = ["make"]
+
+PathLike = str | os.PathLike[str]
+Row = dict[str, Any]
+
+_FEWEST_REJECTS = 10  # fewer are never too many, whatever their share
+
+
+def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have a default
+    source: Source | PathLike | Mapping[str, Any] | Iterable[Mapping[str, Any]] | Callable[[], Iterable[Row]],
+    out: PathLike,
+    *,
+    schema: Schema | None = None,
+    name: str | None = None,
+    split: str | Mapping[str, float | int | str] | None = None,
+    stratify: str | bool | None = None,
+    group: str | None = None,
+    seed: int = 0,
+    shuffle: bool = True,
+    balance: Any = None,
+    map: Callable[[Row], Any] | None = None,  # noqa: A002 - the name that everyone knows it by
+    finish: Finisher | Sequence[Finisher] = (),
+    shards: int | None = None,
+    shard_size: int | str = "128MB",
+    compression: str | None = None,
+    cast: bool = False,
+    on_error: OnError = "quarantine",
+    max_rejects: float = 0.2,
+    workers: int | None = None,
+    overwrite: bool = False,
+    resume: bool = False,
+    description: str = "",
+    on_progress: OnProgress | None = None,
+) -> MadeDataset:
+    """Turn a source into a dataset: TFRecord shards, split and shuffled, with a manifest, checked before it says done.
+
+    Args:
+        source: one of `rs.sources`, a path from which its kind can be told, a mapping of arrays, rows as mappings, or
+            a function that returns an iterator of rows.
+        out: the folder to write to.
+        schema: what the records hold; None takes what the source says of itself.
+        name: how the files begin; None takes the folder's name.
+        split: "train=0.8,test=0.2", or a mapping; counts of rows work too, and one of them may be "rest".
+        stratify: the feature whose classes have the same shares in every split; True means the label.
+        group: the column whose equal values (a patient, a user) never are in two splits. It need not be stored.
+        seed: decides about splits, order and balance.
+        shuffle: write the training split in a random order; the others keep the order of the source.
+        balance: what is done about rare classes, in the training split only: "oversample", "undersample", a mapping of
+            classes to counts, or a sampler of imbalanced-learn.
+        map: a function of your own, from a row to a row, to several rows, or to None to leave the row out. It runs in
+            worker processes.
+        finish: what is fitted on the training split, such as a vocabulary.
+        shards: how many files a split has; None goes by their size.
+        shard_size: how large a file should be.
+        compression: None, "gzip" or "zlib".
+        cast: allow casts that lose information.
+        on_error: what becomes of a row that does not fit: "quarantine" (left out, and written to rejected.jsonl),
+            "skip" (left out and counted), or "stop".
+        max_rejects: the share of such rows from which on it stops all the same.
+        workers: how many threads, or processes for `map`, work at a time. The files do not depend on it.
+        overwrite: replace a dataset that is there.
+        resume: go on with a run that did not end.
+        description: a sentence about the dataset, for its description files.
+        on_progress: called from time to time with a `Progress`.
+
+    >>> import recordsmith as rs, tempfile
+    >>> folder = tempfile.mkdtemp() + "/numbers"
+    >>> made = rs.make([{"n": n} for n in range(10)], folder, split="train=0.8,test=0.2")
+    >>> {name: split.rows for name, split in made.splits.items()}
+    {'train': 8, 'test': 2}
+    >>> sorted(row["n"].item() for row in rs.open(folder))
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    """
+    out = os.path.abspath(os.fspath(out))
+    options = MakeOptions.checked(
+        name=_default_name(out) if name is None else name,
+        split=split,
+        stratify=stratify,
+        group=group,
+        seed=seed,
+        shuffle=shuffle,
+        balance=balance,
+        function=map,
+        finish=finish,
+        shards=shards,
+        shard_bytes=shard_size,
+        compression=compression,
+        cast=cast,
+        on_error=on_error,
+        max_rejects=max_rejects,
+        workers=workers,
+        description=description,
+    )
+    if not overwrite and not resume:
+        _refuse(out)
+    if resume and Staging.exists(out):
+        # What is whole and checked needs its source no more, which may be gone, or may be what is being replaced.
+        with Staging.taken_up(out) as staging:
+            if finish_publishing(staging, out):
+                return MadeDataset.of_folder(out)
+    given = _as_source(source)
+    maker = _Maker(given, out, schema, options, on_progress)
+    return maker.run(overwrite=overwrite, resume=resume)
+
+
+class _Maker:
+    """One run."""
+
+    def __init__(
+        self, source: Source, out: str, schema: Schema | None, options: MakeOptions, on_progress: OnProgress | None
+    ) -> None:
+        self._source = source
+        self._out = out
+        self._options = options
+        self._report = on_progress or (lambda _: None)
+        self._schema = schema if schema is not None else self._source_schema()
+        self._label = self._find_label()
+        self._stratum = self._find_stratum()
+        self._warnings = [*source.warnings]
+        self._recipe = Recipe(
+            schema=self._schema,
+            function=options.function,
+            label=self._label,
+            stratum=self._stratum,
+            group=options.group,
+            translations=self._label_translations(schema),
+            ignored=tuple(name for name in source.provenance if name in self._schema),
+            cast=options.cast,
+            strict=options.on_error == "stop",
+        )
+        self._plan = options.identity(source.describe(), self._schema)
+
+    def run(self, *, overwrite: bool, resume: bool) -> MadeDataset:
+        if resume and not Staging.exists(self._out) and os.path.exists(os.path.join(self._out, MANIFEST_NAME)):
+            Staging.clear_away(self._out)
+            return self._already_made()
+        schema = self._schema
+        for finisher in self._options.finish:
+            schema = finisher.schema(schema)  # refuses what does not fit before any work is done
+        staging = self._open_staging(overwrite=overwrite, resume=resume)
+        try:
+            if not finish_publishing(staging, self._out):
+                if not staging.complete:
+                    self._read(staging)
+                self._finish(staging)
+        except OSError as error:
+            _add_hint(error, self._out)
+            raise
+        finally:
+            staging.close()
+        return MadeDataset.of_folder(self._out)
+
+    # --- before ---
+
+    def _source_schema(self) -> Schema:
+        if self._options.function is not None:
+            return chunk_work.schema_after_map(self._source, self._options.function)
+        return self._source.schema()
+
+    def _label_translations(self, schema: Schema | None) -> Translations:
+        # Rows of the caller's own are in the schema's terms already, and looking at them would use them up.
+        if schema is None or self._source.kind == "rows" or not any(isinstance(f, Label) for f in schema.values()):
+            return {}
+        return label_translations(self._source.schema(), schema)
+
+    def _find_label(self) -> str | None:
+        """Return the feature whose classes are counted and balanced: the obvious one, or what is stratified by."""
+        asked = self._options.stratify
+        labels = [name for name, feature in self._schema.items() if isinstance(feature, Label)]
+        found = self._source.label if self._source.label in self._schema else labels[0] if len(labels) == 1 else None
+        if found is None and isinstance(asked, str) and asked in self._schema:
+            return asked
+        if found is None and (asked is True or self._options.balance is not None):
+            raise SchemaError(
+                "It is not clear which feature is the label.",
+                found=f"the features {list_names(self._schema)}",
+                advice="Name it: --label on the command line, label= of the source, or declare it as rs.Label.",
+            )
+        return found
+
+    def _find_stratum(self) -> str | None:
+        asked = self._options.stratify
+        if not asked:
+            return None
+        if asked is True:
+            return self._label
+        if asked not in self._schema:
+            raise SchemaError(
+                f"There is no feature {asked!r} to stratify by.{did_you_mean(asked, self._schema)}",
+                expected=list_names(self._schema),
+            )
+        return asked
+
+    def _open_staging(self, *, overwrite: bool, resume: bool) -> Staging:
+        if resume and Staging.exists(self._out):
+            return Staging.go_on(self._out, self._plan)
+        if not overwrite:
+            _refuse(self._out)
+        os.makedirs(self._out, exist_ok=True)
+        return Staging.start(self._out, self._plan)
+
+    def _already_made(self) -> MadeDataset:
+        plan = load_manifest(os.path.join(self._out, MANIFEST_NAME)).get("made", {}).get("plan")
+        if plan is None:
+            refuse_existing(self._out)
+        changed = differences(plan, self._plan)
+        if changed:
+            raise RecordsmithError(
+                "The dataset is there already, made with other options.",
+                path=self._out,
+                found="; ".join(changed),
+                advice="Choose another folder, or give overwrite=True (--overwrite) to replace it.",
+            )
+        return MadeDataset.of_folder(self._out)
+
+    # --- reading ---
+
+    def _read(self, staging: Staging) -> None:
+        chunks = islice(self._source.chunks(), staging.chunks, None)
+        size = self._source.size_bytes
+        for encoded in chunk_work.encode_chunks(self._recipe, chunks, self._options.workers):
+            staging.append(encoded)
+            self._check_rejects(staging, encoded)
+            done = staging.counts["source_bytes"] if size is not None else staging.counts["source_rows"]
+            self._report(
+                Progress(
+                    "reading",
+                    done,
+                    size if size is not None else self._source.row_count,
+                    "bytes" if size is not None else "rows",
+                    staging.rows,
+                    staging.bytes,
+                    staging.counts["rejects"],
+                )
+            )
+        self._check_rejects(staging, None)
+        if staging.rows == 0:
+            reasons = commonest_reasons(staging.path("rejected.jsonl"), most=3)
+            raise RecordsmithError(
+                "There is no row to write.",
+                path=str(self._source.describe().get("path", "")) or None,
+                found="; ".join([f"{staging.counts['source_rows']} rows in the source", *map(str, reasons)]),
+            )
+        staging.finish_chunks()
+
+    def _check_rejects(self, staging: Staging, encoded: EncodedChunk | None) -> None:
+        rejects, rows = staging.counts["rejects"], staging.counts["source_rows"]
+        if rejects <= self._options.max_rejects * rows:
+            return
+        if rejects <= _FEWEST_REJECTS and self._options.max_rejects > 0:
+            return
+        if encoded is not None and rows < 1000:
+            return  # the first rows may be worse than the rest
+        reasons = commonest_reasons(staging.path("rejected.jsonl"), most=3)
+        raise RecordsmithError(
+            f"{rejects} of {rows} rows were refused, more than the allowed share of {self._options.max_rejects:g}.",
+            path=staging.path("rejected.jsonl"),
+            found="; ".join(map(str, reasons)),
+            advice="Mend the source or the schema. To go on all the same, resume with a larger max_rejects "
+            "(--max-rejects).",
+        )
+
+    # --- from staged records to a dataset ---
+
+    def _finish(self, staging: Staging) -> None:
+        options = self._options
+        codes = self._assign(staging)
+        orders = self._orders(staging, codes)
+        writer = ShardWriter(
+            staging, self._schema, options.finish, compression=options.compression, ignored=self._recipe.ignored
+        )
+        shards = {
+            name: plan_shards(
+                order,
+                options.name,
+                shards=options.shards,
+                shard_bytes=options.shard_bytes,
+                compression=options.compression,
+            )
+            for name, (order, _) in orders.items()
+        }
+        done = staging.shards_done()
+        left = {name for name, split in shards.items() if any(shard.file not in done for shard in split)}
+        if options.finish:
+            left.add(options.split.training)  # which is read for fitting
+        writer.deal_out(order for name, (order, _) in orders.items() if name in left)
+        if options.finish:
+            self._say("fitting", staging)
+            writer.fit(orders[options.split.training][0])
+        entries = self._write(staging, writer, [shard for split in shards.values() for shard in split])
+        splits: dict[str, dict[str, Any]] = {}
+        for name, (order, classes) in orders.items():
+            mine = [entries[shard.file] for shard in shards[name]]
+            splits[name] = {
+                "records": order.rows,
+                "bytes": sum(entry["bytes"] for entry in mine),
+                **({"classes": classes} if classes else {}),
+                "shards": mine,
+            }
+        self._publish(staging, writer, splits, int(np.count_nonzero(codes == NO_SPLIT)))
+
+    def _assign(self, staging: Staging) -> npt.NDArray[np.uint8]:
+        self._say("ordering", staging)
+        # Space first: a page of a mapping that the disk has no room for would end the process without a word.
+        with open(staging.path("splits"), "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, staging.rows)
+        codes = np.memmap(staging.path("splits"), np.uint8, "r+", shape=(staging.rows,))
+        blocks = unit_blocks(staging, grouped=self._options.group is not None, stratified=bool(self._options.stratify))
+        options = self._options
+        if options.group is not None and len(options.split.names) > 1:
+            assign_groups(blocks, staging.rows, options.split, options.seed, codes)
+        else:
+            assign_splits(blocks, staging.rows, options.split, options.seed, staging.path("sort"), codes)
+        return codes
+
+    def _orders(self, staging: Staging, codes: Any) -> dict[str, tuple[SplitOrder, dict[str, int]]]:
+        """Put the rows of each split into their order, and count their classes."""
+        options = self._options
+        names = options.split.names
+        balance: Balance | None = None
+        if options.balance is not None and self._label is not None:
+            code = names.index(options.split.training)
+            balance = balance_training(
+                staging,
+                self._schema,
+                lambda first, last: codes[first:last] == code,
+                label=self._label,
+                strategy=options.balance,
+                seed=options.seed,
+                class_names=self._class_names(staging),
+            )
+        orders = {}
+        for code, name in enumerate(names):
+            training = name == options.split.training
+            chosen = _rows_of(codes, code)
+            rows = int(np.count_nonzero(codes == code))
+            if training and balance is not None:
+                chosen, rows = balance.chosen, balance.total
+            order = build_order(
+                staging,
+                name,
+                chosen,
+                expected_rows=rows,
+                shuffle_seed=options.seed if training and options.shuffle else None,
+            )
+            if order.rows == 0:
+                self._warnings.append(f"The split {name!r} is empty.")
+            orders[name] = (order, self._count_classes(staging, chosen))
+        self._warn_about_shares(codes)
+        return orders
+
+    def _class_names(self, staging: Staging) -> list[str]:
+        feature = self._schema[self._label] if self._label is not None else None
+        if isinstance(feature, Label):
+            return [feature.label_of(value) for value in staging.classes]
+        return [str(value) for value in staging.classes]
+
+    def _count_classes(self, staging: Staging, chosen: Callable[[int, int], Any]) -> dict[str, int]:
+        if self._label is None:
+            return {}
+        names = self._class_names(staging)
+        counts = np.zeros(len(names) + 1, np.int64)
+        first = 0
+        for keys in staging.key_blocks():
+            copies = chosen(first, first + len(keys))
+            counts += np.bincount(keys["class"] + 1, weights=copies, minlength=len(counts)).astype(np.int64)
+            first += len(keys)
+        feature = self._schema[self._label]
+        order = list(feature.names) if isinstance(feature, Label) else sorted(names)
+        by_name = dict(zip(names, counts[1:].tolist(), strict=True))
+        return {name: by_name.get(name, 0) for name in order}
+
+    def _warn_about_shares(self, codes: Any) -> None:
+        """Say it if rows that had to stay together made the splits other than asked for."""
+        for code, (name, share) in enumerate(self._options.split.shares.items()):
+            found = int(np.count_nonzero(codes == code))
+            wanted = share * len(codes) if isinstance(share, float) else share
+            if wanted is not None and abs(found - wanted) > max(1.0, 0.02 * len(codes)):
+                self._warnings.append(
+                    f"The split {name!r} has {found} rows instead of {round(wanted)}: rows of one group, or with the "
+                    "same content, stay together."
+                )
+
+    # --- shards ---
+
+    def _write(self, staging: Staging, writer: ShardWriter, shards: list[Shard]) -> dict[str, dict[str, Any]]:
+        entries = staging.shards_done()
+        total = sum(shard.last - shard.first for shard in shards)
+        done = 0
+        waiting = []
+        for shard in shards:
+            if shard.file in entries:
+                done += shard.last - shard.first
+            else:
+                waiting.append(shard)
+        self._say("writing", staging, done, total)
+        workers = min(self._options.workers, 4)
+        with thread_pool(workers) as pool:
+            for shard, entry in zip(waiting, in_order(pool, writer.write, waiting, ahead=workers), strict=True):
+                entries[shard.file] = entry
+                done += shard.last - shard.first
+                self._say("writing", staging, done, total)
+            done = 0
+            writer.forget()
+            self._say("checking", staging, done, total)
+            for shard, _ in zip(shards, in_order(pool, writer.check, shards, ahead=workers), strict=True):
+                done += shard.last - shard.first
+                self._say("checking", staging, done, total)
+        return entries
+
+    def _publish(
+        self, staging: Staging, writer: ShardWriter, splits: dict[str, dict[str, Any]], unassigned: int
+    ) -> None:
+        options = self._options
+        training = splits[options.split.training]
+        weights = class_weights(training.get("classes", {}))
+        texts, without_tfds = description_files(
+            options.name, writer.final_schema, splits, options.description, compression=options.compression
+        )
+        if without_tfds is not None:
+            self._warnings.append(without_tfds)
+        for finisher in options.finish:
+            texts.update(finisher.artifacts())
+        rejected = staging.counts["rejects"] > 0 and options.on_error == "quarantine"
+        outcome = {
+            **staging.counts,
+            "source_bytes": self._source.size_bytes,
+            "unassigned": unassigned,
+            "left_out": staging.left_out,
+            "reasons": [asdict(reason) for reason in commonest_reasons(staging.path("rejected.jsonl"))],
+            "warnings": self._warnings,
+        }
+        manifest = manifest_text(
+            options.name,
+            writer.final_schema,
+            splits,
+            **({"class_weights": {"feature": self._label, "weights": weights}} if weights else {}),
+            made={
+                "by": f"recordsmith {chunk_work.version()}",
+                "plan": self._plan,
+                "outcome": outcome,
+                "files": sorted([*texts, *([REJECTED_NAME] if rejected else [])]),
+            },
+        )
+        shards = [shard["file"] for split in splits.values() for shard in split["shards"]]
+        publish(staging, self._out, manifest, shards=shards, texts=texts, rejected=rejected)
+
+    def _say(self, phase: Any, staging: Staging, done: int = 0, total: int | None = None) -> None:
+        total = staging.rows if total is None else total
+        self._report(Progress(phase, done, total, "rows", staging.rows, staging.bytes, staging.counts["rejects"]))
+
+
+def _rows_of(codes: Any, code: int) -> Callable[[int, int], Any]:
+    def chosen(first: int, last: int) -> Any:
+        # A sampler may have staged rows that have no code of their own: they are chosen by the balance alone.
+        result = np.zeros(last - first, np.int64)
+        mine = codes[first:last] == code
+        result[: len(mine)] = mine
+        return result
+
+    return chosen
+
+
+def _add_hint(error: OSError, out: str) -> None:
+    """Say what can be done about a disk that is full; what was finished until then is kept."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if error.filename is None:
+            error.filename = out
+        error.add_note("Make room, and go on with resume=True (--resume): what is finished was kept.")
+
+
+def _as_source(source: Any) -> Source:
+    if isinstance(source, Source):
+        return source
+    from recordsmith.making import sources
+    from recordsmith.making.sources.detect import source_for
+
+    if isinstance(source, (str, os.PathLike)):
+        return source_for(source)
+    if isinstance(source, Mapping):
+        return sources.arrays(source)
+    if isinstance(source, Iterable) or callable(source):
+        return sources.rows(source)
+    raise RecordsmithError(
+        "A dataset cannot be made from this.",
+        found=type(source).__name__,
+        expected="a path, one of rs.sources, a mapping of arrays, or rows as mappings",
+    )
+
+
+def _refuse(out: str) -> None:
+    if Staging.exists(out):
+        raise RecordsmithError(
+            "An unfinished run lies in the output folder.",
+            path=out,
+            advice="Go on with it by resume=True (--resume), or start over with overwrite=True (--overwrite).",
+        )
+    refuse_existing(out)
+
+
+def _default_name(out: str) -> str:
+    letters = [letter if letter.isalnum() and letter.isascii() else "_" for letter in os.path.basename(out)]
+    return "".join(letters).strip("_") or "dataset"

@@ -1,0 +1,209 @@
+"""What is asked of `make`, checked before any work is done."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import CellType, CodeType
+from typing import Any, Literal
+
+from recordsmith.compression import writing_compression
+from recordsmith.errors import RecordsmithError, did_you_mean, list_names
+from recordsmith.making.finish.finisher import Finisher
+from recordsmith.making.splitting import SplitPlan, parse_splits
+from recordsmith.parallel import default_workers
+from recordsmith.schema import Schema
+
+__all__ = ["MakeOptions", "check_name", "function_identity", "parse_size"]
+
+OnError = Literal["stop", "skip", "quarantine"]
+Row = dict[str, Any]
+
+_ON_ERROR = ("stop", "skip", "quarantine")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.]*")
+_UNITS = {"": 1, "b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
+
+
+@dataclass(frozen=True)
+class MakeOptions:
+    """The options of `rs.make`, as its documentation says them; those in `identity` decide about the bytes written."""
+
+    name: str
+    split: SplitPlan
+    stratify: str | bool | None
+    group: str | None
+    seed: int
+    shuffle: bool
+    balance: Any
+    function: Callable[[Row], Any] | None
+    finish: tuple[Finisher, ...]
+    shards: int | None
+    shard_bytes: int
+    compression: str | None
+    cast: bool
+    on_error: OnError
+    max_rejects: float
+    workers: int
+    description: str
+
+    @classmethod
+    def checked(cls, **given: Any) -> MakeOptions:
+        """Check the options that `rs.make` was given."""
+        check_name(given["name"])
+        if given["on_error"] not in _ON_ERROR:
+            raise RecordsmithError(
+                f"Unknown on_error.{did_you_mean(str(given['on_error']), _ON_ERROR)}",
+                found=repr(given["on_error"]),
+                expected=list_names(_ON_ERROR),
+            )
+        shards = given["shards"]
+        if shards is not None and (isinstance(shards, bool) or not isinstance(shards, int) or not 0 < shards < 100_000):
+            raise RecordsmithError("shards is a number of files from 1 to 99999.", found=repr(shards))
+        workers = given["workers"] if given["workers"] is not None else default_workers()
+        if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+            raise RecordsmithError("workers is a number from 1 on.", found=repr(workers))
+        max_rejects = given["max_rejects"]
+        if isinstance(max_rejects, bool) or not isinstance(max_rejects, (int, float)) or not 0 <= max_rejects <= 1:
+            raise RecordsmithError("max_rejects is a share between 0 and 1.", found=repr(max_rejects))
+        seed = given["seed"]
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            raise RecordsmithError("The seed is a whole number.", found=repr(seed))
+        if given["function"] is not None and not callable(given["function"]):
+            raise RecordsmithError("map must be a function of one row.", found=repr(given["function"]))
+        compression = writing_compression(given["compression"])
+        return cls(
+            **{
+                **given,
+                "split": parse_splits(given["split"]),
+                "finish": _finishers(given["finish"]),
+                "shard_bytes": parse_size(given["shard_bytes"]),
+                "compression": None if compression == "none" else compression,
+                "workers": workers,
+            }
+        )
+
+    def identity(self, source: dict[str, Any], schema: Schema) -> dict[str, Any]:
+        """Return everything that decides about the bytes of the dataset, JSON-ready."""
+        return {
+            "source": source,
+            "schema": schema.to_json(),
+            "options": {
+                "name": self.name,
+                "split": self.split.to_json(),
+                "stratify": self.stratify,
+                "group": self.group,
+                "seed": self.seed,
+                "shuffle": self.shuffle,
+                "balance": _balance_json(self.balance),
+                "map": None if self.function is None else function_identity(self.function),
+                "finish": [finisher.describe() for finisher in self.finish],
+                "shards": self.shards,
+                "shard_bytes": self.shard_bytes,
+                "compression": self.compression,
+                "cast": self.cast,
+                "on_error": self.on_error,
+                "description": self.description,
+            },
+        }
+
+
+def check_name(name: Any) -> None:
+    """Refuse a name for a dataset that would not do for its files.
+
+    >>> check_name("pets")
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise RecordsmithError(
+            "A dataset's name begins its file names: letters, digits, underscores and dots.", found=repr(name)
+        )
+
+
+def parse_size(given: int | str) -> int:
+    """Read a size in bytes, such as "128MB", "1 GiB" or a number.
+
+    >>> parse_size("128MB"), parse_size("1 GiB"), parse_size(1000)
+    (128000000, 1073741824, 1000)
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", str(given))
+    unit = None if match is None else _UNITS.get(match[2].lower())
+    size = 0 if match is None or unit is None else int(float(match[1]) * unit)
+    if size < 1:
+        raise RecordsmithError("This is not a size.", found=repr(given), expected="a size such as 128MB or 1GiB")
+    return size
+
+
+def function_identity(function: Callable[..., Any]) -> str:
+    """Name a function, with a digest of its code: another code, another dataset.
+
+    >>> function_identity(lambda row: row).split("#")[0]
+    'recordsmith.making.options:<lambda>'
+    """
+    digest = hashlib.blake2b(digest_size=6)
+    _digest_function(function, digest)
+    while isinstance(function, partial):
+        function = function.func
+    name = f"{getattr(function, '__module__', '?')}:{getattr(function, '__qualname__', type(function).__name__)}"
+    return f"{name}#{digest.hexdigest()}"
+
+
+def _digest_function(function: Any, digest: Any) -> None:
+    """Digest what a function does: its code, its defaults, what it closes over, and the arguments bound to it."""
+    if isinstance(function, partial):
+        _digest_values([*function.args, *sorted(function.keywords.items())], digest)
+        _digest_function(function.func, digest)
+        return
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        _digest_code(code, digest)
+        cells = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
+        _digest_values(
+            [*(function.__defaults__ or ()), *sorted((function.__kwdefaults__ or {}).items()), *cells], digest
+        )
+    elif not isinstance(function, type):
+        _digest_values([getattr(function, "__dict__", None)], digest)
+
+
+def _digest_values(values: Sequence[Any], digest: Any) -> None:
+    for value in values:
+        if callable(value) and hasattr(value, "__code__"):
+            _digest_function(value, digest)
+            continue
+        text = repr(value)
+        # An address says nothing of the value, and differs from run to run.
+        digest.update((type(value).__qualname__ if " at 0x" in text else text).encode())
+
+
+def _digest_code(code: CodeType, digest: Any) -> None:
+    digest.update(code.co_code)
+    digest.update(repr(code.co_names).encode())
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            _digest_code(constant, digest)
+        elif isinstance(constant, frozenset):
+            digest.update(repr(sorted(map(repr, constant))).encode())
+        else:
+            digest.update(repr(constant).encode())
+
+
+def _finishers(given: Any) -> tuple[Finisher, ...]:
+    finishers = (given,) if isinstance(given, Finisher) else tuple(given)
+    for finisher in finishers:
+        if not isinstance(finisher, Finisher):
+            raise RecordsmithError(
+                "finish takes what is fitted on the training split, such as rs.finish.Tfidf('text').",
+                found=repr(finisher),
+            )
+    return finishers
+
+
+def _balance_json(balance: Any) -> Any:
+    if balance is None or isinstance(balance, str):
+        return balance
+    if isinstance(balance, Mapping):
+        return {str(name): count for name, count in balance.items()}
+    if isinstance(balance, Sequence):
+        return list(balance)
+    return " ".join(repr(balance).split())  # a sampler shows its settings

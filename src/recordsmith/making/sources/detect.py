@@ -1,0 +1,198 @@
+"""Which source a path stands for: told from names first, from content where they say nothing."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from recordsmith.errors import RecordsmithError, did_you_mean, list_names
+from recordsmith.file_signatures import describe_content
+from recordsmith.making import sources
+from recordsmith.making.source import Source
+from recordsmith.making.sources.table_files import PathLike
+from recordsmith.shards import looks_like_tfrecord, resolve_files
+
+__all__ = ["KINDS", "kind_of", "source_for"]
+
+KINDS = ("images", "csv", "jsonl", "parquet", "arrays", "webdataset", "tfrecords", "video")
+
+_COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
+_SUFFIXES = {
+    **dict.fromkeys((".csv", ".tsv"), "csv"),
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".npy", ".npz"), "arrays"),
+    **dict.fromkeys((".tar", ".tgz"), "webdataset"),
+    **dict.fromkeys((".mp4", ".avi", ".mov", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg"), "video"),
+    **dict.fromkeys((".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".jpe", ".jfif"), "images"),
+}
+_CONTENTS = {
+    "is a Parquet file": "parquet",
+    "is a numpy array": "arrays",
+    "is a tar archive": "webdataset",
+    "is a JPEG image": "images",
+    "is a PNG image": "images",
+    "is a GIF image": "images",
+}
+# Files that lie beside the data and say nothing about their kind.
+_ASIDE = (".md", ".txt", ".rst", ".html", ".pdf", ".py", ".ipynb", ".yaml", ".yml", ".index", ".idx", ".tfindex", ".db")
+_ENOUGH = 2000  # files of a folder from which its kind is told
+_MINOR = 20  # a kind with this many times fewer files than another is taken for something beside the data
+
+
+def source_for(paths: PathLike | Iterable[PathLike], kind: str | None = None, **options: Any) -> Source:
+    r"""Return the source that a path stands for, with options of its kind.
+
+    Args:
+        paths: a file, a folder, a glob, or a list of these.
+        kind: the name of a function of `rs.sources`; None: told from the paths.
+        options: what that function takes.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "irises.csv"
+    >>> _ = path.write_text("length,species\n5.1,setosa\n")
+    >>> source_for(path, label="species").kind
+    'csv'
+    """
+    given = paths if isinstance(paths, (str, os.PathLike)) else list(paths)
+    if kind is None:
+        kind = kind_of(given)
+    elif kind not in KINDS:
+        raise RecordsmithError(
+            f"There is no kind of source {kind!r}.{did_you_mean(kind, KINDS)}", expected=list_names(KINDS)
+        )
+    function: Callable[..., Source] = getattr(sources, kind)
+    known = [name for name, entry in inspect.signature(function).parameters.items() if entry.kind is entry.KEYWORD_ONLY]
+    if "image_encoding" in options and "image_encoding" not in known and "encoding" in known:
+        options["encoding"] = options.pop("image_encoding")  # where all is pictures, there is no other encoding
+    for name in options:
+        if name not in known:
+            raise RecordsmithError(
+                f"A source of kind {kind!r} has no option {name!r}.{did_you_mean(name, known)}{_elsewhere(name, kind)}",
+                expected=list_names(known, 32),
+            )
+    return function(given, **options)
+
+
+def kind_of(paths: PathLike | Iterable[PathLike]) -> str:
+    """Tell the kind of the data at a path, or raise an error that says what is there and how to name it.
+
+    >>> kind_of(os.path.dirname(__file__))
+    Traceback (most recent call last):
+    recordsmith.errors.RecordsmithError: It cannot be told what kind of data this is.
+    ...
+    """
+    found = resolve_files(paths)
+    kinds: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+    for path in found:
+        for kind, name, count in _kinds_at(path):
+            kinds[kind] += count
+            examples.setdefault(kind, name)
+    # A table beside many pictures is the list of their labels, a picture beside tables a diagram.
+    most = max(kinds.values(), default=0)
+    likely = [kind for kind, count in kinds.items() if count * _MINOR > most]
+    place = found[0] if len(found) == 1 else None
+    if len(likely) == 1:
+        return likely[0]
+    if likely:
+        listed = [f"{kinds[kind]} of kind {kind} ({examples[kind]})" for kind in sorted(likely)]
+        raise RecordsmithError(
+            "There is data of several kinds.",
+            path=place,
+            found=", ".join(listed),
+            advice=f"Name the kind: --kind {min(likely)} (in Python, rs.sources.{min(likely)}), "
+            "or give a glob of the files that you want.",
+        )
+    raise RecordsmithError(
+        "It cannot be told what kind of data this is.",
+        path=place,
+        found=_what_is_there(found),
+        expected=f"files of kind {', '.join(KINDS)}",
+        advice="Name the kind: --kind csv (in Python, rs.sources.csv).",
+    )
+
+
+def _kinds_at(path: str) -> Iterable[tuple[str, str, int]]:
+    """Give the kinds at a path, each with the name of one file and how many there are."""
+    if not os.path.isdir(path):
+        kind = _kind_by_name(path) or _kind_by_content(path)
+        return [(kind, os.path.basename(path), 1)] if kind is not None else []
+    if any(os.path.isfile(os.path.join(path, name)) for name in ("recordsmith.json", "dataset_info.json")):
+        return [("tfrecords", os.path.basename(path), 1)]
+    kinds: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+    unknown: list[str] = []
+    looked_at = 0
+    for place, folders, names in os.walk(path):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+        for name in sorted(names):
+            if name.startswith((".", "_")) or name.lower().endswith(_ASIDE):
+                continue
+            looked_at += 1
+            kind = _kind_by_name(name)
+            if kind is None:
+                unknown.append(os.path.join(place, name))
+            else:
+                kinds[kind] += 1
+                examples.setdefault(kind, os.path.relpath(os.path.join(place, name), path))
+        if looked_at >= _ENOUGH:
+            break
+    if not kinds:  # names that say nothing: a few files are opened
+        for file in unknown[:8]:
+            kind = _kind_by_content(file)
+            if kind is not None:
+                kinds[kind] += 1
+                examples.setdefault(kind, os.path.relpath(file, path))
+    return [(kind, examples[kind], count) for kind, count in kinds.items()]
+
+
+def _kind_by_name(path: str) -> str | None:
+    name = os.path.basename(path).lower()
+    if looks_like_tfrecord(name):
+        return "tfrecords"
+    plain = name
+    for suffix in _COMPRESSED:
+        plain = plain.removesuffix(suffix)
+    return _SUFFIXES.get(os.path.splitext(plain)[1]) or _SUFFIXES.get(os.path.splitext(name)[1])
+
+
+def _kind_by_content(path: str) -> str | None:
+    content = describe_content(path)
+    if content.is_plain_tfrecord:
+        return "tfrecords"
+    if content.looks_like in _CONTENTS:
+        return _CONTENTS[content.looks_like]
+    if content.looks_like == "is text":
+        with open(path, "rb") as file:
+            first = file.readline(1 << 16).strip()
+        if first.startswith(b"{") and first.endswith(b"}"):
+            return "jsonl"
+    return None
+
+
+def _what_is_there(found: list[str]) -> str:
+    if len(found) == 1 and os.path.isdir(found[0]):
+        names = sorted(os.listdir(found[0]))
+        return f"the folder holds {list_names(names)}" if names else "an empty folder"
+    if len(found) == 1:
+        content = describe_content(found[0])
+        return f"a file that {content.looks_like}: {content.found}"
+    return list_names(os.path.basename(path) for path in found)
+
+
+def _elsewhere(name: str, kind: str) -> str:
+    """Say which other kinds have an option."""
+    others = []
+    for other in KINDS:
+        if other != kind:
+            try:
+                parameters = inspect.signature(getattr(sources, other)).parameters
+            except (ImportError, AttributeError):
+                continue
+            if name in parameters:
+                others.append(other)
+    return f" It is one of {', '.join(others)}." if others else ""

@@ -1,0 +1,94 @@
+"""Cells of text turned into numbers one column at a time, where some of them cannot be.
+
+The quick way, Arrow's own, stops at the first cell that does not fit. This is the way after that: it finds all of them,
+by halving what does not convert as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from recordsmith.errors import import_extra
+from recordsmith.making.sources.table_loading import string_array
+
+__all__ = ["converted_cells"]
+
+_WORDS = {
+    "int64": "a whole number of 64 bits",
+    "uint64": "a whole number from 0 to 2**64 - 1",
+    "double": "a number",
+    "bool": "true or false",
+    "string": "UTF-8 text",
+}
+
+
+def converted_cells(
+    cells: Any, kind: str, *, missing: tuple[str, ...], decimal: str, refuse: Callable[[int, str, Any], None]
+) -> Any:
+    """Return cells of raw bytes as an array of a type; those that cannot be are refused, and null in the array.
+
+    >>> import pyarrow
+    >>> refused = []
+    >>> cells = pyarrow.array([b"1", b"x", b""])
+    >>> def refuse(row, reason, value): refused.append((row, reason, value))
+    >>> converted_cells(cells, "int64", missing=("",), decimal=".", refuse=refuse).to_pylist(), refused
+    ([1, None, None], [(1, 'This is not a whole number of 64 bits.', 'x')])
+    """
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
+    if kind == "binary":
+        return cells
+    text = _tolerant(cells, lambda some: some.cast(arrow.string()), arrow.string(), _refuser(cells, "string", refuse))
+    if kind == "string":
+        return text
+    compute = import_extra("pyarrow.compute", "arrow", purpose="Reading tables")
+    wanted = arrow.type_for_alias(kind)
+    text = compute.utf8_trim_whitespace(text)
+    gone = compute.is_in(text, value_set=string_array(missing))
+    text = compute.if_else(gone, arrow.nulls(1, arrow.string())[0], text)
+    if decimal != "." and kind == "double":
+        text = compute.replace_substring(text, decimal, ".")
+    refuse_row = _refuser(cells, kind, refuse)
+    if kind != "int64":
+        return _tolerant(text, lambda some: some.cast(wanted), wanted, refuse_row)
+    misfits: list[int] = []
+    whole = _tolerant(text, lambda some: some.cast(wanted), wanted, misfits.append)
+    return _with_fractions(text, whole, misfits, refuse_row) if misfits else whole
+
+
+def _with_fractions(text: Any, whole: Any, misfits: list[int], refuse: Callable[[int], None]) -> Any:
+    """Return whole numbers beside cells such as 50.0 or 50.25 as floats: what becomes of those, the schema decides."""
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
+    compute = import_extra("pyarrow.compute", "arrow", purpose="Reading tables")
+    float64 = arrow.float64()
+    refused: list[int] = []
+    floats = _tolerant(text, lambda some: some.cast(float64), float64, refused.append)
+    exact = (compute.max(compute.abs(whole)).as_py() or 0) <= 2**53
+    as_floats = exact and len(refused) < len(misfits)
+    for row in refused if as_floats else misfits:
+        refuse(row)
+    return floats if as_floats else whole
+
+
+def _tolerant(array: Any, convert: Callable[[Any], Any], kind: Any, refuse: Callable[[int], None]) -> Any:
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
+
+    def parts(start: int, stop: int) -> list[Any]:
+        try:
+            return [convert(array.slice(start, stop - start))]
+        except arrow.ArrowInvalid:
+            if stop - start == 1:
+                refuse(start)
+                return [arrow.nulls(1, kind)]
+            middle = (start + stop) // 2
+            return [*parts(start, middle), *parts(middle, stop)]
+
+    return arrow.concat_arrays(parts(0, len(array))) if len(array) else arrow.nulls(0, kind)
+
+
+def _refuser(cells: Any, kind: str, refuse: Callable[[int, str, Any], None]) -> Callable[[int], None]:
+    def refuse_row(row: int) -> None:
+        raw = cells[row].as_py()
+        refuse(row, f"This is not {_WORDS[kind]}.", raw.decode(errors="backslashreplace"))
+
+    return refuse_row

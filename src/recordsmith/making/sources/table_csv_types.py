@@ -1,0 +1,177 @@
+"""What the cells of a CSV file are: looked at piece by piece, with the types that Arrow finds in each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from recordsmith.errors import import_extra
+from recordsmith.making.sources.table_columns import ColumnFacts, facts_of, merged
+from recordsmith.making.sources.table_csv_parsing import CsvReading
+from recordsmith.making.sources.table_kept import KeptTables, compact_table
+from recordsmith.making.sources.table_lines import LineRules, Piece
+from recordsmith.making.sources.table_loading import string_array
+
+__all__ = ["are_fractions", "facts_of_piece", "merged_cells", "settled_type"]
+
+_SAMPLED = 64  # cells of a piece of a column; if half of them are neither numbers nor missing, it is text
+_NUMBER = r"^\s*[+-]?([0-9]+(POINT[0-9]*)?([eE][+-]?[0-9]+)?|POINT[0-9]+([eE][+-]?[0-9]+)?|(?i:nan|inf|infinity))\s*$"
+
+
+def facts_of_piece(
+    piece: Piece, reading: CsvReading, labels: frozenset[str], kept: KeptTables
+) -> tuple[int, dict[str, ColumnFacts]]:
+    """Look at the cells of a piece: how many rows, and what each column holds. The table itself may be kept.
+
+    Text counts as `others` and has no type of its own here: whether a few cells of it make a column text is decided
+    when all are known, in `settled_type`.
+    """
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
+    data = reading.decoded(piece.read())
+    table, uneven = reading.parse(piece, data, reading.types)
+    facts: dict[str, ColumnFacts] = {}
+    doubtful = []
+    whole = any(arrow.types.is_integer(kind) for kind in table.schema.types)
+    zeros = whole and has_leading_zeros(data, reading.head.rules)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        kind = column.type
+        if reading.types[name]:
+            facts[name] = facts_of(column, label=True) if name in labels else ColumnFacts(arrow.string())
+        elif _is_number(kind):
+            facts[name] = replace(facts_of(column), numbers=len(column) - column.null_count)
+            if (zeros and arrow.types.is_integer(kind)) or (facts[name].large and arrow.types.is_floating(kind)):
+                doubtful.append(name)
+        elif arrow.types.is_null(kind) or arrow.types.is_boolean(kind):
+            facts[name] = replace(facts_of(column), numbers=len(column) - column.null_count)
+        elif arrow.types.is_string(kind):
+            facts[name] = _facts_of_text(column, reading)
+        else:  # dates and times, and bytes that are no UTF-8
+            facts[name] = ColumnFacts(arrow.null(), column.null_count > 0, others=len(column))
+    if doubtful:
+        cells, _ = reading.parse(piece, data, dict.fromkeys(doubtful, "string"))
+        for name in doubtful:
+            if _must_stay_text(cells[name]):
+                facts[name] = ColumnFacts(arrow.string())
+    if piece.data is None:
+        kept.keep((piece.file.path, piece.start), compact_table(table, facts), uneven)
+    return table.num_rows, facts
+
+
+def settled_type(facts: ColumnFacts) -> Any:
+    """Return the type of a column of which all cells are known.
+
+    One cell in a hundred, or a single one among at least ten, may be no number in a column of numbers: it is taken
+    for a mistake, and its row is refused when it is loaded. With more of them the column is text.
+
+    >>> import pyarrow
+    >>> settled_type(ColumnFacts(pyarrow.int64(), others=1, numbers=100))
+    DataType(int64)
+    >>> settled_type(ColumnFacts(pyarrow.int64(), others=3, numbers=100))
+    DataType(string)
+    """
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
+    if arrow.types.is_null(facts.type) or (facts.others and not _is_number(facts.type)):
+        return arrow.string()
+    few = facts.others * 100 <= facts.numbers or (facts.others == 1 and facts.numbers >= 10)
+    return facts.type if few else arrow.string()
+
+
+def _facts_of_text(column: Any, reading: CsvReading) -> ColumnFacts:
+    """Look at cells of which some are no numbers: how many are, and of what type these are."""
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
+    compute = import_extra("pyarrow.compute", "arrow", purpose="Reading CSV")
+    pattern = _NUMBER.replace("POINT", re.escape(reading.dialect.decimal))
+    missing_words = string_array(reading.dialect.missing)
+    first = column.slice(0, _SAMPLED)
+    known = compute.or_(compute.match_substring_regex(first, pattern), compute.is_in(first, value_set=missing_words))
+    if 2 * (compute.sum(known).as_py() or 0) < len(first):
+        return ColumnFacts(
+            arrow.null(), missing=True, others=len(column)
+        )  # there may be gaps, if it matters in the end
+    gone = compute.is_in(column, value_set=missing_words)
+    looks = compute.match_substring_regex(column, pattern)
+    found = compute.utf8_trim_whitespace(compute.filter(column, looks))
+    missing = compute.sum(gone).as_py() or 0
+    others = len(column) - missing - len(found)
+    if _must_stay_text(found):
+        return ColumnFacts(arrow.string())
+    found = compute.replace_substring(found, reading.dialect.decimal, ".")
+    values = facts_of(compute.cast(found, arrow.float64()))
+    whole = not compute.any(compute.match_substring_regex(found, "[^0-9-]"), min_count=0).as_py()
+    kind = arrow.int64() if whole else arrow.float64()
+    return ColumnFacts(kind, missing > 0, large=values.large, others=others, numbers=len(found))
+
+
+def has_leading_zeros(window: bytes, rules: LineRules) -> bool:
+    r"""Say whether some cell begins with a zero that another digit follows, as in a postcode, or an x.
+
+    >>> has_leading_zeros(b"1,02134\n", LineRules())
+    True
+    >>> has_leading_zeros(b"10,0,0.5\n", LineRules())
+    False
+    """
+    if re.match(b"0[0-9xX]", window):
+        return True
+    codes = np.frombuffer(window, np.uint8)
+    # Most files have no quote and no carriage return, which is quickly seen.
+    before = [rules.delimiter[0], 0x0A, *(byte for byte in b"\r" + (rules.quote or b"") if byte in window)]
+    for shift in (0, 1):  # two bytes at a time, at even and at odd places
+        pairs = codes[shift : len(codes) - (len(codes) - shift) % 2].view("<u2")
+        for byte in before:
+            places = np.flatnonzero(pairs == (0x30 << 8 | byte)) * 2 + shift + 2
+            after = codes[places[places < len(codes)]]
+            if bool((((after >= 0x30) & (after <= 0x39)) | (after == 0x78) | (after == 0x58)).any()):
+                return True
+    return False
+
+
+def merged_cells(first: ColumnFacts, second: ColumnFacts) -> ColumnFacts:
+    """Put together what the cells of two pieces show.
+
+    >>> import pyarrow
+    >>> merged_cells(ColumnFacts(pyarrow.int64()), ColumnFacts(pyarrow.float64())).type
+    DataType(double)
+    >>> merged_cells(ColumnFacts(pyarrow.int64(), numbers=9), ColumnFacts(pyarrow.bool_(), numbers=1)).others
+    1
+    """
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
+    types = arrow.types
+    if types.is_boolean(first.type) and _is_number(second.type):
+        first, second = second, first
+    if _is_number(first.type) and types.is_boolean(second.type):
+        second = ColumnFacts(arrow.null(), second.missing, others=second.others + second.numbers)
+    if first.type == second.type or types.is_null(second.type):
+        common = first.type
+    elif types.is_null(first.type):
+        common = second.type
+    else:
+        common = arrow.float64() if _is_number(first.type) and _is_number(second.type) else arrow.string()
+    return merged(first, second, common)
+
+
+def _is_number(kind: Any) -> bool:
+    types = import_extra("pyarrow", "arrow", purpose="Reading CSV").types
+    return bool(types.is_integer(kind) or types.is_floating(kind))
+
+
+def _must_stay_text(cells: Any) -> bool:
+    """Say whether a cell looks like a number and would lose digits as one."""
+    compute = import_extra("pyarrow.compute", "arrow", purpose="Reading CSV")
+    found = compute.match_substring_regex(cells, r"^\s*[+-]?(0[0-9]+|0[xX][0-9a-fA-F]+|[0-9]{19,})\s*$")
+    return bool(compute.any(found, min_count=0).as_py())
+
+
+def are_fractions(values: Iterable[str]) -> bool:
+    """Say whether all values are numbers, and not all of them whole."""
+    whole = True
+    for value in values:
+        try:
+            number = float(value)
+        except ValueError:
+            return False
+        whole = whole and number.is_integer() and "." not in value
+    return not whole

@@ -1,0 +1,256 @@
+"""TFRecord files that exist already, as a source: to split, shuffle, balance or store them anew.
+
+A file that is whole and not compressed is read by record numbers, anywhere. One that is compressed or damaged can only
+be read from its start: its chunks carry their records, and what is damaged is left out and reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from recordsmith import _core
+from recordsmith.dataset.inference import schema_from_census, take_census
+from recordsmith.dataset.layout import DatasetLayout, find_layout
+from recordsmith.errors import RecordsmithError
+from recordsmith.index import FRAMING_BYTES, ShardIndex, load_index
+from recordsmith.making.source import Chunk, Loaded, Reject, Source
+from recordsmith.making.sources.table_files import PathLike, SourceFile, describe_files, opened
+from recordsmith.schema import Label, Schema
+from recordsmith.schema.native import compile_plan
+
+__all__ = ["TFRecordsSource", "tfrecords"]
+
+_CHUNK_BYTES = 8 << 20
+_CHUNK_ROWS = 65_536
+
+
+def tfrecords(
+    paths: PathLike | Iterable[PathLike],
+    *,
+    split: str | None = None,
+    schema: Schema | None = None,
+    label: str | None = None,
+) -> TFRecordsSource:
+    """Return the records of TFRecord files as a source for `make`.
+
+    Args:
+        paths: a file, a folder, a glob, or a list of these; gzip and zlib are told from the content.
+        split: only the files of this split.
+        schema: what is in a record; None: the schema beside the files, or one inferred from all records.
+        label: the feature that is the label; None: the only Label of the schema.
+
+    >>> import recordsmith as rs, tempfile
+    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+    >>> with rs.RecordWriter(path) as writer:
+    ...     writer.write_example({"tokens": [1, 2, 3], "name": "first"})
+    >>> chunk, = rs.sources.tfrecords(path).chunks()
+    >>> chunk.load().columns["name"]
+    ByteColumn(1 row: 'first')
+    """
+    return TFRecordsSource(find_layout(paths).select(split), split, schema, label)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPlaces:
+    """Records of a file by number."""
+
+    path: str
+    numbers: range | tuple[int, ...]
+
+    def of(self, row: int) -> str:
+        """Say where a row came from, such as "data.tfrecord, record 17"."""
+        return f"{self.path}, record {self.numbers[row]}"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedChunk(Chunk):
+    """Records that lie one after the other in a file that can be read anywhere."""
+
+    file: SourceFile
+    first: int
+    offsets: Any  # of the records, and of the end of the last one
+    schema: Schema
+    source_bytes: int
+
+    def load(self) -> Loaded:
+        """Read and decode the records."""
+        with opened(self.file):  # it must still be the file that was indexed
+            files = _core.FileSet([self.file.path])
+        count = len(self.offsets) - 1
+        lengths = np.diff(self.offsets) - np.uint64(FRAMING_BYTES)
+        starts, file_numbers = self.offsets[:-1], np.zeros(count, np.uint32)
+        in_file = np.arange(self.first, self.first + count, dtype=np.uint64)
+        numbers = range(self.first, self.first + count)
+        try:
+            parts = files.decode(compile_plan(self.schema), file_numbers, starts, lengths, in_file, True)
+            return Loaded(self.schema.assemble(parts), count, RecordPlaces(self.file.path, numbers))
+        except RecordsmithError:
+            pass
+        payloads, kept, rejects = [], [], []
+        for row, number in enumerate(numbers):
+            one = slice(row, row + 1)
+            try:
+                payloads.extend(files.read(file_numbers[one], starts[one], lengths[one], in_file[one], True))
+                kept.append(number)
+            except RecordsmithError as error:
+                rejects.append(_reject(self.file.path, number, error))
+        return _decoded(self.file.path, payloads, kept, self.schema, rejects)
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedChunk(Chunk):
+    """Records that were read from the start of a file on the way to others."""
+
+    path: str
+    payloads: list[bytes]
+    numbers: list[int]
+    rejects: list[Reject]
+    schema: Schema
+    source_bytes: int
+
+    def load(self) -> Loaded:
+        """Decode the records."""
+        return _decoded(self.path, self.payloads, self.numbers, self.schema, list(self.rejects))
+
+
+class TFRecordsSource(Source):
+    """The records of TFRecord files. Made by `rs.sources.tfrecords`."""
+
+    kind: ClassVar[str] = "tfrecords"
+
+    def __init__(self, layout: DatasetLayout, split: str | None, schema: Schema | None, label: str | None) -> None:
+        self._files = [SourceFile.at(path) for path in layout.files]
+        self._given_schema = schema if schema is not None else layout.schema
+        self._options = {"split": split, "label": label, "schema": None if schema is None else schema.to_json()}
+        self._label = label
+
+    @property
+    def label(self) -> str | None:  # type: ignore[override]  # told from the schema, which may take a look at the data
+        """The feature that is the label: the one named, or the only Label of the schema."""
+        labels = [name for name, feature in self.schema().items() if isinstance(feature, Label)]
+        return self._label or (labels[0] if len(labels) == 1 else None)
+
+    @property
+    def sequential(self) -> bool:  # type: ignore[override]  # told from the files
+        """Whether some file can only be read from its start."""
+        return any(index is None or index.compression != "none" for index in self._indexes)
+
+    def schema(self) -> Schema:
+        """Return the schema: the given one, the one beside the files, or one that all records fit."""
+        return self._schema
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the source is: its files with size and time, and the options."""
+        options = {name: value for name, value in self._options.items() if value is not None}
+        return {"kind": self.kind, "options": options, "files": describe_files(self._files)}
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Give the chunks: about 8 MB of records each, and at most 65,536 of them."""
+        schema = self.schema()
+        for file, index in zip(self._files, self._indexes, strict=True):
+            if index is None or index.compression != "none":
+                yield from _carried(file, schema, compressed=index is not None)
+                continue
+            first = 0
+            while first < index.records:
+                reach = int(np.searchsorted(index.offsets, index.offsets[first] + np.uint64(_CHUNK_BYTES), "right")) - 1
+                last = min(max(reach, first + 1), first + _CHUNK_ROWS, index.records)
+                offsets = np.array(index.offsets[first : last + 1])
+                yield IndexedChunk(file, first, offsets, schema, int(offsets[-1] - offsets[0]))
+                first = last
+
+    @property
+    def size_bytes(self) -> int | None:
+        """How many bytes the files have; None if some must be decompressed."""
+        return None if self.sequential else sum(file.size for file in self._files)
+
+    @property
+    def row_count(self) -> int | None:
+        """How many records there are; None if a damaged file leaves that open."""
+        return None if None in self._indexes else sum(index.records for index in self._indexes if index is not None)
+
+    @cached_property
+    def _indexes(self) -> list[ShardIndex | None]:
+        """The index of each file; None for one that is damaged."""
+        return [_index(file) for file in self._files]
+
+    @cached_property
+    def _schema(self) -> Schema:
+        if self._given_schema is not None:
+            return self._given_schema
+        files = [file.path for file in self._files]
+        schema = schema_from_census(take_census(files, stop_at_damage=True), files)
+        if not schema:
+            raise RecordsmithError(
+                "There are no records from which a schema could be told.",
+                path=files[0] if len(files) == 1 else None,
+                advice="Give a schema.",
+            )
+        return schema
+
+
+def _index(file: SourceFile) -> ShardIndex | None:
+    try:
+        return load_index(file.path)
+    except RecordsmithError as error:
+        if error.record in (None, 0):  # no TFRecord at all: that is no matter of some bad rows
+            raise
+        return None
+
+
+def _carried(file: SourceFile, schema: Schema, *, compressed: bool) -> Iterator[Chunk]:
+    """Read a file from its start; behind damage, go on with the next sound record."""
+    with opened(file):
+        stream = _core.RecordStream(file.path, "auto", True)
+    payloads: list[bytes] = []
+    numbers: list[int] = []
+    rejects: list[Reject] = []
+    size = 0
+    while True:
+        number = stream.number
+        try:
+            payload = stream.next()
+        except RecordsmithError as error:
+            rejects.append(_reject(file.path, number, error))
+            payload = b"" if not compressed and stream.recover() else None
+            if payload is not None:
+                continue
+        if payload is not None:
+            payloads.append(payload)
+            numbers.append(number)
+            size += len(payload) + FRAMING_BYTES
+        if payload is None or size >= _CHUNK_BYTES or len(payloads) >= _CHUNK_ROWS:
+            if payloads or rejects:
+                yield CarriedChunk(file.path, payloads, numbers, rejects, schema, size)
+            payloads, numbers, rejects, size = [], [], [], 0
+        if payload is None:
+            return
+
+
+def _decoded(path: str, payloads: list[bytes], numbers: list[int], schema: Schema, rejects: list[Reject]) -> Loaded:
+    """Decode payloads; those that do not fit the schema are refused."""
+    plan = compile_plan(schema)
+    try:
+        parts = _core.decode_payloads(plan, payloads)
+    except RecordsmithError:
+        sound = []
+        for payload, number in zip(payloads, numbers, strict=True):
+            try:
+                _core.decode_payloads(plan, [payload])
+                sound.append((payload, number))
+            except RecordsmithError as error:
+                rejects.append(_reject(path, number, error))
+        payloads, numbers = [payload for payload, _ in sound], [number for _, number in sound]
+        parts = _core.decode_payloads(plan, payloads)
+        rejects.sort(key=lambda reject: reject.row or 0)
+    return Loaded(schema.assemble(parts), len(payloads), RecordPlaces(path, tuple(numbers)), rejects)
+
+
+def _reject(path: str, number: int, error: RecordsmithError) -> Reject:
+    found = "" if error.found is None else f" Found: {error.found}."
+    return Reject(f"{path}, record {number}", number, error.feature, f"{error.problem}{found}")

@@ -1,0 +1,131 @@
+"""Which kind of source a path stands for."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recordsmith as rs
+from recordsmith.images import encode_image
+from recordsmith.making import sources
+from recordsmith.making.sources.detect import KINDS, kind_of, source_for
+
+PICTURE = encode_image(np.zeros((4, 4, 3), np.uint8), "png")
+
+
+def filled(folder: Path, *names: str, data: bytes = b"") -> Path:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a.csv", "csv"),
+        ("a.tsv", "csv"),
+        ("A.CSV", "csv"),
+        ("a.csv.gz", "csv"),
+        ("a.jsonl", "jsonl"),
+        ("a.ndjson.gz", "jsonl"),
+        ("a.json", "jsonl"),
+        ("a.parquet", "parquet"),
+        ("a.npy", "arrays"),
+        ("a.npz", "arrays"),
+        ("a.tar", "webdataset"),
+        ("a.tar.gz", "webdataset"),
+        ("a.tfrecord", "tfrecords"),
+        ("a.tfrecord.gz", "tfrecords"),
+        ("a-train.tfrecord-00000-of-00002", "tfrecords"),
+        ("a.mp4", "video"),
+        ("a.MKV", "video"),
+        ("a.jpeg", "images"),
+    ],
+)
+def test_by_name(name, kind, tmp_path):
+    assert kind_of(filled(tmp_path, name) / name) == kind
+    assert kind_of(tmp_path) == kind
+    assert kind_of(str(tmp_path / "*")) == kind
+    assert kind_of([tmp_path / name]) == kind
+
+
+def test_a_folder_of_class_folders(tmp_path):
+    names = [f"{kind}/{number}.jpg" for kind in ("cat", "dog") for number in range(30)]
+    filled(tmp_path, *names, "README.md", "labels.csv", ".DS_Store")
+    assert kind_of(tmp_path) == "images"
+
+
+def test_names_that_say_nothing_are_opened(tmp_path):
+    (tmp_path / "1").mkdir()
+    (tmp_path / "1" / "a").write_bytes(PICTURE)
+    assert kind_of(tmp_path / "1") == "images"
+    with rs.RecordWriter(tmp_path / "records") as writer:
+        writer.write(b"")
+    assert kind_of(tmp_path / "records") == "tfrecords"
+    (tmp_path / "lines").write_text(json.dumps({"a": 1}) + "\n")
+    assert kind_of(tmp_path / "lines") == "jsonl"
+
+
+def test_a_folder_that_recordsmith_or_tfds_made(tmp_path):
+    assert kind_of(filled(tmp_path, "dataset_info.json", "features.json", "label.labels.txt")) == "tfrecords"
+
+
+def test_several_kinds_are_listed_with_the_way_to_name_one(tmp_path):
+    filled(tmp_path, "a.csv", "b.csv", "c.parquet")
+    with pytest.raises(rs.RecordsmithError) as caught:
+        kind_of(tmp_path)
+    assert "2 of kind csv (a.csv), 1 of kind parquet (c.parquet)" in str(caught.value)
+    assert "--kind csv" in str(caught.value)
+
+
+@pytest.mark.parametrize("names", [[], ["notes.txt"], ["a.bin", "b.bin"]])
+def test_nothing_known_says_what_is_there(names, tmp_path):
+    with pytest.raises(rs.RecordsmithError, match=r"cannot be told(.|\n)*--kind"):
+        kind_of(filled(tmp_path, *names))
+
+
+def test_a_path_that_is_not_there():
+    with pytest.raises(FileNotFoundError):
+        kind_of("no/such/folder")
+
+
+def test_the_source_gets_its_options(tmp_path):
+    path = tmp_path / "a.data"
+    path.write_text("x,y\n1,b\n2,a\n")
+    source = source_for(path, kind="csv", label="y")
+    assert source.kind == "csv"
+    assert source.schema()["y"] == rs.Label(["a", "b"])
+
+
+def test_unknown_options_and_kinds_are_refused(tmp_path):
+    path = filled(tmp_path, "a.csv", data=b"x\n1\n") / "a.csv"
+    with pytest.raises(rs.RecordsmithError, match=r"no option 'lable'\. Did you mean 'label'"):
+        source_for(path, lable="x")
+    with pytest.raises(rs.RecordsmithError, match=r"no option 'split'.* It is one of .*tfrecords"):
+        source_for(path, split="train")
+    with pytest.raises(rs.RecordsmithError, match="Did you mean 'csv'"):
+        source_for(path, kind="cvs")
+
+
+def test_what_pictures_are_encoded_as_has_one_name_for_all_kinds(tmp_path):
+    (tmp_path / "a.png").write_bytes(PICTURE)
+    source = source_for(tmp_path, image_encoding="jpeg")
+    assert source.schema()["image"] == rs.Image(encoding="jpeg")
+    table = filled(tmp_path / "table", "a.csv", data=b"p\n../a.png\n")
+    assert source_for(table, images=["p"], image_encoding="jpeg").schema()["p"] == rs.Image(encoding="jpeg")
+
+
+def test_every_function_of_the_face_is_there():
+    assert set(KINDS) | {"rows"} == set(sources.__all__)
+    for name in sources.__all__:
+        function = getattr(rs.sources, name)
+        assert inspect.isfunction(function)
+        assert function.__name__ == name
+        assert function.__doc__
+    with pytest.raises(AttributeError, match="no_such"):
+        getattr(rs.sources, "no_such")  # noqa: B009 - the literal access would be a type error, as it should

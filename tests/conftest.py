@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Started in the background, a shell lets its commands ignore Ctrl-C, and so would the programs that tests stop by it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Tests must say the same on every machine and in every run, however slow the machine is.
 settings.register_profile(

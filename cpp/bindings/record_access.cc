@@ -21,15 +21,9 @@ using Int64Array = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb
 // Plain files kept open, and records of theirs.
 class OpenFiles {
  public:
-  // Lets go of the pages of all files, unless they are few.
+  // Lets go of the pages of all files.
   void forget() {
     touched_ = 0;
-    std::uint64_t mapped = 0;
-    for (const std::shared_ptr<const File>& file : files()) {
-      std::uint64_t size = 0;
-      if (file != nullptr && file->size(&size).is_ok()) mapped += size;
-    }
-    if (mapped <= kPagesBudget) return;
     for (const std::shared_ptr<const File>& file : files()) {
       if (file != nullptr) file->forget();
     }
@@ -97,7 +91,14 @@ class OpenFiles {
 
   void count_pages(std::size_t records, std::uint64_t bytes) {
     touched_ += records * kPage + bytes;
-    if (touched_ >= kPagesBudget) forget();
+    if (touched_ < kPagesBudget) return;
+    touched_ = 0;
+    std::uint64_t mapped = 0;
+    for (const std::shared_ptr<const File>& file : files()) {
+      std::uint64_t size = 0;
+      if (file != nullptr && file->size(&size).is_ok()) mapped += size;
+    }
+    if (mapped > kPagesBudget) forget();  // few pages are worth keeping whatever is asked for
   }
 
   std::uint64_t touched_ = 0;  // bytes of the mappings since they were last let go of

@@ -58,8 +58,8 @@ def write_text_atomically(final: str | os.PathLike[str], text: str) -> None:
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> write_text_atomically(f"{folder}/a.txt", "whole")
-    >>> open(f"{folder}/a.txt").read()
-    'whole'
+    >>> os.path.getsize(f"{folder}/a.txt")
+    5
     """
     with write_atomically(final) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
         file.write(text)

@@ -16,7 +16,7 @@ from recordsmith.errors import RecordsmithError
 from recordsmith.index import FRAMING_BYTES
 from recordsmith.making.finish.finisher import Finisher
 from recordsmith.making.ordering import SplitOrder
-from recordsmith.making.shuffling import Buckets, deal_out
+from recordsmith.making.shuffling import WORTH_DEALING, Buckets, deal_out
 from recordsmith.making.staging import Staging
 from recordsmith.priorities import Uint64s
 from recordsmith.reader import RecordReader
@@ -195,7 +195,8 @@ class ShardWriter:
             numbers,
             verify=True,
         )
-        self._files.forget()  # the next block lies further on, and pages that were touched count as our memory
+        if self._staging.bytes > WORTH_DEALING:
+            self._files.forget()  # the next block lies further on, and pages that were touched count as our memory
         return frames, np.concatenate([[0], np.cumsum(lengths + np.uint64(FRAMING_BYTES))]).astype(np.uint64)
 
     @staticmethod
@@ -213,6 +214,7 @@ class ShardWriter:
                 frames = files.frames(
                     np.zeros(last - first, np.uint32), np.ascontiguousarray(starts), lengths, numbers, verify=True
                 )
+                files.forget()  # it was all read once
                 yield frames, offsets[first : last + 1] - offsets[first]
             return
         sink = _core.RecordSink()

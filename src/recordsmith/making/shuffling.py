@@ -21,9 +21,9 @@ from recordsmith.making.ordering import SplitOrder, StagedBlock
 from recordsmith.making.staging import Staging
 from recordsmith.priorities import Uint64s
 
-__all__ = ["Bucket", "Buckets", "deal_out"]
+__all__ = ["WORTH_DEALING", "Bucket", "Buckets", "deal_out"]
 
-_WORTH_DEALING = 128 << 20  # bytes of records; fewer are read at random places directly
+WORTH_DEALING = 128 << 20  # bytes of records; fewer are read at random places directly
 _BUCKET_BYTES = 32 << 20
 _MOST_BUCKETS = 4096
 _PIECE_BYTES = 16 << 20  # read and dealt out at a time
@@ -71,7 +71,7 @@ class Buckets:
 
 def deal_out(staging: Staging, order: SplitOrder) -> Buckets | None:
     """Deal the records of a shuffled split out to buckets; None if there are too few for that."""
-    if order.unsorted is None or order.bytes <= _WORTH_DEALING:
+    if order.unsorted is None or order.bytes <= WORTH_DEALING:
         return None
     count = min(_MOST_BUCKETS, (order.bytes + _BUCKET_BYTES - 1) // _BUCKET_BYTES)
     rows = (order.rows + count - 1) // count

@@ -17,7 +17,8 @@ constexpr std::uint8_t kNaturalOrder[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 
                                             35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
                                             58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
-constexpr std::size_t kMostPixels = 100'000'000;  // as everywhere in the project
+// Larger ones are left to the library, one at a time: memory is kept from picture to picture, by every thread.
+constexpr std::size_t kMostPixels = 16'000'000;
 // A block has at most 64 codes of 16 bits, each with 15 bits of value.
 constexpr std::size_t kMostBlockBytes = 64 * 32 / 8;
 constexpr std::int32_t kEndOfBlock = 128;  // as a run: leads out of any block
@@ -299,6 +300,11 @@ void JpegDecoder::want(const WantedPixels& wanted) {
 
 bool JpegDecoder::decode(const WantedPixels& wanted) {
   if (!unstuff(scan_, end_)) return false;
+  // Before memory is taken for all those pixels: each block has two codes at least, of a bit at least.
+  std::size_t blocks = 0;
+  for (const Component& component : components_) blocks += component.across * component.down;
+  blocks *= divided_up(width_, 8 * most_across_) * divided_up(height_, 8 * most_down_);
+  if (blocks > interval_ends_.back() * 4) return false;
   want(wanted);
   const std::size_t units_across = divided_up(width_, 8 * most_across_);
   const std::size_t units_down = divided_up(height_, 8 * most_down_);

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
+from random import Random
 
 # --- TFRecord framing -------------------------------------------------------------------------------------------------
 
@@ -227,6 +228,84 @@ def packed_body(data: bytes) -> bytes:
     return gzip.compress(data, mtime=0)[10:]
 
 
+# --- JPEG -------------------------------------------------------------------------------------------------------------
+
+# Symbols by the length of their codes: of the means sizes, of the other coefficients runs of zeros and sizes.
+MEANS = {2: (0, 1, 2), 3: (5,), 14: (9,)}
+VALUES = {2: (0x00, 0x01), 3: (0x11,), 4: (0x02, 0xF0), 6: (0x35,), 13: (0xA2,), 16: (0x08,)}
+
+
+def segment(marker: int, body: bytes) -> bytes:
+    """A marker with what belongs to it."""
+    return bytes([0xFF, marker]) + struct.pack(">H", 2 + len(body)) + body
+
+
+def huffman_table(kind: int, symbols: dict[int, tuple[int, ...]]) -> bytes:
+    """A table of codes as a file has it."""
+    counts = bytes(len(symbols.get(length, ())) for length in range(1, 17))
+    return bytes([kind << 4]) + counts + bytes(chain.from_iterable(symbols.values()))
+
+
+def codes_of(symbols: dict[int, tuple[int, ...]]) -> dict[int, str]:
+    """The bits of each symbol: codes count up, and double from length to length."""
+    codes, code = {}, 0
+    for length in range(1, 17):
+        for symbol in symbols.get(length, ()):
+            codes[symbol] = f"{code:0{length}b}"
+            code += 1
+        code *= 2
+    return codes
+
+
+def block_bits(random: Random) -> str:
+    """A block of coefficients at random."""
+    means, values = codes_of(MEANS), codes_of(VALUES)
+    size = random.choice((0, 0, 1, 2, 5, 9))
+    bits = means[size] + "".join(random.choices("01", k=size))
+    place = 1
+    while True:
+        symbol = random.choice(list(values))
+        place += (symbol >> 4) + 1
+        if symbol == 0 or place > 64:
+            return bits + values[0]
+        bits += values[symbol] + "".join(random.choices("01", k=symbol & 15))
+        if place == 64:
+            return bits
+
+
+def stuffed(bits: str) -> bytes:
+    """Bits as a file has them: filled up with ones, and no 0xFF that could be a marker."""
+    whole = bits + "1" * (-len(bits) % 8)
+    return bytes(int(whole[at : at + 8], 2) for at in range(0, len(whole), 8)).replace(b"\xff", b"\xff\x00")
+
+
+def pictures() -> Iterator[bytes]:
+    """JPEGs of all the forms that the decoder takes, and some that it does not."""
+    random = Random(0)  # noqa: S311 - seeds of the other kind
+    tables = segment(0xC4, huffman_table(0, MEANS) + huffman_table(1, VALUES))
+    quantization = segment(0xDB, bytes([0, *[1, 2, 1, 3] * 16])) + segment(0xDB, b"\x11" + struct.pack(">H", 2) * 64)
+    jfif = segment(0xE0, b"JFIF\0\1\1\0\0\1\0\1\0\0")
+    exif = segment(0xE1, b"Exif\0\0MM\0*")
+    for samplings in ((0x11,), (0x11, 0x11, 0x11), (0x21, 0x11, 0x11), (0x22, 0x11, 0x11), (0x12, 0x11, 0x11)):
+        for height, width, restart in ((8, 8, 0), (17, 30, 0), (33, 20, 2), (40, 64, 1)):
+            across, down = (samplings[0] >> 4, samplings[0] & 15) if len(samplings) > 1 else (1, 1)
+            units = -(-height // (8 * down)) * -(-width // (8 * across))
+            blocks = across * down + len(samplings) - 1
+            parts = [(number, sampling, min(number, 1)) for number, sampling in enumerate(samplings)]
+            frame = struct.pack(">BHHB", 8, height, width, len(parts))
+            frame += bytes(chain.from_iterable((number + 1, sampling, table) for number, sampling, table in parts))
+            scan = bytes([len(parts), *chain.from_iterable((number + 1, 0) for number, _, _ in parts), 0, 63, 0])
+            interval = restart or units
+            data = b""
+            for count, first in enumerate(range(0, units, interval)):
+                here = min(interval, units - first) * blocks
+                data += bytes([0xFF, 0xD0 + (count - 1) % 8]) if count else b""
+                data += stuffed("".join(block_bits(random) for _ in range(here)))
+            head = b"\xff\xd8" + (jfif if height != 17 else exif) + quantization + segment(0xC0, frame) + tables
+            head += segment(0xDD, struct.pack(">H", restart)) if restart else b""
+            yield head + segment(0xDA, scan) + data + b"\xff\xd9"
+
+
 def options_and(contents: Iterable[bytes], *options: int) -> Iterator[bytes]:
     """Each content once for each byte of options that its fuzzer reads first."""
     for content in contents:
@@ -275,6 +354,7 @@ def main(corpus: Path) -> None:
         "framing": options_and(record_files(), 0x54, 0xFF, 0x00),
         "example": options_and(joined(chain(neighbours(examples()), surprises())), 0x00, 0x03, 0x04, 0x09, 0x0B, 0x10),
         "sequence_example": options_and(joined(neighbours(sequence_examples())), 0x00, 0x03, 0x09, 0x0B),
+        "jpeg": (bytes(place) + data for data in pictures() for place in ((0, 0xFF), (0x37, 0x42))),
         "gzip": (bytes([option | is_zlib]) + data for data, is_zlib in compressed_files() for option in (0x06, 0x38)),
     }
     for target, contents in seeds.items():

@@ -1,9 +1,12 @@
 """The verb images: equal to OpenCV and TensorFlow, repeatable, checked when the chain is built."""
 
 import io
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from PIL import Image
 
 import recordsmith as rs
@@ -50,7 +53,7 @@ def one(data, **settings):
     return work.column([data], records=np.zeros(1, np.int64), epochs=np.zeros(1, np.int64), feature="image")[0]
 
 
-FORMS = {
+FORMS: dict[str, dict[str, Any]] = {
     "4:2:0": {"subsampling": 2},
     "4:2:2": {"subsampling": 1},
     "4:4:4": {"subsampling": 0},
@@ -72,6 +75,68 @@ def test_the_decoder_equals_opencvs_to_the_bit(form, size):
     found = np.empty((*size, 3), np.uint8)
     assert decoder.fill(found, part=(0, 0, *size), planar=False, flips=(False, False), added=0.0, scale=1.0)
     assert (found == decode_image(data, channels=3)).all()
+
+
+def by_both(data, monkeypatch):
+    """The pixels, or None if they are refused, from our decoder and from the library alone."""
+    found = []
+    for choice in ("", "library"):
+        monkeypatch.setenv("RECORDSMITH_JPEG", choice)
+        try:
+            found.append(one(data))
+        except rs.PipelineError:
+            found.append(None)
+    return found
+
+
+def equal(ours, theirs):
+    return theirs is None if ours is None else theirs is not None and (ours == theirs).all()
+
+
+@st.composite
+def jpegs(draw):
+    """JPEGs of every form, of noise, flat colours and anything between."""
+    size = draw(st.integers(1, 80)), draw(st.integers(1, 80))
+    pixels = textured(*size, seed=draw(st.integers(0, 99)), grain=draw(st.sampled_from([0.0, 5.0, 40.0, 300.0])))
+    grey = draw(st.booleans())
+    options = {"quality": draw(st.integers(1, 100)), "optimize": draw(st.booleans())}
+    if not grey:
+        options["subsampling"] = draw(st.sampled_from([0, 1, 2]))
+    restarts = draw(st.integers(0, 5))
+    if restarts:
+        options["restart_marker_blocks"] = restarts
+    return saved(pixels[:, :, 0] if grey else pixels, **options, progressive=draw(st.integers(0, 9)) == 0)
+
+
+@given(data=jpegs())
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_jpeg_is_what_opencv_makes_of_it(data, monkeypatch):
+    ours, theirs = by_both(data, monkeypatch)
+    assert theirs is not None
+    assert equal(ours, theirs)
+
+
+@given(data=jpegs(), flips=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 7)), max_size=4), kept=st.floats(0, 1.5))
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_damage_ends_as_with_opencv(data, flips, kept, monkeypatch):
+    damaged = bytearray(data)
+    for place, bit in flips:
+        damaged[2 + int(place * (len(data) - 3))] ^= 1 << bit
+    del damaged[max(2, int(kept * len(data))) :]
+    assert equal(*by_both(bytes(damaged), monkeypatch))
+
+
+def test_the_decoder_can_be_left_out(monkeypatch):
+    def never():
+        raise AssertionError("the decoder was asked for")
+
+    monkeypatch.setattr("recordsmith.loader.image_work._decoder", never)
+    monkeypatch.setenv("RECORDSMITH_JPEG", "library")
+    data = saved(textured(40, 50))
+    assert (one(data) == decode_image(data)).all()
+    monkeypatch.delenv("RECORDSMITH_JPEG")
+    with pytest.raises(AssertionError):
+        one(data)
 
 
 def test_grey_jpegs_are_decoded_too():
@@ -139,7 +204,7 @@ def test_parts_and_flips_of_jpegs_are_those_of_their_pixels():
     for _ in range(60):
         height, width = rng.integers(1, 124), rng.integers(1, 212)
         part = (int(rng.integers(0, 124 - height)), int(rng.integers(0, 212 - width)), int(height), int(width))
-        how = {
+        how: dict[str, Any] = {
             "part": part,
             "planar": bool(rng.integers(2)),
             "flips": (bool(rng.integers(2)), bool(rng.integers(2))),
@@ -277,15 +342,15 @@ def test_declared_sizes_make_one_array(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("settings", "feature"),
+    ("asked", "feature"),
     [
         ({"size": (16, 24)}, rs.Tensor("uint8", (16, 24, 3))),
         ({"size": (16, 24), "scale": 1 / 255, "layout": "NCHW"}, rs.Tensor("float32", (3, 16, 24))),
         ({"dtype": "float32", "channels": 1}, rs.Tensor("float32", (None, None, 1))),
     ],
 )
-def test_the_chain_knows_what_pictures_become(ds, settings, feature):
-    assert ds.images(**settings)._chain().features["image"] == feature
+def test_the_chain_knows_what_pictures_become(ds, asked, feature):
+    assert ds.images(**asked)._chain().features["image"] == feature
 
 
 def test_batches_in_use_are_not_written_over(ds):

@@ -1,7 +1,8 @@
 """Encoded pictures to the arrays of a batch: decoded, cropped, resized and changed, each picture by itself.
 
 The usual JPEG goes from its bytes to its place in the batch in one call of the core, which leaves out the pixels that
-the resize does not look at. Other pictures are decoded by OpenCV. What comes after is the same for both:
+the resize does not look at. Other pictures are decoded by OpenCV, and all of them with RECORDSMITH_JPEG=library in the
+environment. What comes after is the same for both:
 
     decode ─► crop ─► resize ─► flips, brightness ─► scale, layout ─► batch         one call of the core
                              └► anything else, in floats from 0 to 1 ─► batch      for other augmentations
@@ -10,6 +11,7 @@ the resize does not look at. Other pictures are decoded by OpenCV. What comes af
 from __future__ import annotations
 
 import math
+import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -111,7 +113,7 @@ class ImageWork:
         return (self.channels, height, width) if self.planar else (height, width, self.channels)
 
     def _picture(self, data: npt.NDArray[np.uint8], drawn: Sequence[Any], target: Pixels | None) -> Pixels:
-        if self.channels == 3:
+        if self.channels == 3 and os.environ.get("RECORDSMITH_JPEG") != "library":
             decoder = _decoder()
             support = decoder.open(data)
             if support == _DECODABLE or (support == _WITH_EXIF and _is_upright(data)):

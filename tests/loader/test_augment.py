@@ -155,7 +155,7 @@ PINNED_KEYS = [16811193615011591313, 5102869183782925202, 13042107385214618932]
     "wrong",
     [
         lambda: augment.flip_left_right(p=1.5),
-        lambda: augment.flip_up_down(p="often"),
+        lambda: augment.flip_up_down(p="often"),  # type: ignore[arg-type]
         lambda: augment.brightness(-0.1),
         lambda: augment.brightness(50),  # of 255: the range is 0 to 1
         lambda: augment.contrast(1.2, 0.8),

@@ -105,7 +105,7 @@ def test_ways_for_large_data_give_the_same_files(case: str, quick_path: Path, mo
     rs.make(source(), quick_path / "small", name="data", **OPTIONS[case])
     for module, name, value in [
         (external_sort, "_BUCKET_ENTRIES", 100),
-        (shuffling, "_WORTH_DEALING", 1000),
+        (shuffling, "WORTH_DEALING", 1000),
         (shuffling, "_BUCKET_BYTES", 20_000),
         (shuffling, "_PIECE_BYTES", 7000),
         (shard_writing, "_BLOCK_BYTES", 5000),

@@ -89,14 +89,12 @@ class Source(ABC):
         kind: the name under which `rs.sources` and the command line know it.
         label: the feature that is the label, where there is an obvious one.
         provenance: features that only say where a row came from; rows that differ in nothing else are identical.
-        warnings: what should be known about the source before its rows are used.
         sequential: chunks carry their data and can only be made one after the other.
     """
 
     kind: ClassVar[str]
     label: str | None = None
     provenance: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
     sequential: bool = False
 
     @abstractmethod
@@ -110,6 +108,11 @@ class Source(ABC):
     @abstractmethod
     def describe(self) -> dict[str, Any]:
         """Return what the source is, JSON-ready: its kind, its options, and how its files can be told from others."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What should be known about the source before its rows are used."""
+        return ()
 
     @property
     def size_bytes(self) -> int | None:

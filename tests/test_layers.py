@@ -21,7 +21,9 @@ PUBLIC_FACE = "__init__"
 # MAY_MEET. The public face is above all of them, and no module imports from it.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "_core"}),
-    frozenset({"atomic_file", "class_weights", "compression", "file_signatures", "parallel", "priorities"}),
+    frozenset(
+        {"atomic_file", "call_stack", "class_weights", "compression", "file_signatures", "parallel", "priorities"}
+    ),
     frozenset({"core_failures"}),
     frozenset({"columns"}),
     frozenset({"images", "text"}),

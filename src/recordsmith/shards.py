@@ -12,11 +12,11 @@ from __future__ import annotations
 import glob
 import os
 import re
-import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from recordsmith.call_stack import caller_level
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 
 __all__ = [
@@ -139,16 +139,8 @@ def warn_if_incomplete(files: Sequence[str]) -> None:
                 f"Shards of {group!r} are missing: {len(missing)} of {count} "
                 f"(number{'s' if len(missing) > 1 else ''} {shown}). Reading goes on without them.",
                 IncompleteShardsWarning,
-                stacklevel=_caller_level(),
+                stacklevel=caller_level(),
             )
-
-
-def _caller_level() -> int:
-    """Return the stacklevel of the first caller outside recordsmith: how deep we are in it differs from way to way."""
-    level, frame = 1, sys._getframe(1)  # noqa: SLF001 - documented, and what the warnings module itself uses
-    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == __name__.split(".")[0]:
-        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
-    return level
 
 
 def _one_path(path: str) -> list[str]:

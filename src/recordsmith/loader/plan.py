@@ -48,7 +48,6 @@ class RowChange(ABC):
     Attributes:
         drops_rows: it may leave rows out.
         heavy: it takes so long that a batch is worth a task of its own.
-        processes: it is Python that should run in processes of its own.
     """
 
     drops_rows: bool = False

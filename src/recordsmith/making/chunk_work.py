@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version as installed_version
 from typing import Any
@@ -13,7 +12,7 @@ from recordsmith.making.source import Chunk, Source
 from recordsmith.parallel import in_order, process_pool, thread_pool
 from recordsmith.schema import Feature, Schema
 
-__all__ = ["as_json", "encode_chunks", "schema_after_map", "version"]
+__all__ = ["encode_chunks", "schema_after_map", "version"]
 
 _ROWS_TO_LOOK_AT = 100
 
@@ -56,15 +55,6 @@ def _kept(name: str, feature: Feature, before: Schema, rows: list[dict[str, Any]
     except EncodeError:
         return feature
     return before[name]
-
-
-def as_json(value: Any) -> Any:
-    """Return a JSON-ready value as it comes back from a file.
-
-    >>> as_json({"a": (1, 2)})
-    {'a': [1, 2]}
-    """
-    return json.loads(json.dumps(value))
 
 
 def version() -> str:

@@ -119,7 +119,6 @@ class DatasetWriter:
             self.discard()
             raise
         self._rows = RowWriter(schema, cast=cast)
-        self._waiting: list[Mapping[str, Any]] = []
         self._count = 0  # rows given so far
 
     def add(self, row: Mapping[str, Any]) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from recordsmith.call_stack import caller_level
 from recordsmith.errors import PipelineError
 from recordsmith.loader.order import ENDLESS, Shuffled
 from recordsmith.loader.plan import Plan
-from recordsmith.loader.warning import PipelineWarning, caller_level
+from recordsmith.loader.warning import PipelineWarning
 
 __all__ = ["shuffle"]
 

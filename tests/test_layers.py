@@ -24,7 +24,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset(
         {"atomic_file", "call_stack", "class_weights", "compression", "file_signatures", "parallel", "priorities"}
     ),
-    frozenset({"core_failures"}),
+    frozenset({"core_failures", "findings"}),
     frozenset({"columns"}),
     frozenset({"images", "text"}),
     frozenset({"augment"}),
@@ -34,7 +34,8 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"facts"}),
     frozenset({"loader"}),
     frozenset({"making"}),
-    frozenset({"doctor", "report"}),
+    frozenset({"report"}),
+    frozenset({"checking", "copying", "doctor", "repairing"}),
     frozenset({"view", "cli", "__main__"}),
     frozenset({PUBLIC_FACE}),
 )

@@ -1,0 +1,517 @@
+"""What one pass over a dataset tells: frozen dataclasses, ready for rules and renderers, which read nothing themselves.
+
+    DatasetFacts
+    ├── shards      ShardFacts      per file: records, bytes, compression, damage, payload kinds, manifest's word on it
+    ├── splits      SplitFacts      per split: records, bytes, the features as they are in this split
+    ├── features    FeatureFacts    over all splits: presence, kinds, lengths, and below
+    │               ├── numbers     NumberFacts   range, moments, quantiles, histogram, zeros, NaN
+    │               ├── strings     StringFacts   lengths, encoding, white space
+    │               └── images      ImageFacts    formats, sizes, channels, what could not be decoded
+    ├── labels      LabelFacts      per label: counts by split, runs of equal labels in file order
+    ├── duplicates  DuplicateFacts  equal records within and across splits; similar images on request
+    ├── anomalies   Anomaly         wire-level oddities, with their places
+    └── mismatches  Mismatch        where records and the declared schema disagree, with their places
+
+Counts are exact. Quantiles, distinct values and frequent values come from sketches once there are too many to hold;
+`exact` says which it was, and `error` the bound of a sketch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from recordsmith.schema import Schema
+
+__all__ = [
+    "Anomaly",
+    "Damage",
+    "DatasetFacts",
+    "DuplicateFacts",
+    "DuplicateGroup",
+    "FeatureFacts",
+    "FrequentValue",
+    "Histogram",
+    "ImageFacts",
+    "LabelFacts",
+    "LengthFacts",
+    "Mismatch",
+    "NumberFacts",
+    "Place",
+    "ShardFacts",
+    "SplitFacts",
+    "StringFacts",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One record: its file and its number there, and what was seen.
+
+    >>> Place("a.tfrecord", 7).record
+    7
+    """
+
+    path: str
+    record: int
+    offset: int | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """One place where a file is not as it should be.
+
+    Attributes:
+        kind: "length-crc", "data-crc", "truncated" (a record is cut), "stray-tail" (1 to 11 bytes behind the last
+            record), "not-a-tfrecord", "compression" (the compressed stream is damaged or followed by something else),
+            "unreadable" (the system refuses).
+        path: the file.
+        offset: where, in the (decompressed) file.
+        record: the number of the record there.
+        bytes: how far the damage reaches: up to the next sound record, or to the end. None where that is not known.
+        message: the error's own words.
+        found, expected: what is there and what should be, if the error says so.
+        looks_like: for "not-a-tfrecord": what the file looks like ("text", "git-lfs pointer", "parquet", "png", ...).
+
+    >>> Damage("truncated", "a.tfrecord", 38, 2, 5, "The file is cut.").kind
+    'truncated'
+    """
+
+    kind: str
+    path: str
+    offset: int | None
+    record: int | None
+    bytes: int | None
+    message: str
+    found: str | None = None
+    expected: str | None = None
+    looks_like: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShardFacts:
+    """One file.
+
+    Attributes:
+        path: the file.
+        split: the split that it belongs to, if there are splits.
+        bytes: its size on disk.
+        compression: None, "gzip" or "zlib", by its content.
+        records: sound records, those behind damage included.
+        payload_bytes: their payloads together.
+        min_record, max_record: the smallest and largest payload; None without records.
+        payloads: how many payloads are of which kind ("example", "sequence_example", "text", ...).
+        damages: the first damages, at most 100.
+        damage_count: how many there are.
+        stale_index: its cached index does not fit the file.
+        promised: what the manifest says of it: {"records": ..., "bytes": ..., "sha256": ...}; None without one.
+        sha256: the file's digest; None where nothing was promised to compare it with.
+
+    >>> ShardFacts("a.tfrecord", None, 38, None, 2, 6, 3, 3, {"text": 2}).damages
+    ()
+    """
+
+    path: str
+    split: str | None
+    bytes: int
+    compression: str | None
+    records: int
+    payload_bytes: int
+    min_record: int | None
+    max_record: int | None
+    payloads: dict[str, int] = field(default_factory=dict)
+    damages: tuple[Damage, ...] = ()
+    damage_count: int = 0
+    stale_index: bool = False
+    promised: dict[str, Any] | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FrequentValue:
+    """A value (number, or bytes) and how often it occurs.
+
+    >>> FrequentValue(b"cat", 7).count
+    7
+    """
+
+    value: int | float | bytes
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Counts between edges: `counts[i]` lie in [edges[i], edges[i + 1]), the last with its right edge.
+
+    >>> len(Histogram((0.0, 0.5, 1.0), (3, 4)).counts)
+    2
+    """
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LengthFacts:
+    """How many values a record has (or a step, or a byte string has bytes).
+
+    >>> LengthFacts(3, 3, 3.0).fixed
+    True
+    """
+
+    min: int
+    max: int
+    mean: float
+
+    @property
+    def fixed(self) -> bool:
+        """Whether all are equal."""
+        return self.min == self.max
+
+
+@dataclass(frozen=True, slots=True)
+class NumberFacts:
+    """The values of an int64 or float feature, all records and positions together.
+
+    Attributes:
+        count: how many values, NaN and infinities included.
+        min, max, mean, deviation: of the finite values; None without any. The deviation is that of the population.
+        zeros, negatives: how many.
+        nan, positive_infinity, negative_infinity: how many.
+        integral: every finite value is a whole number.
+        quantiles: the values at 0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99 and 1 of the finite ones, by that share.
+        quantiles_exact: they are exact; else their rank is off by at most `rank_error`.
+        rank_error: the sketch's normalised rank error (at 99 % confidence); 0 where exact.
+        histogram: of the finite values.
+
+    >>> NumberFacts(2, 0.0, 1.0, 0.5, 0.5, zeros=1).nan
+    0
+    """
+
+    count: int
+    min: int | float | None
+    max: int | float | None
+    mean: float | None
+    deviation: float | None
+    zeros: int = 0
+    negatives: int = 0
+    nan: int = 0
+    positive_infinity: int = 0
+    negative_infinity: int = 0
+    integral: bool = False
+    quantiles: dict[float, float] = field(default_factory=dict)
+    quantiles_exact: bool = True
+    rank_error: float = 0.0
+    histogram: Histogram | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StringFacts:
+    """The values of a byte feature.
+
+    Attributes:
+        count: how many values.
+        bytes: all together.
+        lengths: in bytes.
+        empty: how many are b"".
+        ascii, utf8: how many are readable text in ASCII, and in UTF-8 (ASCII included).
+        leading_space, trailing_space: how many texts begin or end with white space.
+        control: how many texts hold control characters other than white space.
+
+    >>> StringFacts(1, 3, LengthFacts(3, 3, 3.0), ascii=1, utf8=1).encoding
+    'ascii'
+    """
+
+    count: int
+    bytes: int
+    lengths: LengthFacts
+    empty: int = 0
+    ascii: int = 0
+    utf8: int = 0
+    leading_space: int = 0
+    trailing_space: int = 0
+    control: int = 0
+
+    @property
+    def encoding(self) -> str:
+        """'ascii', 'utf-8', 'mixed' (some are text) or 'binary'."""
+        if self.ascii == self.count:
+            return "ascii"
+        if self.utf8 == self.count:
+            return "utf-8"
+        return "binary" if self.utf8 <= self.empty else "mixed"
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFacts:
+    """The values of a feature that holds encoded images.
+
+    Attributes:
+        formats: how many of each ("jpeg", "png", ...), by their headers.
+        channels: how many have 1, 3, 4 channels.
+        heights, widths: over all headers.
+        no_header: values that are no image by their header, though most are; with the first places.
+        decoded: how many were decoded in full.
+        decoded_all: these were all.
+        undecodable: how many of them failed; with the first places and the reason as detail.
+        suffix_differs: names in a sibling feature (filename) end otherwise than the content says; with places.
+        black: decoded images with one colour throughout.
+
+    >>> ImageFacts({"jpeg": 2}, {3: 2}, LengthFacts(8, 8, 8.0), LengthFacts(8, 8, 8.0)).decoded
+    0
+    """
+
+    formats: dict[str, int]
+    channels: dict[int, int]
+    heights: LengthFacts | None
+    widths: LengthFacts | None
+    no_header: int = 0
+    no_header_places: tuple[Place, ...] = ()
+    decoded: int = 0
+    decoded_all: bool = False
+    undecodable: int = 0
+    undecodable_places: tuple[Place, ...] = ()
+    suffix_differs: int = 0
+    suffix_places: tuple[Place, ...] = ()
+    black: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureFacts:
+    """One feature of the records, or one feature list of SequenceExamples (`in_steps`).
+
+    Attributes:
+        name: its name.
+        in_steps: it lies in the feature lists.
+        records: that have it with a kind set (an empty list counts).
+        missing: that do not have it at all.
+        unset: that have it without a kind.
+        empty: that have it with a list of no values.
+        kinds: records by kind ("bytes", "float", "int64"): more than one is a conflict.
+        kind_places: for each kind the first records that have it.
+        lengths: values per record (per step, in steps).
+        steps: steps per record, in steps.
+        stored_bytes: what it takes on disk, its name and tags included.
+        distinct: how many different values, a list counting value by value; exact or estimated.
+        distinct_exact: it is exact.
+        distinct_error: the relative error of the estimate (at 95 %); 0 where exact.
+        frequent: the most frequent values, commonest first; empty where none stands out or values are long.
+        numbers, strings, images: what its values are like.
+
+    >>> FeatureFacts("label", False, 10, 0, kinds={"int64": 10}).kind
+    'int64'
+    """
+
+    name: str
+    in_steps: bool
+    records: int
+    missing: int
+    unset: int = 0
+    empty: int = 0
+    kinds: dict[str, int] = field(default_factory=dict)
+    kind_places: dict[str, tuple[Place, ...]] = field(default_factory=dict)
+    missing_places: tuple[Place, ...] = ()
+    nan_places: tuple[Place, ...] = ()
+    lengths: LengthFacts | None = None
+    steps: LengthFacts | None = None
+    stored_bytes: int = 0
+    distinct: int = 0
+    distinct_exact: bool = True
+    distinct_error: float = 0.0
+    frequent: tuple[FrequentValue, ...] = ()
+    numbers: NumberFacts | None = None
+    strings: StringFacts | None = None
+    images: ImageFacts | None = None
+
+    @property
+    def kind(self) -> str | None:
+        """Its kind, the commonest where there are several; None where no record sets one."""
+        return max(self.kinds, key=lambda kind: self.kinds[kind], default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class SplitFacts:
+    """One split; its features are those of its own records.
+
+    >>> SplitFacts("train", 10, 1234, 1, ()).records
+    10
+    """
+
+    name: str
+    records: int
+    bytes: int
+    shards: int
+    features: tuple[FeatureFacts, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelFacts:
+    """A feature that says the class of a record: declared as Label, or small integers or texts that look like one.
+
+    Attributes:
+        feature: its name.
+        declared: the schema says that it is a label.
+        names: the class names, by number; empty where there are none.
+        counts: per split (the key is "" where there are no splits) how often each class occurs. A class is written
+            as its name where there is one, else as the value.
+        outside: records whose value is no class of the declaration; with the first places.
+        longest_run: the most records with the same label in a row, in file order, per split.
+        expected_run: what the longest run would be about, if the split were shuffled.
+        batch_spread: per split, the mean over windows of 256 consecutive records of the share of different classes
+            relative to what a shuffled split would have: 1 is shuffled, near 0 is sorted.
+        buffer_spread: the same behind a shuffle buffer of so many records, by buffer size (1000, 10000).
+
+    >>> LabelFacts("label", True, ("cat", "dog"), {"train": {"cat": 7, "dog": 3}}).classes
+    ('cat', 'dog')
+    """
+
+    feature: str
+    declared: bool
+    names: tuple[str, ...]
+    counts: dict[str, dict[str, int]]
+    outside: int = 0
+    outside_places: tuple[Place, ...] = ()
+    longest_run: dict[str, int] = field(default_factory=dict)
+    expected_run: dict[str, float] = field(default_factory=dict)
+    batch_spread: dict[str, float] = field(default_factory=dict)
+    buffer_spread: dict[str, dict[int, float]] = field(default_factory=dict)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """All classes, in the order of the names, then of their first appearance."""
+        seen = dict.fromkeys(name for split in self.counts.values() for name in split)
+        return tuple(dict.fromkeys([*self.names, *seen]))
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateGroup:
+    """Records that are equal, or images that are similar; the first few places.
+
+    >>> DuplicateGroup((Place("a", 0), Place("a", 7)), 2).count
+    2
+    """
+
+    places: tuple[Place, ...]
+    count: int
+    splits: tuple[str, ...] = ()
+    distance: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateFacts:
+    """Records with equal payloads, and images that look alike (where asked for).
+
+    Attributes:
+        within: per split, how many records repeat an earlier one of the same split.
+        across: per pair of splits, how many different contents occur in both.
+        groups: some examples, the largest first.
+        similar: pairs of images that look alike though their bytes differ; None where it was not looked for.
+        similar_across: those of them that lie in two splits.
+        similar_groups: some examples.
+
+    >>> DuplicateFacts({"train": 3}, {}, ()).within["train"]
+    3
+    """
+
+    within: dict[str, int] = field(default_factory=dict)
+    across: dict[tuple[str, str], int] = field(default_factory=dict)
+    groups: tuple[DuplicateGroup, ...] = ()
+    similar: int | None = None
+    similar_across: int | None = None
+    similar_groups: tuple[DuplicateGroup, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Anomaly:
+    """Something odd about the bytes of records that are framed soundly.
+
+    Attributes:
+        kind: "not-an-example", "duplicate-key", "mixed-kinds" (two kinds in one Feature), "values-after-list" (the
+            same list begun twice in one Feature, or packed and unpacked chunks mixed: TensorFlow's parser drops all
+            but the first), "unknown-field", "non-utf8-key".
+        count: how many records have it.
+        places: the first of them; the detail says what was seen ("looks like text", the key, ...).
+        feature: the feature, where it is about one.
+
+    >>> Anomaly("duplicate-key", 1, (Place("a.tfrecord", 0),), "x").count
+    1
+    """
+
+    kind: str
+    count: int
+    places: tuple[Place, ...]
+    feature: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Where records and the declared schema disagree.
+
+    Attributes:
+        kind: "missing" (a required feature), "unexpected" (not in the schema), "dtype", "shape" (shape or length),
+            "constraint", "label" (outside its classes), "default-always" (an optional feature that no record has),
+            "default-never" (optional with a default, and every record has it).
+        feature: the feature.
+        count: how many records.
+        places: the first of them.
+        found, expected: in words.
+        nearest: for "unexpected" and "missing": the name that is probably meant.
+
+    >>> Mismatch("missing", "label", 1, (Place("a.tfrecord", 0),), "", "Label", "labels").nearest
+    'labels'
+    """
+
+    kind: str
+    feature: str
+    count: int
+    places: tuple[Place, ...]
+    found: str
+    expected: str
+    nearest: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFacts:
+    """All of it.
+
+    Attributes:
+        paths: what was asked for.
+        files: all record files found.
+        schema: the declared schema; None without one.
+        described_by: the file that declares it.
+        manifest: recordsmith.json as it stands; None without one.
+        records: sound records.
+        bytes: size on disk.
+        seconds: how long the pass took.
+        looked_at_all: False if a limit on records ended the pass early.
+
+    >>> DatasetFacts(("a.tfrecord",), ("a.tfrecord",), records=2, bytes=38).damages
+    ()
+    """
+
+    paths: tuple[str, ...]
+    files: tuple[str, ...]
+    records: int
+    bytes: int
+    schema: Schema | None = None
+    described_by: str | None = None
+    manifest: dict[str, Any] | None = None
+    shards: tuple[ShardFacts, ...] = ()
+    splits: dict[str, SplitFacts] = field(default_factory=dict)
+    features: tuple[FeatureFacts, ...] = ()
+    labels: tuple[LabelFacts, ...] = ()
+    duplicates: DuplicateFacts | None = None
+    anomalies: tuple[Anomaly, ...] = ()
+    mismatches: tuple[Mismatch, ...] = ()
+    seconds: float = 0.0
+    looked_at_all: bool = True
+
+    @property
+    def damages(self) -> tuple[Damage, ...]:
+        """What is damaged, file by file."""
+        return tuple(damage for shard in self.shards for damage in shard.damages)
+
+    def feature(self, name: str, *, in_steps: bool = False) -> FeatureFacts | None:
+        """Return a feature by its name; None if no record has it."""
+        return next((one for one in self.features if one.name == name and one.in_steps == in_steps), None)

@@ -19,6 +19,7 @@ NB_MODULE(_core, module) {
   bind_pictures(module);
   bind_reading(module);
   bind_record_access(module);
+  bind_text_scan(module);
   bind_writing(module);
   module.def(
       "masked_crc32c", [](const nb::bytes& data) { return masked_crc32c(data.data(), data.size()); }, nb::arg("data"));

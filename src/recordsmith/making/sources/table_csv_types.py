@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
+from recordsmith import _core
 from recordsmith.errors import import_extra
 from recordsmith.making.sources.table_columns import ColumnFacts, facts_of, merged
 from recordsmith.making.sources.table_csv_parsing import CsvReading
@@ -114,19 +113,8 @@ def has_leading_zeros(window: bytes, rules: LineRules) -> bool:
     >>> has_leading_zeros(b"10,0,0.5\n", LineRules())
     False
     """
-    if re.match(b"0[0-9xX]", window):
-        return True
-    codes = np.frombuffer(window, np.uint8)
-    # Most files have no quote and no carriage return, which is quickly seen.
-    before = [rules.delimiter[0], 0x0A, *(byte for byte in b"\r" + (rules.quote or b"") if byte in window)]
-    for shift in (0, 1):  # two bytes at a time, at even and at odd places
-        pairs = codes[shift : len(codes) - (len(codes) - shift) % 2].view("<u2")
-        for byte in before:
-            places = np.flatnonzero(pairs == (0x30 << 8 | byte)) * 2 + shift + 2
-            after = codes[places[places < len(codes)]]
-            if bool((((after >= 0x30) & (after <= 0x39)) | (after == 0x78) | (after == 0x58)).any()):
-                return True
-    return False
+    separators = [rules.delimiter, b"\n", b"\r", rules.quote or b"\n"]
+    return _core.has_leading_zeros(window, b"".join(separators))
 
 
 def merged_cells(first: ColumnFacts, second: ColumnFacts) -> ColumnFacts:

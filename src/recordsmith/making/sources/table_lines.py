@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from recordsmith import _core
 from recordsmith.errors import CompressionError, RecordsmithError, import_extra
 from recordsmith.making.sources.table_files import SourceFile, opened
 
@@ -115,7 +116,7 @@ def row_ends(window: bytes, rules: LineRules) -> RowEnds:
     if rules.quote is None or rules.quote not in window:
         return RowEnds(newlines + 1, np.arange(1, len(newlines) + 1))
     codes = np.frombuffer(window, np.uint8)
-    quotes = np.flatnonzero(codes == rules.quote[0])
+    quotes = _core.find_byte(window, rules.quote[0])
     edges = quotes if _all_open_or_close(codes, quotes, rules) else _followed(codes, quotes, rules)
     outside = np.flatnonzero(np.searchsorted(edges, newlines) % 2 == 0)
     return RowEnds(newlines[outside] + 1, outside + 1, int(edges[-1]) if len(edges) % 2 else None)
@@ -207,12 +208,12 @@ def windows(file: SourceFile) -> Iterator[Windows]:
 
 def _line_ends(window: bytes, rules: LineRules) -> Int64s:
     """Return where lines end: at the last byte of the line end. One that may go on behind the window does not count."""
-    codes = np.frombuffer(window, np.uint8)
     if rules.newlines != b"\r\n":
-        return np.flatnonzero(codes == rules.newlines[0])
-    feeds = np.flatnonzero(codes == 0x0A)
+        return _core.find_byte(window, rules.newlines[0])
+    feeds = _core.find_byte(window, 0x0A)
     if b"\r" not in window:
         return feeds
+    codes = np.frombuffer(window, np.uint8)
     returns = np.flatnonzero(codes[:-1] == 0x0D)
     alone = returns[codes[returns + 1] != 0x0A]
     return np.sort(np.concatenate([feeds, alone])) if len(alone) else feeds

@@ -1,0 +1,104 @@
+"""Which files a survey looks at, which split each belongs to, and what a manifest promises of them."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from recordsmith.dataset.layout import find_layout
+from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, read_manifest
+from recordsmith.errors import RecordsmithError, did_you_mean, list_names
+from recordsmith.schema import Schema
+from recordsmith.shards import IncompleteShardsWarning, resolve_files
+
+__all__ = ["SurveyedFiles", "find_files"]
+
+PathLike = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyedFiles:
+    """The files of a survey.
+
+    Attributes:
+        files: the files that there are, in order.
+        splits: for each file its split, None where none is told.
+        schema: the declared schema, if one lies beside the files.
+        described_by: the file that declares it.
+        manifest: recordsmith.json as it stands.
+        promises: what the manifest says of a file, by path.
+
+    >>> SurveyedFiles(("a.tfrecord",), (None,)).manifest is None
+    True
+    """
+
+    files: tuple[str, ...]
+    splits: tuple[str | None, ...]
+    schema: Schema | None = None
+    described_by: str | None = None
+    manifest: dict[str, Any] | None = None
+    promises: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def select(self, split: str | None) -> SurveyedFiles:
+        """Return those of one split; None keeps all.
+
+        >>> SurveyedFiles(("a", "b"), ("train", "test")).select("test").files
+        ('b',)
+        """
+        if split is None:
+            return self
+        known = list(dict.fromkeys(name for name in self.splits if name is not None))
+        if split not in known:
+            raise RecordsmithError(
+                f"There is no split {split!r}.{did_you_mean(split, known)}",
+                expected=list_names(known) if known else "no split at all: the file names tell of none",
+                advice="Leave split out to look at all files, or give a glob of the files that you want.",
+            )
+        files = tuple(file for file, name in zip(self.files, self.splits, strict=True) if name == split)
+        return SurveyedFiles(files, (split,) * len(files), self.schema, self.described_by, self.manifest, self.promises)
+
+
+def find_files(paths: PathLike | Sequence[PathLike]) -> SurveyedFiles:
+    """Find the files that a file, folder, glob or list stands for.
+
+    Unlike reading, a survey goes on where a manifest lists files that are not there, or shards of a set are missing:
+    that is for a rule to tell.
+
+    >>> import recordsmith as rs, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with rs.RecordWriter(f"{folder}/train-00000-of-00001") as writer:
+    ...     writer.write(b"")
+    >>> find_files(folder).splits
+    ('train',)
+    """
+    found = resolve_files(paths)
+    if len(found) == 1 and os.path.isfile(os.path.join(found[0], MANIFEST_NAME)):
+        return _files_of_manifest(os.path.join(found[0], MANIFEST_NAME))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IncompleteShardsWarning)
+        layout = find_layout(paths)
+    split_of = {file: split for split, files in layout.splits.items() for file in files}
+    splits = tuple(split_of.get(file) for file in layout.files)
+    return SurveyedFiles(layout.files, splits, layout.schema, layout.described_by)
+
+
+def _files_of_manifest(path: str) -> SurveyedFiles:
+    manifest = load_manifest(path)
+    schema, splits = read_manifest(path)
+    promises = {
+        file: {name: shard[name] for name in ("records", "bytes", "sha256") if name in shard}
+        for split, files in splits.items()
+        for file, shard in zip(files, manifest["splits"][split]["shards"], strict=True)
+    }
+    there = [(file, split) for split, files in splits.items() for file in files if os.path.isfile(file)]
+    return SurveyedFiles(
+        tuple(file for file, _ in there),
+        tuple(split for _, split in there),
+        schema,
+        path if schema is not None else None,
+        manifest,
+        promises,
+    )

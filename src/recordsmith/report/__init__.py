@@ -1,0 +1,17 @@
+"""Reports: findings, the facts behind them and sections of their own, as JSON, SARIF, annotations and HTML.
+
+Renderers know no rules: what a rule has to say stands in its findings.
+"""
+
+from recordsmith.report.report import Report
+from recordsmith.report.sections import HistogramSection, Picture, PictureGrid, Section, TableSection, TextSection
+
+__all__ = [
+    "HistogramSection",
+    "Picture",
+    "PictureGrid",
+    "Report",
+    "Section",
+    "TableSection",
+    "TextSection",
+]

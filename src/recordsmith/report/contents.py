@@ -1,0 +1,72 @@
+"""What a report consists of, for the renderers; `Report` adds the ways out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from recordsmith.facts.dataset_facts import DatasetFacts
+from recordsmith.facts.row_decoding import RowOverview
+from recordsmith.findings import Finding, RuleText, Selection, Severity
+from recordsmith.report.sections import Section
+
+__all__ = ["ReportContents"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportContents:
+    """Findings, and what they rest on.
+
+    Attributes:
+        kind: "check" (data), "lint" (code) or "diagnose" (what a model would see).
+        findings: errors first, then warnings, then what is only worth knowing; by rule, and by place.
+        facts: what the pass over the data told; None where no data was read.
+        sections: more to show: pictures, histograms, tables, texts.
+        subject: what was looked at, as the user called it.
+        fail_on: the least severity that counts as a failure; None: nothing does.
+        rules: what the rules say about themselves, by code, as far as renderers may need it.
+        samples: some records, for those who want to see them.
+        known: how many findings a baseline knew, which are not told again.
+
+    >>> ReportContents("check", (Finding("V001", "nan", Severity.ERROR, "2 NaN."),)).counts
+    {'error': 1, 'warning': 0, 'info': 0}
+    """
+
+    kind: Literal["check", "lint", "diagnose"]
+    findings: tuple[Finding, ...] = ()
+    facts: DatasetFacts | None = None
+    sections: tuple[Section, ...] = ()
+    subject: str = ""
+    fail_on: Severity | None = Severity.WARNING
+    rules: Mapping[str, RuleText] = field(default_factory=dict)
+    samples: tuple[RowOverview, ...] = ()
+    known: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "findings", tuple(sorted(self.findings, key=_order)))
+
+    @property
+    def ok(self) -> bool:
+        """Whether no finding counts as a failure."""
+        return not Selection(fail_on=self.fail_on).fails(self.findings)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many findings there are of each severity."""
+        return {one.value: sum(found.severity is one for found in self.findings) for one in Severity}
+
+
+def _order(finding: Finding) -> tuple[Any, ...]:
+    where = finding.location
+    return (
+        -finding.severity.rank,
+        finding.code,
+        where.path or "",
+        where.cell or 0,
+        where.line or 0,
+        where.column or 0,
+        where.split or "",
+        where.feature or "",
+        -1 if where.record is None else where.record,
+    )

@@ -1,0 +1,45 @@
+"""A report as plain text, for `print(report)` and for logs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recordsmith.findings import Finding, Severity
+
+__all__ = ["report_text", "verdict"]
+
+
+def report_text(subject: str, findings: Sequence[Finding], known: int = 0) -> str:
+    """Write findings one below the other, and the verdict above them.
+
+    >>> print(report_text("data", [Finding("V001", "nan", Severity.ERROR, "2 NaN.", advice="Remove them.")]))
+    data: 1 error
+    <BLANKLINE>
+    error V001 nan: 2 NaN.
+      to do: Remove them.
+    """
+    blocks = [f"{subject}: {verdict(findings, known)}"]
+    for one in findings:
+        lines = [f"{one.severity.value} {one.code} {one.name}: {one.message}"]
+        place = str(one.location)
+        lines += [f"  where: {place}"] if place else []
+        lines += [f"  to do: {' '.join(one.advice.split())}"] if one.advice else []
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def verdict(findings: Sequence[Finding], known: int = 0) -> str:
+    """Count findings by severity, in words.
+
+    >>> verdict([]), verdict([Finding("V001", "nan", Severity.INFO, "2 NaN.")], known=3)
+    ('no findings', '1 info (3 known ones are left out)')
+    """
+    nouns = {
+        Severity.ERROR: ("error", "errors"),
+        Severity.WARNING: ("warning", "warnings"),
+        Severity.INFO: ("info",) * 2,
+    }
+    counts = {severity: sum(one.severity is severity for one in findings) for severity in nouns}
+    told = ", ".join(f"{count:,} {nouns[kind][count != 1]}" for kind, count in counts.items() if count)
+    left_out = f" ({known:,} known {'one is' if known == 1 else 'ones are'} left out)" if known else ""
+    return (told or "no findings") + left_out

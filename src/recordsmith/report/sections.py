@@ -1,0 +1,137 @@
+"""Sections: what a report shows besides findings and facts, as plain data that every renderer understands.
+
+`diagnose` shows with them what a model would really see: pictures as they arrive, values before and after.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from recordsmith.facts.dataset_facts import Histogram
+
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = ["HistogramSection", "Picture", "PictureGrid", "Section", "TableSection", "TextSection"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picture:
+    """A picture.
+
+    Attributes:
+        pixels: an array of shape (height, width), (height, width, 1), (height, width, 3) in the order red, green,
+            blue, or (height, width, 4). uint8 is shown as it is; anything else is stretched so that its least finite
+            value is black and its greatest white, and the caption says so.
+        caption: what is shown below it, such as its label.
+        note: more about it, in small print.
+
+    >>> import numpy as np
+    >>> Picture(np.zeros((8, 8, 3), np.uint8), "cat").caption
+    'cat'
+    """
+
+    pixels: np.ndarray[Any, Any]
+    caption: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PictureGrid:
+    """Pictures side by side.
+
+    >>> import numpy as np
+    >>> PictureGrid("What the model sees", (Picture(np.zeros((8, 8), np.uint8), "cat"),)).to_json()["type"]
+    'pictures'
+    """
+
+    title: str
+    pictures: tuple[Picture, ...]
+    text: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it: what is said of the pictures, without their pixels."""
+        return {
+            "type": "pictures",
+            "title": self.title,
+            "text": self.text,
+            "pictures": [
+                {
+                    "caption": picture.caption,
+                    "note": picture.note,
+                    "shape": list(picture.pixels.shape),
+                    "dtype": str(picture.pixels.dtype),
+                }
+                for picture in self.pictures
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramSection:
+    """One or several histograms, by name: of a feature as stored, and as it arrives.
+
+    >>> HistogramSection("score", {"stored": Histogram((0.0, 1.0), (7,))}).to_json()["histograms"]
+    [{'name': 'stored', 'edges': [0.0, 1.0], 'counts': [7]}]
+    """
+
+    title: str
+    histograms: dict[str, Histogram]
+    text: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {
+            "type": "histograms",
+            "title": self.title,
+            "text": self.text,
+            "histograms": [
+                {"name": name, "edges": list(one.edges), "counts": list(one.counts)}
+                for name, one in self.histograms.items()
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class TableSection:
+    """A table; each row has one cell for each column: a text, a number, or None for an empty cell.
+
+    >>> TableSection("Runs", ("run", "loss"), (("1", 0.5),)).to_json()["rows"]
+    [['1', 0.5]]
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | int | float | None, ...], ...]
+    text: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {
+            "type": "table",
+            "title": self.title,
+            "text": self.text,
+            "columns": list(self.columns),
+            "rows": [list(row) for row in self.rows],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class TextSection:
+    """A text: paragraphs with an empty line between them, or code, which keeps its lines.
+
+    >>> TextSection("Summary", "All is well.").to_json()
+    {'type': 'text', 'title': 'Summary', 'text': 'All is well.', 'code': False}
+    """
+
+    title: str
+    text: str
+    code: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {"type": "text", "title": self.title, "text": self.text, "code": self.code}
+
+
+Section = PictureGrid | HistogramSection | TableSection | TextSection

@@ -9,14 +9,15 @@ from typing import Any, Self
 from recordsmith.class_weights import class_weights
 from recordsmith.dataset import StoredDataset
 from recordsmith.loader.labels import class_counts
-from recordsmith.loader.loader import Verbs
+from recordsmith.loader.loader import Loader
 from recordsmith.loader.plan import Plan, plan_of
+from recordsmith.loader.verb_methods import Verbs
 from recordsmith.schema import Schema
 
 __all__ = ["Dataset", "open_dataset"]
 
 
-class Dataset(Verbs, StoredDataset):
+class Dataset(Verbs[Loader], StoredDataset):
     """A dataset of TFRecord files: rows by number, in order, in batches and as tables.
 
     Attributes:
@@ -43,6 +44,9 @@ class Dataset(Verbs, StoredDataset):
 
     def _chain(self) -> Plan:
         return plan_of(self)
+
+    def _then(self, plan: Plan) -> Loader:
+        return Loader(plan)
 
     def class_weights(self, feature: str) -> dict[Any, float]:
         """Return a weight for each class of a feature, for Keras' `class_weight=`: rare classes weigh more.

@@ -332,7 +332,7 @@ class _Maker:
         left = {name for name, split in shards.items() if any(shard.file not in done for shard in split)}
         if options.finish:
             left.add(options.split.training)  # which is read for fitting
-        writer.deal_out(order for name, (order, _) in orders.items() if name in left)
+        writer.deal_out((order for name, (order, _) in orders.items() if name in left), workers=options.workers)
         if options.finish:
             self._say("fitting", staging)
             writer.fit(orders[options.split.training][0])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -16,9 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
+from recordsmith.errors import RecordsmithError
 from recordsmith.index import FRAMING_BYTES
 from recordsmith.making.ordering import SplitOrder, StagedBlock
 from recordsmith.making.staging import Staging
+from recordsmith.parallel import in_order, thread_pool
 from recordsmith.priorities import Uint64s
 
 __all__ = ["WORTH_DEALING", "Bucket", "Buckets", "deal_out"]
@@ -69,8 +72,11 @@ class Buckets:
         return Bucket(os.path.join(self.folder, f"{number:05}"))
 
 
-def deal_out(staging: Staging, order: SplitOrder) -> Buckets | None:
-    """Deal the records of a shuffled split out to buckets; None if there are too few for that."""
+def deal_out(staging: Staging, order: SplitOrder, *, workers: int) -> Buckets | None:
+    """Deal the records of a shuffled split out to buckets; None if there are too few for that.
+
+    In which order records come to a bucket does not matter, so pieces may be dealt out at once.
+    """
     if order.unsorted is None or order.bytes <= WORTH_DEALING:
         return None
     count = min(_MOST_BUCKETS, (order.bytes + _BUCKET_BYTES - 1) // _BUCKET_BYTES)
@@ -79,9 +85,11 @@ def deal_out(staging: Staging, order: SplitOrder) -> Buckets | None:
     folder = staging.path(f"buckets-{order.split}")
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    for block in order.unsorted():
-        for first, last in _pieces(block):
-            _deal_piece(staging.path("records"), folder, block, slice(first, last), limits)
+    dealer = _Dealer(staging.path("records"), folder, limits)
+    pieces = ((block, slice(first, last)) for block in order.unsorted() for first, last in _pieces(block))
+    with thread_pool(workers) as pool:
+        for _ in in_order(pool, dealer.deal, pieces, ahead=workers):
+            pass
     return Buckets(folder, rows)
 
 
@@ -95,28 +103,51 @@ def _pieces(block: StagedBlock) -> list[tuple[int, int]]:
     return list(pairwise(cuts))
 
 
-def _deal_piece(records: str, folder: str, block: StagedBlock, rows: slice, limits: Uint64s) -> None:
-    """Append the records of some rows to their buckets, each as often as it is written."""
-    mine = slice(*np.searchsorted(block.places, [rows.start, rows.stop]).tolist())
-    if mine.start == mine.stop:
-        return
-    lengths = block.keys["length"][rows].astype(np.uint64)
-    offsets = np.concatenate([[0], np.cumsum(lengths + np.uint64(FRAMING_BYTES))]).astype(np.uint64)
-    start = int(block.keys["offset"][rows.start])
-    frames = np.fromfile(records, np.uint8, int(offsets[-1]), offset=start)
-    places = block.places[mine] - rows.start
-    sorting_keys = block.entries[mine, 0]
-    bucket_of = np.searchsorted(limits, sorting_keys, side="right")
-    order = np.argsort(bucket_of.astype(np.uint16), kind="stable")  # of few bits: a radix sort
-    cuts = np.cumsum(np.bincount(bucket_of, minlength=len(limits) + 1)).tolist()
-    sink = _core.RecordSink()
-    for number, (first, last) in enumerate(zip([0, *cuts[:-1]], cuts, strict=True)):
-        if first == last:
-            continue
-        chosen = order[first:last]
-        sink.append_chosen(frames, offsets, places[chosen])
-        entries = np.stack([sorting_keys[chosen], lengths[places[chosen]]], axis=1)
-        path = os.path.join(folder, f"{number:05}")
-        with open(path, "ab") as file, open(f"{path}.keys", "ab") as keys:
-            file.write(sink.take()[0].data)
-            keys.write(np.ascontiguousarray(entries).data)
+class _Dealer:
+    """Appends records to the buckets that they belong to. Several threads may use one."""
+
+    def __init__(self, records: str, folder: str, limits: Uint64s) -> None:
+        self._records = records
+        self._limits = limits
+        self._paths = [os.path.join(folder, f"{number:05}") for number in range(len(limits) + 1)]
+        self._locks = [threading.Lock() for _ in self._paths]
+
+    def deal(self, piece: tuple[StagedBlock, slice]) -> None:
+        """Append the records of some rows to their buckets, each as often as it is written."""
+        block, rows = piece
+        mine = slice(*np.searchsorted(block.places, [rows.start, rows.stop]).tolist())
+        if mine.start == mine.stop:
+            return
+        lengths = block.keys["length"][rows].astype(np.uint64)
+        offsets = np.concatenate([[0], np.cumsum(lengths + np.uint64(FRAMING_BYTES))]).astype(np.uint64)
+        frames = self._read(int(block.keys["offset"][rows.start]), int(offsets[-1]))
+        places = block.places[mine] - rows.start
+        sorting_keys = block.entries[mine, 0]
+        bucket_of = np.searchsorted(self._limits, sorting_keys, side="right")
+        order = np.argsort(bucket_of.astype(np.uint16), kind="stable")  # of few bits: a radix sort
+        cuts = np.cumsum(np.bincount(bucket_of, minlength=len(self._paths))).tolist()
+        sink = _core.RecordSink()
+        for number, (first, last) in enumerate(pairwise([0, *cuts])):
+            if first < last:
+                chosen = order[first:last]
+                sink.append_chosen(frames, offsets, places[chosen])
+                self._append(number, sink.take()[0], sorting_keys[chosen], lengths[places[chosen]])
+
+    def _read(self, start: int, size: int) -> npt.NDArray[np.uint8]:
+        frames = _core.pooled_bytes(size)
+        with open(self._records, "rb", buffering=0) as file:
+            file.seek(start)
+            view = frames.data
+            while view:
+                read = file.readinto(view)
+                if not read:
+                    raise RecordsmithError("The staged records are shorter than they were.", path=self._records)
+                view = view[read:]
+        return frames
+
+    def _append(self, number: int, frames: npt.NDArray[np.uint8], sorting_keys: Uint64s, lengths: Uint64s) -> None:
+        path = self._paths[number]
+        entries = np.stack([sorting_keys, lengths], axis=1)
+        with self._locks[number], open(path, "ab") as file, open(f"{path}.keys", "ab") as keys:
+            file.write(frames.data)
+            keys.write(entries.data)

@@ -125,7 +125,7 @@ class Finding:
         """
         where = self.location
         parts = (self.code, os.path.basename(where.path or ""), where.split, where.feature, self.quoted)
-        return hashlib.sha256("\0".join(str(part) for part in parts).encode()).hexdigest()[:16]
+        return hashlib.sha256("\0".join(str(part) for part in parts).encode(errors="surrogatepass")).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:
         """Return the finding as JSON has it; what does not apply is left out, but never the first six."""

@@ -22,7 +22,17 @@ PUBLIC_FACE = "__init__"
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "_core"}),
     frozenset(
-        {"atomic_file", "call_stack", "class_weights", "compression", "file_signatures", "parallel", "priorities"}
+        {
+            "amounts",
+            "atomic_file",
+            "call_stack",
+            "class_weights",
+            "compression",
+            "file_signatures",
+            "parallel",
+            "priorities",
+            "visible_text",
+        }
     ),
     frozenset({"core_failures", "findings"}),
     frozenset({"columns"}),

@@ -7,11 +7,12 @@ import textwrap
 from rich.text import Text
 
 from recordsmith.findings import Finding, Location
-from recordsmith.view.short_values import printable
+from recordsmith.visible_text import clipped
 
 __all__ = ["code_excerpt"]
 
 _MOST_LINES = 12
+_LONGEST_LINE = 240
 
 
 def code_excerpt(finding: Finding, *, colour: str = "red") -> Text:
@@ -33,14 +34,16 @@ def code_excerpt(finding: Finding, *, colour: str = "red") -> Text:
     gutter = len(str(first + max(len(quoted), len(corrected), 1) - 1))
     lines: list[Text] = []
     for number, line in enumerate(quoted[:_MOST_LINES], first):
-        lines.append(Text().append(f"{number:>{gutter}} │ ", "dim").append(printable(line[margin:])))
+        lines.append(Text().append(f"{number:>{gutter}} │ ", "dim").append(clipped(line[margin:], _LONGEST_LINE)))
         carets = _carets(where, number, line, margin)
         if carets:
             lines.append(Text().append(f"{'':>{gutter}} │ ", "dim").append(carets, f"bold {colour}"))
     if len(quoted) > _MOST_LINES:
         lines.append(Text(f"{'':>{gutter}} │ … {len(quoted) - _MOST_LINES} more lines", "dim"))
     for number, line in enumerate(corrected[:_MOST_LINES], first):
-        lines.append(Text().append(f"{number:>{gutter}} + ", "green").append(printable(line[margin:]), "green"))
+        lines.append(
+            Text().append(f"{number:>{gutter}} + ", "green").append(clipped(line[margin:], _LONGEST_LINE), "green")
+        )
     return Text("\n").join(lines)
 
 
@@ -68,4 +71,4 @@ def _carets(where: Location, number: int, line: str, margin: int) -> str:
         end = start + 1
     if number > last or start >= len(line) or end <= start or start < margin:
         return ""
-    return " " * (start - margin) + "^" * (end - start)
+    return " " * (start - margin) + "^" * min(end - start, _LONGEST_LINE)

@@ -15,7 +15,7 @@ from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
 from recordsmith.view.amounts import bytes_text, count_text
 from recordsmith.view.block_histogram import bar, block_histogram
 from recordsmith.view.payload_names import payload_name
-from recordsmith.view.short_values import middle_left_out, printable
+from recordsmith.visible_text import clipped, middle_left_out, printable
 
 __all__ = ["facts_head", "label_table", "plain_table", "shard_lines", "split_table"]
 
@@ -45,7 +45,7 @@ def _head_lines(facts: DatasetFacts) -> Iterable[tuple[str, Text]]:
     if not facts.looked_at_all:
         records.append(" looked at, which are not all", "yellow")
     if len(facts.splits) > 1:
-        shares = ", ".join(f"{printable(name)} {split.records:,}" for name, split in facts.splits.items())
+        shares = ", ".join(f"{clipped(name, 24)} {split.records:,}" for name, split in list(facts.splits.items())[:8])
         records.append(f" ({shares})", "dim")
     yield "records", records
     kinds = sorted({shard.compression or "not compressed" for shard in facts.shards})
@@ -57,8 +57,8 @@ def _head_lines(facts: DatasetFacts) -> Iterable[tuple[str, Text]]:
             payloads[kind] = payloads.get(kind, 0) + count
     if payloads:
         commonest = sorted(payloads.items(), key=lambda entry: -entry[1])
-        one = payload_name(commonest[0][0])
-        mixed = ", ".join(f"{count:,} {payload_name(kind)}" for kind, count in commonest)
+        one = clipped(payload_name(commonest[0][0]), 60)
+        mixed = ", ".join(f"{count:,} {clipped(payload_name(kind), 30)}" for kind, count in commonest[:8])
         yield "payload", Text(one if len(payloads) == 1 else f"mixed: {mixed}", "" if len(payloads) == 1 else "yellow")
     declared = f"declared by {printable(facts.described_by or 'a schema')}"
     yield "schema", Text(declared if facts.schema is not None else "none is declared")

@@ -14,7 +14,7 @@ from rich.text import Text
 from recordsmith.findings import Finding, Severity
 from recordsmith.view.amounts import number_text
 from recordsmith.view.code_excerpt import code_excerpt
-from recordsmith.view.short_values import printable, quoted
+from recordsmith.visible_text import clipped, quoted
 
 __all__ = ["SEVERITY_STYLES", "findings_renderable"]
 
@@ -65,9 +65,9 @@ def _of_one_rule(findings: list[Finding]) -> Iterable[RenderableType]:
 def _one(finding: Finding, style: str, *, with_advice: bool) -> RenderableType:
     parts: list[RenderableType] = []
     if finding.message:
-        parts.append(Text(printable(finding.message)))
+        parts.append(Text(clipped(finding.message)))
     if finding.quoted is not None or finding.corrected is not None:
-        parts.append(Text(printable(str(finding.location)), "dim"))
+        parts.append(Text(clipped(str(finding.location), 300), "dim"))
         parts.append(Padding(code_excerpt(finding, colour=style), (0, 0, 0, 2)))
     facts = Table.grid(padding=(0, 2, 0, 0))
     facts.add_column(style="dim", no_wrap=True, width=6)
@@ -81,12 +81,12 @@ def _one(finding: Finding, style: str, *, with_advice: bool) -> RenderableType:
 
 def _facts(finding: Finding, *, with_advice: bool) -> Iterable[tuple[str, Text]]:
     in_code = finding.quoted is not None or finding.corrected is not None
-    place = printable(str(finding.location))
+    place = clipped(str(finding.location), 300)
     if place and not in_code:
         times = f"  {finding.count:,} times" if finding.count > 1 else ""
         yield "where", Text().append(place).append(times, "dim")
     seen = {place}
-    others = [text for one in finding.places if (text := printable(str(one))) and text not in seen]
+    others = [text for one in finding.places if (text := clipped(str(one), 300)) and text not in seen]
     for text in others[:_MOST_PLACES]:
         yield "", Text(text, "dim")
     if len(others) > _MOST_PLACES:
@@ -94,11 +94,11 @@ def _facts(finding: Finding, *, with_advice: bool) -> Iterable[tuple[str, Text]]
     if finding.evidence:
         yield "seen", Text(_evidence(finding.evidence), "dim")
     if finding.advice and with_advice:
-        yield "to do", Text(printable(" ".join(finding.advice.split())), "green")
+        yield "to do", Text(clipped(" ".join(finding.advice.split())), "green")
 
 
 def _evidence(evidence: dict[str, Any]) -> str:
-    shown = [f"{printable(str(name)).replace('_', ' ')} {_value(value)}" for name, value in evidence.items()]
+    shown = [f"{clipped(str(name), 48).replace('_', ' ')} {_value(value)}" for name, value in evidence.items()]
     more = f"; {len(shown) - _MOST_EVIDENCE} more" if len(shown) > _MOST_EVIDENCE else ""
     return "; ".join(shown[:_MOST_EVIDENCE]) + more
 
@@ -114,8 +114,8 @@ def _value(value: Any, depth: int = 0) -> str:
         case bytes():
             return quoted(value.decode(errors="backslashreplace"), 48)
         case dict() if depth == 0:
-            entries = [f"{printable(str(name))} {_value(one, 1)}" for name, one in list(value.items())[:5]]
+            entries = [f"{clipped(str(name), 24)} {_value(one, 1)}" for name, one in list(value.items())[:5]]
             return ", ".join(entries) + (", …" if len(value) > 5 else "")
         case list() | tuple() if depth == 0:
             return ", ".join(_value(one, 1) for one in value[:5]) + (", …" if len(value) > 5 else "")
-    return printable(str(value))[:48]
+    return clipped(str(value), 48)

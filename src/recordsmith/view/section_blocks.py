@@ -11,11 +11,12 @@ from recordsmith.report.sections import HistogramSection, Picture, PictureGrid, 
 from recordsmith.view.amounts import number_text
 from recordsmith.view.block_histogram import block_histogram
 from recordsmith.view.facts_summary import plain_table
-from recordsmith.view.short_values import printable
+from recordsmith.visible_text import clipped
 
 __all__ = ["section_block"]
 
 _MOST_ROWS = 20
+_LONGEST_LINE = 2_000
 
 
 def section_block(section: Section, width: int) -> RenderableType:
@@ -26,10 +27,10 @@ def section_block(section: Section, width: int) -> RenderableType:
     Summary
       All is well.
     """
-    parts: list[RenderableType] = [Text(printable(section.title), "bold")]
+    parts: list[RenderableType] = [Text(clipped(section.title, 120), "bold")]
     if section.text:
         lines = section.text.split("\n") if isinstance(section, TextSection) else [section.text]
-        parts.append(Padding(Text("\n".join(map(printable, lines))), (0, 0, 0, 2)))
+        parts.append(Padding(Text("\n".join(clipped(line, _LONGEST_LINE) for line in lines)), (0, 0, 0, 2)))
     body = _body(section, width)
     return Group(*parts, Padding(body, (0, 0, 0, 2))) if body is not None else Group(*parts)
 
@@ -50,7 +51,7 @@ def _table(section: TableSection) -> RenderableType:
     table = plain_table()
     for number, name in enumerate(section.columns):
         numeric = bool(section.rows) and all(isinstance(row[number], (int, float, type(None))) for row in section.rows)
-        table.add_column(Text(printable(name)), justify="right" if numeric else "left", overflow="fold")
+        table.add_column(Text(clipped(name, 40)), justify="right" if numeric else "left", overflow="fold")
     for row in section.rows[:_MOST_ROWS]:
         table.add_row(*(Text(_cell(value)) for value in row))
     if len(section.rows) <= _MOST_ROWS:
@@ -59,7 +60,7 @@ def _table(section: TableSection) -> RenderableType:
 
 
 def _cell(value: str | float | None) -> str:
-    return "" if value is None else printable(value) if isinstance(value, str) else number_text(value)
+    return "" if value is None else clipped(value, 200) if isinstance(value, str) else number_text(value)
 
 
 def _histograms(section: HistogramSection, width: int) -> RenderableType:
@@ -68,10 +69,10 @@ def _histograms(section: HistogramSection, width: int) -> RenderableType:
         table.add_column(style=style, no_wrap=True)
     for name, one in section.histograms.items():
         span = f"{number_text(one.edges[0])}..{number_text(one.edges[-1])}" if one.edges else ""
-        table.add_row(Text(printable(name)), block_histogram(one.counts, max(8, min(40, width // 2))), span)
+        table.add_row(Text(clipped(name, 40)), block_histogram(one.counts, max(8, min(40, width // 2))), span)
     return table
 
 
 def _picture(picture: Picture) -> str:
     shape = "×".join(map(str, picture.pixels.shape))
-    return "  ".join(part for part in (printable(picture.caption), shape, printable(picture.note)) if part)
+    return "  ".join(part for part in (clipped(picture.caption, 60), shape, clipped(picture.note, 120)) if part)

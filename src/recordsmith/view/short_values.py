@@ -14,6 +14,7 @@ from rich.text import Text
 from recordsmith.columns import SparseRow
 from recordsmith.view.amounts import bytes_text, count_text, number_text
 from recordsmith.view.image_header import read_image_header
+from recordsmith.visible_text import middle_left_out, printable, quoted
 
 __all__ = ["middle_left_out", "printable", "quoted", "short_value", "summary_of_values"]
 
@@ -22,39 +23,6 @@ _STYLES = {"number": "cyan", "text": "green", "bytes": "magenta", "note": "dim"}
 _ARRAY_NUMBERS = 8  # numbers of an array that are shown at most
 _LIST_ENTRIES = 4  # strings or steps that are shown at most
 _EXAMPLES = 8  # different values that a summary shows at most
-
-
-def printable(text: str) -> str:
-    r"""Return text with everything that does not show, or that steers a terminal, as escapes.
-
-    >>> printable("a\x1b[31m\n"), printable("é")
-    ('a\\x1b[31m\\n', 'é')
-    """
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in _mended(text))
-
-
-def middle_left_out(name: str, width: int) -> str:
-    """Shorten a name in its middle: the ends of image/object/bbox/xmin and of ymin are what differs.
-
-    >>> middle_left_out("image/object/bbox/xmin", 16)
-    'image…/bbox/xmin'
-    """
-    if len(name) <= width:
-        return name
-    end = (width - 1) * 2 // 3
-    return f"{name[: width - 1 - end]}…{name[len(name) - end :]}"
-
-
-def quoted(text: str, width: int = 60) -> str:
-    r"""Quote text, shortened to `width` characters.
-
-    >>> quoted('say "hi"\n')
-    '"say \\"hi\\"\\n"'
-    >>> quoted("a" * 100, 10)
-    '"aaaaaaa…"'
-    """
-    shown = printable(text[: width * 4].replace("\\", "\\\\").replace('"', '\\"'))
-    return f'"{shown}"' if len(shown) + 2 <= width else f'"{shown[: max(1, width - 3)]}…"'
 
 
 def short_value(value: Any, width: int = 60) -> Text:
@@ -248,8 +216,3 @@ def _short_bytes(value: bytes, width: int) -> str:
     room = max(4, (width - 14) // 3)
     shown = value[:room].hex(" ")
     return f"{bytes_text(len(value))}: {shown}{' …' if len(value) > room else ''}"
-
-
-def _mended(text: str) -> str:
-    """Replace lone surrogates, which stand for bytes that were no UTF-8, by something that can be printed."""
-    return text.encode("utf-8", "backslashreplace").decode()

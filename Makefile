@@ -74,6 +74,9 @@ lint: $(STAMPS)/core $(STAMPS)/test $(STAMPS)/lint  ## Check style, types and fo
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
 
+docs: $(STAMPS)/core $(STAMPS)/docs  ## Build the documentation into build/site; a warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
 format: $(STAMPS)/lint  ## Format Python and C++, and mend what ruff can mend
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
@@ -87,7 +90,7 @@ help:  ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } \
 	  /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: demo bench build test test-cpp sanitize fuzz lint format clean help
+.PHONY: demo bench build test test-cpp sanitize fuzz lint docs format clean help
 
 # Stamps: each stands for one installation into .venv, and is redone when what it was made from has changed. --------
 
@@ -99,7 +102,7 @@ $(STAMPS)/venv:
 	mkdir -p $(STAMPS)
 	touch $@
 
-$(STAMPS)/build $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/bench: $(STAMPS)/%: pyproject.toml | $(STAMPS)/venv
+$(STAMPS)/build $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/bench: $(STAMPS)/%: pyproject.toml | $(STAMPS)/venv
 	@echo 'Installing what "$*" needs into $(VENV); the first time takes minutes.'
 	$(PIP_INSTALL) --group $*
 	touch $@

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 import recordsmith
+from docs import refresh_api
 
 HEAVY = {"tensorflow", "torch", "jax", "pyarrow", "pandas", "rich", "click", "cv2"}
 
@@ -17,6 +18,10 @@ HEAVY = {"tensorflow", "torch", "jax", "pyarrow", "pandas", "rich", "click", "cv
 def test_all_is_sorted_out() -> None:
     assert len(set(recordsmith.__all__)) == len(recordsmith.__all__)
     assert set(recordsmith.__all__) <= set(dir(recordsmith))
+
+
+def test_the_page_of_the_api_has_them_all() -> None:
+    assert refresh_api.PAGE.read_text() == refresh_api.page(), "run: python docs/refresh_api.py"
 
 
 @pytest.mark.parametrize("name", recordsmith.__all__)

@@ -1,0 +1,90 @@
+"""A few records of a dataset, decoded, for people to look at beside its facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from recordsmith.errors import RecordsmithError
+from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, ShardFacts
+from recordsmith.facts.payload_reading import DatasetPayloads, FileOverview
+from recordsmith.facts.row_decoding import RowOverview, decode_row
+from recordsmith.schema import Bytes, Feature, Scalar, Schema, Steps, Text
+
+__all__ = ["sample_rows"]
+
+_BYTES = 16 << 20  # that are read at most, however large the records are
+_DTYPES = {"float": "float32", "int64": "int64"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A feature as decoding wants to know it."""
+
+    name: str
+    steps: bool
+    feature: Feature | None
+
+
+def sample_rows(facts: DatasetFacts, *, records: int = 12) -> tuple[RowOverview, ...]:
+    """Read a few records, spread evenly over the splits and their files; damage is passed over.
+
+    Their payloads are left out: what is shown is their values.
+
+    >>> import recordsmith as rs, tempfile
+    >>> from recordsmith.facts.survey import survey
+    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+    >>> with rs.RecordWriter(path) as writer:
+    ...     for n in range(100):
+    ...         writer.write_example({"label": n})
+    >>> [int(row.features["label"]) for row in sample_rows(survey(path), records=3)]
+    [0, 49, 99]
+    """
+    declared = facts.schema
+    features = [_known(feature) for feature in facts.features]
+    stored_names = {feature.name for feature in facts.features}
+    names = [name for name in declared or () if name in stored_names]
+    wanted = declared.select(names) if declared is not None and names else None
+    groups: dict[str | None, list[ShardFacts]] = {}
+    for shard in facts.shards:
+        if _readable(shard):
+            groups.setdefault(shard.split, []).append(shard)
+    rows: list[RowOverview] = []
+    for number, shards in enumerate(groups.values()):
+        share = (records - len(rows)) // (len(groups) - number)
+        rows += _from(shards, share, features, wanted, _BYTES // len(groups))
+    return tuple(rows)
+
+
+def _from(
+    shards: list[ShardFacts], records: int, features: list[_Known], schema: Schema | None, bytes_in_all: int
+) -> Iterable[RowOverview]:
+    files = [
+        FileOverview(shard.path, shard.bytes, shard.compression, _readable(shard), damaged=shard.damage_count > 0)
+        for shard in shards
+    ]
+    problems: list[RecordsmithError] = []  # the facts have told them already
+    for stored in DatasetPayloads(files, problems).sample(records=records, bytes_in_all=bytes_in_all):
+        row = decode_row(stored, features, schema, problems)
+        yield row if row.kind == "text" else replace(row, payload=b"")
+
+
+def _readable(shard: ShardFacts) -> int:
+    """How many records lie before the first damage."""
+    numbers = [damage.record for damage in shard.damages if damage.record is not None]
+    return min([shard.records, *numbers]) if shard.damage_count else shard.records
+
+
+def _known(facts: FeatureFacts) -> _Known:
+    """The type that a feature's values are shown in, where nobody declares it."""
+    single = facts.lengths is not None and facts.lengths.max == 1
+    feature: Feature | None = None
+    if facts.strings is not None and facts.kind == "bytes":
+        feature = (
+            Text(() if single else (None,))
+            if facts.strings.utf8 == facts.strings.count
+            else Bytes(() if single else (None,))
+        )
+    elif single and facts.kind in _DTYPES:
+        feature = Scalar(_DTYPES[facts.kind])
+    return _Known(facts.name, facts.in_steps, Steps(feature) if facts.in_steps and feature is not None else feature)

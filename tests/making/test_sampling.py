@@ -13,9 +13,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 import recordsmith as rs
 from recordsmith.class_weights import class_weights
-from recordsmith.making.sampling import copies_for, find_sampler, needs_columns, resample
-
-LABELS = st.lists(st.sampled_from([-3, 0, 1, 2, 2**40]), min_size=1, max_size=60).map(np.array)
+from recordsmith.making.sampling import find_sampler, needs_columns, resample, target_counts
 
 
 def unequal_rows(seed: int = 0) -> tuple[dict[str, np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
@@ -32,44 +30,11 @@ def unequal_rows(seed: int = 0) -> tuple[dict[str, np.ndarray[Any, Any]], np.nda
     return columns, labels
 
 
-def priorities(rows: int, seed: int = 0) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    return np.random.default_rng(seed).integers(0, 2**64, rows, dtype=np.uint64)
-
-
-class TestCopies:
-    @given(LABELS, st.integers(0, 3))
-    def test_classes_become_equal_and_rows_within_one_differ_by_one_copy(self, labels: Any, seed: int):
-        counts = np.unique(labels, return_counts=True)[1]
-        cases: Any = (("oversample", counts.max()), ("undersample", counts.min()))
-        for strategy, target in cases:
-            copies = copies_for(labels, strategy, priorities(len(labels), seed))
-            for label in np.unique(labels):
-                mine = copies[labels == label]
-                assert mine.sum() == target
-                assert mine.max() - mine.min() <= 1
-
-    @given(LABELS, st.dictionaries(st.sampled_from([-3, 0, 1, 2]), st.integers(0, 200)))
-    def test_counts_are_met_exactly(self, labels: Any, wanted: dict[int, int]):
-        there = dict(zip(*(part.tolist() for part in np.unique(labels, return_counts=True)), strict=True))
-        wanted = {name: count for name, count in wanted.items() if name in there}
-        copies = copies_for(labels, wanted, priorities(len(labels)))
-        assert {name: int(copies[labels == name].sum()) for name in there} == {**there, **wanted}
-
-    def test_the_lowest_priorities_are_chosen_and_equal_ones_in_order(self):
-        assert copies_for([0, 0, 0, 0], {0: 2}, [9, 2, 3, 1]).tolist() == [0, 1, 0, 1]
-        assert copies_for([0, 0, 0, 0], {0: 6}, [7, 7, 7, 7]).tolist() == [2, 2, 1, 1]
-
-    def test_the_choice_does_not_depend_on_the_order_of_the_rows(self):
-        labels = np.repeat([0, 1], [500, 100])
-        keys = priorities(600)
-        shuffled = np.random.default_rng(5).permutation(600)
-        for strategy in ("oversample", "undersample"):
-            assert np.array_equal(
-                copies_for(labels, strategy, keys)[shuffled], copies_for(labels[shuffled], strategy, keys[shuffled])
-            )
-
-    def test_no_rows(self):
-        assert copies_for(np.zeros(0, np.int64), "oversample", np.zeros(0)).tolist() == []
+class TestTargetCounts:
+    def test_classes_become_equal(self):
+        assert target_counts({0: 5, 1: 2}, "oversample") == [5, 5]
+        assert target_counts({0: 5, 1: 2}, "undersample") == [2, 2]
+        assert target_counts({0: 5, 1: 2}, {0: 3}) == [3, 2]
 
     @pytest.mark.parametrize(
         ("strategy", "message"),
@@ -82,15 +47,15 @@ class TestCopies:
     )
     def test_what_cannot_be_met(self, strategy: Any, message: str):
         with pytest.raises(rs.PipelineError, match=message):
-            copies_for([0, 1], strategy, [0, 1])
+            target_counts({0: 1, 1: 1}, strategy)
 
     def test_counts_are_those_of_imbalanced_learn(self):
         _, labels = unequal_rows()
+        counts = dict(enumerate(np.bincount(labels).tolist()))
         cases: Any = (("oversample", RandomOverSampler()), ("undersample", RandomUnderSampler()))
         for strategy, sampler in cases:
             _, theirs = sampler.fit_resample(labels.reshape(-1, 1), labels)
-            mine = np.repeat(labels, copies_for(labels, strategy, priorities(len(labels))))
-            assert np.array_equal(np.bincount(mine), np.bincount(theirs))
+            assert target_counts(counts, strategy) == np.bincount(theirs).tolist()
 
 
 @given(st.lists(st.integers(1, 10**6), min_size=1, max_size=8))

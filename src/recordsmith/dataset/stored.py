@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 import numpy as np
@@ -119,6 +120,9 @@ class StoredDataset:
         files = f"{len(self.files)} file{'s' if len(self.files) != 1 else ''}"
         more = ", ..." if len(self.files) > 1 else ""
         return f"<recordsmith.{type(self).__name__}{part} from {files}: {self.files[0]!r}{more}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p><code>{escape(repr(self))}</code></p>{self.schema._repr_html_()}"
 
     # --- rows ---
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.errors import PipelineError, did_you_mean, import_extra, list_names
 
-__all__ = ["Resampled", "copies_for", "find_sampler", "needs_columns", "resample", "target_counts"]
+__all__ = ["Resampled", "find_sampler", "needs_columns", "resample", "target_counts"]
 
 Array = npt.NDArray[Any]
 Int64s = npt.NDArray[np.int64]
@@ -29,42 +29,6 @@ Strategy = Literal["oversample", "undersample"] | Mapping[int, int]
 
 _NUMBERS = "biuf"  # the kinds of dtype that a sampler can reckon with
 _BY_LABEL_ALONE = ("RandomOverSampler", "RandomUnderSampler")
-
-
-def copies_for(labels: npt.ArrayLike, strategy: Strategy, priorities: npt.ArrayLike) -> Int64s:
-    """Return how often each row is to be written: 0 leaves it out, 2 and more repeat it.
-
-    Every row of a class is written equally often, as far as the count allows; the rows with the lowest priorities are
-    those that are written once more.
-
-    Args:
-        labels: the class of each row, as a whole number.
-        strategy: "oversample" brings every class to the count of the largest, "undersample" to that of the smallest;
-            a mapping gives counts for some classes, and leaves the others as they are.
-        priorities: a number for each row that decides which rows are chosen, lowest first.
-
-    >>> copies_for([0, 0, 0, 0, 1], "oversample", [5, 1, 4, 2, 3]).tolist()
-    [1, 1, 1, 1, 4]
-    >>> copies_for([0, 0, 0, 0, 1], "undersample", [5, 1, 4, 2, 3]).tolist()
-    [0, 1, 0, 0, 1]
-    >>> copies_for([0, 0, 0, 0, 1], {0: 6}, [5, 1, 4, 2, 3]).tolist()
-    [1, 2, 1, 2, 1]
-    """
-    codes, keys = np.asarray(labels), np.asarray(priorities)
-    if codes.ndim != 1 or (codes.size and codes.dtype.kind not in "iu") or keys.shape != codes.shape:
-        raise ValueError(f"one whole number and one priority for each row, not {codes.dtype} of shape {codes.shape}")
-    classes, counts = np.unique(codes, return_counts=True)
-    targets = target_counts(dict(zip(classes.tolist(), counts.tolist(), strict=True)), strategy)
-    copies = np.empty(len(codes), np.int64)
-    order = np.lexsort((keys, codes))  # by class, and within it by priority
-    start = 0
-    for count, target in zip(counts.tolist(), targets, strict=True):
-        rows = order[start : start + count]
-        every, more = divmod(target, count)
-        copies[rows] = every
-        copies[rows[:more]] += 1
-        start += count
-    return copies
 
 
 class Resampled(NamedTuple):

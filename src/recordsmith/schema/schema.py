@@ -14,6 +14,7 @@ from recordsmith.schema.feature import Feature
 from recordsmith.schema.foreign import named_columns
 from recordsmith.schema.image import Image
 from recordsmith.schema.label import Label
+from recordsmith.schema.notebook import schema_html
 from recordsmith.schema.packed import Packed
 from recordsmith.schema.sparse import Sparse
 from recordsmith.schema.steps import Steps
@@ -112,6 +113,9 @@ class Schema(Mapping[str, Feature]):
         width = max(len(repr(name)) for name in self._features) + 1
         lines = [f"    {repr(name) + ':':<{width}} {feature!r},\n" for name, feature in self._features.items()]
         return f"Schema({{\n{''.join(lines)}}})"
+
+    def _repr_html_(self) -> str:
+        return schema_html(self._features, {name: feature.description for name, feature in self._features.items()})
 
     def select(self, names: Iterable[str]) -> Schema:
         """Return a schema of some of the features, in the order asked for.

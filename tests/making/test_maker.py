@@ -56,7 +56,7 @@ def test_a_path(quick_path: Path):
     assert rows_of(quick_path / "out", "train", "age") == [3, 4]
 
 
-@pytest.mark.parametrize("source", [5, None, 3.5, object()], ids=str)
+@pytest.mark.parametrize("source", [5, None, 3.5, object()], ids=lambda source: type(source).__name__)
 def test_what_no_dataset_can_be_made_from(source, quick_path: Path):
     with pytest.raises(rs.RecordsmithError, match="cannot be made from this"):
         rs.make(source, quick_path / "out")

@@ -1,0 +1,67 @@
+// Damaged files: what is left of them.
+#include "../recovery.h"
+
+#include <nanobind/stl/string.h>
+
+#include "array_export.h"
+#include "parts.h"
+#include "status.h"
+
+namespace recordsmith {
+namespace {
+
+class Recovery {
+ public:
+  explicit Recovery(const nb::str& path) { raise_if_failed(RecordRecovery::open(path_of(path), &recovery_)); }
+
+  // True at the end of the file.
+  bool advance(std::uint64_t bytes) {
+    bool done = false;
+    run([&] { return recovery_->advance(bytes, &done); });
+    return done;
+  }
+
+  // (kind, begin, end, records, data_begin, data_size, header_is_sound, longest_zeros) of each piece.
+  nb::list pieces() const {
+    nb::list result;
+    for (const Piece& piece : recovery_->pieces()) {
+      result.append(nb::make_tuple(piece_kind_name(piece.kind), piece.begin, piece.end, piece.records, piece.data_begin,
+                                   piece.data_size, piece.header_is_sound, piece.longest_zeros));
+    }
+    return result;
+  }
+
+  nb::object read_frames(std::uint64_t begin, std::uint64_t end, std::size_t target_bytes) const {
+    Buffer frames;
+    std::size_t size = 0;
+    run([&] { return recovery_->read_frames(begin, end, target_bytes, &frames, &size); });
+    return export_bytes(std::move(frames), size);
+  }
+
+  nb::object frame(std::uint64_t data_begin, std::uint64_t data_size) const {
+    Buffer framed;
+    run([&] { return recovery_->frame(data_begin, data_size, &framed); });
+    return export_bytes(std::move(framed), static_cast<std::size_t>(data_size) + kFramingBytes);
+  }
+
+  std::uint64_t offset() const { return recovery_->offset(); }
+  std::uint64_t size() const { return recovery_->size(); }
+
+ private:
+  std::unique_ptr<RecordRecovery> recovery_;
+};
+
+}  // namespace
+
+void bind_recovery(nb::module_& module) {
+  nb::class_<Recovery>(module, "RecordRecovery")
+      .def(nb::init<const nb::str&>(), nb::arg("path"))
+      .def("advance", &Recovery::advance, nb::arg("bytes"))
+      .def("pieces", &Recovery::pieces)
+      .def("read_frames", &Recovery::read_frames, nb::arg("begin"), nb::arg("end"), nb::arg("target_bytes"))
+      .def("frame", &Recovery::frame, nb::arg("data_begin"), nb::arg("data_size"))
+      .def_prop_ro("offset", &Recovery::offset)
+      .def_prop_ro("size", &Recovery::size);
+}
+
+}  // namespace recordsmith

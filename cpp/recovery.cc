@@ -1,0 +1,630 @@
+#include "recovery.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "crc32c.h"
+#include "crc_parts.h"
+#include "example_wire.h"
+
+namespace recordsmith {
+namespace {
+
+constexpr std::size_t kWindowBytes = std::size_t{256} << 10;
+// No record is that large. A lower bound than the cursor's, as a search meets all kinds of bytes.
+constexpr std::uint64_t kLargestLength = std::uint64_t{1} << 40;
+
+// What a look ahead may cost: this much from the start, and this much more for each byte of progress.
+constexpr std::uint64_t kFirstCredit = std::uint64_t{64} << 20;
+constexpr std::uint64_t kCreditPerByte = 8;
+// How far to look for the end of a record with a damaged header, beyond the first place at which it may be.
+constexpr std::uint64_t kLeastAhead = std::uint64_t{4} << 20;
+constexpr std::uint64_t kAheadOfLargest = 8;  // times the largest record so far
+// A damaged header may have become longer by so many bytes, or shorter by all that it has.
+constexpr std::size_t kMostInserted = 64;
+constexpr std::size_t kDataBegins = kHeaderBytes + kMostInserted + 1;  // how many places the data may begin at
+constexpr int kEndsToTryThoroughly = 256;
+constexpr std::uint64_t kLengthsToTry = std::uint64_t{4} << 20;
+
+// How much of the sound records is looked at, to know what they are like.
+constexpr std::uint64_t kRecordsToLearn = 512;
+constexpr std::uint64_t kRecordsToLearnAtOnce = 32;
+constexpr std::uint64_t kLargestToLearn = std::uint64_t{1} << 20;
+
+std::uint64_t load_u64(const std::uint8_t* at) {
+  std::uint64_t value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+// As read_header, for bytes of which most are no header: few lengths are possible, and most of those are zero.
+bool is_header(const std::uint8_t* at, std::uint64_t* length) {
+  *length = load_u64(at);
+  if (*length >= kLargestLength) return false;
+  static const std::uint32_t crc_of_zero = [] {
+    const std::uint64_t zero = 0;
+    return masked_crc32c(&zero, sizeof zero);
+  }();
+  if (*length == 0) return load_u32(at + 8) == crc_of_zero;
+  return read_header(at, length);
+}
+
+}  // namespace
+
+const char* piece_kind_name(PieceKind kind) {
+  switch (kind) {
+    case PieceKind::kSound:
+      return "sound";
+    case PieceKind::kMended:
+      return "mended";
+    case PieceKind::kSuspect:
+      return "suspect";
+    case PieceKind::kDoubtful:
+      return "doubtful";
+    case PieceKind::kLost:
+      break;
+  }
+  return "lost";
+}
+
+Status RecordRecovery::open(const std::string& path, std::unique_ptr<RecordRecovery>* recovery) {
+  std::shared_ptr<File> file;
+  RECORDSMITH_RETURN_IF_ERROR(File::open(path, &file));
+  std::uint64_t size = 0;
+  RECORDSMITH_RETURN_IF_ERROR(file->size(&size));
+  recovery->reset(new RecordRecovery(std::move(file), size));
+  return Status::ok();
+}
+
+RecordRecovery::RecordRecovery(std::shared_ptr<const File> file, std::uint64_t size)
+    : file_(std::move(file)), size_(size) {
+  walk_.bytes = Buffer(kWindowBytes + kPageSize);
+  ahead_.bytes = Buffer(kWindowBytes + kPageSize);
+}
+
+// --- bytes ---
+
+Status RecordRecovery::look(Window* window, std::uint64_t offset, std::size_t needed, const std::uint8_t** at,
+                            std::uint64_t* end) const {
+  needed = static_cast<std::size_t>(std::min<std::uint64_t>(needed, size_ - offset));
+  if (offset < window->begin || offset + needed > window->begin + window->size) {
+    window->begin = offset / kPageSize * kPageSize;
+    const std::uint64_t wanted = std::min<std::uint64_t>(kWindowBytes + kPageSize, size_ - window->begin);
+    RECORDSMITH_RETURN_IF_ERROR(
+        file_->read_at(window->begin, window->bytes.data(), static_cast<std::size_t>(wanted), &window->size));
+    if (window->size < wanted) {  // cut meanwhile
+      const std::uint64_t present = window->begin + window->size;
+      window->size = 0;
+      return truncated(file_->path(), offset, kUnknown, present, size_);
+    }
+  }
+  *at = window->bytes.data() + (offset - window->begin);
+  *end = window->begin + window->size;
+  return Status::ok();
+}
+
+Status RecordRecovery::crc_of(Window* window, std::uint64_t begin, std::uint64_t size, std::uint32_t* crc) const {
+  *crc = 0;
+  for (std::uint64_t left = size; left > 0;) {
+    const std::uint8_t* at = nullptr;
+    std::uint64_t end = 0;
+    RECORDSMITH_RETURN_IF_ERROR(look(window, begin, 1, &at, &end));
+    const auto part = static_cast<std::size_t>(std::min(left, end - begin));
+    *crc = crc32c(at, part, *crc);
+    begin += part;
+    left -= part;
+  }
+  return Status::ok();
+}
+
+Status RecordRecovery::has_header(std::uint64_t offset, std::uint64_t* length, bool* sound) const {
+  *sound = false;
+  if (offset > size_ || size_ - offset < kHeaderBytes) return Status::ok();
+  std::array<std::uint8_t, kHeaderBytes> header;
+  const std::uint8_t* at = header.data();
+  if (offset >= walk_.begin && offset + kHeaderBytes <= walk_.begin + walk_.size) {
+    at = walk_.bytes.data() + (offset - walk_.begin);
+  } else {
+    std::size_t got = 0;
+    RECORDSMITH_RETURN_IF_ERROR(file_->read_at(offset, header.data(), kHeaderBytes, &got));
+    if (got < kHeaderBytes) return Status::ok();
+  }
+  *sound = is_header(at, length);
+  return Status::ok();
+}
+
+Status RecordRecovery::is_met(std::uint64_t offset, bool* met) const {
+  std::uint64_t length = 0;
+  *met = offset == size_;
+  return *met ? Status::ok() : has_header(offset, &length, met);
+}
+
+bool RecordRecovery::pay(std::uint64_t bytes) {
+  if (bytes > kFirstCredit + kCreditPerByte * offset_ - spent_) return false;
+  spent_ += bytes;
+  return true;
+}
+
+std::uint64_t RecordRecovery::look_ahead() const {
+  const std::uint64_t wanted = largest_ == 0 ? kFirstCredit : std::max(kLeastAhead, kAheadOfLargest * largest_);
+  return std::min(wanted, kFirstCredit + kCreditPerByte * offset_ - spent_);
+}
+
+// --- the walk ---
+
+Status RecordRecovery::advance(std::uint64_t bytes, bool* done) {
+  const std::uint64_t limit = bytes < size_ - offset_ ? offset_ + bytes : size_;
+  while (offset_ < limit) {
+    const std::uint64_t before = offset_;
+    RECORDSMITH_RETURN_IF_ERROR(pass_sound_records(limit));
+    if (offset_ < limit && offset_ == before) RECORDSMITH_RETURN_IF_ERROR(pass_damage());
+  }
+  *done = offset_ >= size_;
+  return Status::ok();
+}
+
+Status RecordRecovery::pass_sound_records(std::uint64_t limit) {
+  Piece piece;
+  piece.kind = PieceKind::kSound;
+  piece.begin = offset_;
+  while (offset_ < limit) {
+    const std::uint8_t* at = nullptr;
+    std::uint64_t end = 0;
+    RECORDSMITH_RETURN_IF_ERROR(look(&walk_, offset_, kFramingBytes, &at, &end));
+    const std::uint8_t* const first = at;
+    const std::uint8_t* const stop = at + (end - offset_);
+    while (static_cast<std::size_t>(stop - at) >= kFramingBytes) {
+      std::uint64_t length = 0;
+      if (!read_header(at, &length) || length > static_cast<std::size_t>(stop - at) - kFramingBytes) break;
+      const std::uint8_t* const data = at + kHeaderBytes;
+      __builtin_prefetch(data + length + kFooterBytes);
+      if (masked_crc32c(data, length) != load_u32(data + length)) break;
+      at = data + length + kFooterBytes;
+      largest_ = std::max(largest_, length + kFramingBytes);
+      ++piece.records;
+    }
+    offset_ += static_cast<std::uint64_t>(at - first);
+    if (offset_ >= limit) break;
+    // A record that goes beyond the window, or something wrong.
+    Found found{};
+    std::uint64_t record_end = 0;
+    RECORDSMITH_RETURN_IF_ERROR(examine(&walk_, offset_, &found, &record_end));
+    if (found != Found::kSound) break;
+    largest_ = std::max(largest_, record_end - offset_);
+    ++piece.records;
+    offset_ = record_end;
+  }
+  piece.end = offset_;
+  if (piece.records > 0) add(piece);
+  return Status::ok();
+}
+
+Status RecordRecovery::examine(Window* window, std::uint64_t offset, Found* found, std::uint64_t* end) const {
+  *found = Found::kBadHeader;
+  *end = size_;
+  if (size_ - offset < kHeaderBytes) return Status::ok();
+  std::uint64_t length = 0;
+  bool sound = false;
+  RECORDSMITH_RETURN_IF_ERROR(has_header(offset, &length, &sound));
+  if (!sound) return Status::ok();
+  *end = offset + kFramingBytes + length;
+  if (*end > size_) {
+    *found = Found::kCut;
+    return Status::ok();
+  }
+  std::uint32_t crc = 0;
+  RECORDSMITH_RETURN_IF_ERROR(crc_of(window, offset + kHeaderBytes, length, &crc));
+  std::array<std::uint8_t, kFooterBytes> footer;
+  std::size_t got = 0;
+  RECORDSMITH_RETURN_IF_ERROR(file_->read_at(*end - kFooterBytes, footer.data(), kFooterBytes, &got));
+  *found = got == kFooterBytes && mask_crc(crc) == load_u32(footer.data()) ? Found::kSound : Found::kBadData;
+  return Status::ok();
+}
+
+Status RecordRecovery::pass_damage() {
+  RECORDSMITH_RETURN_IF_ERROR(learn());
+  Found found{};
+  std::uint64_t end = 0;
+  const std::uint64_t begin = offset_;
+  RECORDSMITH_RETURN_IF_ERROR(examine(&ahead_, begin, &found, &end));
+  if (found == Found::kBadHeader) {
+    std::uint64_t next = 0;
+    RECORDSMITH_RETURN_IF_ERROR(find_believable(begin + 1, &next));
+    std::optional<Piece> mended;
+    RECORDSMITH_RETURN_IF_ERROR(mend(begin, next, &mended));
+    if (mended.has_value()) {
+      add(*mended);
+      offset_ = mended->end;
+      return Status::ok();
+    }
+    return pass_lost(false, false, 0);
+  }
+  const std::uint64_t claimed = end - begin - kFramingBytes;
+  if (found == Found::kCut) return pass_lost(true, true, claimed);
+
+  bool met = false;
+  RECORDSMITH_RETURN_IF_ERROR(is_met(end, &met));
+  if (!met) {  // perhaps because the header there is damaged too
+    std::optional<Piece> mended;
+    RECORDSMITH_RETURN_IF_ERROR(mend(end, end, &mended));
+    met = mended.has_value();
+  }
+  if (!met) return pass_lost(true, false, claimed);
+  Piece piece;
+  piece.kind = PieceKind::kSuspect;
+  piece.begin = begin;
+  piece.end = end;
+  piece.records = 1;
+  piece.data_begin = begin + kHeaderBytes;
+  piece.data_size = claimed;
+  piece.header_is_sound = true;
+  add(piece);
+  offset_ = end;
+  return Status::ok();
+}
+
+Status RecordRecovery::pass_lost(bool header_is_sound, bool is_cut, std::uint64_t claimed) {
+  const std::uint64_t begin = offset_;
+  std::uint64_t lost_from = begin;
+  for (std::uint64_t from = begin + 1;;) {
+    std::uint64_t place = 0;
+    RECORDSMITH_RETURN_IF_ERROR(find_believable(from, &place));
+    bool belongs = place == size_;
+    Chain chain{};
+    if (!belongs) {
+      const bool after_header = header_is_sound && place == begin + kHeaderBytes;
+      RECORDSMITH_RETURN_IF_ERROR(belongs_to_file(place, after_header, is_cut, &chain, &belongs));
+    }
+    if (!belongs && chain.records == 0) {
+      from = place + 1;
+      continue;
+    }
+    const bool is_first = lost_from == begin;
+    RECORDSMITH_RETURN_IF_ERROR(add_lost(lost_from, place, is_first && header_is_sound, is_first ? claimed : 0));
+    if (belongs) {
+      offset_ = place;
+      return Status::ok();
+    }
+    Piece piece;
+    piece.kind = PieceKind::kDoubtful;
+    piece.begin = place;
+    piece.end = chain.end;
+    piece.records = chain.records;
+    add(piece);
+    lost_from = from = chain.end;
+  }
+}
+
+Status RecordRecovery::find_believable(std::uint64_t from, std::uint64_t* place) {
+  for (std::uint64_t offset = from; size_ >= kFramingBytes && offset <= size_ - kFramingBytes;) {
+    const std::uint8_t* at = nullptr;
+    std::uint64_t end = 0;
+    RECORDSMITH_RETURN_IF_ERROR(look(&walk_, offset, kHeaderBytes, &at, &end));
+    const std::uint64_t last = std::min(end - kHeaderBytes, size_ - kFramingBytes);
+    for (; offset <= last; ++offset, ++at) {
+      std::uint64_t length = 0;
+      if (!is_header(at, &length) || length > size_ - offset - kFramingBytes) continue;
+      const std::uint64_t record_end = offset + kFramingBytes + length;
+      bool believed = false;
+      RECORDSMITH_RETURN_IF_ERROR(is_met(record_end, &believed));
+      if (!believed && pay(length)) {
+        Found found{};
+        std::uint64_t ignored = 0;
+        RECORDSMITH_RETURN_IF_ERROR(examine(&ahead_, offset, &found, &ignored));
+        believed = found == Found::kSound;
+      }
+      if (believed) {
+        *place = offset;
+        return Status::ok();
+      }
+    }
+  }
+  *place = size_;
+  return Status::ok();
+}
+
+// --- damaged headers ---
+
+Status RecordRecovery::mend(std::uint64_t begin, std::uint64_t next, std::optional<Piece>* mended) {
+  mended->reset();
+  if (size_ - begin < kFooterBytes) return Status::ok();
+  const std::uint64_t ahead = look_ahead();
+  const std::uint64_t limit = std::max(next, ahead < size_ - begin ? begin + ahead : size_);
+  RECORDSMITH_RETURN_IF_ERROR(mend_by_end(begin, limit, mended));
+  if (mended->has_value()) return Status::ok();
+  spent_ += limit - std::max(begin, std::min(next, limit));
+  return mend_by_length(begin, mended);
+}
+
+// The data begins at one of some places behind `begin`, and ends four bytes before a sound header or the file's end.
+Status RecordRecovery::mend_by_end(std::uint64_t begin, std::uint64_t limit, std::optional<Piece>* mended) {
+  // The CRC of what lies before each place at which the data may begin. Data behind a sound header is no candidate:
+  // that is a record by itself, with something before it.
+  std::array<std::uint32_t, kDataBegins> crc_before{};
+  std::array<bool, kDataBegins> is_candidate{};
+  const std::uint8_t* at = nullptr;
+  std::uint64_t end = 0;
+  RECORDSMITH_RETURN_IF_ERROR(look(&ahead_, begin, kDataBegins, &at, &end));
+  const std::size_t places = static_cast<std::size_t>(std::min<std::uint64_t>(kDataBegins, end - begin + 1));
+  for (std::size_t place = 0; place < places; ++place) {
+    std::uint64_t ignored = 0;
+    if (place > 0) crc_before[place] = crc32c(at + place - 1, 1, crc_before[place - 1]);
+    is_candidate[place] = place < kHeaderBytes || !is_header(at + place - kHeaderBytes, &ignored);
+  }
+
+  // Two CRCs run along: from `begin`, of which those of all other parts can be made, and from where data should begin.
+  std::uint32_t crc = 0;
+  std::uint32_t data_crc = 0;
+  std::uint64_t crc_end = begin;
+  int thorough = 0;
+  const auto run_to = [&](std::uint64_t place) {
+    const std::uint64_t data_begin = begin + kHeaderBytes;
+    const auto size = static_cast<std::size_t>(place - crc_end);
+    crc = crc32c(at, size, crc);
+    if (place > data_begin) {
+      const auto skipped = static_cast<std::size_t>(crc_end < data_begin ? data_begin - crc_end : 0);
+      data_crc = crc32c(at + skipped, size - skipped, data_crc);
+    }
+    at += size;
+    crc_end = place;
+  };
+  // Whether a record that ends at crc_end + 4 has its data between there and one of the places.
+  const auto try_end = [&]() -> bool {
+    const std::uint32_t stored = load_u32(at);
+    std::optional<std::size_t> found;
+    if (crc_end >= begin + kHeaderBytes && mask_crc(data_crc) == stored && is_candidate[kHeaderBytes]) {
+      found = kHeaderBytes;
+    } else if (thorough < kEndsToTryThoroughly) {
+      ++thorough;
+      const std::uint64_t farthest = std::min<std::uint64_t>(places - 1, crc_end - begin);
+      std::uint32_t shift = crc_shift(crc_end - begin - farthest);
+      for (std::size_t place = static_cast<std::size_t>(farthest) + 1; place-- > 0;) {
+        if (is_candidate[place] && mask_crc(crc_of_rest(crc, crc_before[place], shift)) == stored) found = place;
+        if (found.has_value()) break;
+        shift = crc_parts::multiply(shift, crc_parts::kPowers[3]);  // one byte more
+      }
+    }
+    if (!found.has_value()) return false;
+    Piece piece;
+    piece.kind = PieceKind::kMended;
+    piece.begin = begin;
+    piece.end = crc_end + kFooterBytes;
+    piece.records = 1;
+    piece.data_begin = begin + *found;
+    piece.data_size = crc_end - piece.data_begin;
+    *mended = piece;
+    return true;
+  };
+
+  for (;;) {
+    RECORDSMITH_RETURN_IF_ERROR(look(&ahead_, crc_end, kFooterBytes + kHeaderBytes, &at, &end));
+    if (end - crc_end < kFooterBytes + kHeaderBytes) break;  // the end of the file
+    std::uint64_t place = crc_end + kFooterBytes;
+    const std::uint64_t last = std::min(end - kHeaderBytes, limit);
+    const std::uint8_t* candidate = at + kFooterBytes;
+    for (; place <= last; ++place, ++candidate) {
+      std::uint64_t ignored = 0;
+      if (!is_header(candidate, &ignored)) continue;
+      run_to(place - kFooterBytes);
+      if (try_end()) return Status::ok();
+    }
+    if (place > limit && limit < size_) return Status::ok();
+    run_to(place - kFooterBytes);
+  }
+  // Few bytes are left, and all of them in the window.
+  run_to(size_ - kFooterBytes);
+  try_end();
+  return Status::ok();
+}
+
+// The length is what it was and its CRC is not; or the other way round, and some length has that CRC.
+Status RecordRecovery::mend_by_length(std::uint64_t begin, std::optional<Piece>* mended) {
+  if (size_ - begin < kFramingBytes) return Status::ok();
+  const std::uint64_t longest = size_ - begin - kFramingBytes;
+  const std::uint8_t* at = nullptr;
+  std::uint64_t ignored = 0;
+  RECORDSMITH_RETURN_IF_ERROR(look(&ahead_, begin, kHeaderBytes, &at, &ignored));
+  const std::uint64_t stored_length = load_u64(at);
+  const std::uint32_t stored_crc = load_u32(at + 8);
+  const auto try_length = [&](std::uint64_t length) -> Status {
+    if (!pay(length)) return Status::ok();
+    std::uint32_t crc = 0;
+    RECORDSMITH_RETURN_IF_ERROR(crc_of(&ahead_, begin + kHeaderBytes, length, &crc));
+    const std::uint64_t footer = begin + kHeaderBytes + length;
+    RECORDSMITH_RETURN_IF_ERROR(look(&ahead_, footer, kFooterBytes, &at, &ignored));
+    if (mask_crc(crc) != load_u32(at)) return Status::ok();
+    Piece piece;
+    piece.kind = PieceKind::kMended;
+    piece.begin = begin;
+    piece.end = footer + kFooterBytes;
+    piece.records = 1;
+    piece.data_begin = begin + kHeaderBytes;
+    piece.data_size = length;
+    *mended = piece;
+    return Status::ok();
+  };
+  if (stored_length <= longest) RECORDSMITH_RETURN_IF_ERROR(try_length(stored_length));
+  if (mended->has_value()) return Status::ok();
+  const std::uint64_t lengths = std::min(longest + 1, kLengthsToTry);
+  if (!pay(lengths)) return Status::ok();
+  for (std::uint64_t length = 0; length < lengths; ++length) {
+    if (masked_crc32c(&length, sizeof length) != stored_crc) continue;
+    RECORDSMITH_RETURN_IF_ERROR(try_length(length));
+    if (mended->has_value()) break;
+  }
+  return Status::ok();
+}
+
+// --- records inside of records ---
+
+Status RecordRecovery::belongs_to_file(std::uint64_t place, bool after_header, bool is_cut, Chain* chain,
+                                       bool* belongs) {
+  Likeness likeness{};
+  RECORDSMITH_RETURN_IF_ERROR(compare(place, &likeness));
+  const bool is_suspicious = likeness == Likeness::kUnlike || has_nested_records_ || after_header;
+  *belongs = likeness == Likeness::kAlike || (!is_suspicious && !is_cut);
+  if (*belongs) return Status::ok();
+  RECORDSMITH_RETURN_IF_ERROR(follow(place, chain));
+  *belongs = is_cut ? chain->reaches_end && !is_suspicious : chain->is_confirmed;
+  return Status::ok();
+}
+
+Status RecordRecovery::follow(std::uint64_t begin, Chain* chain) {
+  *chain = {begin, 0, false, false};
+  for (;;) {
+    if (chain->end == size_) {
+      chain->is_confirmed = chain->reaches_end = true;
+      return Status::ok();
+    }
+    Found found{};
+    std::uint64_t end = 0;
+    RECORDSMITH_RETURN_IF_ERROR(examine(&ahead_, chain->end, &found, &end));
+    if (found == Found::kBadHeader) {
+      std::optional<Piece> mended;
+      RECORDSMITH_RETURN_IF_ERROR(mend(chain->end, chain->end, &mended));
+      chain->is_confirmed = mended.has_value();
+      return Status::ok();
+    }
+    if (found != Found::kSound) {
+      chain->is_confirmed = true;
+      return Status::ok();
+    }
+    chain->end = end;
+    ++chain->records;
+  }
+}
+
+// Looks at some records of the last sound piece.
+Status RecordRecovery::learn() {
+  if (pieces_.size() == pieces_learned_ || pieces_.empty() || records_learned_ >= kRecordsToLearn) return Status::ok();
+  pieces_learned_ = pieces_.size();
+  const Piece& piece = pieces_.back();
+  if (piece.kind != PieceKind::kSound) return Status::ok();
+  std::uint64_t offset = piece.begin;
+  for (std::uint64_t i = 0; i < kRecordsToLearnAtOnce && offset < piece.end; ++i) {
+    std::uint64_t length = 0;
+    bool sound = false;
+    RECORDSMITH_RETURN_IF_ERROR(has_header(offset, &length, &sound));
+    if (!sound) break;  // changed meanwhile; whoever copies it will tell
+    if (length <= kLargestToLearn) {
+      const Buffer payload(static_cast<std::size_t>(length) + 1);
+      std::size_t got = 0;
+      RECORDSMITH_RETURN_IF_ERROR(
+          file_->read_at(offset + kHeaderBytes, payload.data(), static_cast<std::size_t>(length), &got));
+      learn_payload(payload.data(), got);
+    }
+    ++records_learned_;
+    offset += kFramingBytes + length;
+  }
+  return Status::ok();
+}
+
+void RecordRecovery::learn_payload(const std::uint8_t* payload, std::size_t size) {
+  WireFeatures features;
+  if (parse_example(payload, size, &features).is_ok()) {
+    for (const auto& entry : features.entries()) keys_.emplace(entry.key);
+  }
+  for (std::size_t at = 0; !has_nested_records_ && at + kFramingBytes <= size; ++at) {
+    std::uint64_t length = 0;
+    if (!is_header(payload + at, &length) || length > size - at - kFramingBytes) continue;
+    const std::uint8_t* const data = payload + at + kHeaderBytes;
+    has_nested_records_ = masked_crc32c(data, length) == load_u32(data + length);
+  }
+}
+
+Status RecordRecovery::compare(std::uint64_t place, Likeness* likeness) const {
+  *likeness = Likeness::kUnclear;
+  std::uint64_t length = 0;
+  bool sound = false;
+  RECORDSMITH_RETURN_IF_ERROR(has_header(place, &length, &sound));
+  if (keys_.empty() || !sound || length > kLargestToLearn) return Status::ok();
+  const Buffer payload(static_cast<std::size_t>(length) + 1);
+  std::size_t got = 0;
+  RECORDSMITH_RETURN_IF_ERROR(
+      file_->read_at(place + kHeaderBytes, payload.data(), static_cast<std::size_t>(length), &got));
+  WireFeatures features;
+  if (!parse_example(payload.data(), got, &features).is_ok() || features.entries().empty()) return Status::ok();
+  std::size_t known = 0;
+  for (const auto& entry : features.entries()) known += keys_.contains(std::string(entry.key)) ? 1 : 0;
+  if (known == 0) {
+    *likeness = Likeness::kUnlike;
+  } else if (2 * known >= features.entries().size()) {
+    *likeness = Likeness::kAlike;
+  }
+  return Status::ok();
+}
+
+// --- what came of it ---
+
+void RecordRecovery::add(Piece piece) {
+  if (piece.kind == PieceKind::kSound && !pieces_.empty() && pieces_.back().kind == PieceKind::kSound) {
+    pieces_.back().end = piece.end;
+    pieces_.back().records += piece.records;
+  } else {
+    pieces_.push_back(piece);
+  }
+}
+
+Status RecordRecovery::add_lost(std::uint64_t begin, std::uint64_t end, bool header_is_sound, std::uint64_t claimed) {
+  if (begin == end) return Status::ok();
+  Piece piece;
+  piece.begin = begin;
+  piece.end = end;
+  piece.header_is_sound = header_is_sound;
+  piece.data_size = claimed;
+  std::uint64_t zeros = 0;
+  while (begin < end) {
+    const std::uint8_t* at = nullptr;
+    std::uint64_t present = 0;
+    RECORDSMITH_RETURN_IF_ERROR(look(&ahead_, begin, 1, &at, &present));
+    for (; begin < std::min(end, present); ++begin, ++at) {
+      zeros = *at == 0 ? zeros + 1 : 0;
+      piece.longest_zeros = std::max(piece.longest_zeros, zeros);
+    }
+  }
+  add(piece);
+  return Status::ok();
+}
+
+Status RecordRecovery::read_frames(std::uint64_t begin, std::uint64_t end, std::size_t target_bytes, Buffer* frames,
+                                   std::size_t* size) const {
+  std::uint64_t length = 0;
+  bool sound = false;
+  RECORDSMITH_RETURN_IF_ERROR(has_header(begin, &length, &sound));
+  if (!sound || end > size_ || length > end - begin - kFramingBytes) {
+    return Status::of(Code::kChanged, "").at(file_->path(), begin, kUnknown);
+  }
+  const std::uint64_t wanted = std::min(end - begin, std::max<std::uint64_t>(target_bytes, length + kFramingBytes));
+  *frames = Buffer(static_cast<std::size_t>(wanted));
+  std::size_t got = 0;
+  RECORDSMITH_RETURN_IF_ERROR(file_->read_at(begin, frames->data(), static_cast<std::size_t>(wanted), &got));
+  for (*size = 0; got - *size >= kFramingBytes;) {
+    const std::uint8_t* const at = frames->data() + *size;
+    if (!read_header(at, &length)) return Status::of(Code::kChanged, "").at(file_->path(), begin + *size, kUnknown);
+    if (length > got - *size - kFramingBytes) break;
+    RECORDSMITH_RETURN_IF_ERROR(
+        compare_payload_crc(at + kHeaderBytes, static_cast<std::size_t>(length), load_u32(at + kHeaderBytes + length))
+            .at(file_->path(), begin + *size, kUnknown));
+    *size += static_cast<std::size_t>(length) + kFramingBytes;
+  }
+  return *size > 0 ? Status::ok() : Status::of(Code::kChanged, "").at(file_->path(), begin, kUnknown);
+}
+
+Status RecordRecovery::frame(std::uint64_t data_begin, std::uint64_t data_size, Buffer* framed) const {
+  if (data_begin > size_ || data_size > size_ - data_begin) {
+    return Status::of(Code::kChanged, "").at(file_->path(), data_begin, kUnknown);
+  }
+  const auto size = static_cast<std::size_t>(data_size);
+  *framed = Buffer(size + kFramingBytes);
+  std::uint8_t* const data = framed->data() + kHeaderBytes;
+  write_header(size, framed->data());
+  std::size_t got = 0;
+  RECORDSMITH_RETURN_IF_ERROR(file_->read_at(data_begin, data, size, &got));
+  if (got < size) return truncated(file_->path(), data_begin, kUnknown, got, size);
+  const std::uint32_t crc = masked_crc32c(data, size);
+  std::memcpy(data + size, &crc, sizeof crc);
+  return Status::ok();
+}
+
+}  // namespace recordsmith

@@ -77,7 +77,9 @@ def test_nan_is_no_integer(dtype: str, value: Any) -> None:
         assert caught.value.row == 1
 
 
-@pytest.mark.parametrize("value", ["1", b"1", None, np.datetime64("2024-01-01"), object(), [1]], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    "value", ["1", b"1", None, np.datetime64("2024-01-01"), object(), [1]], ids=lambda value: type(value).__name__
+)
 def test_a_cast_makes_no_numbers_of_other_things(value: Any) -> None:
     with pytest.raises(EncodeError):
         rs.Scalar("int64").value_to_canonical(value, cast=True)

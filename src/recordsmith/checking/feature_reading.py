@@ -1,0 +1,105 @@
+"""What rules ask about a feature besides its facts: what it is for, judged by declaration, name and values."""
+
+from __future__ import annotations
+
+import re
+
+from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, LabelFacts
+from recordsmith.schema import Feature
+
+__all__ = [
+    "declared_feature",
+    "describes_images",
+    "is_category",
+    "label_features",
+    "last_word",
+    "named_like_pictures",
+    "values_per_record",
+]
+
+_DESCRIBING = frozenset(
+    {"height", "width", "depth", "channels", "channel", "format", "colorspace", "colourspace", "shape", "size"}
+    | {"rows", "cols", "columns", "encoding", "ndim", "dtype", "version", "rate"}
+)
+_LABELS = frozenset({"label", "labels", "class", "classes", "target", "targets", "category", "y", "species", "income"})
+_PICTURES = frozenset(
+    {"image", "images", "img", "imgs", "picture", "pictures", "pixel", "pixels", "photo", "frame", "frames", "raw"}
+)
+_MOST_CATEGORIES = 1000
+
+
+def last_word(name: str) -> str:
+    """Return the last word of a feature's name, in small letters.
+
+    >>> last_word("image/height"), last_word("frameHeight"), last_word("class_label")
+    ('height', 'height', 'label')
+    """
+    words = _words(name)
+    return words[-1] if words else ""
+
+
+def _words(name: str) -> list[str]:
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return [word for word in re.split(r"[^a-z0-9]+", spaced.lower()) if word]
+
+
+def describes_images(name: str) -> bool:
+    """Tell by its name whether a feature describes another one: its height, format or the like.
+
+    >>> describes_images("image/height"), describes_images("height_of_fall")
+    (True, False)
+    """
+    return last_word(name) in _DESCRIBING
+
+
+def named_like_pictures(name: str) -> bool:
+    """Tell by its name whether a feature is probably meant to hold pictures.
+
+    >>> named_like_pictures("image_raw"), named_like_pictures("title")
+    (True, False)
+    """
+    return any(word in _PICTURES for word in _words(name))
+
+
+def declared_feature(facts: DatasetFacts, feature: FeatureFacts) -> Feature | None:
+    """Return how the schema declares a feature; None without a schema, or if it does not.
+
+    >>> declared_feature(DatasetFacts((), (), 0, 0), FeatureFacts("x", False, 1, 0)) is None
+    True
+    """
+    return None if facts.schema is None else facts.schema.get(feature.name)
+
+
+def values_per_record(feature: FeatureFacts) -> float:
+    """Return how many values a record has on average (a step, in steps).
+
+    >>> values_per_record(FeatureFacts("x", False, 1, 0))
+    0.0
+    """
+    return feature.lengths.mean if feature.lengths is not None else 0.0
+
+
+def is_category(facts: DatasetFacts, feature: FeatureFacts) -> bool:
+    """Tell whether a text feature names categories: one value a record, and the same values again and again.
+
+    That is: at most 1000 different values, and on average each at least twice.
+
+    >>> is_category(DatasetFacts((), (), 0, 0), FeatureFacts("x", False, 1, 0))
+    False
+    """
+    if any(label.feature == feature.name for label in facts.labels) and not feature.in_steps:
+        return True
+    strings = feature.strings
+    if strings is None or feature.lengths is None or feature.lengths.max > 1 or feature.in_steps:
+        return False
+    return feature.distinct <= _MOST_CATEGORIES and 2 * feature.distinct <= strings.count and strings.lengths.max <= 100
+
+
+def label_features(facts: DatasetFacts) -> list[LabelFacts]:
+    """Return the labels that a model is probably trained on: the declared ones, else those that are named so.
+
+    >>> label_features(DatasetFacts((), (), 0, 0))
+    []
+    """
+    declared = [label for label in facts.labels if label.declared]
+    return declared or [label for label in facts.labels if last_word(label.feature) in _LABELS]

@@ -1,0 +1,164 @@
+"""D012 to D014: splits that differ by more than chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from recordsmith.checking.feature_reading import declared_feature, label_features
+from recordsmith.checking.split_reading import (
+    is_balanced,
+    is_training,
+    number_distance,
+    shown_split,
+    smallest_gap,
+    spread_apart,
+)
+from recordsmith.checking.wording import amount, share
+from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, NumberFacts, SplitFacts
+from recordsmith.findings import Finding, Location, Severity, rule
+
+__all__ = ["feature_absent_from_split", "label_drift", "value_drift"]
+
+_RECORDS = 100
+_TINY_CHANCE = 1e-6
+_LABELS_APART = 0.1
+_VALUES_APART = 0.15
+_UNIQUE = 0.9  # share of different values, from which on whole numbers are ids or times
+_USUAL = 0.9  # share of records that have a feature, from which on its absence is remarkable
+
+
+@rule("D012", "label-drift", Severity.WARNING)
+def label_drift(facts: DatasetFacts) -> Iterator[Finding]:
+    """Classes have different shares in two splits, by more than chance explains.
+
+    Measured by the Jensen-Shannon distance (0 equal, 1 nothing in common), which has to be over 0.1, and by a G-test
+    whose chance has to be below one in a million; with at least 100 records in each split. A training split that was
+    balanced when it was made differs on purpose, and is not compared.
+
+    Why it matters:
+        The model is measured on another mix than it was trained for, so that the figures say little.
+
+    Example:
+        Training data from one year and test data from the next; a split by cutting a sorted file.
+
+    Fix:
+        Split at random with stratification (`recordsmith make --split ... --stratify label`), or keep the drift on
+        purpose and know of it.
+    """
+    for label in label_features(facts):
+        for first, second in combinations([split for split in label.counts if split], 2):
+            if is_balanced(facts) and (is_training(first) or is_training(second)):
+                continue
+            ours, theirs = label.counts[first], label.counts[second]
+            if min(sum(ours.values()), sum(theirs.values())) < _RECORDS:
+                continue
+            distance, chance = spread_apart(ours, theirs)
+            if distance > _LABELS_APART and chance < _TINY_CHANCE:
+                name = max(
+                    {**ours, **theirs},
+                    key=lambda name: abs(
+                        ours.get(name, 0) / sum(ours.values()) - theirs.get(name, 0) / sum(theirs.values())
+                    ),
+                )
+                yield label_drift.finding(
+                    f"Classes of {label.feature!r} have other shares in {first!r} than in {second!r}: {name!r} has "
+                    f"{share(ours.get(name, 0), sum(ours.values()))} there and "
+                    f"{share(theirs.get(name, 0), sum(theirs.values()))} here (distance {distance:.2f} of 1).",
+                    location=Location(split=f"{first}, {second}", feature=label.feature),
+                    evidence={"splits": [first, second], "distance": round(distance, 4), "chance": chance},
+                )
+
+
+@rule("D013", "value-drift", Severity.WARNING)
+def value_drift(facts: DatasetFacts) -> Iterator[Finding]:
+    """A number feature is distributed differently in two splits, by more than chance explains.
+
+    Measured by the largest difference between the shares of values below some number (Kolmogorov-Smirnov), which has
+    to be over 0.15, and more than chance gives once in a million; with at least 100 records in each split. Whole
+    numbers of which nearly all differ are ids or times, and are not compared; nor are labels.
+
+    Why it matters:
+        The model is measured on other inputs than it was trained for: either the split is wrong, or one of them was
+        prepared differently.
+
+    Example:
+        Training images divided by 255 and test images not; a sensor that was replaced between training and test days.
+
+    Fix:
+        Prepare all splits with the same code, and split at random or, if the future is to be predicted, by time and on
+        purpose.
+    """
+    labels = {label.feature for label in facts.labels}
+    for first, second in combinations(facts.splits.values(), 2):
+        if min(first.records, second.records) < _RECORDS:
+            continue
+        for feature in first.features:
+            other = next((one for one in second.features if _same(one, feature)), None)
+            if other is None or feature.name in labels or feature.numbers is None or other.numbers is None:
+                continue
+            if _is_unique(feature) or min(feature.records, other.records) < _RECORDS:
+                continue
+            distance = number_distance(feature.numbers, other.numbers)
+            if distance > max(_VALUES_APART, smallest_gap(feature.records, other.records)):
+                yield value_drift.finding(
+                    f"Feature {feature.name!r} is distributed differently in {first.name!r} "
+                    f"({_shown(feature.numbers)}) and in {second.name!r} ({_shown(other.numbers)}): "
+                    f"shares differ by {distance:.2f}.",
+                    location=Location(split=f"{first.name}, {second.name}", feature=feature.name),
+                    evidence={"splits": [first.name, second.name], "distance": round(distance, 4)},
+                )
+
+
+@rule("D014", "feature-absent-from-split", Severity.WARNING)
+def feature_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
+    """A feature that nearly all records of one split have is in no record of another.
+
+    Nearly all means 90 % or more. Labels that are missing from a test split are an info: that is how competitions
+    publish them. What the schema declares optional is not told of.
+
+    Why it matters:
+        One parser for all splits fails on the split without it.
+
+    Example:
+        The column is called otherwise in the source of the validation split.
+
+    Fix:
+        Write the feature into all splits, or declare it optional.
+    """
+    labels = {label.feature for label in facts.labels}
+    filled = [split for split in facts.splits.values() if split.records]
+    for feature in facts.features:
+        declared = declared_feature(facts, feature)
+        if declared is not None and (declared.optional or declared.default is not None):
+            continue
+        by_split = {split.name: _records_with(split, feature) for split in filled}
+        usual = [split.name for split in filled if by_split[split.name] >= _USUAL * split.records]
+        for split in filled:
+            if usual and not by_split[split.name]:
+                hidden = feature.name in labels and not is_training(split.name)
+                yield feature_absent_from_split.finding(
+                    f"No record of {shown_split(split.name)} has the feature {feature.name!r}, which "
+                    f"{' and '.join(map(repr, usual))} {'has' if len(usual) == 1 else 'have'}.",
+                    location=Location(split=split.name, feature=feature.name),
+                    count=split.records,
+                    severity=Severity.INFO if hidden else Severity.WARNING,
+                )
+
+
+def _same(one: FeatureFacts, other: FeatureFacts) -> bool:
+    return one.name == other.name and one.in_steps == other.in_steps
+
+
+def _records_with(split: SplitFacts, feature: FeatureFacts) -> int:
+    return next((one.records for one in split.features if _same(one, feature)), 0)
+
+
+def _is_unique(feature: FeatureFacts) -> bool:
+    numbers = feature.numbers
+    return numbers is not None and feature.kind == "int64" and feature.distinct >= _UNIQUE * numbers.count
+
+
+def _shown(numbers: NumberFacts) -> str:
+    middle = numbers.quantiles.get(0.5)
+    return f"median {amount(middle)}, {amount(numbers.min)} to {amount(numbers.max)}"

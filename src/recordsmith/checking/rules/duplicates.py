@@ -1,0 +1,149 @@
+"""D003 to D006: records that are there more than once, and images that look alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recordsmith.checking.split_reading import is_balanced, is_training, shown_split
+from recordsmith.checking.wording import counted, locate, share
+from recordsmith.facts.dataset_facts import DatasetFacts, DuplicateGroup
+from recordsmith.findings import Finding, Location, Severity, rule
+
+__all__ = ["duplicate_records", "record_in_two_splits", "similar_across_splits", "similar_images"]
+
+_MANY = 0.01  # share of records, from which on copies are not chance
+
+
+@rule("D003", "duplicate-records", Severity.WARNING)
+def duplicate_records(facts: DatasetFacts) -> Iterator[Finding]:
+    """Records repeat earlier ones of the same split, byte for byte.
+
+    An info where they are fewer than 1 % of the split. A training split that was balanced when it was made repeats
+    records on purpose, and is not told of.
+
+    Why it matters:
+        Repeated records weigh more in training and in the evaluation, and a later split of the data spreads the
+        copies over training and test.
+
+    Example:
+        A job that ran twice and appended; a crawl that met the same picture at two addresses.
+
+    Fix:
+        Remove the copies: `recordsmith copy SRC -o DST --dedupe`.
+    """
+    if facts.duplicates is None:
+        return
+    for split, copies in facts.duplicates.within.items():
+        if not copies or (is_training(split) and is_balanced(facts)):
+            continue
+        records = facts.splits[split].records if split in facts.splits else facts.records
+        group = _largest(facts.duplicates.groups, split)
+        location, more = locate(group.places if group else ())
+        often = f" One of them is there {group.count:,} times." if group and group.count > 2 else ""
+        yield duplicate_records.finding(
+            f"{counted(copies, 'record')} of {shown_split(split)} ({share(copies, records)}) "
+            f"{'repeats' if copies == 1 else 'repeat'} an earlier one.{often}",
+            location=Location(location.path, split or None, location.record, location.offset),
+            count=copies,
+            places=more,
+            evidence={"copies": copies, "records": records},
+            severity=Severity.INFO if copies < _MANY * records else Severity.WARNING,
+        )
+
+
+@rule("D004", "record-in-two-splits", Severity.ERROR)
+def record_in_two_splits(facts: DatasetFacts) -> Iterator[Finding]:
+    """The same record is in two splits, byte for byte.
+
+    A warning where it is fewer than 1 % of the smaller split, which in tables may be chance.
+
+    Why it matters:
+        The model is tested on what it was trained on: the figures are too good, and nobody notices before it is used.
+
+    Example:
+        Copies made (oversampling, augmentation) before the split; a random split of data with duplicates.
+
+    Fix:
+        Split first and copy after, only in the training split; remove duplicates before (`--dedupe`). `recordsmith
+        make` keeps equal rows in one split.
+    """
+    if facts.duplicates is None:
+        return
+    for (first, second), common in facts.duplicates.across.items():
+        if not common:
+            continue
+        smaller = min(facts.splits[name].records if name in facts.splits else facts.records for name in (first, second))
+        group = next((one for one in facts.duplicates.groups if {first, second} <= set(one.splits)), None)
+        location, more = locate(group.places if group else ())
+        yield record_in_two_splits.finding(
+            f"{counted(common, 'record')} {'is' if common == 1 else 'are'} both in {first!r} and in {second!r}: "
+            f"{share(common, smaller)} of the smaller split.",
+            location=Location(location.path, f"{first}, {second}", location.record, location.offset),
+            count=common,
+            places=more,
+            evidence={"splits": [first, second], "records": common},
+            severity=Severity.ERROR if common >= _MANY * smaller else Severity.WARNING,
+        )
+
+
+@rule("D005", "similar-across-splits", Severity.WARNING)
+def similar_across_splits(facts: DatasetFacts) -> Iterator[Finding]:
+    """Images in two splits look alike, though their bytes differ.
+
+    Looked for on request (`--similar-images`), by a hash of what the image looks like at a very small size.
+
+    Why it matters:
+        A resized, recompressed or neighbouring picture in the test split is nearly as good as the same one: the model
+        is tested on what it has seen.
+
+    Example:
+        Frames of one video in both splits; the same photograph in two sizes.
+
+    Fix:
+        Split by group (video, patient, place): `recordsmith make --split ... --group FEATURE`.
+    """
+    if facts.duplicates is None or not facts.duplicates.similar_across:
+        return
+    group = next((one for one in facts.duplicates.similar_groups if len(set(one.splits)) > 1), None)
+    location, more = locate(group.places if group else ())
+    pairs = facts.duplicates.similar_across
+    yield similar_across_splits.finding(
+        f"{counted(pairs, 'pair')} of images that look alike {'lies' if pairs == 1 else 'lie'} in different splits.",
+        location=location,
+        count=pairs,
+        places=more,
+    )
+
+
+@rule("D006", "similar-images", Severity.INFO)
+def similar_images(facts: DatasetFacts) -> Iterator[Finding]:
+    """Images of one split look alike, though their bytes differ.
+
+    Looked for on request (`--similar-images`).
+
+    Why it matters:
+        They add little to what is learnt, and a later split may put them on both sides.
+
+    Example:
+        A photograph in two sizes; neighbouring frames of a video.
+
+    Fix:
+        Keep one of each, or keep them in one split by a group.
+    """
+    if facts.duplicates is None or not facts.duplicates.similar:
+        return
+    pairs = facts.duplicates.similar - (facts.duplicates.similar_across or 0)
+    if pairs <= 0:
+        return
+    group = next((one for one in facts.duplicates.similar_groups if len(set(one.splits)) < 2), None)
+    location, more = locate(group.places if group else ())
+    yield similar_images.finding(
+        f"{counted(pairs, 'pair')} of images {'looks' if pairs == 1 else 'look'} alike.",
+        location=location,
+        count=pairs,
+        places=more,
+    )
+
+
+def _largest(groups: tuple[DuplicateGroup, ...], split: str) -> DuplicateGroup | None:
+    return next((one for one in groups if not split or split in one.splits), None)

@@ -1,0 +1,307 @@
+"""F001 to F008 and F013 to F015: single files, as far as their framing and compression go."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from recordsmith.checking.wording import counted, size
+from recordsmith.facts.dataset_facts import Damage, DatasetFacts, ShardFacts
+from recordsmith.findings import Finding, Location, Rule, Severity, rule
+
+__all__ = [
+    "compression_not_as_named",
+    "damaged_compression",
+    "data_checksum",
+    "empty_file",
+    "length_checksum",
+    "not_a_tfrecord",
+    "record_over_2_gib",
+    "stale_index",
+    "stray_bytes",
+    "truncated_record",
+    "unreadable_file",
+]
+
+_PLACES = 5
+_MOST_BYTES = 2**31 - 1  # of a protobuf message
+_REPAIR = "`recordsmith repair` keeps every undamaged record; copying the file again from its source keeps all."
+
+
+@rule("F001", "length-checksum", Severity.ERROR)
+def length_checksum(facts: DatasetFacts) -> Iterator[Finding]:
+    """A record's length does not match its checksum.
+
+    Where the next record begins is not known from there on: most readers stop.
+
+    Why it matters:
+        TensorFlow ends with `DataLossError: corrupted record`, and all records behind the place are lost to training.
+
+    Example:
+        A bit flipped on a disk or in memory; bytes inserted or removed by a transfer in text mode.
+
+    Fix:
+        Copy the file again from its source, or save what can be saved with `recordsmith repair FILE -o NEW`.
+    """
+    yield from _damages(length_checksum, facts, "length-crc", "The length of a record does not match its checksum")
+
+
+@rule("F002", "data-checksum", Severity.ERROR)
+def data_checksum(facts: DatasetFacts) -> Iterator[Finding]:
+    """A record's data does not match its checksum: it was changed after it was written.
+
+    Why it matters:
+        TensorFlow ends with `DataLossError`. Readers that check nothing go on with wrong pixels, labels or numbers.
+
+    Example:
+        A bit flipped on a disk; a file edited in place by a program that does not know the format.
+
+    Fix:
+        Copy the file again from its source, or leave the record out with `recordsmith repair FILE -o NEW`.
+    """
+    yield from _damages(data_checksum, facts, "data-crc", "The data of a record does not match its checksum")
+
+
+@rule("F003", "truncated-record", Severity.ERROR)
+def truncated_record(facts: DatasetFacts) -> Iterator[Finding]:
+    """The file ends inside a record.
+
+    Why it matters:
+        The last records are missing, and readers end with an error after everything else was read: late in the
+        first epoch.
+
+    Example:
+        A writer that was killed or not closed; a full disk; a download or copy that broke off.
+
+    Fix:
+        Write or copy the file again. `recordsmith repair FILE -o NEW` keeps the whole records.
+    """
+    yield from _damages(truncated_record, facts, "truncated", "The file ends inside a record")
+
+
+@rule("F004", "stray-bytes", Severity.ERROR)
+def stray_bytes(facts: DatasetFacts) -> Iterator[Finding]:
+    """One to eleven bytes stand behind the last record: less than a record's header.
+
+    Why it matters:
+        TensorFlow says nothing and ends as if all was well. More likely than not the file is cut, and records are
+        missing.
+
+    Example:
+        A copy that broke off just behind the beginning of a record; a newline added by an editor.
+
+    Fix:
+        Compare the number of records with the source, and write or copy the file again if some are missing;
+        `recordsmith repair FILE -o NEW` removes the bytes.
+    """
+    yield from _damages(stray_bytes, facts, "stray-tail", "Stray bytes stand behind the last record")
+
+
+@rule("F005", "not-a-tfrecord", Severity.ERROR)
+def not_a_tfrecord(facts: DatasetFacts) -> Iterator[Finding]:
+    """The file is something else: text, a Git LFS pointer, Parquet, an image, an archive.
+
+    Why it matters:
+        Readers end with `DataLossError: corrupted record at 0`, which sounds like damage and is none.
+
+    Example:
+        A repository cloned without `git lfs pull` holds small text files in place of the data.
+
+    Fix:
+        Fetch the data itself, or turn the file into TFRecords with `recordsmith make`.
+    """
+    for shard, damages in _by_shard(facts, "not-a-tfrecord"):
+        first = damages[0]
+        problem = f"it {_is(first.looks_like)}" if first.looks_like else first.message
+        yield not_a_tfrecord.finding(
+            f"This is no TFRecord file: {_sentence(problem)}",
+            location=Location(shard.path, shard.split),
+            evidence={"looks_like": first.looks_like, "found": first.found},
+        )
+
+
+@rule("F006", "compression-not-as-named", Severity.WARNING)
+def compression_not_as_named(facts: DatasetFacts) -> Iterator[Finding]:
+    """The file's name promises another compression than its content has.
+
+    A name with `.gz` or `.gzip` promises gzip, one with `.zlib` or `.z` zlib, and any other none. Files that a
+    description beside them names may be compressed without saying so in their names.
+
+    Why it matters:
+        tf.data has to be told the compression and cannot tell by itself; Beam and others go by the name. Both then
+        end with `corrupted record at 0` or `incorrect header check`.
+
+    Example:
+        `TFRecordOptions("GZIP")` and a file called `train.tfrecord`; a `.gz` that a download has unpacked on the way.
+
+    Fix:
+        Rename the file, or write it again with the compression that its name says. Recordsmith itself goes by the
+        content.
+    """
+    described = facts.described_by is not None
+    for shard in facts.shards:
+        promised = _named_compression(shard.path)
+        if not shard.bytes or shard.compression == promised or _is_foreign(shard):
+            continue
+        if promised is None and described:
+            continue
+        actual = "is not compressed" if shard.compression is None else f"is compressed with {shard.compression}"
+        says = "nothing of compression" if promised is None else promised
+        yield compression_not_as_named.finding(
+            f"The file {actual}, while its name says {says}.",
+            location=Location(shard.path, shard.split),
+            evidence={"name": promised, "content": shard.compression},
+        )
+
+
+@rule("F007", "damaged-compression", Severity.ERROR)
+def damaged_compression(facts: DatasetFacts) -> Iterator[Finding]:
+    """The compressed stream is damaged, cut, or followed by something else.
+
+    Why it matters:
+        What lies behind the damage cannot be decompressed, so that one flipped bit costs all records behind it.
+
+    Example:
+        A `.gz` whose download broke off; zeros or text behind the end of the stream.
+
+    Fix:
+        Copy the file again from its source. `recordsmith repair FILE -o NEW` saves what can still be decompressed.
+    """
+    yield from _damages(damaged_compression, facts, "compression", "The compressed data is damaged")
+
+
+@rule("F008", "empty-file", Severity.WARNING)
+def empty_file(facts: DatasetFacts) -> Iterator[Finding]:
+    """The file holds no record, though nothing is wrong with its format.
+
+    A file of which the manifest says that it holds none is as it should be.
+
+    Why it matters:
+        It is read without complaint. If all files of a worker are empty, that worker waits or ends the run.
+
+    Example:
+        A writer that was opened and never written to; a filter that let nothing pass.
+
+    Fix:
+        Find out whether records were meant to be here. If not, remove the file and number the others anew, for example
+        with `recordsmith copy`.
+    """
+    for shard in facts.shards:
+        promised = (shard.promised or {}).get("records")
+        if shard.records == 0 and not shard.damage_count and promised != 0:
+            yield empty_file.finding(
+                f"The file holds no record ({size(shard.bytes)}).", location=Location(shard.path, shard.split)
+            )
+
+
+@rule("F013", "stale-index", Severity.INFO)
+def stale_index(facts: DatasetFacts) -> Iterator[Finding]:
+    """The cached index does not fit the file any more: the file was changed after it was indexed.
+
+    Why it matters:
+        Recordsmith notices and builds it anew, which takes one pass over the file. Indexes of other tools (DALI,
+        tfrecord) made at that time are stale too, and those tools do not notice.
+
+    Example:
+        A shard was written again in place.
+
+    Fix:
+        `recordsmith index PATH` builds it now; write the text indexes of other tools again.
+    """
+    for shard in facts.shards:
+        if shard.stale_index:
+            yield stale_index.finding(
+                "The cached index is older than the file.", location=Location(shard.path, shard.split)
+            )
+
+
+@rule("F014", "unreadable-file", Severity.ERROR)
+def unreadable_file(facts: DatasetFacts) -> Iterator[Finding]:
+    """The system does not let the file be read.
+
+    Why it matters:
+        Training would stop at this file; nothing else about it is known.
+
+    Example:
+        Missing permissions, a broken mount, a failing disk.
+
+    Fix:
+        Mend the permissions or the disk, then check again.
+    """
+    yield from _damages(unreadable_file, facts, "unreadable", "The file cannot be read")
+
+
+@rule("F015", "record-over-2-gib", Severity.ERROR)
+def record_over_2_gib(facts: DatasetFacts) -> Iterator[Finding]:
+    """A record is larger than the 2 GiB at which protobuf messages end.
+
+    Why it matters:
+        No protobuf library parses it, TensorFlow's included.
+
+    Example:
+        A whole video or matrix in one record.
+
+    Fix:
+        Store it in pieces, or as a file of its own whose name stands in the record.
+    """
+    for shard in facts.shards:
+        if shard.max_record is not None and shard.max_record > _MOST_BYTES:
+            yield record_over_2_gib.finding(
+                f"The largest record has {size(shard.max_record)}; protobuf ends at 2 GiB.",
+                location=Location(shard.path, shard.split),
+                evidence={"bytes": shard.max_record},
+            )
+
+
+def _by_shard(facts: DatasetFacts, kind: str) -> Iterator[tuple[ShardFacts, list[Damage]]]:
+    for shard in facts.shards:
+        damages = [damage for damage in shard.damages if damage.kind == kind]
+        if damages:
+            yield shard, damages
+
+
+def _damages(one: Rule[DatasetFacts], facts: DatasetFacts, kind: str, summary: str) -> Iterator[Finding]:
+    """One finding for each file, at its first damage of that kind."""
+    for shard, damages in _by_shard(facts, kind):
+        first = damages[0]
+        locations = [
+            Location(damage.path, shard.split, damage.record, damage.offset) for damage in damages[: 1 + _PLACES]
+        ]
+        reach = f"; the damage reaches {counted(first.bytes, 'byte')} far" if first.bytes else ""
+        known = len(shard.damages) == shard.damage_count
+        more = f" {counted(len(damages), 'such place')} in this file." if len(damages) > 1 else ""
+        if not known:
+            more += f" Only the first {len(shard.damages)} of {shard.damage_count:,} damages are listed."
+        where = "" if first.record is None else f" at record {first.record}"
+        yield one.finding(
+            f"{summary}{where}{reach}. {_sentence(first.message)}{more}",
+            location=locations[0],
+            count=len(damages),
+            places=locations[1:],
+            advice=_REPAIR if kind in ("length-crc", "data-crc") else "",
+            evidence={
+                key: value
+                for key, value in (("found", first.found), ("expected", first.expected), ("bytes", first.bytes))
+                if value is not None
+            },
+        )
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if not text or text.endswith((".", "!", "?")) else text + "."
+
+
+def _named_compression(path: str) -> str | None:
+    parts = os.path.basename(path).lower().replace("-", ".").split(".")
+    if "gz" in parts or "gzip" in parts:
+        return "gzip"
+    return "zlib" if "zlib" in parts or "z" in parts[1:] else None
+
+
+def _is_foreign(shard: ShardFacts) -> bool:
+    return any(damage.kind in ("not-a-tfrecord", "unreadable") for damage in shard.damages)
+
+
+def _is(looks_like: str) -> str:
+    return looks_like if looks_like.startswith(("is ", "does ")) else f"looks like {looks_like}"

@@ -1,0 +1,163 @@
+"""V008 to V010, V016 and V017: encoded images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recordsmith.checking.wording import counted, locate, share
+from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, ImageFacts
+from recordsmith.findings import Finding, Location, Severity, rule
+from recordsmith.schema import Image
+
+__all__ = ["image_suffix_differs", "mixed_channels", "not_an_image", "one_colour_images", "undecodable_image"]
+
+_ONE_COLOUR_SHARE = 0.01
+
+
+@rule("V008", "undecodable-image", Severity.ERROR)
+def undecodable_image(facts: DatasetFacts) -> Iterator[Finding]:
+    """An image cannot be decoded.
+
+    Its header is right, or it would be V009. A sample is decoded unless `--decode all` asks for every image.
+
+    Why it matters:
+        `tf.io.decode_jpeg` ends the run in the middle of an epoch, with an error that names no record.
+
+    Example:
+        A download that broke off, written as it was; an image in a variant that the decoder does not know.
+
+    Fix:
+        Leave the records out or fetch the images again. `recordsmith make` sets such files aside with the reason.
+    """
+    for feature, images in _with_images(facts):
+        if images.undecodable:
+            location, more = locate(images.undecodable_places, feature.name)
+            reason = next((place.detail for place in images.undecodable_places if place.detail), "")
+            which = "" if images.decoded_all else f" of a sample of {images.decoded:,}"
+            yield undecodable_image.finding(
+                f"{counted(images.undecodable, 'image')}{which} of {feature.name!r} cannot be decoded."
+                f"{f' The first: {reason}.' if reason else ''}",
+                location=location,
+                count=images.undecodable,
+                places=more,
+                evidence={"decoded": images.decoded, "undecodable": images.undecodable},
+            )
+
+
+@rule("V009", "not-an-image", Severity.ERROR)
+def not_an_image(facts: DatasetFacts) -> Iterator[Finding]:
+    """A feature holds images, and some of its values are none.
+
+    Why it matters:
+        Decoding fails at those records.
+
+    Example:
+        An error page saved under the name of a picture; empty files; raw pixels among encoded ones.
+
+    Fix:
+        Look at the records with `recordsmith show PATH --record K`, and leave them out or fetch the images again.
+    """
+    for feature, images in _with_images(facts):
+        if images.no_header:
+            location, more = locate(images.no_header_places, feature.name)
+            detail = next((place.detail for place in images.no_header_places if place.detail), "")
+            total = images.no_header + sum(images.formats.values())
+            yield not_an_image.finding(
+                f"{counted(images.no_header, 'value')} of {feature.name!r} ({share(images.no_header, total)}) "
+                f"{'is' if images.no_header == 1 else 'are'} no image, while the others are."
+                f"{f' The first: {detail}.' if detail else ''}",
+                location=location,
+                count=images.no_header,
+                places=more,
+            )
+
+
+@rule("V010", "image-suffix-differs", Severity.WARNING)
+def image_suffix_differs(facts: DatasetFacts) -> Iterator[Finding]:
+    """An image is of another format than its file name or its declaration says.
+
+    The name is that in a feature beside it, such as `filename`.
+
+    Why it matters:
+        Code that chooses the decoder by the name fails: `tf.io.decode_jpeg` is lenient, other readers are not. Where
+        it was not meant, pictures may have been saved again with loss.
+
+    Example:
+        A PNG that was renamed to `.jpg`; a web server that delivers WebP under any name.
+
+    Fix:
+        Decode with `tf.io.decode_image` or `.images()`, which go by the content; or convert the images.
+    """
+    for feature, images in _with_images(facts):
+        if images.suffix_differs:
+            location, more = locate(images.suffix_places, feature.name)
+            detail = next((place.detail for place in images.suffix_places if place.detail), "")
+            yield image_suffix_differs.finding(
+                f"{counted(images.suffix_differs, 'image')} of {feature.name!r} "
+                f"{'is' if images.suffix_differs == 1 else 'are'} of another format than the file name says."
+                f"{f' The first: {detail}.' if detail else ''}",
+                location=location,
+                count=images.suffix_differs,
+                places=more,
+            )
+
+
+@rule("V016", "one-colour-images", Severity.WARNING)
+def one_colour_images(facts: DatasetFacts) -> Iterator[Finding]:
+    """Images have one colour throughout.
+
+    An info where they are fewer than 1 % of the images decoded.
+
+    Why it matters:
+        There is nothing to be learnt from them, and their labels are noise.
+
+    Example:
+        A placeholder for pictures that were gone; a crop or resize that went beside the picture; a division of
+        integers that made all pixels 0.
+
+    Fix:
+        Leave them out, and find out where they come from.
+    """
+    for feature, images in _with_images(facts):
+        if images.black:
+            few = images.black < _ONE_COLOUR_SHARE * images.decoded
+            yield one_colour_images.finding(
+                f"{counted(images.black, 'image')} of {feature.name!r} ({share(images.black, images.decoded)} of those "
+                f"decoded) {'has' if images.black == 1 else 'have'} one colour throughout.",
+                location=Location(feature=feature.name),
+                count=images.black,
+                severity=Severity.INFO if few else Severity.WARNING,
+            )
+
+
+@rule("V017", "mixed-channels", Severity.INFO)
+def mixed_channels(facts: DatasetFacts) -> Iterator[Finding]:
+    """Some images are grey and others in colour, or some have an alpha channel.
+
+    Not told where the schema declares how many channels images are decoded to.
+
+    Why it matters:
+        Decoded as they are, they have different shapes and cannot be batched.
+
+    Example:
+        A few grey JPEGs among colour ones, as in ImageNet; screenshots with transparency.
+
+    Fix:
+        Decode all to one number of channels: `tf.io.decode_image(data, channels=3)`, `rs.Image(channels=3)`.
+    """
+    for feature, images in _with_images(facts):
+        declared = None if facts.schema is None else facts.schema.get(feature.name)
+        if len(images.channels) < 2 or (isinstance(declared, Image) and declared.channels is not None):
+            continue
+        kinds = ", ".join(f"{count:,} with {channels}" for channels, count in sorted(images.channels.items()))
+        yield mixed_channels.finding(
+            f"The images of {feature.name!r} have different numbers of channels: {kinds}.",
+            location=Location(feature=feature.name),
+            evidence={"channels": {str(channels): count for channels, count in images.channels.items()}},
+        )
+
+
+def _with_images(facts: DatasetFacts) -> Iterator[tuple[FeatureFacts, ImageFacts]]:
+    for feature in facts.features:
+        if feature.images is not None:
+            yield feature, feature.images

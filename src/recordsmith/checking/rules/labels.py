@@ -1,0 +1,148 @@
+"""D001, D002 and D007: how the classes are spread over splits and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recordsmith.checking.feature_reading import label_features
+from recordsmith.checking.split_reading import is_training, shown_split
+from recordsmith.checking.wording import counted, listed
+from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
+from recordsmith.findings import Finding, Location, Severity, rule
+
+__all__ = ["class_absent_from_split", "class_imbalance", "clustered_labels"]
+
+_RECORDS_FOR_IMBALANCE = 100
+_IMBALANCE, _STRONG_IMBALANCE = 10, 50
+_EXPECTED = 10.0  # records of a class, from which on chance does not leave it out of a split
+_MIXED = 0.5  # share of a shuffled order's variety, below which labels are clustered
+_USUAL_BUFFER = 1000
+_RECORDS_FOR_ORDER = 100
+
+
+@rule("D001", "class-imbalance", Severity.WARNING)
+def class_imbalance(facts: DatasetFacts) -> Iterator[Finding]:
+    """The commonest class of the training data is more than 10 times as frequent as the rarest.
+
+    An info up to 50 times. Looked for where there are at least 100 records; classes that do not occur do not count.
+
+    Why it matters:
+        A model that always says the commonest class has a good accuracy, and often that is what it learns.
+
+    Example:
+        99 healthy patients for each ill one.
+
+    Fix:
+        Weigh the classes (`ds.class_weights("label")`), draw them evenly (`.balance(by="label")`), or make the
+        training split with `recordsmith make --balance`; and look at each class in the evaluation.
+    """
+    for label in label_features(facts):
+        for split, counts in label.counts.items():
+            there = {name: count for name, count in counts.items() if count}
+            if not is_training(split) or len(there) < 2 or sum(there.values()) < _RECORDS_FOR_IMBALANCE:
+                continue
+            most, least = max(there, key=lambda name: there[name]), min(there, key=lambda name: there[name])
+            ratio = there[most] / there[least]
+            if ratio > _IMBALANCE:
+                yield class_imbalance.finding(
+                    f"Classes of {label.feature!r} are imbalanced in {shown_split(split)}: "
+                    f"{there[most]:,} times {most!r}, {there[least]:,} times {least!r}, {ratio:,.0f} to 1.",
+                    location=Location(split=split or None, feature=label.feature),
+                    evidence={"counts": _first(counts), "ratio": round(ratio, 2)},
+                    severity=Severity.WARNING if ratio > _STRONG_IMBALANCE else Severity.INFO,
+                )
+
+
+@rule("D002", "class-absent-from-split", Severity.WARNING)
+def class_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
+    """A class occurs in one split and not in another.
+
+    Always told if the training split lacks a class that another split has. Otherwise only where chance does not explain
+    it: at least 10 records of the class were to be expected in the split.
+
+    Why it matters:
+        What is absent from training cannot be learnt, and what is absent from validation is not measured.
+
+    Example:
+        Sorted records, split by cutting the file at 80 %.
+
+    Fix:
+        Split with stratification: `recordsmith make --split ... --stratify label`.
+    """
+    for label in label_features(facts):
+        splits = {split: counts for split, counts in label.counts.items() if split and sum(counts.values())}
+        if len(splits) < 2:
+            continue
+        total = sum(sum(counts.values()) for counts in splits.values())
+        for split, counts in splits.items():
+            records = sum(counts.values())
+            absent = [
+                name
+                for name in label.classes
+                if not counts.get(name)
+                and (elsewhere := sum(other.get(name, 0) for other in splits.values()))
+                and (is_training(split) or elsewhere / total * records >= _EXPECTED)
+            ]
+            if absent:
+                yield class_absent_from_split.finding(
+                    f"{counted(len(absent), 'class', 'classes')} of {label.feature!r} "
+                    f"{'does' if len(absent) == 1 else 'do'} not occur in {shown_split(split)}, though in others: "
+                    f"{listed(absent)}.",
+                    location=Location(split=split, feature=label.feature),
+                    count=len(absent),
+                    evidence={"classes": absent[:100]},
+                )
+
+
+@rule("D007", "clustered-labels", Severity.WARNING)
+def clustered_labels(facts: DatasetFacts) -> Iterator[Finding]:
+    """Records with equal labels lie together, so that a batch sees few classes.
+
+    Measured over windows of 256 records in file order: their classes, relative to those of a shuffled order. Told where
+    that is less than half, in training data of at least 100 records. A warning if it is still less than half behind a
+    shuffle buffer of 1000 records, else an info.
+
+    Why it matters:
+        A shuffle buffer smaller than the runs mixes nothing: the model learns one class, forgets it, and learns the
+        next; the loss swings with the files.
+
+    Example:
+        Files written class by class, and `dataset.shuffle(1000)` on runs of 5000 equal labels.
+
+    Fix:
+        Shuffle when the files are made (`recordsmith make` does, `recordsmith copy --shuffle`), use recordsmith's
+        exact shuffle (`ds.shuffle()`), or a buffer larger than the runs.
+    """
+    for label in label_features(facts):
+        for split, spread in label.batch_spread.items():
+            counts = label.counts.get(split, {})
+            if not is_training(split) or sum(counts.values()) < _RECORDS_FOR_ORDER or spread >= _MIXED:
+                continue
+            behind = label.buffer_spread.get(split, {})
+            helps = behind.get(_USUAL_BUFFER, spread) >= _MIXED
+            yield clustered_labels.finding(
+                f"Equal labels of {label.feature!r} lie together in {shown_split(split)}: up to "
+                f"{counted(label.longest_run.get(split, 0), 'record')} in a row{_expected_run(label, split)}. "
+                f"Batches see {spread:.0%} of the variety of a shuffled order{_behind_buffers(behind)}.",
+                location=Location(split=split or None, feature=label.feature),
+                evidence={
+                    "longest_run": label.longest_run.get(split),
+                    "variety": round(spread, 3),
+                    "variety_behind_buffer": {str(length): round(value, 3) for length, value in behind.items()},
+                },
+                severity=Severity.INFO if helps else Severity.WARNING,
+            )
+
+
+def _expected_run(label: LabelFacts, split: str) -> str:
+    expected = label.expected_run.get(split)
+    return f" (about {max(1, round(expected)):,} if shuffled)" if expected else ""
+
+
+def _behind_buffers(behind: dict[int, float]) -> str:
+    told = ", ".join(f"{value:.0%} behind a shuffle buffer of {length:,}" for length, value in sorted(behind.items()))
+    return f"; {told}" if told else ""
+
+
+def _first(counts: dict[str, int], limit: int = 100) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: -item[1])[:limit])

@@ -1,0 +1,280 @@
+"""F009 to F012 and F016: the files of a dataset together, and what a description beside them promises."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from recordsmith.checking.wording import counted, listed
+from recordsmith.dataset.manifest import MANIFEST_NAME, read_manifest
+from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
+from recordsmith.errors import RecordsmithError
+from recordsmith.facts.dataset_facts import DatasetFacts
+from recordsmith.findings import Finding, Location, Severity, rule
+from recordsmith.shards import files_in, parse_shard_name
+
+__all__ = ["doubled_shard", "manifest_disagrees", "missing_shard", "unlisted_file", "unreadable_description"]
+
+
+@rule("F009", "missing-shard", Severity.ERROR)
+def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
+    """A file of the dataset is missing.
+
+    A file is missed if its number of `-of-N` is not there, or if a description beside the files names it. Files that
+    lie beside the others and were left out by the paths given are not missed.
+
+    Why it matters:
+        Globs read what is there and say nothing: the model trains on less than was made, often without whole classes
+        or days.
+
+    Example:
+        `train-00003-of-00008` was not copied, or its download failed.
+
+    Fix:
+        Copy or make the missing files again. If they are gone for good, number the others anew with `recordsmith copy`.
+    """
+    described = _described_files(facts)
+    absent = [file for file in described if not os.path.exists(file)]
+    if absent:
+        yield missing_shard.finding(
+            f"{counted(len(absent), 'file')} of the {len(described)} that {_description_name(facts)} names "
+            f"{'is' if len(absent) == 1 else 'are'} missing: {listed([os.path.basename(file) for file in absent])}.",
+            location=Location(facts.described_by or os.path.dirname(absent[0])),
+            count=len(absent),
+            evidence={"missing": [os.path.basename(file) for file in absent]},
+        )
+    gone = set(absent)
+    for (folder, group, count), there in _numbered_sets(facts.files).items():
+        left_out = _beside(folder, group, count)
+        missing = [shard for shard in range(count) if shard not in there and shard not in left_out]
+        if not missing or {shard for file in gone if (shard := _number_in(file, folder, group, count)) is not None}:
+            continue
+        numbers = ", ".join(map(str, missing[:8])) + (", …" if len(missing) > 8 else "")
+        yield missing_shard.finding(
+            f"{counted(len(missing), 'shard')} of the {count} of {group!r} "
+            f"{'is' if len(missing) == 1 else 'are'} missing: number {numbers}.",
+            location=Location(folder),
+            count=len(missing),
+            evidence={"group": group, "of": count, "missing": missing},
+            quoted=group,
+        )
+
+
+@rule("F010", "doubled-shard", Severity.ERROR)
+def doubled_shard(facts: DatasetFacts) -> Iterator[Finding]:
+    """A shard is there twice: the same number twice, or two numberings `-of-N` of one name side by side.
+
+    Why it matters:
+        A glob reads both, so that records count twice in training, or evaluation runs partly on training data of
+        another run.
+
+    Example:
+        A dataset written with 8 shards into the folder where it had lain with 10: `train-00000-of-00008` and
+        `train-00000-of-00010`.
+
+    Fix:
+        Remove the set that is not wanted any more. Comparing the times of the files tells which is older.
+    """
+    by_name: dict[tuple[str, str], dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for file in dict.fromkeys(facts.files):
+        folder, name = os.path.split(file)
+        parsed = parse_shard_name(name)
+        if parsed.shard is not None and parsed.count is not None:
+            by_name[folder, _without_suffixes(parsed.group)][parsed.count].append(file)
+    for (folder, group), sets in by_name.items():
+        if len(sets) > 1:
+            numberings = ", ".join(f"{len(files)} of {count}" for count, files in sorted(sets.items()))
+            yield doubled_shard.finding(
+                f"{group!r} has two or more numberings side by side: {numberings}.",
+                location=Location(folder),
+                evidence={"group": group, "files_by_count": {str(count): len(files) for count, files in sets.items()}},
+                quoted=group,
+            )
+        for count, files in sets.items():
+            yield from _same_number(group, count, files)
+
+
+@rule("F011", "manifest-disagrees", Severity.ERROR)
+def manifest_disagrees(facts: DatasetFacts) -> Iterator[Finding]:
+    """A file is not the one that the manifest beside it describes: records, bytes or digest differ.
+
+    Why it matters:
+        Readers that trust the manifest count wrongly, and the file is not what was made and checked.
+
+    Example:
+        One shard of another run was copied into the folder; a file was changed after it was made.
+
+    Fix:
+        Copy the file again from where it was made, or make the dataset again.
+    """
+    for shard in facts.shards:
+        promised = shard.promised or {}
+        has = {"records": shard.records, "bytes": shard.bytes, "sha256": shard.sha256}
+        wrong = {
+            name: (promised[name], has[name])
+            for name in ("records", "bytes", "sha256")
+            if promised.get(name) is not None and has[name] is not None and promised[name] != has[name]
+        }
+        if not facts.looked_at_all:
+            wrong.pop("records", None)
+        if wrong:
+            words = [
+                f"it has {actual:,} {name}, and {said:,} are described" if name != "sha256" else "its digest differs"
+                for name, (said, actual) in wrong.items()
+            ]
+            yield manifest_disagrees.finding(
+                f"The file is not the one that {_description_name(facts)} describes: {'; '.join(words)}.",
+                location=Location(shard.path, shard.split),
+                evidence={name: {"described": said, "found": actual} for name, (said, actual) in wrong.items()},
+            )
+
+
+@rule("F012", "unlisted-file", Severity.WARNING)
+def unlisted_file(facts: DatasetFacts) -> Iterator[Finding]:
+    """A TFRecord file lies in the folder that the description beside it does not name.
+
+    Why it matters:
+        Recordsmith and TFDS do not read it, a glob does: two people train on different data from the same folder.
+
+    Example:
+        Shards of an earlier run with another name or number of shards were left in the folder.
+
+    Fix:
+        Remove the file, or make the dataset again with it.
+    """
+    described = _described_files(facts)
+    if not described:
+        return
+    folder = os.path.dirname(described[0])
+    named = {os.path.basename(file) for file in described}
+    others: list[str] = []
+    with contextlib.suppress(OSError):
+        others = [file for file in files_in(folder or ".") if os.path.basename(file) not in named]
+    if others:
+        yield unlisted_file.finding(
+            f"{counted(len(others), 'TFRecord file')} in the folder {'is' if len(others) == 1 else 'are'} not named by "
+            f"{_description_name(facts)}: {listed([os.path.basename(file) for file in others])}.",
+            location=Location(others[0]),
+            count=len(others),
+            places=[Location(file) for file in others[1:6]],
+        )
+
+
+@rule("F016", "unreadable-description", Severity.ERROR)
+def unreadable_description(facts: DatasetFacts) -> Iterator[Finding]:
+    """The description beside the files (recordsmith.json, dataset_info.json) cannot be read.
+
+    The files are then checked by their names, without schema and promises.
+
+    Why it matters:
+        `rs.open` and `tfds.builder_from_directory` refuse the folder, and nothing is known of class names and shapes.
+
+    Example:
+        A manifest that was merged by hand and is no JSON any more, or that a copy cut short.
+
+    Fix:
+        Restore the file, or make the dataset again. Until then a glob of the files opens them without it.
+    """
+    for path in facts.paths:
+        for name, read in ((MANIFEST_NAME, _read_manifest), (DATASET_INFO_NAME, read_tfds_folder)):
+            description = os.path.join(path, name)
+            if not os.path.isfile(description):
+                continue
+            try:
+                read(path)
+            except (RecordsmithError, OSError, ValueError) as error:
+                problem = error.problem if isinstance(error, RecordsmithError) else str(error)
+                yield unreadable_description.finding(
+                    f"The description cannot be read: {problem.rstrip('.')}.", location=Location(description)
+                )
+
+
+def _read_manifest(folder: str) -> object:
+    return read_manifest(os.path.join(folder, MANIFEST_NAME))
+
+
+def _described_files(facts: DatasetFacts) -> list[str]:
+    """The files that the description beside them names, of the splits that were looked at."""
+    folder = _described_folder(facts)
+    if folder is None:
+        return []
+    try:
+        if os.path.isfile(os.path.join(folder, MANIFEST_NAME)):
+            _, splits = read_manifest(os.path.join(folder, MANIFEST_NAME))
+        else:
+            _, splits = read_tfds_folder(folder)
+    except (RecordsmithError, OSError, ValueError):
+        return []  # F016 tells
+    asked = getattr(facts, "split", None)
+    return [file for name, files in splits.items() if asked in (None, name) for file in files]
+
+
+def _described_folder(facts: DatasetFacts) -> str | None:
+    if facts.described_by is not None:
+        return os.path.dirname(facts.described_by)
+    for path in facts.paths:
+        if len(facts.paths) == 1 and any(
+            os.path.isfile(os.path.join(path, name)) for name in (MANIFEST_NAME, DATASET_INFO_NAME)
+        ):
+            return path
+    return None
+
+
+def _description_name(facts: DatasetFacts) -> str:
+    folder = _described_folder(facts)
+    if facts.described_by is not None:
+        return os.path.basename(facts.described_by)
+    return MANIFEST_NAME if folder and os.path.isfile(os.path.join(folder, MANIFEST_NAME)) else DATASET_INFO_NAME
+
+
+def _numbered_sets(files: Iterable[str]) -> dict[tuple[str, str, int], set[int]]:
+    sets: dict[tuple[str, str, int], set[int]] = defaultdict(set)
+    for file in files:
+        folder, name = os.path.split(file)
+        parsed = parse_shard_name(name)
+        if parsed.shard is not None and parsed.count is not None:
+            sets[folder, parsed.group, parsed.count].add(parsed.shard)
+    return sets
+
+
+def _number_in(file: str, folder: str, group: str, count: int) -> int | None:
+    parsed = parse_shard_name(os.path.basename(file))
+    return parsed.shard if (os.path.dirname(file), parsed.group, parsed.count) == (folder, group, count) else None
+
+
+def _beside(folder: str, group: str, count: int) -> set[int | None]:
+    """The numbers of a set that lie in the folder, whether they were asked for or not."""
+    with contextlib.suppress(OSError):
+        return {
+            _number_in(os.path.join(folder, name), folder, group, count) for name in sorted(os.listdir(folder or "."))
+        }
+    return set()
+
+
+def _same_number(group: str, count: int, files: list[str]) -> Iterator[Finding]:
+    by_shard: dict[int, list[str]] = defaultdict(list)
+    for file in files:
+        number = parse_shard_name(os.path.basename(file)).shard
+        if number is not None:
+            by_shard[number].append(file)
+    doubled = {shard: names for shard, names in by_shard.items() if len(names) > 1}
+    if doubled:
+        shard, names = next(iter(doubled.items()))
+        yield doubled_shard.finding(
+            f"{counted(len(doubled), 'shard')} of the {count} of {group!r} "
+            f"{'is' if len(doubled) == 1 else 'are'} there more than once: "
+            f"{listed([os.path.basename(name) for name in names])}.",
+            location=Location(names[-1]),
+            count=len(doubled),
+            evidence={"group": group, "of": count, "doubled": sorted(doubled)},
+            quoted=f"{group} {shard}",
+        )
+
+
+def _without_suffixes(group: str) -> str:
+    """A set's name without the suffixes of compression: `a.gz` and `a` would be two copies of one set."""
+    for suffix in (".gz", ".gzip", ".zlib", ".z"):
+        group = group.removesuffix(suffix)
+    return group

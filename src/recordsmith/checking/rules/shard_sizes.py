@@ -1,0 +1,134 @@
+"""D008 to D011: how the records are spread over files."""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator
+
+from recordsmith.checking.split_reading import shown_split
+from recordsmith.checking.wording import counted, size
+from recordsmith.facts.dataset_facts import DatasetFacts, ShardFacts
+from recordsmith.findings import Finding, Location, Severity, rule
+
+__all__ = ["few_shards", "giant_shard", "tiny_shards", "uneven_shards"]
+
+_UNEVEN = 3
+_RECORDS_FOR_UNEVEN = 100
+_TINY_BYTES, _MANY_SHARDS = 1_000_000, 16
+_GIANT_BYTES = 4_000_000_000
+_READERS, _ENOUGH_FOR_A_SHARD = 8, 128_000_000
+
+
+@rule("D008", "uneven-shards", Severity.INFO)
+def uneven_shards(facts: DatasetFacts) -> Iterator[Finding]:
+    """The largest shard of a split has more than 3 times as many records as the middle one.
+
+    Looked for in splits of at least 3 shards and 100 records. One shard that is smaller than the others is usual.
+
+    Why it matters:
+        Where each worker reads files of its own, the one with the large file is last in every epoch, and the others
+        wait or repeat; what is in the large file is read in one stretch.
+
+    Example:
+        A shard for each day or class.
+
+    Fix:
+        Spread the records evenly: `recordsmith copy SRC -o DST --shards N`.
+    """
+    for split, shards in _by_split(facts).items():
+        records = [shard.records for shard in shards]
+        if len(shards) < 3 or sum(records) < _RECORDS_FOR_UNEVEN:
+            continue
+        middle, largest = statistics.median(records), max(shards, key=lambda shard: shard.records)
+        if largest.records > _UNEVEN * max(1, middle):
+            yield uneven_shards.finding(
+                f"The shards of {shown_split(split)} are uneven: the largest has {largest.records:,} records, "
+                f"the middle one {middle:,.0f}, the smallest {min(records):,}.",
+                location=Location(largest.path, split or None),
+                evidence={"largest": largest.records, "median": middle, "smallest": min(records)},
+            )
+
+
+@rule("D009", "tiny-shards", Severity.INFO)
+def tiny_shards(facts: DatasetFacts) -> Iterator[Finding]:
+    """A split is cut into more than 16 shards of less than 1 MB on average.
+
+    Why it matters:
+        Opening a file costs more than reading it, on network storage a hundred times as much.
+
+    Example:
+        One file for each record or each batch.
+
+    Fix:
+        Join them to files of about 100 MB: `recordsmith copy SRC -o DST --shards N`.
+    """
+    for split, shards in _by_split(facts).items():
+        mean = sum(shard.bytes for shard in shards) / len(shards)
+        if len(shards) > _MANY_SHARDS and mean < _TINY_BYTES:
+            yield tiny_shards.finding(
+                f"{_heading(split)} lies in {len(shards):,} shards of {size(mean)} on average.",
+                location=Location(shards[0].path, split or None),
+                count=len(shards),
+                evidence={"shards": len(shards), "mean_bytes": round(mean)},
+            )
+
+
+@rule("D010", "giant-shard", Severity.INFO)
+def giant_shard(facts: DatasetFacts) -> Iterator[Finding]:
+    """A shard has more than 4 GB.
+
+    Why it matters:
+        It is read by one reader at a time, copied as a whole, and lost as a whole where it is damaged; compressed, it
+        cannot be read from its middle.
+
+    Example:
+        A whole dataset in one file.
+
+    Fix:
+        Cut it into files of 100 MB to 1 GB: `recordsmith copy SRC -o DST --shards N`.
+    """
+    for shard in facts.shards:
+        if shard.bytes > _GIANT_BYTES:
+            yield giant_shard.finding(
+                f"The file has {size(shard.bytes)}.",
+                location=Location(shard.path, shard.split),
+                evidence={"bytes": shard.bytes},
+            )
+
+
+@rule("D011", "few-shards", Severity.INFO)
+def few_shards(facts: DatasetFacts) -> Iterator[Finding]:
+    """A split of 1 GB or more lies in fewer than 8 files: fewer than usual machines have readers.
+
+    Why it matters:
+        tf.data and others read in parallel by file, and divide the work between workers by file: readers without a
+        file have nothing to do.
+
+    Example:
+        `train.tfrecord` with everything, and `num_parallel_reads=16`.
+
+    Fix:
+        Write more shards: `recordsmith copy SRC -o DST --shards N`. Recordsmith itself reads one file in parallel,
+        unless it is compressed.
+    """
+    for split, shards in _by_split(facts).items():
+        total = sum(shard.bytes for shard in shards)
+        if len(shards) < _READERS and total >= _READERS * _ENOUGH_FOR_A_SHARD:
+            yield few_shards.finding(
+                f"{_heading(split)} has {size(total)} in {counted(len(shards), 'file')}: "
+                f"{_READERS} readers would have less than one each.",
+                location=Location(shards[0].path, split or None),
+                evidence={"shards": len(shards), "bytes": total},
+            )
+
+
+def _heading(split: str) -> str:
+    return f"Split {split!r}" if split else "The dataset"
+
+
+def _by_split(facts: DatasetFacts) -> dict[str, list[ShardFacts]]:
+    found: dict[str, list[ShardFacts]] = defaultdict(list)
+    for shard in facts.shards:
+        found[shard.split or ""].append(shard)
+    return found

@@ -1,0 +1,148 @@
+"""V011 to V013: what is stored larger than it has to be, and how much that would save."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recordsmith.checking.feature_reading import named_like_pictures
+from recordsmith.checking.storage_reading import float_pixels, raw_pixels
+from recordsmith.checking.wording import share, size
+from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts
+from recordsmith.findings import Finding, Location, Severity, rule
+
+__all__ = ["negative_integers", "pixels_as_numbers", "raw_pixels_stored"]
+
+_WORTH_ENCODING = 64 * 64  # pixels, from which on a JPEG is clearly smaller than its pixels
+_JPEG_SHARE = 0.15  # of what the pixels take, for photographs at usual quality
+_WORTH_SAYING = 0.1  # of all payloads, that a saving has to be
+
+
+@rule("V011", "raw-pixels", Severity.INFO)
+def raw_pixels_stored(facts: DatasetFacts) -> Iterator[Finding]:
+    """A byte feature holds the pixels of images, not encoded.
+
+    Told by the declared shape, by features beside it that tell height, width and channels, or by its name and a number
+    of bytes that a square picture has. A warning where each channel takes 2, 4 or 8 bytes. Pixels of one byte each are
+    only told of from 64x64 pixels on: small pictures gain little.
+
+    Why it matters:
+        The files are up to 50 times as large as they have to be, and reading them is what training waits for.
+
+    Example:
+        `image.tobytes()` of an array that numpy made float64: 8 bytes for each channel of each pixel.
+
+    Fix:
+        Store encoded images: JPEG for photographs, PNG where every pixel counts (`rs.Image(encoding="png")`); else
+        uint8.
+    """
+    for feature in facts.features:
+        pixels = raw_pixels(facts, feature)
+        if pixels is None or feature.strings is None:
+            continue
+        wide = pixels.bytes_each > 1
+        if not wide and pixels.pixels < _WORTH_ENCODING:
+            continue
+        total = feature.strings.bytes
+        narrow = total // pixels.bytes_each
+        saved = int(total - _JPEG_SHARE * narrow) if pixels.pixels >= _WORTH_ENCODING else total - narrow
+        form = "as JPEG (estimated)" if pixels.pixels >= _WORTH_ENCODING else "as uint8"
+        each = f", with {pixels.bytes_each} bytes for each channel of a pixel" if wide else ""
+        yield raw_pixels_stored.finding(
+            f"{feature.name!r} holds raw pixels ({pixels.height}x{pixels.width}x{pixels.channels}, by {pixels.how})"
+            f"{each}: {size(total)}. About {size(saved)} ({share(saved, total)}) would be saved {form}"
+            f"{_before_compression(facts)}.",
+            location=Location(feature=feature.name),
+            evidence={"bytes": total, "saving": saved, "shape": [pixels.height, pixels.width, pixels.channels]},
+            severity=Severity.WARNING if wide else Severity.INFO,
+        )
+
+
+@rule("V012", "pixels-as-numbers", Severity.WARNING)
+def pixels_as_numbers(facts: DatasetFacts) -> Iterator[Finding]:
+    """Pixels of eight bits are stored as a list of floats or integers.
+
+    Floats: 64 or more values a record, and either whole numbers of 0..255 or at most 256 different values in 0..1.
+    Integers: the same of 0..255 in a feature that is named like a picture. An info where the files are compressed,
+    which gets back much of it.
+
+    Why it matters:
+        Each value takes 4 bytes as a float, and up to 2 as an integer, where 1 is enough; an encoded image takes a
+        tenth of that. Parsing the list is slow, too.
+
+    Example:
+        `tf.train.FloatList(value=image.flatten() / 255)`.
+
+    Fix:
+        Store the encoded image, or the uint8 bytes (`rs.Tensor("uint8", shape)`), and scale to 0..1 when reading.
+    """
+    compressed = any(shard.compression for shard in facts.shards)
+    for feature in facts.features:
+        reason = float_pixels(feature) or _integer_pixels(feature)
+        if reason is None or feature.numbers is None:
+            continue
+        values = feature.numbers.count
+        taken = 4 * values if feature.kind == "float" else max(feature.stored_bytes, values)
+        saved = taken - values
+        if saved <= 0:
+            continue
+        yield pixels_as_numbers.finding(
+            f"{feature.name!r} stores pixels as {'floats' if feature.kind == 'float' else 'integers'} ({reason}): "
+            f"{size(taken)}. As uint8 bytes they would take {size(values)}, which saves {size(saved)} "
+            f"({share(saved, taken)}){_before_compression(facts)}; encoded images save more.",
+            location=Location(feature=feature.name),
+            evidence={"bytes": taken, "saving": saved},
+            severity=Severity.INFO if compressed else Severity.WARNING,
+        )
+
+
+@rule("V013", "negative-integers", Severity.INFO)
+def negative_integers(facts: DatasetFacts) -> Iterator[Finding]:
+    """Negative integers make up much of the data: each takes ten bytes.
+
+    Told of where storing them otherwise would save 10 % of all payloads and at least 10 KB.
+
+    Why it matters:
+        TFRecords store integers in as many bytes as they need, one for each seven bits, and count a negative one as
+        having 64 bits: -1 takes ten bytes, 1 takes one.
+
+    Example:
+        Padding with -1; audio samples as int64.
+
+    Fix:
+        Store them as bytes of a narrow dtype (`rs.Tensor("int16", shape, storage="bytes")`), or with an offset that
+        makes them positive.
+    """
+    payload = sum(shard.payload_bytes for shard in facts.shards)
+    for feature in facts.features:
+        numbers = feature.numbers
+        if feature.kind != "int64" or numbers is None or not numbers.negatives or numbers.min is None:
+            continue
+        saved = numbers.negatives * (10 - _bytes_for(numbers.min, numbers.max or 0))
+        if saved >= 10_000 and saved >= _WORTH_SAYING * payload:
+            yield negative_integers.finding(
+                f"{feature.name!r} holds {numbers.negatives:,} negative integers, which take 10 bytes each. As narrow "
+                f"bytes about {size(saved)} ({share(saved, payload)} of all) would be saved"
+                f"{_before_compression(facts)}.",
+                location=Location(feature=feature.name),
+                evidence={"negatives": numbers.negatives, "saving": saved},
+            )
+
+
+def _integer_pixels(feature: FeatureFacts) -> str | None:
+    numbers = feature.numbers
+    if feature.kind != "int64" or numbers is None or numbers.min is None or numbers.max is None:
+        return None
+    if feature.lengths is None or feature.lengths.min < 64 or not named_like_pictures(feature.name):
+        return None
+    return "whole numbers of 0..255" if numbers.min >= 0 and 128 < numbers.max <= 255 else None
+
+
+def _bytes_for(low: float, high: float) -> int:
+    for width in (1, 2, 4):
+        if low >= -(2 ** (8 * width - 1)) and high < 2 ** (8 * width - 1):
+            return width
+    return 8
+
+
+def _before_compression(facts: DatasetFacts) -> str:
+    return ", before compression" if any(shard.compression for shard in facts.shards) else ""

@@ -1,0 +1,298 @@
+"""V001 to V005, V014: the numbers, and whether there is anything in a feature at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recordsmith.checking.feature_reading import (
+    declared_feature,
+    describes_images,
+    label_features,
+    values_per_record,
+)
+from recordsmith.checking.storage_reading import float_pixels
+from recordsmith.checking.wording import amount, counted, listed, locate, share
+from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, NumberFacts
+from recordsmith.findings import Finding, Location, Severity, rule
+
+__all__ = [
+    "almost_always_empty",
+    "constant_feature",
+    "integers_as_floats",
+    "normalised_twice",
+    "not_finite",
+    "unnormalised",
+]
+
+_RECORDS_FOR_CONSTANT = 10
+_RECORDS_FOR_EMPTY = 100
+_EMPTY_SHARE = 0.95
+_VECTOR = 16  # values a record, from which on a feature may be pixels
+_WIDE_SCALE = 100.0
+_SCALES_APART = 1000.0
+_EXACT_FLOATS = 2**24  # beyond it not every whole number is a float32
+
+
+@rule("V001", "not-finite", Severity.ERROR)
+def not_finite(facts: DatasetFacts) -> Iterator[Finding]:
+    """A feature holds NaN or infinity.
+
+    Why it matters:
+        One NaN makes the loss NaN, and then every weight.
+
+    Example:
+        `tf.math.log(x)` of a zero, written as it came; empty cells of a table read as NaN.
+
+    Fix:
+        Find out where they come from, and leave such rows out or replace the values. `finite=True` in the schema keeps
+        new ones from being written.
+    """
+    for feature in facts.features:
+        numbers = feature.numbers
+        if numbers is None:
+            continue
+        bad = {
+            "NaN": numbers.nan,
+            "infinity": numbers.positive_infinity,
+            "negative infinity": numbers.negative_infinity,
+        }
+        total = sum(bad.values())
+        if total:
+            location, more = locate(feature.nan_places, feature.name)
+            kinds = ", ".join(f"{count:,} times {name}" for name, count in bad.items() if count)
+            yield not_finite.finding(
+                f"Feature {feature.name!r} holds {kinds}, among {counted(numbers.count, 'value')} "
+                f"({share(total, numbers.count)}).",
+                location=location,
+                count=total,
+                places=more,
+                evidence={name: count for name, count in bad.items() if count},
+            )
+
+
+@rule("V002", "constant-feature", Severity.WARNING)
+def constant_feature(facts: DatasetFacts) -> Iterator[Finding]:
+    """A feature has the same value in every record.
+
+    Looked for where there are at least 10 records and all of them have the feature. Features that describe another
+    one (height, channels, format, ...) may well be constant, and so may what is declared with one class or value. An
+    info where the constant is a text.
+
+    Why it matters:
+        A model learns nothing from it. Often it is a mistake on the way: a column that was never filled, a label that
+        was taken from the wrong place.
+
+    Example:
+        Every label is 0, because the writer read it before it was set.
+
+    Fix:
+        Fill the feature, or leave it out: `recordsmith copy` can select features.
+    """
+    for feature in facts.features:
+        if feature.records < _RECORDS_FOR_CONSTANT or feature.missing or feature.unset or feature.empty:
+            continue
+        if not (feature.distinct == 1 and feature.distinct_exact) or describes_images(feature.name):
+            continue
+        declared = declared_feature(facts, feature)
+        if len(getattr(declared, "names", ()) or getattr(declared, "one_of", None) or ()) == 1:
+            continue
+        is_label = any(label.feature == feature.name for label in label_features(facts))
+        value = f" ({_shown(feature)})" if feature.frequent else ""
+        yield constant_feature.finding(
+            f"{'Label' if is_label else 'Feature'} {feature.name!r} has the same value{value} in all "
+            f"{counted(feature.records, 'record')}.",
+            location=Location(feature=feature.name),
+            severity=Severity.INFO if feature.kind == "bytes" and not is_label else Severity.WARNING,
+        )
+
+
+@rule("V003", "almost-always-empty", Severity.WARNING)
+def almost_always_empty(facts: DatasetFacts) -> Iterator[Finding]:
+    """A feature is missing or empty in more than 95 % of at least 100 records.
+
+    An info where the schema declares it optional.
+
+    Why it matters:
+        The model sees padding or the default nearly always. Often the source has the values under another name.
+
+    Example:
+        A join that found a partner for 1 row in 100.
+
+    Fix:
+        Look at the source for what is missing; declare the feature optional if it is meant to be rare.
+    """
+    for feature in facts.features:
+        known = feature.records + feature.missing + feature.unset
+        blank = feature.missing + feature.unset + feature.empty
+        if feature.strings is not None and feature.lengths is not None and feature.lengths.max <= 1:
+            blank += feature.strings.empty
+        if known < _RECORDS_FOR_EMPTY or blank <= _EMPTY_SHARE * known:
+            continue
+        declared = declared_feature(facts, feature)
+        optional = declared is not None and (declared.optional or declared.default is not None)
+        has = known - blank
+        yield almost_always_empty.finding(
+            f"Feature {feature.name!r} is missing or empty in {share(blank, known)} of the records: "
+            f"{'none has' if not has else 'only ' + format(has, ',') + (' has' if has == 1 else ' have')} a value.",
+            location=Location(feature=feature.name),
+            count=blank,
+            evidence={"missing": feature.missing, "unset": feature.unset, "empty": feature.empty, "records": known},
+            severity=Severity.INFO if optional else Severity.WARNING,
+        )
+
+
+@rule("V004", "unnormalised", Severity.INFO)
+def unnormalised(facts: DatasetFacts) -> Iterator[Finding]:
+    """Float features are stored on scales that networks learn badly from.
+
+    Two cases: 16 or more values a record from 0 up to 200..255, which are pixels that were not divided; and features of
+    which one spreads (standard deviation) over 100, and 1000 times as far as another.
+
+    Why it matters:
+        Gradients follow the largest numbers; a network on 0..255 often stays at chance. It does not matter if the
+        input pipeline normalises, or to trees.
+
+    Example:
+        `image.astype("float32")` without `/ 255`; an income in dollars beside an age in years.
+
+    Fix:
+        Normalise in the input pipeline (`.images(scale="0..1")`, a Normalization layer), with the mean and deviation
+        of the training split.
+    """
+    for feature in facts.features:
+        numbers = _pixel_range(feature)
+        if numbers is not None:
+            yield unnormalised.finding(
+                f"The floats of {feature.name!r} reach from {amount(numbers.min)} to {amount(numbers.max)}: "
+                "pixels that were not brought to 0..1.",
+                location=Location(feature=feature.name),
+                evidence={"min": numbers.min, "max": numbers.max, "mean": numbers.mean},
+            )
+    labels = {label.feature for label in facts.labels}
+    spreads = {
+        feature.name: feature.numbers.deviation
+        for feature in facts.features
+        if feature.kind == "float"
+        and feature.name not in labels
+        and feature.records >= _RECORDS_FOR_CONSTANT
+        and feature.numbers is not None
+        and feature.numbers.deviation
+        and _pixel_range(feature) is None
+    }
+    if len(spreads) < 2:
+        return
+    widest, narrowest = max(spreads, key=lambda name: spreads[name]), min(spreads, key=lambda name: spreads[name])
+    if spreads[widest] > _WIDE_SCALE and spreads[widest] > _SCALES_APART * spreads[narrowest]:
+        wide = [name for name in spreads if spreads[name] > _WIDE_SCALE]
+        yield unnormalised.finding(
+            f"Float features lie on very different scales: {widest!r} has a standard deviation of "
+            f"{amount(spreads[widest])}, {narrowest!r} of {amount(spreads[narrowest])}. "
+            f"Over {_WIDE_SCALE:.0f}: {listed(wide)}.",
+            location=Location(feature=widest),
+            evidence={"deviations": spreads},
+        )
+
+
+@rule("V005", "normalised-twice", Severity.WARNING)
+def normalised_twice(facts: DatasetFacts) -> Iterator[Finding]:
+    """Float values look as if they had been normalised twice.
+
+    That is: 16 or more values a record, all within 0..1/255 (divided by 255 twice), or all within -1..-0.99 (brought
+    to -1..1 after they had been brought to 0..1).
+
+    Why it matters:
+        All inputs are nearly equal, and the network learns nothing or very slowly.
+
+    Example:
+        `tf.image.convert_image_dtype(image, tf.float32)` divides by 255 already, and `/ 255` follows.
+
+    Fix:
+        Normalise once, and preferably where the data is read, not where it is stored.
+    """
+    for feature in facts.features:
+        numbers = feature.numbers
+        if feature.kind != "float" or numbers is None or numbers.min is None or numbers.max is None:
+            continue
+        if values_per_record(feature) < _VECTOR or feature.distinct <= 2:
+            continue
+        divided = numbers.min >= 0 and 0 < numbers.max <= 1.001 / 255 and numbers.max > 0.2 / 255
+        shifted = -1.0001 <= numbers.min <= -0.995 and numbers.max <= 2 / 255 - 1 + 0.0001
+        if divided or shifted:
+            again = "divided by 255 twice" if divided else "brought to -1..1 after 0..1"
+            yield normalised_twice.finding(
+                f"The values of {feature.name!r} reach from {amount(numbers.min)} to {amount(numbers.max)}, "
+                f"as if they had been {again}.",
+                location=Location(feature=feature.name),
+                evidence={"min": numbers.min, "max": numbers.max},
+            )
+
+
+@rule("V014", "integers-as-floats", Severity.INFO)
+def integers_as_floats(facts: DatasetFacts) -> Iterator[Finding]:
+    """A float feature holds whole numbers only.
+
+    Looked for where there are at least 10 values and more than two different ones (flags of 0.0 and 1.0 are usual). A
+    warning where the numbers go beyond 2**24 (16,777,216): from there on float32 does not have every whole number, so
+    that two ids may have become one.
+
+    Why it matters:
+        A float takes four bytes where a small integer takes one, and large ids or times lose their last digits.
+
+    Example:
+        A table column with a missing cell: pandas makes its integers floats.
+
+    Fix:
+        Declare the feature with an integer dtype, and write the records again.
+    """
+    whole = [
+        (feature.name, feature.numbers)
+        for feature in facts.features
+        if feature.kind == "float"
+        and feature.numbers is not None
+        and feature.numbers.integral
+        and feature.numbers.count >= 10
+        and feature.distinct > 2
+        and float_pixels(feature) is None
+    ]
+    for name, numbers in whole:
+        if _magnitude(numbers) >= _EXACT_FLOATS:
+            yield integers_as_floats.finding(
+                f"The whole numbers of {name!r} are stored as floats and reach {amount(numbers.max)}: "
+                "beyond 2**24 float32 cannot tell neighbours apart, so that digits are lost.",
+                location=Location(feature=name),
+                evidence={"max": numbers.max},
+                severity=Severity.WARNING,
+            )
+    small = [name for name, numbers in whole if _magnitude(numbers) < _EXACT_FLOATS]
+    if small:
+        yield integers_as_floats.finding(
+            f"{counted(len(small), 'float feature')} {'holds' if len(small) == 1 else 'hold'} whole numbers only: "
+            f"{listed(small)}.",
+            location=Location(feature=small[0] if len(small) == 1 else None),
+            count=len(small),
+            evidence={"features": small},
+        )
+
+
+def _pixel_range(feature: FeatureFacts) -> NumberFacts | None:
+    """The numbers of a feature, if they are floats of 0..255 in vectors."""
+    numbers = feature.numbers
+    if feature.kind != "float" or numbers is None or numbers.min is None or numbers.max is None:
+        return None
+    if values_per_record(feature) < _VECTOR or feature.distinct <= 16:
+        return None
+    return numbers if numbers.min >= 0 and 200 <= numbers.max <= 255 else None
+
+
+def _magnitude(numbers: NumberFacts) -> float:
+    if numbers.min is None or numbers.max is None:
+        return 0.0
+    return max(abs(numbers.min), abs(numbers.max))
+
+
+def _shown(feature: FeatureFacts) -> str:
+    value = feature.frequent[0].value
+    if isinstance(value, bytes):
+        text = value.decode("utf-8", "backslashreplace")
+        return repr(text if len(text) <= 40 else text[:37] + "...")
+    return amount(value)

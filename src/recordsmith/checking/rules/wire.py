@@ -1,0 +1,248 @@
+"""W: what the bytes of soundly framed records say that a writer would not have meant."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from recordsmith.checking.wording import counted, locate, share
+from recordsmith.facts.dataset_facts import Anomaly, DatasetFacts, FeatureFacts
+from recordsmith.findings import Finding, Location, Rule, Severity, rule
+
+__all__ = [
+    "duplicate_key",
+    "key_not_utf8",
+    "mixed_kinds",
+    "mixed_payloads",
+    "not_an_example",
+    "two_kinds_at_once",
+    "unknown_fields",
+    "values_after_list",
+]
+
+_NAMES = {
+    "example": "tf.train.Example",
+    "sequence_example": "tf.train.SequenceExample",
+    "example_list": "ExampleListWithContext (ELWC)",
+    "event": "TensorBoard events",
+    "text": "plain text",
+    "empty": "empty payloads",
+    "unknown": "something unknown",
+    "other": "something unknown",
+}
+_PARSED = ("example", "sequence_example", "empty")
+
+
+@rule("W001", "not-an-example", Severity.ERROR)
+def not_an_example(facts: DatasetFacts) -> Iterator[Finding]:
+    """A record's payload is no tf.train.Example.
+
+    An info if no record of the dataset is one: raw text or another message may be what is meant. An error if some are
+    and others are not.
+
+    Why it matters:
+        `tf.io.parse_example` fails with `Could not parse example input`, at the first such record of the epoch.
+
+    Example:
+        A file of TensorBoard events among the shards; JSON lines written as records; a payload compressed by itself.
+
+    Fix:
+        Look at the records with `recordsmith show PATH --raw`. Move them to a dataset of their own, or write them
+        again as Examples.
+    """
+    kinds = _payloads(facts)
+    odd = {kind: count for kind, count in kinds.items() if kind not in _PARSED}
+    if not odd:
+        return
+    places = tuple(place for one in facts.anomalies if one.kind == "not-an-example" for place in one.places)
+    location, more = locate(places)
+    if not location.path:
+        location = Location(next((shard.path for shard in facts.shards if set(shard.payloads) & set(odd)), None))
+    everything = sum(odd.values()) == sum(kinds.values())
+    what = ", ".join(f"{_NAMES.get(kind, kind)} ({count:,})" for kind, count in odd.items())
+    if everything:
+        message = f"The records are no tf.train.Examples, but {', '.join(_NAMES.get(kind, kind) for kind in odd)}."
+        advice = (
+            "If that is meant, read them with RecordReader or `.map` a parser of your own; features are not checked."
+        )
+    else:
+        message = f"{counted(sum(odd.values()), 'record')} of {sum(kinds.values()):,} hold no tf.train.Example: {what}."
+        advice = ""
+    yield not_an_example.finding(
+        message,
+        location=Location(location.path) if everything else location,
+        count=sum(odd.values()),
+        places=() if everything else more,
+        advice=advice,
+        evidence={"payloads": dict(kinds)},
+        severity=Severity.INFO if everything else Severity.ERROR,
+    )
+
+
+@rule("W002", "duplicate-key", Severity.WARNING)
+def duplicate_key(facts: DatasetFacts) -> Iterator[Finding]:
+    """A record has the same feature twice.
+
+    Why it matters:
+        Readers take the last one and drop the others without a word.
+
+    Example:
+        Examples joined by concatenating their bytes; a hand-written encoder.
+
+    Fix:
+        Write the records again with each feature once. `rs.encode_example(rs.decode_example(payload))` keeps the last
+        of them.
+    """
+    yield from _anomalies(duplicate_key, facts, "duplicate-key", "have a feature twice")
+
+
+@rule("W003", "mixed-kinds", Severity.ERROR)
+def mixed_kinds(facts: DatasetFacts) -> Iterator[Finding]:
+    """A feature is of one kind (bytes, float, int64) in some records and of another in others.
+
+    Why it matters:
+        A parser is told one kind: `Data types don't match. Data type: float but expected type: int64`, at the first
+        record of the other kind.
+
+    Example:
+        A column that is whole in one source file and has a decimal point in another: 3 was written as int64, 3.5 as
+        float.
+
+    Fix:
+        Declare a schema and write the records with it, so that every value gets the declared kind.
+    """
+    for feature in facts.features:
+        if len(feature.kinds) > 1:
+            rare = min(feature.kinds, key=lambda kind: feature.kinds[kind])
+            location, more = locate(feature.kind_places.get(rare, ()), feature.name)
+            kinds = ", ".join(f"{kind} in {counted(count, 'record')}" for kind, count in _falling(feature))
+            yield mixed_kinds.finding(
+                f"Feature {feature.name!r} is of several kinds: {kinds}.",
+                location=location,
+                places=more,
+                count=feature.kinds[rare],
+                evidence={"kinds": dict(feature.kinds)},
+            )
+
+
+@rule("W004", "values-after-list", Severity.ERROR)
+def values_after_list(facts: DatasetFacts) -> Iterator[Finding]:
+    """A feature's list goes on after it had ended: the list is there twice, or in packed and unpacked pieces.
+
+    Why it matters:
+        Protobuf joins the pieces, and TensorFlow's parser keeps the first and drops the rest in silence: two readers
+        see different values.
+
+    Example:
+        Two serialized Features joined; a hand-written encoder that writes the values in chunks.
+
+    Fix:
+        Write the records again: `rs.encode_example(rs.decode_example(payload))` joins the pieces, as protobuf does.
+    """
+    yield from _anomalies(values_after_list, facts, "values-after-list", "have values behind the end of a list")
+
+
+@rule("W005", "unknown-fields", Severity.WARNING)
+def unknown_fields(facts: DatasetFacts) -> Iterator[Finding]:
+    """A record has fields that tf.train.Example does not know.
+
+    Why it matters:
+        Protobuf passes over them; TensorFlow's parser fails on some of them with `Could not parse example input`.
+        Often the payload is another message altogether.
+
+    Example:
+        A message of one's own with the same first fields; a damaged encoder.
+
+    Fix:
+        Find out what wrote the records. `rs.encode_example(rs.decode_example(payload))` is the record without the
+        fields.
+    """
+    yield from _anomalies(unknown_fields, facts, "unknown-field", "have fields that no tf.train.Example has")
+
+
+@rule("W006", "key-not-utf8", Severity.ERROR)
+def key_not_utf8(facts: DatasetFacts) -> Iterator[Finding]:
+    """A feature's name is not UTF-8.
+
+    Why it matters:
+        Protobuf refuses the whole record. TensorFlow's parser passes over the feature, which nobody can ask for by its
+        name.
+
+    Example:
+        A name in Latin-1: `größe` as the bytes 67 72 f6 df 65.
+
+    Fix:
+        Write the records again with names in UTF-8.
+    """
+    yield from _anomalies(key_not_utf8, facts, "non-utf8-key", "have a feature whose name is not UTF-8")
+
+
+@rule("W007", "two-kinds-at-once", Severity.ERROR)
+def two_kinds_at_once(facts: DatasetFacts) -> Iterator[Finding]:
+    """One feature of one record holds lists of two kinds.
+
+    Why it matters:
+        Protobuf keeps the last of them and TensorFlow's parser the first: two readers see different values.
+
+    Example:
+        Two serialized Features joined, one with int64 and one with floats.
+
+    Fix:
+        Write the records again with one kind.
+    """
+    yield from _anomalies(two_kinds_at_once, facts, "mixed-kinds", "hold lists of two kinds in one feature")
+
+
+@rule("W008", "mixed-payloads", Severity.ERROR)
+def mixed_payloads(facts: DatasetFacts) -> Iterator[Finding]:
+    """Some records are Examples and others SequenceExamples.
+
+    Why it matters:
+        They need different parsers. A SequenceExample passes for an Example without complaint, and its steps are lost.
+
+    Example:
+        Shards of two datasets in one folder.
+
+    Fix:
+        Keep them in two folders, or give two globs.
+    """
+    kinds = _payloads(facts)
+    if kinds["example"] and kinds["sequence_example"]:
+        rare = min(("example", "sequence_example"), key=lambda kind: kinds[kind])
+        path = next((shard.path for shard in facts.shards if shard.payloads.get(rare)), None)
+        yield mixed_payloads.finding(
+            f"{counted(kinds['example'], 'record')} are Examples and {kinds['sequence_example']:,} SequenceExamples.",
+            location=Location(path),
+            count=kinds[rare],
+            evidence={"payloads": dict(kinds)},
+        )
+
+
+def _payloads(facts: DatasetFacts) -> Counter[str]:
+    kinds: Counter[str] = Counter()
+    for shard in facts.shards:
+        kinds.update(shard.payloads)
+    return kinds
+
+
+def _falling(feature: FeatureFacts) -> list[tuple[str, int]]:
+    return sorted(feature.kinds.items(), key=lambda item: -item[1])
+
+
+def _anomalies(one: Rule[DatasetFacts], facts: DatasetFacts, kind: str, what: str) -> Iterator[Finding]:
+    for anomaly in facts.anomalies:
+        if anomaly.kind == kind:
+            yield _anomaly(one, anomaly, facts, what)
+
+
+def _anomaly(one: Rule[DatasetFacts], anomaly: Anomaly, facts: DatasetFacts, what: str) -> Finding:
+    location, more = locate(anomaly.places, anomaly.feature)
+    detail = next((place.detail for place in anomaly.places if place.detail), "")
+    which = f" The first: {detail}." if detail else ""
+    return one.finding(
+        f"{counted(anomaly.count, 'record')} ({share(anomaly.count, facts.records)}) "
+        f"{what if anomaly.count > 1 else what.replace('have', 'has', 1).replace('hold', 'holds', 1)}.{which}",
+        location=location,
+        count=anomaly.count,
+        places=more,
+    )

@@ -1,0 +1,124 @@
+"""How much smaller a feature could be stored, judged by its facts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from recordsmith.checking.feature_reading import last_word, named_like_pictures, values_per_record
+from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts
+from recordsmith.schema import Image, Tensor
+
+__all__ = ["RawPixels", "float_pixels", "raw_pixels"]
+
+_FEWEST_PIXELS = 64
+_HEIGHTS, _WIDTHS = frozenset({"height", "rows", "h"}), frozenset({"width", "cols", "columns", "w"})
+_CHANNELS = frozenset({"channels", "channel", "depth", "c"})
+
+
+@dataclass(frozen=True, slots=True)
+class RawPixels:
+    """Pixels that are stored as they lie in memory.
+
+    Attributes:
+        height, width, channels: their shape.
+        bytes_each: how many bytes a channel of a pixel takes.
+        how: what tells so.
+
+    >>> RawPixels(28, 28, 1, 8, "its shape").pixels
+    784
+    """
+
+    height: int
+    width: int
+    channels: int
+    bytes_each: int
+    how: str
+
+    @property
+    def pixels(self) -> int:
+        """How many pixels an image has."""
+        return self.height * self.width
+
+
+def float_pixels(feature: FeatureFacts) -> str | None:
+    """Say why the floats of a feature are probably pixels of eight bits; None where they are not.
+
+    That is: 64 or more values a record, and either whole numbers of 0..255 or at most 256 different values in 0..1.
+
+    >>> float_pixels(FeatureFacts("x", False, 1, 0)) is None
+    True
+    """
+    numbers = feature.numbers
+    if feature.kind != "float" or numbers is None or numbers.min is None or numbers.max is None:
+        return None
+    if values_per_record(feature) < _FEWEST_PIXELS or numbers.min < 0 or numbers.nan:
+        return None
+    if numbers.integral and 16 < numbers.max <= 255 and feature.distinct > 16:
+        return "whole numbers of 0..255"
+    if not numbers.integral and numbers.max <= 1 and 16 < feature.distinct <= 256 and feature.distinct_exact:
+        return "at most 256 different values of 0..1"
+    return None
+
+
+def raw_pixels(facts: DatasetFacts, feature: FeatureFacts) -> RawPixels | None:
+    """Say which pixels a byte feature holds uncompressed; None where it does not, or that cannot be told.
+
+    It is told by the shape that the schema declares, by features beside it (height, width, channels) whose product is
+    the number of bytes, or, for a feature that is named like a picture, by a number of bytes that a square picture has.
+
+    >>> raw_pixels(DatasetFacts((), (), 0, 0), FeatureFacts("x", False, 1, 0)) is None
+    True
+    """
+    strings = feature.strings
+    if feature.kind != "bytes" or strings is None or feature.images is not None or not strings.lengths.max:
+        return None
+    if facts.schema is not None and isinstance(facts.schema.get(feature.name), Image):
+        return None
+    declared = None if facts.schema is None else facts.schema.get(feature.name)
+    if isinstance(declared, Tensor):
+        return _of_shape(declared.shape, declared.dtype.itemsize)
+    if not strings.lengths.fixed:
+        return None
+    length = strings.lengths.max
+    return _by_neighbours(facts, length) or (_square(length) if named_like_pictures(feature.name) else None)
+
+
+def _of_shape(shape: tuple[int | None, ...], itemsize: int) -> RawPixels | None:
+    if len(shape) not in (2, 3) or None in shape:
+        return None
+    height, width, channels = (*shape, 1)[:3]
+    if not isinstance(height, int) or not isinstance(width, int) or channels not in (1, 3, 4):
+        return None
+    if min(height, width) < 8:
+        return None
+    return RawPixels(height, width, int(channels), itemsize, "its declared shape")
+
+
+def _by_neighbours(facts: DatasetFacts, length: int) -> RawPixels | None:
+    height, width = _constant(facts, _HEIGHTS), _constant(facts, _WIDTHS)
+    if not height or not width:
+        return None
+    told = _constant(facts, _CHANNELS)
+    for channels in [told] if told else [1, 3, 4]:
+        for bytes_each in (1, 2, 4, 8):
+            if height * width * channels * bytes_each == length:
+                return RawPixels(height, width, channels, bytes_each, "the features beside it that tell its shape")
+    return None
+
+
+def _constant(facts: DatasetFacts, names: frozenset[str]) -> int | None:
+    for feature in facts.features:
+        numbers = feature.numbers
+        if last_word(feature.name) in names and numbers is not None and numbers.min == numbers.max:
+            return None if numbers.min is None else int(numbers.min)
+    return None
+
+
+def _square(length: int) -> RawPixels | None:
+    for bytes_each in (1, 8, 4):
+        for channels in (3, 1, 4):
+            side = math.isqrt(length // (channels * bytes_each))
+            if side >= 16 and side * side * channels * bytes_each == length and not (channels == 1 and side % 4):
+                return RawPixels(side, side, channels, bytes_each, "its name and its number of bytes")
+    return None

@@ -88,7 +88,7 @@ def feed(plan: Plan, start: Cursor, every: tuple[int, int] = (0, 1)) -> Iterator
     if start.batch and known and plan.order.length < ENDLESS and start.batch >= batch_count(plan):
         start = Cursor(start.epoch + 1)  # nothing is left of that epoch
     with thread_pool(_workers(plan) + 1 if _workers(plan) else 1) as pool:
-        fetcher = Fetcher(plan.datasets)
+        fetcher = Fetcher(plan.datasets, plan.order)
         for epoch in range(start.epoch, ENDLESS):
             if epoch >= _last_epoch(start.epoch, epochs):
                 return
@@ -375,7 +375,7 @@ def _one_row(plan: Plan, fetcher: Fetcher, drawn: Drawn, positions: npt.NDArray[
 
 
 def _changed(plan: Plan, fetcher: Fetcher, drawn: Drawn, positions: npt.NDArray[np.int64]) -> Rows:
-    rows = Rows(fetcher.columns(drawn.numbers), drawn.numbers, drawn.epochs, positions)
+    rows = Rows(fetcher.columns(drawn), drawn.numbers, drawn.epochs, positions)
     for change in plan.changes:
         try:
             rows = change.apply(rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.dataset import StoredDataset
+from recordsmith.loader.block_shuffle import block_shuffles
+from recordsmith.loader.order import Drawn, Order
+from recordsmith.loader.read_blocks import is_read_in_order
+from recordsmith.loader.read_windows import WindowedReading
 from recordsmith.loader.row_access import concatenate, part_of
 
 __all__ = ["Fetcher"]
@@ -18,27 +21,46 @@ Int64s = npt.NDArray[np.int64]
 
 
 class Fetcher:
-    """Fetches rows by their number over all datasets of a plan."""
+    """Fetches rows by their number over all datasets of a plan, whose order says how compressed files are read."""
 
-    def __init__(self, datasets: tuple[StoredDataset, ...]) -> None:
+    def __init__(self, datasets: tuple[StoredDataset, ...], order: Order) -> None:
         self._datasets = datasets
+        self._order = order
 
     @cached_property
     def _starts(self) -> Int64s:
         return np.cumsum([0, *(len(dataset) for dataset in self._datasets)])
 
-    def columns(self, numbers: Int64s) -> dict[str, Any]:
-        """Return the rows with these numbers, in this order, as columns."""
+    @cached_property
+    def _windowed(self) -> list[WindowedReading | None]:
+        """How each dataset is read window by window; None for those that have random access."""
+        shuffles = block_shuffles(self._order)
+        return [
+            WindowedReading(dataset, shuffle) if is_read_in_order(dataset) else None
+            for dataset, shuffle in zip(self._datasets, shuffles, strict=True)
+        ]
+
+    def columns(self, drawn: Drawn) -> dict[str, Any]:
+        """Return these records, in this order, as columns."""
         if len(self._datasets) == 1:
-            return self._datasets[0][numbers]
-        owners = np.searchsorted(self._starts, numbers, side="right") - 1
+            return self._of_one(0, drawn)
+        owners = np.searchsorted(self._starts, drawn.numbers, side="right") - 1
         parts, places = [], []
         for owner in np.unique(owners).tolist():
             mine = np.flatnonzero(owners == owner)
-            parts.append(self._datasets[owner][numbers[mine] - self._starts[owner]])
+            parts.append(self._of_one(owner, Drawn(drawn.numbers[mine] - self._starts[owner], drawn.epochs[mine])))
             places.append(mine)
-        back = np.argsort(np.concatenate(places))
-        return {name: part_of(concatenate([part[name] for part in parts]), back) for name in parts[0]}
+        return _put_together(parts, places)
+
+    def _of_one(self, owner: int, drawn: Drawn) -> dict[str, Any]:
+        windowed = self._windowed[owner]
+        if windowed is None:
+            return self._datasets[owner][drawn.numbers]
+        places = windowed.in_windows(drawn)
+        if len(places) <= 1:
+            return windowed.columns(drawn)
+        parts = [windowed.columns(Drawn(drawn.numbers[mine], drawn.epochs[mine])) for mine in places]
+        return _put_together(parts, places)
 
     def place(self, number: int) -> tuple[StoredDataset, int]:
         """Return the dataset that a record is in, and its number there."""
@@ -51,6 +73,12 @@ class Fetcher:
         return dataset.place_of(within)
 
     def record_bytes(self) -> float:
-        """Return how large a record is on average, as it is stored."""
-        total = sum(os.path.getsize(file) for dataset in self._datasets for file in dataset.files)
-        return total / max(1, int(self._starts[-1]))
+        """Return how large a record is on average, decompressed."""
+        tables = [dataset._places() for dataset in self._datasets]  # noqa: SLF001 - ours
+        total = sum(int(index.offsets[-1]) for table in tables for index in table.indexes)
+        return total / max(1, sum(table.records for table in tables))
+
+
+def _put_together(parts: list[dict[str, Any]], places: list[npt.NDArray[np.intp]]) -> dict[str, Any]:
+    back = np.argsort(np.concatenate(places))
+    return {name: part_of(concatenate([part[name] for part in parts]), back) for name in parts[0]}

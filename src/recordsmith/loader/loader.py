@@ -14,6 +14,7 @@ from recordsmith.loader.engine import Cursor, UnknownLengthError, batch_count, f
 from recordsmith.loader.pair_proof import verify_pairs
 from recordsmith.loader.plan import Batching, Plan
 from recordsmith.loader.row_access import row_of
+from recordsmith.loader.shuffle_quality import ShuffleQuality, shuffle_quality
 from recordsmith.loader.skipping import Skipped
 from recordsmith.loader.verb_methods import Verbs
 
@@ -52,6 +53,19 @@ class Loader(Verbs["Loader"]):
     def skipped(self) -> Skipped:
         """What `on_error="skip"` has left out so far: `.count`, and the `.first` records with their reasons."""
         return self._made_plan.skipped or Skipped()
+
+    @property
+    def shuffle_quality(self) -> ShuffleQuality:
+        """How well the rows are mixed: the kind of shuffle, how many rows at a time, and a measure of it.
+
+        >>> import recordsmith as rs, tempfile
+        >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+        >>> with rs.RecordWriter(path) as writer:
+        ...     writer.write_columns({"n": range(1000)}, rs.Schema({"n": rs.Scalar("int64")}))
+        >>> print(rs.open(path).shuffle(seed=0).batch(10).shuffle_quality)
+        exact: all 1,000 rows are mixed
+        """
+        return shuffle_quality(self._made_plan.order)
 
     def __len__(self) -> int:
         plan = self._made_plan

@@ -20,7 +20,19 @@ from recordsmith import _core
 from recordsmith.dataset import StoredDataset
 from recordsmith.priorities import stream_key
 
-__all__ = ["ENDLESS", "AllRecords", "Drawn", "Order", "Part", "Records", "Remainder", "Repeated", "Shard", "Shuffled"]
+__all__ = [
+    "ENDLESS",
+    "AllRecords",
+    "Drawn",
+    "Order",
+    "Part",
+    "Records",
+    "Remainder",
+    "Repeated",
+    "Shard",
+    "Shuffled",
+    "keyed_permutation",
+]
 
 Int64s: TypeAlias = npt.NDArray[np.int64]
 Remainder: TypeAlias = Literal["even", "drop", "repeat"]
@@ -107,7 +119,7 @@ class Shuffled(Order):
     def at(self, epoch: int, positions: Int64s) -> Drawn:
         """Return the records at these positions."""
         key = stream_key(self.seed, f"shuffle/{epoch if self.reshuffle else 0}")
-        return self.inner.at(epoch, _permutation(self.length, key).at(positions))
+        return self.inner.at(epoch, keyed_permutation(self.length, key).at(positions))
 
 
 @dataclass(frozen=True)
@@ -198,5 +210,10 @@ def by_epoch(epochs: Int64s, positions: Int64s, at: Callable[[int, Int64s], Draw
 
 
 @lru_cache(maxsize=8)  # a small one is a table, and the last epochs' may be asked for again
-def _permutation(length: int, key: int) -> _core.Permutation:
+def keyed_permutation(length: int, key: int) -> _core.Permutation:
+    """Return a permutation of the numbers below `length`, from among those that were asked for last where it can.
+
+    >>> len(keyed_permutation(5, 1))
+    5
+    """
     return _core.Permutation(length, key)

@@ -10,6 +10,7 @@ import numpy as np
 from recordsmith.errors import PipelineError
 from recordsmith.loader.engine import Cursor, feed
 from recordsmith.loader.fetching import Fetcher
+from recordsmith.loader.order import Drawn
 from recordsmith.loader.plan import Plan, Rows
 from recordsmith.loader.row_access import collate_values, row_of
 from recordsmith.loader.verbs.pairs import INDEX, Paired
@@ -26,7 +27,7 @@ def verify_pairs(plan: Plan, n: int) -> int:
     names = (pair.inputs,) if isinstance(pair.inputs, str) else pair.inputs
     # The same chain, but with every feature and with the records' numbers, before it becomes tuples.
     seen = replace(plan, batch_changes=(Paired((*names, *_target(pair)), None, None, with_index=True),))
-    fetcher = Fetcher(plan.datasets)
+    fetcher = Fetcher(plan.datasets, plan.order)
     verified = 0
     for (features, numbers), _ in feed(seen, Cursor()):
         for place, number in enumerate(numbers.tolist()):
@@ -43,7 +44,8 @@ def _target(pair: Paired) -> tuple[str, ...]:
 
 def _compare(plan: Plan, fetcher: Fetcher, batch: dict[str, Any], place: int, number: int) -> None:
     one = np.array([number], np.int64)
-    rows = Rows(fetcher.columns(one), one, np.zeros(1, np.int64), np.zeros(1, np.int64))
+    first = np.zeros(1, np.int64)
+    rows = Rows(fetcher.columns(Drawn(one, first)), one, first, first)
     for change in plan.changes:
         rows = change.apply(rows)
     columns = {name: collate_values(c, name) if type(c) is list else c for name, c in rows.columns.items()}

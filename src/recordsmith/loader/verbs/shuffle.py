@@ -7,6 +7,7 @@ from typing import Any
 
 from recordsmith.call_stack import caller_level
 from recordsmith.errors import PipelineError
+from recordsmith.loader.block_shuffle import block_shuffle
 from recordsmith.loader.order import ENDLESS, Shuffled
 from recordsmith.loader.plan import Plan
 from recordsmith.loader.warning import PipelineWarning
@@ -38,9 +39,30 @@ def shuffle(plan: Plan, seed: int, *, buffer: int | None, reshuffle: bool) -> Pl
 
         check_whole_number("The buffer", buffer, least=1)
         order: Any = BufferShuffled(plan.order, seed, buffer, reshuffle)
+        _warn_of_long_runs(plan, buffer)
     else:
         order = Shuffled(plan.order, seed, reshuffle)
+        if len(plan.datasets) == 1:
+            in_blocks = block_shuffle(plan.datasets[0], plan.order, seed, reshuffle=reshuffle)
+            if in_blocks is not None:
+                order, settings["parts"] = in_blocks, in_blocks.parts
     return plan.then("shuffle", settings, order=order, known=plan.known | {"shuffled"})
+
+
+def _warn_of_long_runs(plan: Plan, buffer: int) -> None:
+    from recordsmith.loader.label_runs import long_label_run
+
+    found = long_label_run(plan, buffer)
+    if found is not None:
+        feature, run = found
+        warnings.warn(
+            PipelineWarning(
+                "P004",
+                f"A shuffle buffer of {buffer:,} rows is shorter than the runs of equal {feature!r} in the data: one "
+                f"has {run:,} rows. Batches will have few different ones. Leave buffer out: .shuffle(seed) mixes all.",
+            ),
+            stacklevel=caller_level(),
+        )
 
 
 def check_whole_number(what: str, number: Any, *, least: int | None) -> None:

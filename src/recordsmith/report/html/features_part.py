@@ -1,0 +1,200 @@
+"""The features of a dataset as HTML: a card each, with its histogram, figures and commonest values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from recordsmith.amounts import bytes_text, count_text, number_text
+from recordsmith.facts.dataset_facts import (
+    DatasetFacts,
+    FeatureFacts,
+    FrequentValue,
+    ImageFacts,
+    LengthFacts,
+    NumberFacts,
+    StringFacts,
+)
+from recordsmith.report.html.drawings import bar, histogram
+from recordsmith.report.html.markup import Child, Markup, element
+from recordsmith.schema import Schema
+from recordsmith.visible_text import clipped, quoted
+
+__all__ = ["features_part"]
+
+_MOST_FEATURES = 300
+_MOST_VALUES = 6
+
+Figure = tuple[str, str, str]  # the label, the value, and "bad" where it should be looked at
+
+
+def features_part(facts: DatasetFacts) -> Markup:
+    """Return the part.
+
+    >>> features_part(DatasetFacts((), (), records=0, bytes=0))
+    '<div class="cards"></div>'
+    """
+    shown = facts.features[:_MOST_FEATURES]
+    cards = element("div", [_card(one, facts) for one in shown], class_="cards")
+    if len(shown) == len(facts.features):
+        return cards
+    more = count_text(len(facts.features) - len(shown), "more feature")
+    return Markup(cards + element("p", f"{more}: the JSON has them all.", class_="note"))
+
+
+def _card(feature: FeatureFacts, facts: DatasetFacts) -> Markup:
+    of = feature.records + feature.missing + feature.unset
+    filled = feature.records - feature.empty
+    share = filled / of if of else 0.0
+    words = "in all records" if share == 1 else "in no record" if not filled else f"in {_percent(share)} of the records"
+    drawn = _drawing(feature)
+    return element(
+        "article",
+        element(
+            "header",
+            element("h3", element("bdi", clipped(feature.name, 200))),
+            element("span", _kind(feature), class_="chip" if len(feature.kinds) < 2 else "chip bad"),
+        ),
+        element("p", _declared(feature, facts.schema), class_="declared"),
+        element("div", bar(share, kind="" if share == 1 else "partly"), element("small", words), class_="presence"),
+        drawn,
+        element("dl", [_figure(*one) for one in _figures(feature)], class_="figures"),
+        class_="card",
+        data_name=clipped(feature.name, 200).lower(),
+    )
+
+
+def _kind(feature: FeatureFacts) -> str:
+    if feature.images is not None and feature.images.formats:
+        return f"{max(feature.images.formats, key=feature.images.formats.__getitem__)} image"
+    if feature.kind == "bytes" and feature.strings is not None and feature.strings.utf8 == feature.strings.count:
+        return "text"
+    stored = {"float": "float32"}
+    return " or ".join(clipped(stored.get(kind, kind), 20) for kind in feature.kinds) or "no values"
+
+
+def _declared(feature: FeatureFacts, schema: Schema | None) -> Child:
+    lengths = feature.lengths
+    found = (
+        "" if lengths is None else "one value" if (lengths.min, lengths.max) == (1, 1) else f"{_span(lengths)} values"
+    )
+    steps = f", {_span(feature.steps)} steps" if feature.steps is not None else ""
+    each = "a step" if feature.in_steps else "a record"
+    declared = None if schema is None else schema.get(feature.name)
+    code = element("code", clipped(repr(declared), 160)) if declared is not None else None
+    return [code, " " if code else None, f"{found} {each}{steps}" if found else None]
+
+
+def _drawing(feature: FeatureFacts) -> Markup | None:
+    frequent = feature.frequent[:_MOST_VALUES]
+    few = bool(frequent) and (feature.numbers is None or feature.distinct <= _MOST_VALUES)
+    if few and feature.images is None:
+        return _values(frequent, max(1, _count(feature)))
+    if feature.numbers is not None and feature.numbers.histogram is not None:
+        return histogram(feature.numbers.histogram, name=clipped(feature.name, 60)) or None
+    return None
+
+
+def _values(frequent: Iterable[FrequentValue], total: int) -> Markup:
+    rows = []
+    for one in frequent:
+        raw = one.value
+        text = quoted(raw.decode(errors="backslashreplace"), 40) if isinstance(raw, bytes) else number_text(raw)
+        share = one.count / total
+        rows.append(
+            element(
+                "tr",
+                element("th", element("bdi", text)),
+                element("td", bar(share), class_="wide"),
+                element("td", f"{one.count:,}", class_="number"),
+            )
+        )
+    return element("table", rows, class_="values")
+
+
+def _count(feature: FeatureFacts) -> int:
+    if feature.numbers is not None:
+        return feature.numbers.count
+    return feature.strings.count if feature.strings is not None else feature.records
+
+
+def _figures(feature: FeatureFacts) -> Iterable[Figure]:
+    if feature.numbers is not None:
+        yield from _number_figures(feature.numbers)
+    if feature.images is not None:
+        yield from _image_figures(feature.images)
+    elif feature.strings is not None:
+        yield from _string_figures(feature.strings)
+    if feature.distinct:
+        yield "different", f"{'' if feature.distinct_exact else '≈ '}{feature.distinct:,}", ""
+    if feature.missing:
+        yield "missing", f"{feature.missing:,}", ""
+    if feature.empty:
+        yield "empty", f"{feature.empty:,}", ""
+    if feature.stored_bytes:
+        yield "stored", bytes_text(feature.stored_bytes), ""
+
+
+def _number_figures(numbers: NumberFacts) -> Iterable[Figure]:
+    if numbers.min is not None and numbers.max is not None:
+        yield "least", number_text(numbers.min), ""
+        median = numbers.quantiles.get(0.5)
+        if median is not None:
+            yield "median", number_text(median), ""
+        yield "greatest", number_text(numbers.max), ""
+    if numbers.mean is not None:
+        yield "mean", number_text(numbers.mean), ""
+        yield "deviation", number_text(numbers.deviation or 0.0), ""
+    if numbers.zeros:
+        yield "zeros", _percent(numbers.zeros / max(1, numbers.count)), ""
+    for count, label in ((numbers.nan, "NaN"), (numbers.positive_infinity, "∞"), (numbers.negative_infinity, "-∞")):
+        if count:
+            yield label, f"{count:,}", "bad"
+
+
+def _string_figures(strings: StringFacts) -> Iterable[Figure]:
+    yield "bytes each", _span(strings.lengths), ""
+    yield "encoding", strings.encoding, "bad" if strings.encoding == "mixed" else ""
+    if strings.empty:
+        yield "empty texts", f"{strings.empty:,}", "bad"
+    if strings.leading_space or strings.trailing_space:
+        yield "white space", f"{strings.leading_space + strings.trailing_space:,}", "bad"
+    if strings.control:
+        yield "control characters", f"{strings.control:,}", "bad"
+
+
+def _image_figures(images: ImageFacts) -> Iterable[Figure]:
+    if images.widths is not None and images.heights is not None:
+        yield "width", _span(images.widths), ""
+        yield "height", _span(images.heights), ""
+    if images.channels:
+        yield (
+            "channels",
+            ", ".join(
+                f"{n}: {count:,}" if len(images.channels) > 1 else str(n)
+                for n, count in sorted(images.channels.items())
+            ),
+            "",
+        )
+    if len(images.formats) > 1:
+        yield "formats", ", ".join(f"{clipped(name, 12)} {count:,}" for name, count in images.formats.items()), ""
+    if images.decoded:
+        yield "decoded", "all" if images.decoded_all else f"{images.decoded:,}", ""
+    for count, label in (
+        (images.undecodable, "undecodable"),
+        (images.no_header, "no image"),
+        (images.black, "one colour"),
+    ):
+        if count:
+            yield label, f"{count:,}", "bad"
+
+
+def _figure(label: str, value: str, kind: str) -> Markup:
+    return element("div", element("dt", label), element("dd", value, class_=kind or None))
+
+
+def _span(lengths: LengthFacts) -> str:
+    return f"{lengths.min:,}" if lengths.fixed else f"{lengths.min:,} to {lengths.max:,}"
+
+
+def _percent(share: float) -> str:
+    return "< 1 %" if 0 < share < 0.01 else "> 99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"

@@ -1,0 +1,142 @@
+"""The findings of a report as HTML: one block each, closed but for the errors, with a filter by severity above."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from recordsmith.amounts import count_text, number_text
+from recordsmith.findings import Finding, RuleText, Severity
+from recordsmith.report.contents import ReportContents
+from recordsmith.report.html.markup import Child, Markup, element
+from recordsmith.visible_text import clipped
+
+__all__ = ["findings_part"]
+
+_MOST_FINDINGS = 500
+_MOST_OPEN = 8  # findings that are open from the start
+
+
+def findings_part(report: ReportContents) -> Markup:
+    """Return the part.
+
+    >>> "Nothing was found." in findings_part(ReportContents("check"))
+    True
+    """
+    if not report.findings:
+        return element("p", "Nothing was found.", class_="nothing")
+    shown = report.findings[:_MOST_FINDINGS]
+    return element(
+        "div",
+        _filter(report.counts),
+        [_finding(one, report.rules.get(one.code), open_=n < _MOST_OPEN) for n, one in enumerate(shown)],
+        element("p", f"{len(report.findings) - len(shown):,} more are in the JSON.", class_="note")
+        if len(shown) < len(report.findings)
+        else None,
+        class_="findings",
+    )
+
+
+def _filter(counts: dict[str, int]) -> Markup:
+    words = {"error": "Errors", "warning": "Warnings", "info": "Info"}
+    buttons = [
+        element(
+            "button",
+            element("span", class_=f"dot {severity}"),
+            f"{words[severity]} ",
+            element("b", f"{count:,}"),
+            type="button",
+            data_severity=severity,
+            aria_pressed="true",
+        )
+        for severity, count in counts.items()
+        if count
+    ]
+    return element("div", buttons, class_="filter", role="group", aria_label="Show findings by severity")
+
+
+def _finding(finding: Finding, text: RuleText | None, *, open_: bool) -> Markup:
+    severity = finding.severity.value
+    head = element(
+        "summary",
+        element("span", severity, class_=f"badge {severity}"),
+        element("span", element("b", finding.code), f" {finding.name}", class_="rule"),
+        element("span", clipped(finding.message), class_="message"),
+    )
+    return element(
+        "details",
+        head,
+        element("div", _code(finding), element("dl", _facts(finding, text)), class_="body"),
+        class_=f"finding {severity}",
+        data_severity=severity,
+        open=open_ and finding.severity is not Severity.INFO,
+    )
+
+
+def _facts(finding: Finding, text: RuleText | None) -> Iterable[Markup]:
+    place = clipped(str(finding.location), 300)
+    if place:
+        times = f"{finding.count:,} times, first here" if finding.count > 1 else None
+        yield _fact("Where", element("bdi", place), element("small", f" {times}") if times else None)
+    others = [clipped(str(one), 300) for one in finding.places if clipped(str(one), 300) != place]
+    if others:
+        yield _fact("Also", [element("div", element("bdi", other)) for other in others[:10]])
+    if finding.evidence:
+        yield _fact("Seen", [_evidence(str(name), value) for name, value in list(finding.evidence.items())[:16]])
+    if finding.advice:
+        yield _fact("To do", element("span", clipped(finding.advice), class_="advice"))
+    if text is not None:
+        yield _fact("Why", clipped(" ".join(text.why.split())))
+
+
+def _fact(label: str, *value: Child) -> Markup:
+    return element("div", element("dt", label), element("dd", *value), class_="fact")
+
+
+def _evidence(name: str, value: Any) -> Markup:
+    return element(
+        "span",
+        element("span", clipped(name, 60).replace("_", " ")),
+        " ",
+        element("b", _plain(value)),
+        class_="evidence",
+    )
+
+
+def _plain(value: Any, depth: int = 0) -> str:
+    match value:
+        case bool() | None:
+            return {True: "yes", False: "no", None: "unknown"}[value]
+        case int():
+            return f"{value:,}"
+        case float():
+            return number_text(value)
+        case bytes():
+            return clipped(value.decode(errors="backslashreplace"), 80)
+        case dict() if depth == 0:
+            shown = [f"{clipped(str(name), 40)} {_plain(one, 1)}" for name, one in list(value.items())[:8]]
+            return ", ".join(shown) + (", …" if len(value) > len(shown) else "")
+        case list() | tuple() if depth == 0:
+            return ", ".join(_plain(one, 1) for one in value[:8]) + (", …" if len(value) > 8 else "")
+    return clipped(str(value), 120)
+
+
+def _code(finding: Finding) -> Markup | None:
+    if finding.quoted is None and finding.corrected is None:
+        return None
+    parts = []
+    for code, kind, words in (
+        (finding.quoted, "as-is", "as it is"),
+        (finding.corrected, "corrected", "as it should be"),
+    ):
+        if code is not None:
+            lines = code.rstrip("\n").split("\n")
+            numbered = [
+                element("span", element("i", str(number)), clipped(line.expandtabs(4), 240), "\n", class_="line")
+                for number, line in enumerate(lines[:40], finding.location.line or 1)
+            ]
+            more = [f"… {count_text(len(lines) - 40, 'more line')}"] if len(lines) > 40 else []
+            parts.append(
+                element("figure", element("figcaption", words), element("pre", numbered, more), class_=f"code {kind}")
+            )
+    return element("div", parts, class_="codes")

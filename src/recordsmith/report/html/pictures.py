@@ -1,0 +1,113 @@
+"""Pictures inside the page, small, as data URIs.
+
+What is decoded here comes from data that nobody vouches for. OpenCV decodes it, within the bounds that
+`recordsmith.images` sets, and the page gets new bytes; where OpenCV is missing, small pictures go in as they are, and a
+browser, which meets hostile pictures every day, decodes them. SVG, which may hold scripts, is never a picture here.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import struct
+import zlib
+from typing import Any
+
+import numpy as np
+
+from recordsmith.errors import MissingExtraError
+from recordsmith.images import ImageError, decode_image, read_header
+from recordsmith.images.codec import opencv
+from recordsmith.report.html.markup import Markup, element
+
+__all__ = ["picture", "pixels_uri", "thumbnail"]
+
+_SIDE = 160  # pixels of a thumbnail's longer side
+_AS_IT_IS = 64 << 10  # bytes of a picture that goes in without OpenCV
+
+
+def thumbnail(data: bytes, *, caption: str = "") -> Markup | None:
+    """Return a small picture of encoded bytes; None if they are none.
+
+    >>> thumbnail(b"plain text") is None
+    True
+    """
+    header = read_header(data)
+    if header is None:
+        return None
+    with contextlib.suppress(ImageError):
+        try:
+            return picture(_png_uri(_shrunk(decode_image(data))), caption)
+        except MissingExtraError:
+            if len(data) <= _AS_IT_IS:
+                return picture(f"data:image/{header.format};base64,{base64.b64encode(data).decode()}", caption)
+            return None
+    return element("span", "cannot be decoded", class_="broken")
+
+
+def pixels_uri(pixels: np.ndarray[Any, Any]) -> str | None:
+    """Return pixels as a data URI; those that are not uint8 are stretched to black and white. None if they are none.
+
+    >>> pixels_uri(np.zeros((2, 2, 3), np.uint8))[:22]
+    'data:image/png;base64,'
+    """
+    if pixels.ndim == 2:
+        pixels = pixels[:, :, None]
+    if pixels.ndim != 3 or pixels.shape[2] not in (1, 3, 4) or not pixels.size or pixels.dtype.kind not in "biuf":
+        return None
+    return _png_uri(_shrunk_plainly(_stretched(pixels)))
+
+
+def picture(uri: str, caption: str) -> Markup:
+    """Return an img element.
+
+    >>> picture("data:,", "a cat")
+    '<img src="data:," alt="a cat" loading="lazy">'
+    """
+    # The URI is ours and long, so that it does not go through what cuts texts from data.
+    start = element("img", alt=caption or "picture", loading="lazy")
+    return Markup(start.replace("<img ", f'<img src="{uri}" ', 1))
+
+
+def _stretched(pixels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if pixels.dtype == np.uint8:
+        return pixels
+    values = pixels.astype(np.float64)
+    finite = np.isfinite(values)
+    low = values[finite].min() if finite.any() else 0.0
+    high = values[finite].max() if finite.any() else 1.0
+    scaled = np.where(finite, (values - low) / ((high - low) or 1.0), 0.0)
+    return np.asarray(np.rint(scaled * 255), np.uint8)
+
+
+def _shrunk(pixels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Resize decoded pixels by areas, which keeps fine structures from flickering."""
+    height, width = pixels.shape[:2]
+    factor = _SIDE / max(height, width)
+    if factor >= 1:
+        return pixels
+    size = (max(1, round(width * factor)), max(1, round(height * factor)))
+    smaller = opencv().resize(pixels, size, interpolation=opencv().INTER_AREA)
+    return np.asarray(smaller).reshape(size[1], size[0], pixels.shape[2])
+
+
+def _shrunk_plainly(pixels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Leave out rows and columns: without OpenCV, and so that what a model sees is shown pixel by pixel."""
+    step = -(-max(pixels.shape[:2]) // (2 * _SIDE))
+    return pixels[::step, ::step]
+
+
+def _png_uri(pixels: np.ndarray[Any, Any]) -> str:
+    height, width, channels = pixels.shape
+    if channels == 2:  # grey and alpha
+        pixels, channels = pixels[:, :, :1], 1
+    if pixels.dtype == np.uint16:
+        pixels = pixels >> 8
+    rows = np.ascontiguousarray(pixels, np.uint8).reshape(height, width * channels)
+    raw = np.concatenate([np.zeros((height, 1), np.uint8), rows], axis=1).tobytes()
+    head = struct.pack(">IIBBBBB", width, height, 8, {1: 0, 3: 2, 4: 6}[channels], 0, 0, 0)
+    chunks = ((b"IHDR", head), (b"IDAT", zlib.compress(raw, 6)), (b"IEND", b""))
+    data = b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in chunks
+    )
+    return f"data:image/png;base64,{base64.b64encode(data).decode()}"

@@ -1,0 +1,94 @@
+"""Sections of a report as HTML."""
+
+from __future__ import annotations
+
+from recordsmith.amounts import number_text
+from recordsmith.report.html.drawings import histogram
+from recordsmith.report.html.markup import Child, Markup, element
+from recordsmith.report.html.pictures import picture, pixels_uri
+from recordsmith.report.sections import HistogramSection, Picture, PictureGrid, Section, TableSection, TextSection
+from recordsmith.visible_text import clipped
+
+__all__ = ["section_part"]
+
+_MOST_ROWS = 500
+_MOST_PICTURES = 200
+
+
+def section_part(section: Section) -> Markup:
+    """Return a section, without its title.
+
+    >>> section_part(TextSection("Summary", "1 < 2"))
+    '<div class="section"><p>1 &lt; 2</p></div>'
+    """
+    if isinstance(section, TextSection) and section.code:
+        return element("div", element("pre", section.text), class_="section")
+    paragraphs = [element("p", part) for part in section.text.split("\n\n") if part.strip()]
+    return element("div", paragraphs, _body(section), class_="section")
+
+
+def _body(section: Section) -> Child:
+    match section:
+        case PictureGrid():
+            return element("div", [_picture(one) for one in section.pictures[:_MOST_PICTURES]], class_="grid")
+        case HistogramSection():
+            return element(
+                "div",
+                [
+                    element(
+                        "div", element("h3", clipped(name, 80)), histogram(one, name=clipped(name, 60)), class_="card"
+                    )
+                    for name, one in section.histograms.items()
+                ],
+                class_="cards",
+            )
+        case TableSection():
+            return _table(section)
+        case TextSection():
+            return None
+
+
+def _picture(one: Picture) -> Markup:
+    uri = pixels_uri(one.pixels)
+    shape = "×".join(map(str, one.pixels.shape))
+    stretched = "" if one.pixels.dtype == "uint8" else f", {one.pixels.dtype} stretched to black and white"
+    return element(
+        "figure",
+        picture(uri, clipped(one.caption, 120)) if uri else element("span", "no picture", class_="broken"),
+        element(
+            "figcaption",
+            element("b", clipped(one.caption, 120)) if one.caption else None,
+            element("small", clipped(one.note, 200)) if one.note else None,
+            element("small", shape + stretched),
+        ),
+    )
+
+
+def _table(section: TableSection) -> Markup:
+    numeric = [
+        bool(section.rows) and all(isinstance(row[n], (int, float, type(None))) for row in section.rows)
+        for n in range(len(section.columns))
+    ]
+    head = [
+        element("th", clipped(name, 80), class_="number" if is_number else None)
+        for name, is_number in zip(section.columns, numeric, strict=True)
+    ]
+    rows = [
+        element(
+            "tr",
+            [
+                element("td", _cell(value), class_="number" if is_number else None)
+                for value, is_number in zip(row, numeric, strict=True)
+            ],
+        )
+        for row in section.rows[:_MOST_ROWS]
+    ]
+    more = len(section.rows) - _MOST_ROWS
+    return Markup(
+        element("div", element("table", element("tr", head), rows, class_="listing"), class_="scroll")
+        + (element("p", f"{more:,} more rows are in the JSON.", class_="note") if more > 0 else "")
+    )
+
+
+def _cell(value: str | float | None) -> str:
+    return "" if value is None else clipped(value, 400) if isinstance(value, str) else number_text(value)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from recordsmith import augment
+    from recordsmith.checking.check import check
     from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, SparseColumn
     from recordsmith.dataset import infer_schema
     from recordsmith.errors import (
@@ -84,6 +85,7 @@ _SOURCES = {
     "TruncatedFileError": "errors",
     "Vocabulary": "text",
     "augment": "augment:",
+    "check": "checking.check",
     "decode_example": "example",
     "decode_sequence_example": "example",
     "encode_example": "example",
@@ -119,6 +121,7 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
     "Dataset",
     "Loader",
     "augment",
+    "check",
     "Ragged",
     "ByteColumn",
     "ShapedColumn",

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 
+from recordsmith.amounts import number_text
 from recordsmith.facts.dataset_facts import Place
 from recordsmith.findings import Location
 
-__all__ = ["amount", "counted", "listed", "locate", "share", "size"]
+__all__ = ["amount", "counted", "listed", "locate", "share"]
 
 _PLACES = 5  # places that a finding lists beside the first
-_UNITS = ("KB", "MB", "GB", "TB", "PB")
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:
@@ -36,27 +35,13 @@ def share(part: int, whole: int) -> str:
     return "less than 0.001 %" if percent < 50 else "more than 99.999 %"
 
 
-def size(count: float) -> str:
-    """Tell a size in units of a thousand.
-
-    >>> size(12), size(80_213), size(3_000_000)
-    ('12 bytes', '80.2 KB', '3 MB')
-    """
-    if count < 1000:
-        return counted(int(count), "byte")
-    power = min(len(_UNITS), int(math.log10(count) // 3))
-    return f"{count / 1000**power:.3g} {_UNITS[power - 1]}"
-
-
 def amount(value: float | None) -> str:
     """Show a number in few characters.
 
-    >>> amount(3), amount(0.30000001), amount(1234567.0), amount(None)
-    ('3', '0.3', '1.235e+06', '-')
+    >>> amount(3), amount(0.30000001), amount(None)
+    ('3', '0.3', '-')
     """
-    if value is None:
-        return "-"
-    return str(value) if isinstance(value, int) else f"{value:.4g}"
+    return "-" if value is None else number_text(value)
 
 
 def listed(names: Sequence[str], limit: int = 5) -> str:

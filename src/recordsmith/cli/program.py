@@ -10,8 +10,10 @@ from typing import Any
 
 import click
 
+from recordsmith.cli.check import check
 from recordsmith.cli.index import index
 from recordsmith.cli.make import make
+from recordsmith.cli.rule import rule
 from recordsmith.cli.schema import schema
 from recordsmith.cli.show import show
 from recordsmith.errors import RecordsmithError
@@ -26,7 +28,7 @@ class Program(click.Group):
     """A group of commands whose errors are explained instead of traced.
 
     >>> sorted(main.commands)
-    ['index', 'make', 'schema', 'show']
+    ['check', 'index', 'make', 'rule', 'schema', 'show']
     """
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -79,6 +81,8 @@ main.add_command(make)
 main.add_command(show)
 main.add_command(schema)
 main.add_command(index)
+main.add_command(check)
+main.add_command(rule)
 
 
 def _explain(error: Exception) -> None:

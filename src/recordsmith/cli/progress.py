@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from recordsmith.making.progress import OnProgress, Progress
 
-__all__ = ["file_progress", "making_progress", "progress_line"]
+__all__ = ["checking_progress", "file_progress", "making_progress", "progress_line"]
 
 _WORTH_SHOWING = 64 << 20  # bytes; less is done before a bar could be read
 _SECONDS_TO_FIRST_LINE = 2.0
@@ -42,6 +42,27 @@ def file_progress(action: str, paths: Sequence[str]) -> Iterator[Callable[[int],
     with Progress(*columns, console=console, transient=True, disable=size < _WORTH_SHOWING) as progress:
         task = progress.add_task(action, total=size)
         yield lambda done: progress.advance(task, done)
+
+
+@contextlib.contextmanager
+def checking_progress(action: str = "checking") -> Iterator[Callable[[int, int], object]]:
+    """Give a function to be called with the bytes done and the bytes in all; it moves a bar on a terminal.
+
+    >>> with checking_progress() as on_progress:
+    ...     on_progress(512, 1024)
+    """
+    from recordsmith.cli.consoles import error_console
+
+    console = error_console()
+    if not console.is_terminal:
+        yield lambda _done, _total: None
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(action, total=None, visible=False)
+        yield lambda done, total: progress.update(task, completed=done, total=total, visible=total >= _WORTH_SHOWING)
 
 
 @contextlib.contextmanager

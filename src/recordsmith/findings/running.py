@@ -78,5 +78,4 @@ def _failure(failed: Rule[Any], error: Exception) -> Finding:
     return rule_failed.finding(
         f"Rule {failed.code} ({failed.name}) failed: {reason}.",
         evidence={"rule": failed.code, "error": reason},
-        quoted=failed.code,
     )

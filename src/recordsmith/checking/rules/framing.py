@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from recordsmith.checking.wording import counted, size
+from recordsmith.amounts import bytes_text
+from recordsmith.checking.wording import counted
 from recordsmith.facts.dataset_facts import Damage, DatasetFacts, ShardFacts
 from recordsmith.findings import Finding, Location, Rule, Severity, rule
 
@@ -190,7 +191,7 @@ def empty_file(facts: DatasetFacts) -> Iterator[Finding]:
         promised = (shard.promised or {}).get("records")
         if shard.records == 0 and not shard.damage_count and promised != 0:
             yield empty_file.finding(
-                f"The file holds no record ({size(shard.bytes)}).", location=Location(shard.path, shard.split)
+                f"The file holds no record ({bytes_text(shard.bytes)}).", location=Location(shard.path, shard.split)
             )
 
 
@@ -247,7 +248,7 @@ def record_over_2_gib(facts: DatasetFacts) -> Iterator[Finding]:
     for shard in facts.shards:
         if shard.max_record is not None and shard.max_record > _MOST_BYTES:
             yield record_over_2_gib.finding(
-                f"The largest record has {size(shard.max_record)}; protobuf ends at 2 GiB.",
+                f"The largest record has {bytes_text(shard.max_record)}; protobuf ends at 2 GiB.",
                 location=Location(shard.path, shard.split),
                 evidence={"bytes": shard.max_record},
             )

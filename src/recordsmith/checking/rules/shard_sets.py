@@ -55,10 +55,9 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
         yield missing_shard.finding(
             f"{counted(len(missing), 'shard')} of the {count} of {group!r} "
             f"{'is' if len(missing) == 1 else 'are'} missing: number {numbers}.",
-            location=Location(folder),
+            location=Location(os.path.join(folder, f"{group}-of-{count:05}")),
             count=len(missing),
             evidence={"group": group, "of": count, "missing": missing},
-            quoted=group,
         )
 
 
@@ -88,9 +87,8 @@ def doubled_shard(facts: DatasetFacts) -> Iterator[Finding]:
             numberings = ", ".join(f"{len(files)} of {count}" for count, files in sorted(sets.items()))
             yield doubled_shard.finding(
                 f"{group!r} has two or more numberings side by side: {numberings}.",
-                location=Location(folder),
+                location=Location(os.path.join(folder, group)),
                 evidence={"group": group, "files_by_count": {str(count): len(files) for count, files in sets.items()}},
-                quoted=group,
             )
         for count, files in sets.items():
             yield from _same_number(group, count, files)
@@ -261,7 +259,7 @@ def _same_number(group: str, count: int, files: list[str]) -> Iterator[Finding]:
             by_shard[number].append(file)
     doubled = {shard: names for shard, names in by_shard.items() if len(names) > 1}
     if doubled:
-        shard, names = next(iter(doubled.items()))
+        names = next(iter(doubled.values()))
         yield doubled_shard.finding(
             f"{counted(len(doubled), 'shard')} of the {count} of {group!r} "
             f"{'is' if len(doubled) == 1 else 'are'} there more than once: "
@@ -269,7 +267,6 @@ def _same_number(group: str, count: int, files: list[str]) -> Iterator[Finding]:
             location=Location(names[-1]),
             count=len(doubled),
             evidence={"group": group, "of": count, "doubled": sorted(doubled)},
-            quoted=f"{group} {shard}",
         )
 
 

@@ -6,8 +6,9 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterator
 
+from recordsmith.amounts import bytes_text
 from recordsmith.checking.split_reading import shown_split
-from recordsmith.checking.wording import counted, size
+from recordsmith.checking.wording import counted
 from recordsmith.facts.dataset_facts import DatasetFacts, ShardFacts
 from recordsmith.findings import Finding, Location, Severity, rule
 
@@ -67,7 +68,7 @@ def tiny_shards(facts: DatasetFacts) -> Iterator[Finding]:
         mean = sum(shard.bytes for shard in shards) / len(shards)
         if len(shards) > _MANY_SHARDS and mean < _TINY_BYTES:
             yield tiny_shards.finding(
-                f"{_heading(split)} lies in {len(shards):,} shards of {size(mean)} on average.",
+                f"{_heading(split)} lies in {len(shards):,} shards of {bytes_text(round(mean))} on average.",
                 location=Location(shards[0].path, split or None),
                 count=len(shards),
                 evidence={"shards": len(shards), "mean_bytes": round(mean)},
@@ -91,7 +92,7 @@ def giant_shard(facts: DatasetFacts) -> Iterator[Finding]:
     for shard in facts.shards:
         if shard.bytes > _GIANT_BYTES:
             yield giant_shard.finding(
-                f"The file has {size(shard.bytes)}.",
+                f"The file has {bytes_text(shard.bytes)}.",
                 location=Location(shard.path, shard.split),
                 evidence={"bytes": shard.bytes},
             )
@@ -116,7 +117,7 @@ def few_shards(facts: DatasetFacts) -> Iterator[Finding]:
         total = sum(shard.bytes for shard in shards)
         if len(shards) < _READERS and total >= _READERS * _ENOUGH_FOR_A_SHARD:
             yield few_shards.finding(
-                f"{_heading(split)} has {size(total)} in {counted(len(shards), 'file')}: "
+                f"{_heading(split)} has {bytes_text(total)} in {counted(len(shards), 'file')}: "
                 f"{_READERS} readers would have less than one each.",
                 location=Location(shards[0].path, split or None),
                 evidence={"shards": len(shards), "bytes": total},

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from recordsmith.amounts import bytes_text
 from recordsmith.checking.feature_reading import named_like_pictures
 from recordsmith.checking.storage_reading import float_pixels, raw_pixels
-from recordsmith.checking.wording import share, size
+from recordsmith.checking.wording import share
 from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts
 from recordsmith.findings import Finding, Location, Severity, rule
 
@@ -49,7 +50,7 @@ def raw_pixels_stored(facts: DatasetFacts) -> Iterator[Finding]:
         each = f", with {pixels.bytes_each} bytes for each channel of a pixel" if wide else ""
         yield raw_pixels_stored.finding(
             f"{feature.name!r} holds raw pixels ({pixels.height}x{pixels.width}x{pixels.channels}, by {pixels.how})"
-            f"{each}: {size(total)}. About {size(saved)} ({share(saved, total)}) would be saved {form}"
+            f"{each}: {bytes_text(total)}. About {bytes_text(saved)} ({share(saved, total)}) would be saved {form}"
             f"{_before_compression(facts)}.",
             location=Location(feature=feature.name),
             evidence={"bytes": total, "saving": saved, "shape": [pixels.height, pixels.width, pixels.channels]},
@@ -87,8 +88,9 @@ def pixels_as_numbers(facts: DatasetFacts) -> Iterator[Finding]:
             continue
         yield pixels_as_numbers.finding(
             f"{feature.name!r} stores pixels as {'floats' if feature.kind == 'float' else 'integers'} ({reason}): "
-            f"{size(taken)}. As uint8 bytes they would take {size(values)}, which saves {size(saved)} "
-            f"({share(saved, taken)}){_before_compression(facts)}; encoded images save more.",
+            f"{bytes_text(taken)}. As uint8 bytes they would take {bytes_text(values)}, "
+            f"which saves {bytes_text(saved)} ({share(saved, taken)}){_before_compression(facts)}; "
+            "encoded images save more.",
             location=Location(feature=feature.name),
             evidence={"bytes": taken, "saving": saved},
             severity=Severity.INFO if compressed else Severity.WARNING,
@@ -121,7 +123,7 @@ def negative_integers(facts: DatasetFacts) -> Iterator[Finding]:
         if saved >= 10_000 and saved >= _WORTH_SAYING * payload:
             yield negative_integers.finding(
                 f"{feature.name!r} holds {numbers.negatives:,} negative integers, which take 10 bytes each. As narrow "
-                f"bytes about {size(saved)} ({share(saved, payload)} of all) would be saved"
+                f"bytes about {bytes_text(saved)} ({share(saved, payload)} of all) would be saved"
                 f"{_before_compression(facts)}.",
                 location=Location(feature=feature.name),
                 evidence={"negatives": numbers.negatives, "saving": saved},

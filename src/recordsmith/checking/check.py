@@ -1,0 +1,127 @@
+"""Checking a dataset: one pass for the facts, then the rules."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from recordsmith.checking.rules import RULES
+from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME
+from recordsmith.errors import RecordsmithError
+from recordsmith.facts.dataset_facts import DatasetFacts
+from recordsmith.facts.row_decoding import RowOverview
+from recordsmith.facts.sample_rows import sample_rows
+from recordsmith.facts.schema_source import find_schema
+from recordsmith.facts.survey import survey
+from recordsmith.findings import Baseline, Configuration
+from recordsmith.findings.running import run_rules
+from recordsmith.report import Report
+from recordsmith.schema import Schema
+from recordsmith.shards import files_in
+
+__all__ = ["check"]
+
+PathLike = str | os.PathLike[str]
+
+
+def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths are named
+    paths: PathLike | Sequence[PathLike],
+    *,
+    split: str | None = None,
+    schema: Schema | PathLike | None = None,
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    fail_on: str | None = None,
+    baseline: Baseline | PathLike | None = None,
+    decode: Literal["sample", "all", "none"] = "sample",
+    similar_images: bool = False,
+    configuration: Configuration | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Report:
+    """Check a dataset: every file, record and value, against all rules.
+
+    Args:
+        paths: a file, folder, glob, or list of them.
+        split: only the files of this split.
+        schema: what the records should hold, or a file that says so; None: the schema beside the files, if any.
+        select: the rules to apply, by code, beginning of a code, or name; without any, all.
+        ignore: the rules to leave out.
+        fail_on: the least severity that makes the report not `ok`: "error", "warning", "info" or "never"; None: as the
+            configuration says, which is "warning" without one.
+        baseline: known findings, which are not told again.
+        decode: which images to decode in full.
+        similar_images: look for images that look alike.
+        configuration: what a project has decided, from `load_configuration`; None: nothing, whatever files there are.
+        progress: called now and then with the bytes done and the bytes in all.
+
+    >>> import recordsmith as rs, tempfile
+    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+    >>> with rs.RecordWriter(path) as writer:
+    ...     for row in range(10):
+    ...         writer.write_example({"x": [float("nan")], "row": row})
+    >>> report = rs.check(path, select=["V001"])
+    >>> report.ok, report.findings[0].message
+    (False, "Feature 'x' holds 10 times NaN, among 10 values (100 %).")
+    """
+    settings = configuration or Configuration()
+    selection = settings.selection(select=select, ignore=ignore, fail_on=fail_on, rules=RULES)
+    known = _loaded(baseline if baseline is not None else settings.baseline)
+    declared = schema if schema is None or isinstance(schema, Schema) else find_schema(schema).schema
+    asked = [os.fsdecode(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
+
+    def look(files: list[str]) -> DatasetFacts:
+        return survey(
+            files[0] if len(files) == 1 else files,
+            split=split,
+            schema=declared,
+            decode=decode,
+            similar_images=similar_images,
+            progress=progress,
+        )
+
+    facts = _survey_in_any_case(asked, look)
+    findings = run_rules(RULES, facts, wanted=selection.wants)
+    new = findings if known is None else known.without_known(findings)
+    return Report(
+        "check",
+        tuple(new),
+        facts=facts,
+        subject=", ".join(asked),
+        fail_on=selection.fail_on,
+        rules={one.code: one.text for one in RULES},
+        samples=_samples(facts),
+        known=len(findings) - len(new),
+    )
+
+
+def _loaded(baseline: Baseline | PathLike | None) -> Baseline | None:
+    return baseline if baseline is None or isinstance(baseline, Baseline) else Baseline.load(baseline)
+
+
+def _survey_in_any_case(paths: list[str], look: Callable[[list[str]], DatasetFacts]) -> DatasetFacts:
+    """Survey a dataset; one whose description is broken or names missing files, by the files that there are."""
+    try:
+        return look(paths)
+    except (RecordsmithError, OSError):
+        files = files_in(paths[0]) if len(paths) == 1 and _is_described(paths[0]) else []
+        if not files:
+            raise
+        facts = look(files)
+        manifest = None
+        with contextlib.suppress(RecordsmithError, OSError):
+            manifest = load_manifest(os.path.join(paths[0], MANIFEST_NAME))
+        return replace(facts, paths=tuple(paths), manifest=manifest)
+
+
+def _is_described(folder: str) -> bool:
+    return any(os.path.isfile(os.path.join(folder, name)) for name in (MANIFEST_NAME, DATASET_INFO_NAME))
+
+
+def _samples(facts: DatasetFacts) -> tuple[RowOverview, ...]:
+    with contextlib.suppress(RecordsmithError, OSError):
+        return sample_rows(facts)
+    return ()  # a report without samples is better than none

@@ -1,0 +1,34 @@
+"""`recordsmith rule`: what the rules are, and what each says."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+__all__ = ["rule"]
+
+_EXAMPLES = """\b
+Examples:
+  recordsmith rule
+  recordsmith rule V001
+  recordsmith rule constant-feature
+  recordsmith rule --format json
+"""
+
+
+@click.command(short_help="Explain a rule of check and doctor, or list them all.", epilog=_EXAMPLES)
+@click.argument("code", metavar="[CODE|NAME]", required=False)
+@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def rule(*, code: str | None, style: str) -> None:
+    """Explain one rule: what it finds, why that matters, an example, and what to do. Without a rule, list them all."""
+    from recordsmith.cli.consoles import output_console, print_to
+    from recordsmith.view.rule_text import every_rule, rule_json, rule_page, rule_table
+
+    rules = every_rule()
+    if style == "json":
+        document = rule_json(rules.get(code)) if code is not None else [rule_json(one) for one in rules]
+        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        return
+    console = output_console()
+    print_to(console, rule_table(rules) if code is None else rule_page(rules.get(code), console.width))

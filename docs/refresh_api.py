@@ -17,6 +17,7 @@ GROUPS = {
     "Schema": "Schema",
     "make": "Making",
     "open": "Reading and feeding",
+    "check": "Checking",
     "RecordReader": "Records",
     "RecordsmithError": "Errors",
 }

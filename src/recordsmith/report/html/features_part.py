@@ -46,7 +46,7 @@ def _card(feature: FeatureFacts, facts: DatasetFacts) -> Markup:
     filled = feature.records - feature.empty
     share = filled / of if of else 0.0
     words = "in all records" if share == 1 else "in no record" if not filled else f"in {_percent(share)} of the records"
-    drawn = _drawing(feature)
+    names = next((label.names for label in facts.labels if label.feature == feature.name), ())
     return element(
         "article",
         element(
@@ -56,7 +56,7 @@ def _card(feature: FeatureFacts, facts: DatasetFacts) -> Markup:
         ),
         element("p", _declared(feature, facts.schema), class_="declared"),
         element("div", bar(share, kind="" if share == 1 else "partly"), element("small", words), class_="presence"),
-        drawn,
+        _drawing(feature, names),
         element("dl", [_figure(*one) for one in _figures(feature)], class_="figures"),
         class_="card",
         data_name=clipped(feature.name, 200).lower(),
@@ -81,24 +81,23 @@ def _declared(feature: FeatureFacts, schema: Schema | None) -> Child:
     each = "a step" if feature.in_steps else "a record"
     declared = None if schema is None else schema.get(feature.name)
     code = element("code", clipped(repr(declared), 160)) if declared is not None else None
-    return [code, " " if code else None, f"{found} {each}{steps}" if found else None]
+    return [code, " · " if code and found else None, f"{found} {each}{steps}" if found else None]
 
 
-def _drawing(feature: FeatureFacts) -> Markup | None:
+def _drawing(feature: FeatureFacts, names: tuple[str, ...]) -> Markup | None:
     frequent = feature.frequent[:_MOST_VALUES]
     few = bool(frequent) and (feature.numbers is None or feature.distinct <= _MOST_VALUES)
     if few and feature.images is None:
-        return _values(frequent, max(1, _count(feature)))
+        return _values(frequent, names, max(1, _count(feature)))
     if feature.numbers is not None and feature.numbers.histogram is not None:
         return histogram(feature.numbers.histogram, name=clipped(feature.name, 60)) or None
     return None
 
 
-def _values(frequent: Iterable[FrequentValue], total: int) -> Markup:
+def _values(frequent: Iterable[FrequentValue], names: tuple[str, ...], total: int) -> Markup:
     rows = []
     for one in frequent:
-        raw = one.value
-        text = quoted(raw.decode(errors="backslashreplace"), 40) if isinstance(raw, bytes) else number_text(raw)
+        text = _value_text(one.value, names)
         share = one.count / total
         rows.append(
             element(
@@ -109,6 +108,14 @@ def _values(frequent: Iterable[FrequentValue], total: int) -> Markup:
             )
         )
     return element("table", rows, class_="values")
+
+
+def _value_text(value: float | bytes, names: tuple[str, ...]) -> str:
+    if isinstance(value, bytes):
+        return quoted(value.decode(errors="backslashreplace"), 40)
+    if isinstance(value, int) and 0 <= value < len(names):
+        return f"{value} {clipped(names[value], 40)}"
+    return number_text(value)
 
 
 def _count(feature: FeatureFacts) -> int:

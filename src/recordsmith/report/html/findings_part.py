@@ -7,13 +7,16 @@ from typing import Any
 
 from recordsmith.amounts import count_text, number_text
 from recordsmith.findings import Finding, RuleText, Severity
+from recordsmith.report.code_lines import CodeLine, code_lines
 from recordsmith.report.contents import ReportContents
-from recordsmith.report.html.markup import Child, Markup, element
+from recordsmith.report.html.markup import Child, Markup, element, with_code
 from recordsmith.visible_text import clipped
 
 __all__ = ["findings_part"]
 
 _MOST_FINDINGS = 500
+_MOST_LINES = 40  # of code
+_LONGEST_LINE = 240
 _MOST_OPEN = 8  # findings that are open from the start
 
 
@@ -61,7 +64,7 @@ def _finding(finding: Finding, text: RuleText | None, *, open_: bool) -> Markup:
         "summary",
         element("span", severity, class_=f"badge {severity}"),
         element("span", element("b", finding.code), f" {finding.name}", class_="rule"),
-        element("span", clipped(finding.message), class_="message"),
+        element("span", with_code(clipped(finding.message)), class_="message"),
     )
     return element(
         "details",
@@ -84,9 +87,9 @@ def _facts(finding: Finding, text: RuleText | None) -> Iterable[Markup]:
     if finding.evidence:
         yield _fact("Seen", [_evidence(str(name), value) for name, value in list(finding.evidence.items())[:16]])
     if finding.advice:
-        yield _fact("To do", element("span", clipped(finding.advice), class_="advice"))
+        yield _fact("To do", element("span", with_code(clipped(" ".join(finding.advice.split()))), class_="advice"))
     if text is not None:
-        yield _fact("Why", clipped(" ".join(text.why.split())))
+        yield _fact("Why", with_code(clipped(" ".join(text.why.split()))))
 
 
 def _fact(label: str, *value: Child) -> Markup:
@@ -124,19 +127,26 @@ def _plain(value: Any, depth: int = 0) -> str:
 def _code(finding: Finding) -> Markup | None:
     if finding.quoted is None and finding.corrected is None:
         return None
-    parts = []
-    for code, kind, words in (
-        (finding.quoted, "as-is", "as it is"),
-        (finding.corrected, "corrected", "as it should be"),
-    ):
-        if code is not None:
-            lines = code.rstrip("\n").split("\n")
-            numbered = [
-                element("span", element("i", str(number)), clipped(line.expandtabs(4), 240), "\n", class_="line")
-                for number, line in enumerate(lines[:40], finding.location.line or 1)
-            ]
-            more = [f"… {count_text(len(lines) - 40, 'more line')}"] if len(lines) > 40 else []
-            parts.append(
-                element("figure", element("figcaption", words), element("pre", numbered, more), class_=f"code {kind}")
-            )
+    quoted, corrected = code_lines(finding)
+    parts = [
+        element(
+            "figure",
+            element("figcaption", words),
+            element("pre", [_line(line) for line in lines[:_MOST_LINES]], _more(lines)),
+            class_=f"code {kind}",
+        )
+        for lines, kind, words in ((quoted, "as-is", "as it is"), (corrected, "corrected", "as it should be"))
+        if lines
+    ]
     return element("div", parts, class_="codes")
+
+
+def _line(line: CodeLine) -> Markup:
+    text = line.text[:_LONGEST_LINE]
+    start, end = line.marked or (len(text), len(text))
+    meant = element("mark", text[start:end]) if text[start:end] else None
+    return element("span", element("i", str(line.number)), text[:start], meant, text[end:], "\n", class_="line")
+
+
+def _more(lines: list[CodeLine]) -> str | None:
+    return f"… {count_text(len(lines) - _MOST_LINES, 'more line')}" if len(lines) > _MOST_LINES else None

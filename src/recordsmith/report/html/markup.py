@@ -13,7 +13,7 @@ from html import escape
 
 from recordsmith.visible_text import clipped
 
-__all__ = ["Child", "Markup", "element", "joined", "shown"]
+__all__ = ["Child", "Markup", "element", "joined", "shown", "with_code"]
 
 _WITHOUT_END = frozenset({"br", "img", "meta", "input"})
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9-]*")
@@ -85,3 +85,14 @@ def shown(text: str) -> str:
     """
     lines = text[: _LONGEST + 1].split("\n")
     return "\n".join(clipped(line, _LONGEST) for line in lines) + ("…" if len(text) > _LONGEST else "")
+
+
+def with_code(text: str) -> Markup:
+    """Return a sentence of ours in which what stands between backticks is code.
+
+    >>> with_code("Call `a < b` first.")
+    'Call <code>a &lt; b</code> first.'
+    """
+    parts = text.split("`")
+    whole = len(parts) % 2 == 1  # else one of them has no partner, and all stand for themselves
+    return joined([element("code", part) if n % 2 else part for n, part in enumerate(parts)] if whole else text)

@@ -1,0 +1,6 @@
+"""TFRecords into other TFRecords, and into other formats and back."""
+
+from recordsmith.copying.copied_dataset import CopiedDataset
+from recordsmith.copying.copy import copy_dataset
+
+__all__ = ["CopiedDataset", "copy_dataset"]

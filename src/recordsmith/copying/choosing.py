@@ -1,0 +1,165 @@
+"""Which of the staged records are written, and in which split: one byte a record, in a file.
+
+duplicates     the first of records with the same bytes stays
+take, sample   of every split that is kept as it was, or of all that are to be divided
+splits         as `make` divides
+
+All of it is a function of the staged keys, the options and the seed, in memory that does not grow with the records.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith import _core
+from recordsmith.making.external_sort import sorted_blocks
+from recordsmith.making.group_splitting import assign_groups
+from recordsmith.making.groups import unit_blocks
+from recordsmith.making.splitting import NO_SPLIT, SplitPlan, UnitBlock, assign_splits, parse_splits
+from recordsmith.making.staging import KEY, Staging
+from recordsmith.priorities import Uint64s, priorities
+
+__all__ = ["Choice"]
+
+Bools = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.uint8]
+
+_COMPARED_AT_ONCE = 256
+
+
+class Choice:
+    """The choice among staged records. Each step leaves some out and returns how many.
+
+    Attributes:
+        codes: for each staged record: the place of its split among the names, or NO_SPLIT.
+    """
+
+    def __init__(self, staging: Staging) -> None:
+        self._staging = staging
+        self.codes = _mapped(staging.path("splits"), staging.rows)
+
+    def keep_splits(self, names: Sequence[str]) -> None:
+        """Let every record stay in the split that it came from, which was staged as its stratum."""
+        places = np.array([names.index(name) for name in self._staging.strata], np.uint8)
+        for first, keys in self._blocks():
+            self.codes[first : first + len(keys)] = places[keys["stratum"]]
+
+    def drop_duplicates(self) -> int:
+        """Leave out records whose bytes were there before."""
+        staging = self._staging
+        files = _core.FileSet([staging.path("records")])
+        dropped = 0
+        for block in sorted_blocks(self._by_content(), staging.rows, staging.path("sort-content")):
+            starts = np.flatnonzero(np.concatenate([[True], block[1:, 0] != block[:-1, 0]]))
+            first_of = np.repeat(block[starts, 1], np.diff(np.append(starts, len(block))))
+            again = np.flatnonzero(first_of != block[:, 1])
+            for at in range(0, len(again), _COMPARED_AT_ONCE):
+                some = again[at : at + _COMPARED_AT_ONCE]
+                same = self._same_bytes(files, first_of[some], block[some, 1])
+                self.codes[block[some, 1][same]] = NO_SPLIT
+                dropped += int(same.sum())
+        return dropped
+
+    def take(self, rows: int) -> int:
+        """Keep the first records of each split."""
+        left: dict[int, int] = {}
+        dropped = 0
+        for first, keys in self._blocks():
+            codes = self.codes[first : first + len(keys)]
+            for code in np.unique(codes[codes != NO_SPLIT]).tolist():
+                mine = np.flatnonzero(codes == code)
+                room = left.setdefault(code, rows)
+                codes[mine[room:]] = NO_SPLIT
+                left[code] = max(0, room - len(mine))
+                dropped += max(0, len(mine) - room)
+        return dropped
+
+    def sample(self, amount: float, seed: int) -> int:
+        """Keep a share of the records of each split (a float), or a number of all of them (an int), at random."""
+        rows = self._kept()
+        wanted = min(rows, max(1, round(amount * rows)) if isinstance(amount, float) else amount)
+        if wanted == rows:
+            return 0
+
+        def blocks() -> Iterable[UnitBlock]:
+            for first, keys in self._blocks():
+                codes = self.codes[first : first + len(keys)]
+                there = np.flatnonzero(codes != NO_SPLIT)
+                # Rows count singly here, whatever their content: the row's number is its name.
+                yield (there + first).astype(np.uint64), codes[there].astype(np.int64)
+
+        plan = parse_splits({"chosen": wanted, "others": "rest"})
+        chosen = _mapped(self._staging.path("sampled"), rows)
+        # Another stream of numbers than that of the splits: a sample must not be one of them.
+        assign_splits(blocks, rows, plan, seed ^ 0x5A3B1E, self._staging.path("sort"), chosen)
+        self._apply(lambda codes, of: np.where(of == 0, codes, NO_SPLIT), chosen)
+        return rows - wanted
+
+    def split(self, plan: SplitPlan, seed: int, *, grouped: bool, stratified: bool) -> int:
+        """Divide what is left into splits, as `make` does; rows that no split asked for are left out."""
+        rows = self._kept()
+        whole = unit_blocks(self._staging, grouped=grouped, stratified=stratified)
+
+        def blocks() -> Iterator[UnitBlock]:
+            first = 0
+            for units, classes in whole():
+                there = self.codes[first : first + len(units)] != NO_SPLIT
+                first += len(units)
+                yield np.ascontiguousarray(units[there]), np.ascontiguousarray(classes[there])
+
+        assigned = _mapped(self._staging.path("assigned"), rows)
+        if grouped and len(plan.names) > 1:
+            assign_groups(blocks, rows, plan, seed, assigned)
+        else:
+            assign_splits(blocks, rows, plan, seed, self._staging.path("sort"), assigned)
+        self._apply(lambda _, of: of, assigned)
+        return int(np.count_nonzero(assigned == NO_SPLIT))
+
+    def rows_of(self, code: int) -> Callable[[int, int], Any]:
+        """Return a function that says which of some staged records are in a split."""
+        return lambda first, last: (self.codes[first:last] == code).astype(np.int64)
+
+    def _apply(self, change: Callable[[Codes, Codes], Codes], to_kept: Codes) -> None:
+        done = 0
+        for first, keys in self._blocks():
+            codes = self.codes[first : first + len(keys)]
+            there = np.flatnonzero(codes != NO_SPLIT)
+            codes[there] = change(codes[there], to_kept[done : done + len(there)])
+            done += len(there)
+
+    def _kept(self) -> int:
+        return int(np.count_nonzero(self.codes != NO_SPLIT))
+
+    def _blocks(self) -> Iterator[tuple[int, Any]]:
+        first = 0
+        for keys in self._staging.key_blocks():
+            yield first, keys
+            first += len(keys)
+
+    def _by_content(self) -> Iterator[Uint64s]:
+        for first, keys in self._blocks():
+            rows = np.arange(first, first + len(keys), dtype=np.uint64)
+            yield np.stack([priorities(np.ascontiguousarray(keys["digest"]), 0), rows], axis=1)
+
+    def _same_bytes(self, files: _core.FileSet, one: Uint64s, other: Uint64s) -> Bools:
+        """Hold records against each other: a digest alone is no proof."""
+        payloads = []
+        for numbers in (one, other):
+            words = np.memmap(self._staging.path("keys"), np.uint64, "r").reshape(-1, KEY.itemsize // 8)
+            keys = np.take(words, numbers.astype(np.int64), axis=0).view(KEY)[:, 0]
+            lengths, offsets = keys["length"].astype(np.uint64), np.ascontiguousarray(keys["offset"])
+            payloads.append(files.read(np.zeros(len(numbers), np.uint32), offsets, lengths, numbers, True))
+        return np.array([mine == theirs for mine, theirs in zip(*payloads, strict=True)], np.bool_)
+
+
+def _mapped(path: str, rows: int) -> Codes:
+    # Space first: a page of a mapping that the disk has no room for would end the process without a word.
+    with open(path, "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, max(1, rows))
+    codes: Codes = np.memmap(path, np.uint8, "r+", shape=(max(1, rows),))[:rows]
+    return codes

@@ -1,0 +1,100 @@
+"""What came of copying a dataset: what went in, what came out, and what became of the rest."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.making.made_dataset import MadeSplit
+from recordsmith.making.reject_reasons import RejectReason
+
+__all__ = ["CopiedDataset"]
+
+
+@dataclass(frozen=True)
+class CopiedDataset:
+    """A dataset that was copied: what `copy_dataset` returns and `recordsmith copy` prints.
+
+    Attributes:
+        path: the folder or the file that was written.
+        splits: its splits by name; a single file has one, with the name "".
+        source_rows: the records that were read, with those that could not be.
+        rejects: damaged records, and those that do not fit the schema.
+        reasons: the commonest reasons for that.
+        unmatched: records that the condition leaves out.
+        duplicates: records that are there again.
+        not_sampled: records that the sample leaves out.
+        unassigned: records that no split asked for.
+        left_out: features that are not copied.
+        verbatim: the records are the same bytes; otherwise they were decoded and encoded anew.
+        warnings: what should be known about the copy.
+
+    >>> copied = CopiedDataset("data", {"train": MadeSplit(7, 1234, 1)}, source_rows=10, duplicates=3)
+    >>> copied.rows, copied.left_behind, copied.ok
+    (7, 3, True)
+    """
+
+    path: str
+    splits: dict[str, MadeSplit]
+    source_rows: int = 0
+    source_bytes: int | None = None
+    rejects: int = 0
+    reasons: tuple[RejectReason, ...] = ()
+    unmatched: int = 0
+    duplicates: int = 0
+    not_sampled: int = 0
+    unassigned: int = 0
+    left_out: tuple[str, ...] = ()
+    verbatim: bool = True
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def ok(self) -> bool:
+        """Whether every record that was asked for was copied."""
+        return self.rejects == 0
+
+    @property
+    def rows(self) -> int:
+        """How many records were written."""
+        return sum(split.rows for split in self.splits.values())
+
+    @property
+    def bytes(self) -> int:
+        """How large the files are."""
+        return sum(split.bytes for split in self.splits.values())
+
+    @property
+    def left_behind(self) -> int:
+        """How many records were read and not written, for whatever reason."""
+        return self.rejects + self.unmatched + self.duplicates + self.not_sampled + self.unassigned
+
+    @classmethod
+    def of_outcome(cls, path: str, splits: dict[str, MadeSplit], outcome: dict[str, Any]) -> CopiedDataset:
+        """Put together what came of a run from its counts, as a manifest keeps them."""
+        return cls(
+            path=path,
+            splits=splits,
+            source_rows=outcome.get("source_rows", 0),
+            source_bytes=outcome.get("source_bytes"),
+            rejects=outcome.get("rejects", 0),
+            reasons=tuple(RejectReason(**reason) for reason in outcome.get("reasons", ())),
+            unmatched=outcome.get("dropped", 0),
+            duplicates=outcome.get("duplicates", 0),
+            not_sampled=outcome.get("not_sampled", 0),
+            unassigned=outcome.get("unassigned", 0),
+            left_out=tuple(outcome.get("left_out", ())),
+            verbatim=bool(outcome.get("verbatim", True)),
+            warnings=tuple(outcome.get("warnings", ())),
+        )
+
+    @classmethod
+    def of_folder(cls, folder: str) -> CopiedDataset:
+        """Read from a folder's manifest what came of copying it."""
+        document = load_manifest(os.path.join(folder, MANIFEST_NAME))
+        splits = {
+            name: MadeSplit(split["records"], split["bytes"], len(split["shards"]), split.get("classes", {}))
+            for name, split in document["splits"].items()
+        }
+        return cls.of_outcome(folder, splits, document.get("made", {}).get("outcome", {}))

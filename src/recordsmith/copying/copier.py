@@ -1,0 +1,408 @@
+"""One run of a copy: reading, choosing, writing, checking, publishing, on the machinery by which datasets are made.
+
+Everything that decides about the bytes is in the plan, so that a run that was killed goes on from what is on disk.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from recordsmith.atomic_file import put_in_place
+from recordsmith.class_weights import class_weights
+from recordsmith.copying.choosing import Choice
+from recordsmith.copying.copied_dataset import CopiedDataset
+from recordsmith.copying.copy_inputs import CopyInputs
+from recordsmith.copying.copy_plan import CopyPlan
+from recordsmith.copying.copy_work import CopyWork
+from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
+from recordsmith.errors import RecordsmithError
+from recordsmith.making.chunk_work import version
+from recordsmith.making.descriptions import description_files
+from recordsmith.making.made_dataset import MadeSplit
+from recordsmith.making.ordering import SplitOrder, build_order
+from recordsmith.making.progress import OnProgress, Progress
+from recordsmith.making.publishing import REJECTED_NAME, finish_publishing, publish, refuse_existing
+from recordsmith.making.reject_reasons import commonest_reasons
+from recordsmith.making.shard_writing import Shard, ShardWriter, plan_shards
+from recordsmith.making.sources.tfrecord_files import TFRecordsSource
+from recordsmith.making.splitting import SplitPlan
+from recordsmith.making.staging import Staging, differences
+from recordsmith.parallel import in_order, thread_pool
+from recordsmith.schema import Label, Schema
+
+__all__ = ["Copier", "CopyOptions"]
+
+
+@dataclass(frozen=True)
+class CopyOptions:
+    """How records are chosen and where they go, as `copy_dataset` says it.
+
+    Attributes:
+        out: the folder, or the file if `single` is set.
+        split: how to divide; None keeps the splits that there are.
+    """
+
+    out: str
+    single: bool
+    name: str
+    split: SplitPlan | None
+    stratify: bool
+    seed: int
+    shuffle: bool
+    sample: float | None
+    take: int | None
+    dedupe: bool
+    shards: int | None
+    shard_bytes: int
+    compression: str | None
+    cast: bool
+    on_error: str
+    workers: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what of it decides about the bytes, JSON-ready."""
+        document = {key: value for key, value in asdict(self).items() if key not in ("out", "workers", "split")}
+        return {**document, "split": None if self.split is None else self.split.to_json()}
+
+
+class FrameShardWriter(ShardWriter):
+    """Writes shards of records whose bytes are copied: they are proven by their digests, and may hold anything."""
+
+    def _check_schema(self, path: str, first: int, frames: Any, offsets: Any) -> None:
+        pass
+
+
+class Copier:
+    """One run."""
+
+    def __init__(
+        self,
+        inputs: CopyInputs,
+        plan: CopyPlan,
+        options: CopyOptions,
+        described: dict[str, Any],
+        on_progress: OnProgress | None,
+    ) -> None:
+        self._inputs = inputs
+        self._plan = plan
+        self._options = options
+        self._report: Callable[[Progress], None] = on_progress or (lambda _: None)
+        self._source = TFRecordsSource(inputs.layout, None, Schema({}), None)
+        self._identity = {
+            "copy": described,
+            "options": options.to_json(),
+            "source": self._source.describe(),
+            "schema": None if plan.schema is None else plan.schema.to_json(),
+        }
+        self._work = CopyWork(
+            plan,
+            dict(zip(inputs.files, inputs.split_of, strict=True)) if inputs.split_of else {},
+            cast=options.cast,
+            strict=options.on_error == "stop",
+        )
+        self._warnings: list[str] = []
+        self._writing = False  # everything is chosen: what goes wrong now is the disk's doing
+
+    @property
+    def _folder(self) -> str:
+        """Where the staging folder lies: in the output, or for a single file in a hidden folder beside it."""
+        folder, name = os.path.split(self._options.out)
+        return os.path.join(folder, f".{name}.copying") if self._options.single else self._options.out
+
+    def run(self, *, overwrite: bool, resume: bool) -> CopiedDataset:
+        """Copy, and return what came of it."""
+        folder = self._folder
+        if resume and not self._options.single and not Staging.exists(folder):
+            made = self._already_copied()
+            if made is not None:
+                return made
+        self._refuse_input()
+        existed = os.path.isdir(folder)
+        if resume and Staging.exists(folder):
+            staging = Staging.go_on(folder, self._identity)
+        else:
+            if not overwrite:
+                self._refuse_existing()
+            os.makedirs(folder, exist_ok=True)
+            staging = Staging.start(folder, self._identity)
+        try:
+            if not self._options.single and finish_publishing(staging, folder):
+                return CopiedDataset.of_folder(folder)
+            if not staging.complete:
+                self._read(staging)
+            return self._finish(staging)
+        except BaseException as error:
+            # What is wrong with the data or the options stays wrong: there is nothing to go on with. Nor is there with
+            # one file, which is soon made again.
+            if self._options.single or (isinstance(error, RecordsmithError) and not self._writing):
+                shutil.rmtree(staging.folder, ignore_errors=True)
+                if not existed and not os.listdir(folder):
+                    os.rmdir(folder)
+            raise
+        finally:
+            staging.close()
+
+    def _already_copied(self) -> CopiedDataset | None:
+        path = os.path.join(self._folder, MANIFEST_NAME)
+        if not os.path.exists(path):
+            return None
+        Staging.clear_away(self._folder)
+        plan = load_manifest(path).get("made", {}).get("plan")
+        if plan is None or differences(plan, self._identity):
+            refuse_existing(self._folder)
+        return CopiedDataset.of_folder(self._folder)
+
+    def _refuse_input(self) -> None:
+        out = os.path.realpath(self._options.out)
+        for file in self._inputs.files:
+            real = os.path.realpath(file)
+            if real == out or (not self._options.single and os.path.dirname(real) == out):
+                raise RecordsmithError(
+                    "The output is where the input is.",
+                    path=self._options.out,
+                    advice="Copy to another place: the input stays as it is.",
+                )
+
+    def _refuse_existing(self) -> None:
+        if not self._options.single:
+            if Staging.exists(self._folder):
+                raise RecordsmithError(
+                    "An unfinished run lies in the output folder.",
+                    path=self._options.out,
+                    advice="Go on with it by resume=True (--resume), or start over with overwrite=True (--overwrite).",
+                )
+            refuse_existing(self._options.out)
+        elif os.path.exists(self._options.out):
+            raise RecordsmithError(
+                "There is a file of this name already.",
+                path=self._options.out,
+                advice="Choose another name, or give overwrite=True (--overwrite) to replace it.",
+            )
+
+    # --- reading ---
+
+    def _read(self, staging: Staging) -> None:
+        chunks = islice(self._source.chunks(), staging.chunks, None)
+        size = self._source.size_bytes
+        workers = self._options.workers
+        with thread_pool(workers) as pool:
+            for encoded in in_order(pool, self._work.encode, chunks, ahead=workers + 1):
+                staging.append(encoded)
+                done = staging.counts["source_bytes" if size is not None else "source_rows"]
+                self._report(
+                    Progress(
+                        "reading",
+                        done,
+                        size if size is not None else self._source.row_count,
+                        "bytes" if size is not None else "rows",
+                        staging.rows,
+                        staging.bytes,
+                        staging.counts["rejects"],
+                    )
+                )
+        if staging.rows == 0:
+            counts = staging.counts
+            reasons = commonest_reasons(staging.path(REJECTED_NAME), most=3)
+            raise RecordsmithError(
+                "There is no record to write.",
+                found="; ".join(
+                    [
+                        f"{counts['source_rows']} records in the input",
+                        *([f"{counts['dropped']} do not meet the condition"] if counts["dropped"] else []),
+                        *map(str, reasons),
+                    ]
+                ),
+            )
+        staging.finish_chunks()
+
+    # --- from staged records to files ---
+
+    def _finish(self, staging: Staging) -> CopiedDataset:
+        options = self._options
+        choice, names, counts = self._choose(staging)
+        orders = {
+            name: build_order(
+                staging,
+                name,
+                choice.rows_of(code),
+                expected_rows=int(np.count_nonzero(choice.codes == code)),
+                shuffle_seed=options.seed if options.shuffle else None,
+            )
+            for code, name in enumerate(names)
+        }
+        for name, order in orders.items():
+            if order.rows == 0:
+                self._warnings.append(f"The split {name!r} is empty.")
+        writer = self._writer(staging)
+        shards = {name: self._shards(order) for name, order in orders.items()}
+        done = staging.shards_done()
+        left = [order for name, order in orders.items() if any(shard.file not in done for shard in shards[name])]
+        writer.deal_out(left, workers=options.workers)
+        entries = self._write(staging, writer, [shard for split in shards.values() for shard in split])
+        splits: dict[str, dict[str, Any]] = {}
+        for code, name in enumerate(names):
+            mine = [entries[shard.file] for shard in shards[name]]
+            classes = self._count_classes(staging, choice, code)
+            splits[name] = {
+                "records": orders[name].rows,
+                "bytes": sum(entry["bytes"] for entry in mine),
+                **({"classes": classes} if classes else {}),
+                "shards": mine,
+            }
+        return self._publish(staging, splits, counts)
+
+    def _choose(self, staging: Staging) -> tuple[Choice, list[str], dict[str, int]]:
+        options = self._options
+        self._say("ordering", staging)
+        choice = Choice(staging)
+        counts = {"duplicates": 0, "not_sampled": 0, "unassigned": 0}
+        names = ["train"]
+        if self._inputs.split_of:
+            names = list(self._inputs.splits)
+            choice.keep_splits(names)
+        if options.dedupe:
+            counts["duplicates"] = choice.drop_duplicates()
+        if options.sample is not None:
+            counts["not_sampled"] += choice.sample(options.sample, options.seed)
+        if options.take is not None:
+            counts["not_sampled"] += choice.take(options.take)
+        if options.split is not None:
+            names = list(options.split.names)
+            grouped = self._plan.group is not None
+            counts["unassigned"] = choice.split(
+                options.split, options.seed, grouped=grouped, stratified=options.stratify
+            )
+        if options.single:
+            names = ["all"]
+        return choice, names, counts
+
+    def _writer(self, staging: Staging) -> ShardWriter:
+        kind = FrameShardWriter if self._plan.writing is None else ShardWriter
+        schema = self._plan.writing or Schema({})
+        return kind(staging, schema, (), compression=self._options.compression, ignored=())
+
+    def _shards(self, order: SplitOrder) -> list[Shard]:
+        options = self._options
+        if options.single:
+            return [Shard(os.path.basename(options.out), order, 0, order.rows)]
+        return plan_shards(
+            order,
+            options.name,
+            shards=options.shards,
+            shard_bytes=options.shard_bytes,
+            compression=options.compression,
+        )
+
+    def _write(self, staging: Staging, writer: ShardWriter, shards: list[Shard]) -> dict[str, dict[str, Any]]:
+        self._writing = True
+        entries = staging.shards_done()
+        total = sum(shard.last - shard.first for shard in shards)
+        waiting = [shard for shard in shards if shard.file not in entries]
+        done = total - sum(shard.last - shard.first for shard in waiting)
+        self._say("writing", staging, done, total)
+        workers = min(self._options.workers, 4)
+        with thread_pool(workers) as pool:
+            for shard, entry in zip(waiting, in_order(pool, writer.write, waiting, ahead=workers), strict=True):
+                entries[shard.file] = entry
+                done += shard.last - shard.first
+                self._say("writing", staging, done, total)
+            done = 0
+            writer.forget()
+            self._say("checking", staging, done, total)
+            for shard, _ in zip(shards, in_order(pool, writer.check, shards, ahead=workers), strict=True):
+                done += shard.last - shard.first
+                self._say("checking", staging, done, total)
+        return entries
+
+    def _count_classes(self, staging: Staging, choice: Choice, code: int) -> dict[str, int]:
+        schema, label = self._plan.schema, self._plan.label
+        if label is None or schema is None:
+            return {}
+        feature = schema[label]
+        counts = np.zeros(len(staging.classes) + 1, np.int64)
+        first = 0
+        for keys in staging.key_blocks():
+            chosen = choice.rows_of(code)(first, first + len(keys))
+            counts += np.bincount(keys["class"] + 1, weights=chosen, minlength=len(counts)).astype(np.int64)
+            first += len(keys)
+        assert isinstance(feature, Label)  # noqa: S101 - for the type checker: only such a one is counted
+        by_name = dict.fromkeys(feature.names, 0)
+        for value, count in zip(staging.classes, counts[1:].tolist(), strict=True):
+            name = feature.names[value] if 0 <= value < feature.size else str(value)
+            by_name[name] = by_name.get(name, 0) + count
+        return by_name
+
+    # --- giving it to the world ---
+
+    def _outcome(self, staging: Staging, counts: dict[str, int]) -> dict[str, Any]:
+        return {
+            **staging.counts,
+            **counts,
+            "source_bytes": self._source.size_bytes,
+            "left_out": list(self._plan.left_out),
+            "reasons": [asdict(reason) for reason in commonest_reasons(staging.path(REJECTED_NAME))],
+            "verbatim": self._plan.writing is None,
+            "warnings": self._warnings,
+        }
+
+    def _publish(self, staging: Staging, splits: dict[str, dict[str, Any]], counts: dict[str, int]) -> CopiedDataset:
+        options = self._options
+        if options.single:
+            return self._publish_file(staging, splits["all"], counts)
+        texts: dict[str, str] = dict(self._inputs.texts)
+        schema = self._plan.schema
+        if schema is not None:
+            described, without_tfds = description_files(
+                options.name, schema, splits, "", compression=options.compression
+            )
+            texts.update(described)
+            if without_tfds is not None:
+                self._warnings.append(without_tfds)
+        rejected = staging.counts["rejects"] > 0 and options.on_error == "quarantine"
+        training = SplitPlan(dict.fromkeys(splits, 1.0)).training
+        weights = class_weights(splits[training].get("classes", {}))
+        manifest = _manifest(
+            options.name,
+            schema,
+            splits,
+            **({"class_weights": {"feature": self._plan.label, "weights": weights}} if weights else {}),
+            made={
+                "by": f"recordsmith {version()}",
+                "plan": self._identity,
+                "outcome": self._outcome(staging, counts),
+                "files": sorted([*texts, *([REJECTED_NAME] if rejected else [])]),
+            },
+        )
+        shards = [shard["file"] for split in splits.values() for shard in split["shards"]]
+        publish(staging, options.out, manifest, shards=shards, texts=texts, rejected=rejected)
+        return CopiedDataset.of_folder(options.out)
+
+    def _publish_file(self, staging: Staging, split: dict[str, Any], counts: dict[str, int]) -> CopiedDataset:
+        outcome = self._outcome(staging, counts)
+        put_in_place(staging.path("shards", os.path.basename(self._options.out)), self._options.out)
+        os.remove(staging.path("plan.json"))
+        staging.remove()
+        os.rmdir(self._folder)
+        return CopiedDataset.of_outcome(
+            self._options.out, {"": MadeSplit(split["records"], split["bytes"], 1, split.get("classes", {}))}, outcome
+        )
+
+    def _say(self, phase: Any, staging: Staging, done: int = 0, total: int | None = None) -> None:
+        total = staging.rows if total is None else total
+        self._report(Progress(phase, done, total, "rows", staging.rows, staging.bytes, staging.counts["rejects"]))
+
+
+def _manifest(name: str, schema: Schema | None, splits: dict[str, dict[str, Any]], **more: Any) -> str:
+    if schema is not None:
+        return manifest_text(name, schema, splits, **more)
+    document = json.loads(manifest_text(name, Schema({}), splits, **more))
+    del document["schema"]  # an empty one would say that records hold nothing
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

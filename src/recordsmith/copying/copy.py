@@ -1,0 +1,255 @@
+"""copy_dataset: TFRecords into other TFRecords, with their bytes as they are wherever nothing about them changes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from recordsmith.compression import writing_compression
+from recordsmith.copying.copied_dataset import CopiedDataset
+from recordsmith.copying.copier import Copier, CopyOptions
+from recordsmith.copying.copy_inputs import CopyInputs, find_inputs
+from recordsmith.copying.copy_plan import Changes, plan_copy
+from recordsmith.dataset.inference import infer_from_files, schema_from_census, take_census
+from recordsmith.errors import RecordsmithError, did_you_mean, list_names
+from recordsmith.making.options import check_name, parse_size
+from recordsmith.making.progress import OnProgress
+from recordsmith.making.splitting import parse_splits
+from recordsmith.parallel import default_workers
+from recordsmith.schema import Schema
+
+__all__ = ["copy_dataset"]
+
+PathLike = str | os.PathLike[str]
+
+_ON_ERROR = ("stop", "skip", "quarantine")
+_FILES = {".gz": "gzip", ".gzip": "gzip", ".zlib": "zlib", "": None}
+
+
+def copy_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but two have a default
+    paths: PathLike | Iterable[PathLike],
+    out: PathLike,
+    *,
+    from_split: str | None = None,
+    where: str | None = None,
+    dedupe: bool = False,
+    sample: float | None = None,
+    take: int | None = None,
+    features: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    rename: Mapping[str, str] | None = None,
+    schema: Schema | None = None,
+    infer_schema: bool = False,
+    cast: bool = False,
+    split: str | Mapping[str, float | int | str] | None = None,
+    stratify: str | bool | None = None,
+    group: str | None = None,
+    shuffle: bool = False,
+    seed: int = 0,
+    shards: int | None = None,
+    shard_size: int | str = "128MB",
+    compression: str | None = "keep",
+    name: str | None = None,
+    on_error: Literal["stop", "skip", "quarantine"] = "stop",
+    workers: int | None = None,
+    overwrite: bool = False,
+    resume: bool = False,
+    on_progress: OnProgress | None = None,
+) -> CopiedDataset:
+    """Copy TFRecords, and on the way choose, divide, shuffle, change or compress them.
+
+    As long as no option changes what is in a record, its bytes are copied as they are, whatever they hold. The input
+    is never touched; files get their names only when all are whole and were read back.
+
+    Args:
+        paths: files, folders or globs, which are put one behind the other.
+        out: the folder to write to, or one file if its name ends as a TFRecord's does: "all.tfrecord.gz".
+        from_split: copy this split of the input only.
+        where: a condition such as "label == 'cat' and len(tokens) > 10", for the records to copy.
+        dedupe: leave out records whose bytes were there before.
+        sample: copy some at random: a share of each split such as 0.1, or a number of records such as 500.
+        take: copy the first so many of each split.
+        features: the only features to keep, in this order.
+        drop: features to leave out.
+        rename: new names of features by old ones.
+        schema: what the records are to hold: values are cast, pictures encoded anew where they have to be.
+        infer_schema: describe the copy by a look at its records, where the input has no description.
+        cast: allow what loses information: casts, and pictures that are resized or encoded anew.
+        split: divide anew, as in "train=0.8,test=0.2"; None keeps the splits that there are.
+        stratify: the feature whose classes have the same shares in every split; True means the label.
+        group: the feature whose equal values never are in two splits.
+        shuffle: put the records of each split into a random order, over all files.
+        seed: decides about splits, samples and order.
+        shards: how many files a split has; None goes by their size.
+        shard_size: how large a file should be.
+        compression: None or "none", "gzip", "zlib", or "keep": as the input's files are.
+        name: how the files begin; None takes the folder's name.
+        on_error: what becomes of damaged records and of those that do not fit: "stop", "skip" (counted), or
+            "quarantine" (written to rejected.jsonl, with the reason).
+        workers: how many threads work at a time. The files do not depend on it.
+        overwrite: replace what is there.
+        resume: go on with a run that did not end.
+        on_progress: called from time to time with a `Progress`.
+
+    >>> import recordsmith as rs, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with rs.RecordWriter(f"{folder}/data.tfrecord") as writer:
+    ...     for n in range(10):
+    ...         writer.write_example({"n": n})
+    >>> copied = copy_dataset(f"{folder}/data.tfrecord", f"{folder}/small.tfrecord", where="n >= 4", take=3)
+    >>> copied.rows, copied.unmatched, copied.not_sampled
+    (3, 4, 3)
+    >>> [row["n"].item() for row in rs.open(f"{folder}/small.tfrecord")]
+    [4, 5, 6]
+    """
+    out = os.path.abspath(os.fspath(out))
+    single = _names_a_file(out)
+    _check(sample=sample, take=take, on_error=on_error, workers=workers, seed=seed, shards=shards)
+    if single:
+        _check_single(out, split=split, shards=shards, infer_schema=infer_schema)
+    if name is not None:
+        check_name(name)
+    divided = None if split is None else parse_splits(split)
+    if divided is None and (stratify or group is not None):
+        raise RecordsmithError(
+            "stratify and group are about how records are divided.", advice="Say how: split='train=0.8,test=0.2'."
+        )
+    inputs = find_inputs(paths, split=from_split, keep_splits=divided is None and not single)
+    changes = Changes(None if features is None else tuple(features), tuple(drop), dict(rename or {}), schema, cast=cast)
+    known = inputs.schema
+    if known is None and (changes.any or infer_schema or where is not None or stratify or group is not None):
+        known = _inferred(inputs, pictures=changes.any or infer_schema, damaged=on_error != "stop")
+    plan = plan_copy(
+        known,
+        changes,
+        declared=inputs.schema is not None,
+        all_declared=inputs.all_declared,
+        describe=infer_schema,
+        where=where,
+        stratify=stratify,
+        group=group,
+    )
+    options = CopyOptions(
+        out=out,
+        single=single,
+        name=_default_name(out) if name is None else name,
+        split=divided,
+        stratify=bool(stratify),
+        seed=seed,
+        shuffle=shuffle,
+        sample=sample,
+        take=take,
+        dedupe=dedupe,
+        shards=shards,
+        shard_bytes=parse_size(shard_size),
+        compression=_compression(compression, inputs, out if single else None),
+        cast=cast,
+        on_error=on_error,
+        workers=default_workers() if workers is None else workers,
+    )
+    described = {
+        "from_split": from_split,
+        "where": where,
+        "features": features if features is None else list(features),
+        "drop": list(drop),
+        "rename": dict(rename or {}),
+        "stratify": stratify,
+        "group": group,
+    }
+    return Copier(inputs, plan, options, described, on_progress).run(overwrite=overwrite, resume=resume)
+
+
+def _names_a_file(out: str) -> bool:
+    if os.path.isdir(out):
+        return False
+    return _ending(out) is not None
+
+
+def _ending(out: str) -> str | None:
+    """Return the ending of compression that a TFRecord file's name has; None if it is no such name."""
+    lowered = os.path.basename(out).lower()
+    for ending in _FILES:
+        if lowered.removesuffix(ending).endswith((".tfrecord", ".tfrecords", ".tfrec")) and lowered.endswith(ending):
+            return ending
+    return None
+
+
+def _compression(given: str | None, inputs: CopyInputs, file: str | None) -> str | None:
+    if file is not None:
+        ending = _ending(file) or ""
+        if given != "keep":
+            asked = writing_compression(given)
+            if ending and asked != _FILES[ending]:
+                raise RecordsmithError(
+                    "The name of the file and its compression disagree.",
+                    path=file,
+                    found=f"compression {asked}",
+                    expected=_FILES[ending],
+                )
+            return None if asked == "none" else asked
+        return _FILES[ending]
+    if given == "keep":
+        return inputs.compression()
+    checked = writing_compression(given)
+    return None if checked == "none" else checked
+
+
+def _inferred(inputs: CopyInputs, *, pictures: bool, damaged: bool) -> Schema:
+    if pictures and not damaged:
+        return infer_from_files(inputs.files)[0]
+    return schema_from_census(take_census(inputs.files, stop_at_damage=damaged), inputs.files)
+
+
+def _check(
+    *,
+    sample: float | None,
+    take: int | None,
+    on_error: str,
+    workers: int | None,
+    seed: int,
+    shards: int | None,
+) -> None:
+    if sample is not None and take is not None:
+        raise RecordsmithError("sample and take are two ways to copy less: choose one of them.")
+    if sample is not None and (isinstance(sample, bool) or not _is_amount(sample)):
+        raise RecordsmithError("sample is a share or a number of records.", found=repr(sample), expected="0.1, or 500")
+    if take is not None and (isinstance(take, bool) or not isinstance(take, int) or take < 1):
+        raise RecordsmithError("take is a number of records from 1 on.", found=repr(take))
+    if on_error not in _ON_ERROR:
+        raise RecordsmithError(
+            f"Unknown on_error.{did_you_mean(str(on_error), _ON_ERROR)}",
+            found=repr(on_error),
+            expected=list_names(_ON_ERROR),
+        )
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        raise RecordsmithError("workers is a number from 1 on.", found=repr(workers))
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        raise RecordsmithError("The seed is a whole number.", found=repr(seed))
+    if shards is not None and (isinstance(shards, bool) or not isinstance(shards, int) or not 0 < shards < 100_000):
+        raise RecordsmithError("shards is a number of files from 1 to 99999.", found=repr(shards))
+
+
+def _is_amount(sample: object) -> bool:
+    if isinstance(sample, float):
+        return 0 < sample <= 1
+    return isinstance(sample, int) and sample >= 1
+
+
+def _check_single(out: str, *, split: object, shards: int | None, infer_schema: bool) -> None:
+    for given, option in (
+        (split is not None, "split"),
+        (shards not in (None, 1), "shards"),
+        (infer_schema, "infer_schema"),
+    ):
+        if given:
+            raise RecordsmithError(
+                f"One file cannot have what {option} asks for.",
+                path=out,
+                advice="Give a folder: a name that does not end like a TFRecord file's.",
+            )
+
+
+def _default_name(out: str) -> str:
+    letters = [letter if letter.isalnum() and letter.isascii() else "_" for letter in os.path.basename(out)]
+    return "".join(letters).strip("_") or "dataset"

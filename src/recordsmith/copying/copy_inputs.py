@@ -1,0 +1,155 @@
+"""What is copied: the files in order, the split of each, and the schema that lies beside them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from recordsmith import _core
+from recordsmith.dataset import DatasetLayout, find_layout
+from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.errors import RecordsmithError, SchemaError, list_names
+from recordsmith.schema import Schema
+
+__all__ = ["CopyInputs", "find_inputs"]
+
+_WRITTEN_ANEW = ("features.json", "dataset_info.json", "rejected.jsonl", MANIFEST_NAME)
+_LONGEST_TEXT = 64 << 20
+
+PathLike = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class CopyInputs:
+    """The inputs of a copy.
+
+    Attributes:
+        files: the TFRecord files, in order.
+        split_of: the split of each file, in the same order; empty if they have none.
+        schema: the schema that lies beside them.
+        all_declared: every file has it; otherwise some have none of their own.
+        texts: what else lies beside the files and belongs to the dataset, such as a vocabulary.
+
+    >>> CopyInputs(("a.tfrecord",), (), None, True, {}).splits
+    ()
+    """
+
+    files: tuple[str, ...]
+    split_of: tuple[str, ...]
+    schema: Schema | None
+    all_declared: bool
+    texts: dict[str, str]
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The names of the splits, in the order of the files."""
+        return tuple(dict.fromkeys(self.split_of))
+
+    @property
+    def layout(self) -> DatasetLayout:
+        """The files as a source takes them."""
+        return DatasetLayout(self.files, {}, self.schema)
+
+    def compression(self) -> str | None:
+        """Return the compression that all files have, or None.
+
+        >>> CopyInputs((), (), None, True, {}).compression() is None
+        True
+        """
+        found = {_core.detect_compression(file) for file in self.files}
+        return found.pop() if len(found) == 1 and not found & {"none", "auto"} else None
+
+
+def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep_splits: bool) -> CopyInputs:
+    """Find the files that some paths stand for, each a file, a folder or a glob.
+
+    Args:
+        paths: one, or several that are put one behind the other.
+        split: only this split of them.
+        keep_splits: every file has to have a split, or none.
+
+    >>> import recordsmith as rs, tempfile
+    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+    >>> with rs.RecordWriter(path) as writer:
+    ...     writer.write(b"payload")
+    >>> find_inputs(path, split=None, keep_splits=True).files == (path,)
+    True
+    """
+    given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    if not given:
+        raise RecordsmithError("There is nothing to copy.", advice="Give at least one file, folder or glob.")
+    files: list[str] = []
+    splits: list[str | None] = []
+    schemas: list[tuple[str, Schema | None]] = []
+    texts: dict[str, str] = {}
+    for path in given:
+        layout = find_layout(path).select(split)
+        split_of = {file: name for name, names in layout.splits.items() for file in names}
+        files.extend(layout.files)
+        splits.extend(split_of.get(file) for file in layout.files)
+        schemas.append((os.fsdecode(path), layout.schema))
+        if layout.described_by is not None and len(given) == 1:
+            texts = _texts_beside(layout.described_by, layout.schema)
+    _refuse_twice(files)
+    declared = [(path, schema) for path, schema in schemas if schema is not None]
+    for path, other in declared[1:]:
+        if other != declared[0][1]:
+            raise SchemaError(
+                "The inputs have different schemas.",
+                path=path,
+                found=_difference(other, declared[0][1]),
+                expected=f"the schema of {declared[0][0]}",
+                advice="Copy one of them under the other's schema first (--schema), or give one for both.",
+            )
+    schema = declared[0][1] if declared else None
+    return CopyInputs(
+        tuple(files), _checked_splits(files, splits, keep=keep_splits), schema, len(declared) == len(schemas), texts
+    )
+
+
+def _checked_splits(files: list[str], splits: list[str | None], *, keep: bool) -> tuple[str, ...]:
+    found = tuple(name for name in splits if name is not None)
+    if not keep or not found:
+        return ()
+    if len(found) < len(files):
+        lacking = [os.path.basename(file) for file, name in zip(files, splits, strict=True) if name is None]
+        raise RecordsmithError(
+            "Some files belong to a split, and others do not.",
+            found=f"no split for {list_names(lacking, 4)}; {list_names(dict.fromkeys(found))} for others",
+            advice="Divide them anew with split= (--split train=0.8,test=0.2), or into one: --split train.",
+        )
+    return found
+
+
+def _texts_beside(description: str, schema: Schema | None) -> dict[str, str]:
+    """Return the texts that a manifest lists beside its shards, but for those that every copy writes for itself."""
+    if os.path.basename(description) != MANIFEST_NAME:
+        return {}
+    anew = {*_WRITTEN_ANEW, *(schema.tfds_label_files() if schema is not None else ())}
+    listed = load_manifest(description).get("made", {}).get("files", [])
+    texts = {}
+    for name in listed:
+        path = os.path.join(os.path.dirname(description), os.path.basename(name))
+        if name in anew or name != os.path.basename(name) or not os.path.isfile(path):
+            continue
+        if os.path.getsize(path) <= _LONGEST_TEXT:
+            with contextlib.suppress(UnicodeDecodeError), open(path, encoding="utf-8", newline="") as file:
+                texts[name] = file.read()
+    return texts
+
+
+def _refuse_twice(files: list[str]) -> None:
+    seen: set[str] = set()
+    for file in files:
+        real = os.path.realpath(file)
+        if real in seen:
+            raise RecordsmithError("A file is there twice.", path=file, advice="Give each file once.")
+        seen.add(real)
+
+
+def _difference(mine: Schema, theirs: Schema) -> str:
+    names = dict.fromkeys([*mine, *theirs])
+    differing = [name for name in names if dict(mine).get(name) != dict(theirs).get(name)]
+    return f"differences in {list_names(differing)}" if differing else "another order of the features"

@@ -1,0 +1,217 @@
+"""What is done to a chunk of records on the way: read, chosen by the condition, changed if that is asked for."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from recordsmith import _core
+from recordsmith.columns import ByteColumn
+from recordsmith.copying.copy_plan import CopyPlan
+from recordsmith.copying.frames import Frames, frames_of
+from recordsmith.errors import EncodeError, PipelineError, RecordsmithError
+from recordsmith.images import ImageError, Preparation, read_header
+from recordsmith.making.chunk_encoding import ChunkEncoder, Classes, EncodedChunk, Recipe
+from recordsmith.making.label_translation import label_translations
+from recordsmith.making.source import Chunk, Loaded, Reject
+from recordsmith.priorities import Uint64s
+from recordsmith.schema import Schema
+from recordsmith.schema.conversion import is_missing
+
+__all__ = ["CopyWork"]
+
+_LOSSLESS = ("png", "bmp")
+
+
+class CopyWork(ChunkEncoder):
+    """Copies chunks by one plan. Several threads may use one.
+
+    Args:
+        plan: what is done to each record.
+        split_of: the split that each file belongs to, where splits are kept.
+        cast: casts and pictures may lose information.
+        strict: the first record that cannot be copied is an error and not a reject.
+    """
+
+    def __init__(self, plan: CopyPlan, split_of: Mapping[str, str], *, cast: bool, strict: bool) -> None:
+        self._plan = plan
+        self._split_of = split_of
+        schema = plan.writing if plan.writing is not None else plan.schema or Schema({})
+        translations = label_translations(_renamed(plan), schema) if plan.writing is not None else {}
+        group = plan.renamed.get(plan.group, plan.group) if plan.group is not None else None
+        super().__init__(
+            Recipe(
+                schema,
+                label=plan.label,
+                stratum=plan.stratum,
+                group=group,
+                translations=translations,
+                cast=cast,
+                strict=strict,
+            )
+        )
+
+    def encode(self, chunk: Chunk) -> EncodedChunk:
+        """Copy the records of a chunk, in one way or the other."""
+        frames = frames_of(chunk)
+        source_rows = frames.rows + len(frames.rejects)
+        path = frames.path
+        frames, dropped = self._meeting_the_condition(frames)
+        encoded = self._verbatim(frames) if self._plan.writing is None else super().encode(self._changed(frames))
+        if self._recipe.strict and encoded.rejects:
+            raise _damaged(encoded.rejects[0])
+        encoded.source_rows, encoded.source_bytes, encoded.dropped = source_rows, chunk.source_bytes, dropped
+        encoded.left_out = ()  # the plan knows them better
+        if path in self._split_of:
+            encoded.strata = Classes([self._split_of[path]], np.zeros(encoded.rows, np.int32))
+        return encoded
+
+    def _meeting_the_condition(self, frames: Frames) -> tuple[Frames, int]:
+        plan = self._plan
+        if plan.where is None or plan.where_schema is None:
+            return frames, 0
+        frames, columns = frames.fitting(plan.where_schema)
+        try:
+            mask = plan.where.mask(columns, frames.rows)
+        except PipelineError as error:
+            if error.row is not None:
+                error.path, error.record, error.row = frames.path, frames.numbers[error.row], None
+            raise
+        return frames.chosen(mask), int(len(mask) - mask.sum())
+
+    def _verbatim(self, frames: Frames) -> EncodedChunk:
+        plan = self._plan
+        if plan.check is not None:
+            frames, _ = frames.fitting(plan.check)
+        needed = {name: None for name in (plan.label, plan.stratum) if name is not None}
+        if needed:
+            frames, _ = frames.fitting(self._schema.select(needed))
+        frames, groups = self._grouped(frames)
+        encoded = EncodedChunk(
+            frames=frames.data,
+            offsets=frames.offsets,
+            digests=_core.digest_frames(frames.data, frames.offsets, []),
+            classes=self._classes(plan.label, frames.data, frames.offsets),
+            strata=Classes.none(frames.rows),
+            groups=groups,
+            rejects=frames.rejects,
+            source_rows=0,
+            source_bytes=0,
+        )
+        if plan.stratum is not None:
+            encoded.strata = self._classes(plan.stratum, frames.data, frames.offsets)
+        return encoded
+
+    def _grouped(self, frames: Frames) -> tuple[Frames, Uint64s | None]:
+        plan = self._plan
+        if plan.group is None or plan.group_schema is None:
+            return frames, None
+        frames, columns = frames.fitting(plan.group_schema)
+        feature, column = plan.group_schema[plan.group], columns[plan.group]
+        values = [feature.row(column, row) for row in range(frames.rows)]
+        there = np.array([not _no_group(value) for value in values], np.bool_)
+        for row in np.flatnonzero(~there).tolist():
+            reason = f"The record's {plan.group!r}, by which records are grouped, is missing."
+            frames.rejects.append(Reject(frames.of(row), frames.numbers[row], plan.group, reason))
+        keys = [_group_key(value) for value, kept in zip(values, there.tolist(), strict=True) if kept]
+        return frames.chosen(there), np.array(keys, np.uint64)
+
+    def _changed(self, frames: Frames) -> Chunk:
+        """Decode what is to be encoded anew, with new names and with pictures as the schema wants them."""
+        plan = self._plan
+        assert plan.reading is not None  # noqa: S101 - for the type checker: there is one with every `writing`
+        group_column: dict[str, Any] = {}
+        reading = plan.reading
+        if plan.group is not None and plan.group_schema is not None and plan.group not in reading:
+            frames, group_column = frames.fitting(plan.group_schema)
+        frames, columns = frames.fitting(reading)
+        if group_column and len(next(iter(group_column.values()))) != frames.rows:
+            frames, group_column = frames.fitting(plan.group_schema or reading)
+        for name, preparation in plan.pictures.items():
+            columns[name] = _prepared(columns[name], preparation, frames, name, cast=self._recipe.cast)
+        bad = {row for name in plan.pictures for row, value in enumerate(columns[name]) if value is _BAD}
+        if bad:
+            there = np.array([row not in bad for row in range(frames.rows)], np.bool_)
+            kept = frames.chosen(there)
+            pictures = {name: [one for one in columns[name] if one is not _BAD] for name in plan.pictures}
+            for name in plan.pictures:  # another picture of a row that is left out goes with it
+                pictures[name] = [one for one, stays in zip(columns[name], there.tolist(), strict=True) if stays]
+            columns = {**kept.decoded(reading), **pictures}
+            group_column = kept.decoded(plan.group_schema) if group_column and plan.group_schema else {}
+            frames = kept
+        renamed = {plan.renamed.get(name, name): column for name, column in {**columns, **group_column}.items()}
+        return _ReadChunk(Loaded(renamed, frames.rows, frames, frames.rejects))
+
+
+@dataclass(slots=True)
+class _ReadChunk(Chunk):
+    """Rows that were read already."""
+
+    loaded: Loaded
+
+    def load(self) -> Loaded:
+        return self.loaded
+
+
+_BAD: Any = object()
+
+
+def _prepared(
+    column: ByteColumn, preparation: Preparation, frames: Frames, name: str, *, cast: bool
+) -> list[bytes | None]:
+    """Return pictures as a schema wants them; those that cannot become so are marked and refused."""
+    found: list[bytes | None] = []
+    for row, data in enumerate(column.to_list()):
+        if data is None:
+            found.append(None)
+            continue
+        try:
+            found.append(_one_picture(data, preparation, cast=cast))
+        except (ImageError, EncodeError) as error:
+            reason = error.problem if isinstance(error, RecordsmithError) else str(error)
+            frames.rejects.append(Reject(frames.of(row), frames.numbers[row], name, reason))
+            found.append(_BAD)
+    return found
+
+
+def _one_picture(data: bytes, preparation: Preparation, *, cast: bool) -> bytes:
+    header = read_header(data)
+    if header is not None and not cast and not preparation.keeps(header):
+        same_size = preparation.size in (None, (header.height, header.width))
+        same_channels = preparation.channels in (None, header.channels)
+        if not (same_size and same_channels and preparation.encoding in _LOSSLESS):
+            raise EncodeError(
+                f"The {header.title} would lose information by being encoded anew. Allow it with cast=True (--cast)."
+            )
+    return preparation.prepare(data)
+
+
+def _renamed(plan: CopyPlan) -> Schema:
+    reading = plan.reading or Schema({})
+    return Schema({plan.renamed.get(name, name): feature for name, feature in reading.items()})
+
+
+def _no_group(value: Any) -> bool:
+    return is_missing(value) or (isinstance(value, (float, np.floating)) and value != value)  # noqa: PLR0124 - NaN
+
+
+def _group_key(value: Any) -> int:
+    if isinstance(value, (int, np.integer)):
+        return int(value) & (2**64 - 1)
+    text = value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
+
+
+def _damaged(reject: Reject) -> RecordsmithError:
+    return RecordsmithError(
+        reject.reason,
+        path=reject.source,
+        feature=reject.feature,
+        found=reject.value,
+        advice="Leave such records out, with a count of them, by on_error='skip' (--on-error skip); damaged files can "
+        "be mended with `recordsmith repair`.",
+    )

@@ -1,0 +1,136 @@
+"""Records as they lie in the files, a chunk at a time: whole frames, which are checked and not decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith import _core
+from recordsmith.errors import RecordsmithError
+from recordsmith.index import FRAMING_BYTES
+from recordsmith.making.source import Chunk, Reject
+from recordsmith.making.sources.table_files import opened
+from recordsmith.making.sources.tfrecord_files import CarriedChunk, IndexedChunk
+from recordsmith.priorities import Uint64s
+from recordsmith.schema import Schema
+from recordsmith.schema.native import compile_plan
+
+__all__ = ["Frames", "frames_of"]
+
+
+@dataclass(slots=True)
+class Frames:
+    """Some records of one file.
+
+    Attributes:
+        path: the file.
+        data: the frames, one behind the other.
+        offsets: where each begins, and last where the last one ends.
+        numbers: which records of the file they are.
+        rejects: records that could not be read.
+    """
+
+    path: str
+    data: npt.NDArray[np.uint8]
+    offsets: Uint64s
+    numbers: Sequence[int]
+    rejects: list[Reject] = field(default_factory=list)
+
+    @property
+    def rows(self) -> int:
+        """How many records there are."""
+        return len(self.offsets) - 1
+
+    def of(self, row: int) -> str:
+        """Say where a row came from, such as "data.tfrecord, record 17"."""
+        return f"{self.path}, record {self.numbers[row]}"
+
+    def chosen(self, mask: npt.NDArray[np.bool_]) -> Frames:
+        """Return the records for which a mask holds."""
+        if mask.all():
+            return self
+        places = np.flatnonzero(mask)
+        sink = _core.RecordSink()
+        sink.append_chosen(self.data, self.offsets, places)
+        numbers = tuple(self.numbers[place] for place in places.tolist())
+        return Frames(self.path, *sink.take(), numbers, self.rejects)
+
+    def decoded(self, schema: Schema) -> dict[str, Any]:
+        """Decode some features of all records."""
+        return schema.assemble(_core.decode_frames(compile_plan(schema), self.data, self.offsets))
+
+    def fitting(self, schema: Schema) -> tuple[Frames, dict[str, Any]]:
+        """Decode some features, and refuse the records that do not have them as the schema says."""
+        try:
+            return self, self.decoded(schema)
+        except RecordsmithError:
+            pass
+        sound = np.ones(self.rows, np.bool_)
+        plan = compile_plan(schema)
+        for row in range(self.rows):
+            one = np.ascontiguousarray(self.offsets[row : row + 2])
+            try:
+                schema.assemble(_core.decode_frames(plan, self.data, one))
+            except RecordsmithError as error:
+                sound[row] = False
+                self.rejects.append(reject_of(self.of(row), self.numbers[row], error))
+        kept = self.chosen(sound)
+        return kept, kept.decoded(schema)
+
+
+def frames_of(chunk: Chunk) -> Frames:
+    """Read a chunk of TFRecords; checksums are held against the data, and what is damaged is refused.
+
+    >>> import recordsmith as rs, tempfile
+    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+    >>> with rs.RecordWriter(path) as writer:
+    ...     writer.write(b"payload")
+    >>> chunk, = rs.sources.tfrecords(path, schema=Schema({})).chunks()
+    >>> frames_of(chunk).of(0) == f"{path}, record 0"
+    True
+    """
+    if isinstance(chunk, CarriedChunk):
+        sink = _core.RecordSink()
+        for payload in chunk.payloads:
+            sink.append(payload)
+        return Frames(chunk.path, *sink.take(), chunk.numbers, list(chunk.rejects))
+    if not isinstance(chunk, IndexedChunk):
+        raise TypeError(f"not a chunk of TFRecords: {type(chunk).__name__}")
+    path = chunk.file.path
+    with opened(chunk.file):  # it must still be the file that was indexed
+        files = _core.FileSet([path])
+    count = len(chunk.offsets) - 1
+    lengths = np.diff(chunk.offsets) - np.uint64(FRAMING_BYTES)
+    starts, file_numbers = np.ascontiguousarray(chunk.offsets[:-1]), np.zeros(count, np.uint32)
+    in_file = np.arange(chunk.first, chunk.first + count, dtype=np.uint64)
+    numbers = range(chunk.first, chunk.first + count)
+    try:
+        data = files.frames(file_numbers, starts, lengths, in_file, verify=True)
+        return Frames(path, data, chunk.offsets - chunk.offsets[0], numbers)
+    except RecordsmithError:
+        pass
+    sink, kept, rejects = _core.RecordSink(), [], []
+    for row, number in enumerate(numbers):
+        one = slice(row, row + 1)
+        try:
+            (payload,) = files.read(file_numbers[one], starts[one], lengths[one], in_file[one], True)
+        except RecordsmithError as error:
+            rejects.append(reject_of(f"{path}, record {number}", number, error))
+            continue
+        sink.append(payload)
+        kept.append(number)
+    return Frames(path, *sink.take(), kept, rejects)
+
+
+def reject_of(place: str, number: int, error: RecordsmithError) -> Reject:
+    """Put into words why a record is refused.
+
+    >>> reject_of("a.tfrecord, record 3", 3, RecordsmithError("It is damaged.", found="zeros")).reason
+    'It is damaged. Found: zeros.'
+    """
+    found = "" if error.found is None else f" Found: {error.found}."
+    return Reject(place, number, error.feature, f"{error.problem}{found}")

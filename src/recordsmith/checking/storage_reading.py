@@ -44,7 +44,8 @@ class RawPixels:
 def float_pixels(feature: FeatureFacts) -> str | None:
     """Say why the floats of a feature are probably pixels of eight bits; None where they are not.
 
-    That is: 64 or more values a record, and either whole numbers of 0..255 or at most 256 different values in 0..1.
+    That is: 64 or more values a record, and either whole numbers of 0..255, or at most 256 different values although
+    there are 20 times as many in all.
 
     >>> float_pixels(FeatureFacts("x", False, 1, 0)) is None
     True
@@ -52,13 +53,12 @@ def float_pixels(feature: FeatureFacts) -> str | None:
     numbers = feature.numbers
     if feature.kind != "float" or numbers is None or numbers.min is None or numbers.max is None:
         return None
-    if values_per_record(feature) < _FEWEST_PIXELS or numbers.min < 0 or numbers.nan:
+    if values_per_record(feature) < _FEWEST_PIXELS or numbers.nan or feature.distinct <= 16:
         return None
-    if numbers.integral and 16 < numbers.max <= 255 and feature.distinct > 16:
+    if numbers.integral and numbers.min >= 0 and 16 < numbers.max <= 255:
         return "whole numbers of 0..255"
-    if not numbers.integral and numbers.max <= 1 and 16 < feature.distinct <= 256 and feature.distinct_exact:
-        return "at most 256 different values of 0..1"
-    return None
+    few = feature.distinct_exact and feature.distinct <= 256 and numbers.count >= 20 * feature.distinct
+    return f"only {feature.distinct} different values" if few and not numbers.integral else None
 
 
 def raw_pixels(facts: DatasetFacts, feature: FeatureFacts) -> RawPixels | None:

@@ -19,7 +19,14 @@ Examples:
 
 @click.command(short_help="Explain a rule of check and doctor, or list them all.", epilog=_EXAMPLES)
 @click.argument("code", metavar="[CODE|NAME]", required=False)
-@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="json: for programs.",
+)
 def rule(*, code: str | None, style: str) -> None:
     """Explain one rule: what it finds, why that matters, an example, and what to do. Without a rule, list them all."""
     from recordsmith.cli.consoles import output_console, print_to

@@ -62,9 +62,9 @@ def raw_pixels_stored(facts: DatasetFacts) -> Iterator[Finding]:
 def pixels_as_numbers(facts: DatasetFacts) -> Iterator[Finding]:
     """Pixels of eight bits are stored as a list of floats or integers.
 
-    Floats: 64 or more values a record, and either whole numbers of 0..255 or at most 256 different values in 0..1.
-    Integers: the same of 0..255 in a feature that is named like a picture. An info where the files are compressed,
-    which gets back much of it.
+    Floats: 64 or more values a record, and either whole numbers of 0..255, or between 17 and 256 different values
+    although there are 20 times as many in all. Integers: 64 or more of 0..255 a record in a feature that is named like a
+    picture. An info where the files are compressed, which gets back much of it.
 
     Why it matters:
         Each value takes 4 bytes as a float, and up to 2 as an integer, where 1 is enough; an encoded image takes a

@@ -133,8 +133,11 @@ def _categories(facts: DatasetFacts) -> dict[str, dict[str, int]]:
         if not all(_is_number(name) for name in counts):
             found[label.feature] = counts
     for feature in facts.features:
-        if feature.name not in found and feature.strings is not None and is_category(facts, feature):
-            found[feature.name] = _frequent_texts(feature)
+        readable = feature.strings is not None and feature.strings.encoding in ("ascii", "utf-8")
+        if feature.name not in found and readable and is_category(facts, feature):
+            texts = _frequent_texts(feature)
+            if all("".join(text.split()).isprintable() for text in texts):  # others are bytes that happen to be UTF-8
+                found[feature.name] = texts
     return found
 
 

@@ -231,7 +231,7 @@ def normalised_twice(facts: DatasetFacts) -> Iterator[Finding]:
 def integers_as_floats(facts: DatasetFacts) -> Iterator[Finding]:
     """A float feature holds whole numbers only.
 
-    Looked for where there are at least 10 values and more than two different ones (flags of 0.0 and 1.0 are usual). A
+    Looked for where there are at least 10 records and more than two different ones (flags of 0.0 and 1.0 are usual). A
     warning where the numbers go beyond 2**24 (16,777,216): from there on float32 does not have every whole number, so
     that two ids may have become one.
 
@@ -250,7 +250,7 @@ def integers_as_floats(facts: DatasetFacts) -> Iterator[Finding]:
         if feature.kind == "float"
         and feature.numbers is not None
         and feature.numbers.integral
-        and feature.numbers.count >= 10
+        and feature.records >= 10
         and feature.distinct > 2
         and float_pixels(feature) is None
     ]

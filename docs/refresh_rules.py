@@ -1,0 +1,54 @@
+"""Write docs/rules/ from the rules' own texts: `python docs/refresh_rules.py`. A test fails when they are old."""
+# ruff: noqa: INP001 - a script
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from recordsmith.view.rule_text import FAMILIES, every_rule, rule_markdown
+
+FOLDER = Path(__file__).resolve().parent / "rules"
+HEAD = """# Rules
+
+What `recordsmith check` and `recordsmith doctor` look for. Each rule has a code, which is never used for another one,
+and a name; both can be given to `--select` and `--ignore`, and so can the beginning of a code. `recordsmith rule CODE`
+prints what stands here.
+
+An **error** means that training on this fails or is wrong, a **warning** that it is probably not what was meant, and an
+**info** that it is worth knowing. Some rules give less than the severity shown here in cases that their text names.
+"""
+NOTE = "<!-- written by docs/refresh_rules.py from the rules' docstrings -->"
+
+
+def pages() -> dict[str, str]:
+    """Return the text of each page, by its name."""
+    rules = list(every_rule())
+    found = {}
+    index = [NOTE, "", HEAD]
+    for letter, title in FAMILIES.items():
+        family = [rule for rule in rules if rule.code.startswith(letter)]
+        if not family:
+            continue
+        name, _, about = title.partition(": ")
+        page = f"{name.replace(' ', '-')}.md"
+        heading = f"{letter}: {name}" + (f", {about}" if about else "")
+        index += [f"## [{heading}]({page})", "", "| code | name | severity | what it finds |", "|---|---|---|---|"]
+        index += [
+            f"| [{rule.code}]({page}#{rule.code.lower()}-{rule.name}) | {rule.name} | {rule.severity.value} "
+            f"| {rule.text.summary} |"
+            for rule in family
+        ]
+        index.append("")
+        found[page] = "\n".join([NOTE, "", f"# {heading}", "", *(rule_markdown(rule) for rule in family)])
+    found["index.md"] = "\n".join(index)
+    return found
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    wanted = pages()
+    for old in FOLDER.glob("*.md"):
+        if old.name not in wanted:
+            old.unlink()
+    for name, text in wanted.items():
+        (FOLDER / name).write_text(text)

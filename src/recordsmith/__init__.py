@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from recordsmith.checking.check import check
     from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, SparseColumn
     from recordsmith.dataset import infer_schema
+    from recordsmith.doctor.lint.lint import lint
     from recordsmith.errors import (
         CompressionError,
         CorruptRecordError,
@@ -92,6 +93,7 @@ _SOURCES = {
     "encode_sequence_example": "example",
     "finish": "making:finish",
     "infer_schema": "dataset",
+    "lint": "doctor.lint.lint",
     "make": "making.maker",
     "open": "loader:open_dataset",
     "sources": "making:sources",
@@ -127,6 +129,7 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
     "SparseColumn",
     "PackedColumn",
     "check",
+    "lint",
     "RecordReader",
     "RecordWriter",
     "decode_example",

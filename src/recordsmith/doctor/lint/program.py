@@ -1,0 +1,244 @@
+"""What the rules look at: a module that was followed from top to bottom."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from recordsmith.doctor.lint.edits import Edit, apply_edits, call_span
+from recordsmith.doctor.lint.parse_specs import ParseSpec, parse_specs
+from recordsmith.doctor.lint.pipelines import Pipeline, Stage, Use
+from recordsmith.doctor.lint.project import ProjectInterpreter
+from recordsmith.doctor.lint.source_files import SourceFile
+from recordsmith.doctor.lint.values import Call, Value
+from recordsmith.doctor.lint.written_features import WrittenExample, written_examples
+from recordsmith.facts.dataset_facts import DatasetFacts
+from recordsmith.findings import Finding, Location, Rule, Severity
+
+__all__ = ["Program", "analyse"]
+
+_FAR = 12  # lines between two edits past which they are not shown in one piece
+_TRAINING_NAME = re.compile(r"(^|_)(train|training|trn)", re.IGNORECASE)
+_TESTING_NAME = re.compile(r"(^|_)(val|valid|validation|test|testing|eval|evaluation|dev|holdout|infer)", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Program:
+    r"""A module as the rules see it.
+
+    Attributes:
+        source: the file.
+        calls: every call of a library that was met, in order; the same place counts once for each way that leads there.
+        items: every `base[index]` that was met.
+        pipelines: every dataset, at each of its stages.
+        uses: what datasets are used for.
+        managed: ids of the nodes of calls that a with-statement closes.
+        examples: what the program writes.
+        elsewhere: what other modules of the project write.
+        data: what is known of the data that it reads; None without.
+        fixes: the edits that mend a finding for certain, by the finding's identity.
+
+    >>> text = "import tensorflow as tf\nds = tf.data.TFRecordDataset('x').batch(8)"
+    >>> program = analyse(SourceFile.parse("a.py", text))
+    >>> [stage.name for stage in program.finished[0].stages]
+    ['batch']
+    """
+
+    source: SourceFile
+    calls: list[Call]
+    items: list[Value]
+    pipelines: list[Pipeline]
+    uses: list[Use]
+    managed: set[int]
+    examples: list[WrittenExample]
+    elsewhere: list[WrittenExample] = field(default_factory=list)
+    data: DatasetFacts | None = None
+    fixes: dict[int, tuple[SourceFile, tuple[Edit, ...]]] = field(default_factory=dict)
+
+    # --- datasets -------------------------------------------------------------------------------------------------
+
+    @property
+    def finished(self) -> list[Pipeline]:
+        """The datasets as the program uses them, or leaves them where it does nothing more with them."""
+        used = {id(use.pipeline): use.pipeline for use in self.uses if not _is_preview(use.pipeline)}
+        left = {id(one): one for one in self.pipelines if not one.extended and not _is_preview(one)}
+        return list({**used, **left}.values())
+
+    def roles(self, pipeline: Pipeline) -> set[str]:
+        """What a dataset is used for, as far as the program shows it."""
+        found = set()
+        for use in self.uses:
+            if use.pipeline is pipeline or _is_made_of(use.pipeline, pipeline):
+                found.add(use.role)
+        return found
+
+    def trained_on(self) -> Iterator[tuple[ast.AST, list[Pipeline]]]:
+        """The places that train, each with the datasets that it may be given there."""
+        places: dict[int, tuple[ast.AST, list[Pipeline]]] = {}
+        for use in self.uses:
+            if use.role == "training":
+                places.setdefault(id(use.node), (use.node, []))[1].append(use.pipeline)
+        yield from places.values()
+
+    def is_for_training(self, pipeline: Pipeline) -> bool:
+        """It is trained on; or nothing shows what it is for, and its name says training."""
+        roles = self.roles(pipeline)
+        if "training" in roles:
+            return True
+        return not roles & {"validation", "prediction"} and self.named(pipeline) == "training"
+
+    def is_for_testing(self, pipeline: Pipeline) -> bool:
+        """It is validated, tested or predicted on, and not trained on; or nothing shows it, and its name says so."""
+        roles = self.roles(pipeline)
+        if roles & {"validation", "prediction"}:
+            return "training" not in roles
+        return "training" not in roles and self.named(pipeline) == "testing"
+
+    @staticmethod
+    def named(pipeline: Pipeline) -> str | None:
+        """What its names, or those of the functions that made it, say: "training", "testing" or nothing. Weak."""
+        within = [] if pipeline.stage is None else list(reversed(pipeline.stage.call.within))
+        for name in (*pipeline.all_names, *within):
+            if _TESTING_NAME.search(name):
+                return "testing"
+            if _TRAINING_NAME.search(name):
+                return "training"
+        return None
+
+    # --- what is read and written ------------------------------------------------------------------------------------
+
+    @property
+    def parse_specs(self) -> list[ParseSpec]:
+        """What it asks parsers for."""
+        return list(parse_specs(self.calls))
+
+    @property
+    def written(self) -> list[WrittenExample]:
+        """What it writes; if it writes nothing, what the other modules of the project do."""
+        return self.examples or self.elsewhere
+
+    # --- findings ---------------------------------------------------------------------------------------------------
+
+    def finding(  # noqa: PLR0913 - a finding has that many parts, each with its name
+        self,
+        rule: Rule[Any],
+        node: ast.AST,
+        message: str,
+        *,
+        advice: str = "",
+        edits: Sequence[Edit] | None = None,
+        corrected: str | None = None,
+        certain: bool = False,
+        severity: Severity | None = None,
+        evidence: dict[str, Any] | None = None,
+        feature: str | None = None,
+        count: int = 1,
+    ) -> Finding:
+        """Make a finding about a piece of source; of a method call, from the method's name on.
+
+        Args:
+            rule: whose finding it is.
+            node: what it is about.
+            message: what is wrong.
+            advice: what to do; without it, the rule's own.
+            edits: how the source would be right; shown as the corrected lines.
+            corrected: the corrected lines, where edits cannot say it.
+            certain: the edits may be made without asking.
+            severity: other than the rule's.
+            evidence: the facts behind it.
+            feature: the feature that it is about.
+            count: how often it occurs.
+        """
+        source: SourceFile = getattr(node, "source", self.source)
+        begin, end = call_span(source, node) if isinstance(node, ast.Call) else source.span(_without_body(node))
+        if edits and not _are_far(source, edits, begin, end):
+            begin, end = min(begin, *(edit.begin for edit in edits)), max(end, *(edit.end for edit in edits))
+        first, last = source.whole_lines(begin, end)
+        if edits and corrected is None and all(first <= edit.begin and edit.end <= last for edit in edits):
+            inside = [Edit(edit.begin - first, edit.end - first, edit.text) for edit in edits]
+            corrected = apply_edits(source.text[first:last], inside)
+        place = source.location(begin, end)
+        if feature is not None:
+            parts = {**place.to_json(), "feature": feature}
+            place = Location(**parts)
+        made = rule.finding(
+            message,
+            location=place,
+            advice=advice,
+            count=count,
+            evidence=evidence,
+            quoted=source.text[first:last],
+            corrected=corrected,
+            severity=severity,
+        )
+        if edits and certain:
+            self.fixes[id(made)] = (source, tuple(edits))
+        return made
+
+    def text(self, node: ast.AST) -> str:
+        """The source of a node as it stands."""
+        source: SourceFile = getattr(node, "source", self.source)
+        return source.segment(node)
+
+    def name_of(self, pipeline: Pipeline) -> str:
+        """What to call a dataset in a message."""
+        names = pipeline.all_names
+        return f"`{names[0]}`" if names else "this dataset"
+
+    def source_of(self, stage: Stage) -> SourceFile:
+        """The file that a stage stands in."""
+        source: SourceFile = getattr(stage.expression, "source", self.source)
+        return source
+
+    def alias(self, path: str) -> str:
+        """How this program spells a thing of TensorFlow, as `tf.data.AUTOTUNE`."""
+        for statement in ast.walk(self.source.tree):
+            if isinstance(statement, ast.Import):
+                for name in statement.names:
+                    if name.name in ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2"):
+                        return path.replace("tensorflow", name.asname or name.name, 1)
+        return path.replace("tensorflow", "tf", 1)
+
+
+def analyse(source: SourceFile, *, folder: str | None = None, data: DatasetFacts | None = None) -> Program:
+    """Follow a module; `folder` is where the modules lie that it may import."""
+    interpreter = ProjectInterpreter(folder)
+    interpreter.run(source.tree)
+    return Program(
+        source,
+        interpreter.calls,
+        interpreter.items,
+        interpreter.pipelines,
+        interpreter.uses,
+        interpreter.managed,
+        list(written_examples(interpreter.calls)),
+        data=data,
+    )
+
+
+def _without_body(node: ast.AST) -> ast.AST:
+    """A loop or a function is quoted by its head."""
+    return node.iter if isinstance(node, ast.For | ast.AsyncFor) else node
+
+
+def _are_far(source: SourceFile, edits: Sequence[Edit], begin: int, end: int) -> bool:
+    first = min(begin, *(edit.begin for edit in edits))
+    last = max(end, *(edit.end for edit in edits))
+    return source.text.count("\n", first, last) > _FAR
+
+
+def _is_made_of(whole: Pipeline, part: Pipeline) -> bool:
+    """Whether one dataset grew out of another, or was zipped or mixed from it."""
+    return any(one is part for origin in whole.origins() for one in origin.ancestors())
+
+
+def _is_preview(pipeline: Pipeline) -> bool:
+    """A `take(3)` beside which the dataset itself goes on: somebody looks at a few elements."""
+    stage = pipeline.stage
+    if stage is None or stage.name != "take" or pipeline.parent is None:
+        return False
+    count = stage.constant(0, "count")
+    return isinstance(count, int) and count <= 16 and not pipeline.names

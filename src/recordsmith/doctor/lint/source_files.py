@@ -1,0 +1,199 @@
+"""Source code: Python files, notebooks, and folders of both."""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import io
+import json
+import os
+import re
+import tokenize
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from recordsmith.errors import RecordsmithError
+from recordsmith.findings import Location
+
+__all__ = ["SourceFile", "read_source", "source_files"]
+
+_SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages", "build", "dist", "venv", "env"}
+_MAGIC = re.compile(r"^(\s*)(?:[!%].*|\S*\?{1,2}\s*$|[\w, ]+=\s*[!%].*)")
+_CELL_MAGIC = re.compile(r"^\s*%%(\w+)")
+_PYTHON_CELLS = {"time", "timeit", "capture", "prun", "writefile_no"}
+
+
+@dataclass(slots=True)
+class SourceFile:
+    r"""One module: its text, the tree of it, and for a notebook which line of it is which line of which cell.
+
+    Attributes:
+        path: what it is called in findings.
+        text: the source; of a notebook all code cells, one behind the other.
+        tree: the tree; each node has its file as `source` and what it stands in as `parent`.
+        cells: for each line the cell and the line there, counted from 1; empty for a plain file.
+
+    >>> source = SourceFile.parse("train.py", "x = 1\ny = 2\n")
+    >>> source.location(*source.span(source.tree.body[1])).line
+    2
+    """
+
+    path: str
+    text: str
+    tree: ast.Module
+    cells: list[tuple[int, int]] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+
+    @classmethod
+    def parse(cls, path: str, text: str, cells: list[tuple[int, int]] | None = None) -> SourceFile:
+        """Make one of a text; a text that is not Python is refused with the place."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # invalid escapes of somebody else's program
+                tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            line = getattr(error, "lineno", None)
+            place = "" if line is None else f" in line {line}"
+            raise RecordsmithError(
+                f"This is not Python 3{place}: {getattr(error, 'msg', error)}.",
+                path=path,
+                found=(getattr(error, "text", None) or "").strip() or None,
+                advice="Correct it, or leave the file out.",
+            ) from None
+        made = cls(path, text, tree, cells or [], text.splitlines())
+        for node in ast.walk(tree):
+            node.source = made  # type: ignore[attr-defined]
+            for child in ast.iter_child_nodes(node):
+                child.parent = node  # type: ignore[attr-defined]
+        return made
+
+    def location(self, begin: int, end: int) -> Location:
+        """Return the place of a stretch of the text; lines and columns count from 1, columns in characters."""
+        starts = self._starts()
+        line = bisect.bisect_right(starts, begin) - 1
+        end_line = bisect.bisect_right(starts, max(end - 1, begin)) - 1
+        column, end_column = begin - starts[line] + 1, end - starts[end_line] + 1
+        cell, shift = (None, 1)
+        if self.cells:
+            cell, line_in_cell = self.cells[line]
+            shift = line_in_cell - line
+        return Location(
+            path=self.path,
+            line=line + shift,
+            column=column,
+            end_line=end_line + shift,
+            end_column=end_column,
+            cell=cell,
+        )
+
+    def whole_lines(self, begin: int, end: int) -> tuple[int, int]:
+        """Return where the lines of a stretch begin and end, without the last line's end."""
+        first = self.text.rfind("\n", 0, begin) + 1
+        last = self.text.find("\n", max(end - 1, begin))
+        return first, len(self.text) if last < 0 else last
+
+    def _column(self, line: int, offset: int) -> int:
+        return len(self.lines[line - 1].encode()[:offset].decode(errors="ignore"))
+
+    def span(self, node: ast.AST) -> tuple[int, int]:
+        """Return where a node begins and ends in the text, in characters."""
+        starts = self._starts()
+        begin = starts[node.lineno - 1] + self._column(node.lineno, node.col_offset)  # type: ignore[attr-defined]
+        end = starts[node.end_lineno - 1] + self._column(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+        return begin, end
+
+    def _starts(self) -> list[int]:
+        starts = [0]
+        for line in self.text.splitlines(keepends=True):
+            starts.append(starts[-1] + len(line))
+        return starts
+
+    def segment(self, node: ast.AST) -> str:
+        """Return the source of a node as it stands."""
+        begin, end = self.span(node)
+        return self.text[begin:end]
+
+    def comments(self) -> dict[int, str]:
+        """Return the comments by their lines."""
+        found: dict[int, str] = {}
+        try:
+            for token in tokenize.generate_tokens(io.StringIO(self.text).readline):
+                if token.type == tokenize.COMMENT:
+                    found[token.start[0]] = token.string
+        except (tokenize.TokenError, SyntaxError):
+            pass
+        return found
+
+
+def read_source(path: str) -> SourceFile:
+    """Read a Python file or a notebook."""
+    try:
+        if path.endswith(".ipynb"):
+            return _notebook(path)
+        with tokenize.open(path) as file:
+            text = file.read()
+    except (UnicodeDecodeError, SyntaxError) as error:
+        raise RecordsmithError("This is not Python source.", path=path, found=str(error)) from None
+    return SourceFile.parse(path, _without_magic(text))
+
+
+def source_files(path: str) -> Iterator[str]:
+    """Yield the Python files and notebooks at a path: itself, or those below a folder, in order."""
+    if not os.path.isdir(path):
+        yield path
+        return
+    for folder, folders, files in os.walk(path):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS and not name.startswith("."))
+        for name in sorted(files):
+            if name.endswith((".py", ".ipynb")):
+                yield os.path.join(folder, name)
+
+
+def _notebook(path: str) -> SourceFile:
+    with open(path, encoding="utf-8") as file:
+        try:
+            document: Any = json.load(file)
+            found = document.get("cells") or document["worksheets"][0]["cells"]
+        except (ValueError, KeyError, IndexError, AttributeError) as error:
+            raise RecordsmithError("This is no notebook.", path=path, found=str(error)) from None
+    lines: list[str] = []
+    places: list[tuple[int, int]] = []
+    for number, cell in enumerate(found, 1):
+        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+            continue
+        source = cell.get("source", cell.get("input", ""))
+        text = _plain_cell("".join(source) if isinstance(source, list) else str(source))
+        rows = text.splitlines()
+        lines += rows
+        places += [(number, row) for row in range(1, len(rows) + 1)]
+    return SourceFile.parse(path, "\n".join(lines) + "\n" if lines else "", places)
+
+
+def _plain_cell(text: str) -> str:
+    """A cell without what only IPython understands; a cell that is not Python at all becomes empty lines."""
+    magic = _CELL_MAGIC.match(text)
+    rows = text.splitlines()
+    if magic:
+        rest = rows[1:] if magic[1] in _PYTHON_CELLS else [""] * (len(rows) - 1)
+        rows = ["", *rest]
+    text = _without_magic("\n".join(rows))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except (SyntaxError, ValueError):
+        return "\n" * (len(rows) - 1)  # one broken cell is no reason to say nothing about the others
+    return text
+
+
+def _without_magic(text: str) -> str:
+    """The same lines, with `pass` for each line that starts with % or !, where the text is no Python as it stands."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except (SyntaxError, ValueError):
+        return "\n".join(_MAGIC.sub(r"\1pass", line) for line in text.split("\n"))
+    return text

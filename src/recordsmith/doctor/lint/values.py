@@ -1,0 +1,357 @@
+"""What the analysis knows about a value of the program: symbolic values, made by the interpreter and read by rules.
+
+Nothing is computed that the source does not say. `tf.io.decode_raw(parsed["x"], tf.uint8)` becomes
+
+    Call "tensorflow.io.decode_raw"( Item( Call "tensorflow.io.parse_single_example"(...), Literal "x" ), Symbol )
+
+and what is not understood becomes `Unknown`, about which no rule may say anything.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = [
+    "Call",
+    "Choice",
+    "Element",
+    "Function",
+    "Group",
+    "Item",
+    "Klass",
+    "Literal",
+    "Many",
+    "Object",
+    "Operation",
+    "Parameter",
+    "Slice",
+    "Symbol",
+    "Table",
+    "Unknown",
+    "Value",
+    "options_of",
+    "walk",
+]
+
+
+@dataclass(eq=False, slots=True)
+class Value:
+    """Any value; `node` is the expression that made it, where one did.
+
+    >>> Literal(3).node is None
+    True
+    """
+
+    node: ast.expr | None = field(default=None, kw_only=True)
+
+    def parts(self) -> Iterator[Value]:
+        """The values that this one was made of."""
+        yield from ()
+
+
+@dataclass(eq=False, slots=True)
+class Unknown(Value):
+    """Anything.
+
+    >>> list(Unknown().parts())
+    []
+    """
+
+
+@dataclass(eq=False, slots=True)
+class Parameter(Value):
+    """A parameter of a function that the program does not call: its caller is elsewhere.
+
+    >>> Parameter("batch_size").name
+    'batch_size'
+    """
+
+    name: str
+    default: Value | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Literal(Value):
+    """A number, text, bytes, a boolean or None, written down or computed from such.
+
+    >>> Literal(3).value
+    3
+    """
+
+    value: Any
+
+
+@dataclass(eq=False, slots=True)
+class Symbol(Value):
+    """Something of a library, by its full and usual name.
+
+    >>> Symbol("tensorflow.data.AUTOTUNE").path
+    'tensorflow.data.AUTOTUNE'
+    """
+
+    path: str
+
+
+@dataclass(eq=False, slots=True)
+class Group(Value):
+    """A tuple or list whose members are all known one by one.
+
+    >>> len(Group((Literal(1), Literal(2))).members)
+    2
+    """
+
+    members: tuple[Value, ...]
+    is_list: bool = False
+
+    def parts(self) -> Iterator[Value]:
+        """The members."""
+        yield from self.members
+
+
+@dataclass(eq=False, slots=True)
+class Many(Value):
+    """A collection of any number of values like this one, as a comprehension makes it.
+
+    >>> Many(Literal(1)).member.value
+    1
+    """
+
+    member: Value
+
+    def parts(self) -> Iterator[Value]:
+        """The member."""
+        yield self.member
+
+
+@dataclass(eq=False, slots=True)
+class Table(Value):
+    """A dict with constant keys. `complete` is False if there may be more keys. It changes as the program changes it.
+
+    >>> Table({"x": Literal(1)}).complete
+    True
+    """
+
+    entries: dict[Any, Value]
+    complete: bool = True
+
+    def parts(self) -> Iterator[Value]:
+        """The values."""
+        yield from self.entries.values()
+
+
+@dataclass(eq=False, slots=True)
+class Slice(Value):
+    """`lower:upper:step` between brackets.
+
+    >>> Slice(Literal(0), None, None).lower.value
+    0
+    """
+
+    lower: Value | None
+    upper: Value | None
+    step: Value | None
+
+
+@dataclass(eq=False, slots=True)
+class Item(Value):
+    """`base[index]`, or with a text as index made by an attribute, `base.name`.
+
+    >>> Item(Unknown(), Literal("x")).index.value
+    'x'
+    """
+
+    base: Value
+    index: Value
+    attribute: bool = False
+
+    def parts(self) -> Iterator[Value]:
+        """The base and the index."""
+        yield self.base
+        yield self.index
+
+
+@dataclass(eq=False, slots=True)
+class Operation(Value):
+    """An operator with its operands, such as `image / 255.0`.
+
+    >>> Operation("/", (Unknown(), Literal(255.0))).operator
+    '/'
+    """
+
+    operator: str
+    operands: tuple[Value, ...]
+
+    def parts(self) -> Iterator[Value]:
+        """The operands."""
+        yield from self.operands
+
+
+@dataclass(eq=False, slots=True)
+class Element(Value):
+    """One element of a dataset where no more is known than its kind.
+
+    Attributes:
+        kind: "record" (a serialized example), "path" (a file name), "line", or "" (anything).
+        batched: it is a whole batch of them.
+        of: what it was taken from.
+
+    >>> Element("record").batched
+    False
+    """
+
+    kind: str = ""
+    batched: bool = False
+    of: Value | None = None
+
+    def parts(self) -> Iterator[Value]:
+        """What it was taken from."""
+        if self.of is not None:
+            yield self.of
+
+
+@dataclass(eq=False, slots=True)
+class Function(Value):
+    """A function, method or lambda of the program, with the scope that it was made in.
+
+    Attributes:
+        definition: its source.
+        scope: where its free names are looked up.
+        owner: the object that it is a method of.
+        bound, bound_keywords: what functools.partial gave it.
+
+    >>> Function(ast.parse("lambda x: x", mode="eval").body, None).name
+    '<lambda>'
+    """
+
+    definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    scope: Any
+    owner: Value | None = None
+    bound: tuple[Value, ...] = ()
+    bound_keywords: dict[str, Value] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return "<lambda>" if isinstance(self.definition, ast.Lambda) else self.definition.name
+
+
+@dataclass(eq=False, slots=True)
+class Klass(Value):
+    """A class of the program.
+
+    >>> Klass(ast.parse("class A: pass").body[0], None).definition.name
+    'A'
+    """
+
+    definition: ast.ClassDef
+    scope: Any
+    members: dict[str, Value] = field(default_factory=dict)
+    bases: tuple[Value, ...] = ()
+
+
+@dataclass(eq=False, slots=True)
+class Object(Value):
+    """An instance of a class of the program; its fields change as the program changes them.
+
+    >>> Object(Klass(ast.parse("class A: pass").body[0], None)).fields
+    {}
+    """
+
+    klass: Klass
+    fields: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(eq=False, slots=True)
+class Call(Value):
+    """A call of something that is not of the program, and its result.
+
+    Attributes:
+        name: the full name of what is called, as "tensorflow.io.decode_raw"; a method of a value is ".name", and of
+            an instance of a library's class ".name" too, with the receiver's call saying which class.
+        receiver: the value whose method it is.
+        args, keywords: what was given; `exact` is False if there may be more (`*args`, `**options`).
+        within: the functions that were being followed, outermost first; of a dataset's `map` as "map:name".
+
+    >>> Call("tensorflow.io.decode_raw", None, (Unknown(), Symbol("tensorflow.uint8"))).argument(1, "out_type").path
+    'tensorflow.uint8'
+    """
+
+    name: str
+    receiver: Value | None
+    args: tuple[Value, ...] = ()
+    keywords: dict[str, Value] = field(default_factory=dict)
+    exact: bool = True
+    within: tuple[str, ...] = ()
+
+    def argument(self, position: int | None, *names: str) -> Value | None:
+        """Return an argument by its position or its name; None if it was not given, Unknown if that is not sure."""
+        for name in names:
+            if name in self.keywords:
+                return self.keywords[name]
+        if position is not None and position < len(self.args):
+            return self.args[position]
+        return None if self.exact else Unknown()
+
+    @property
+    def expression(self) -> ast.Call:
+        """The call in the source."""
+        assert isinstance(self.node, ast.Call)  # noqa: S101 - the interpreter makes calls from calls only
+        return self.node
+
+    @property
+    def in_map(self) -> bool:
+        """It happens inside a function that a dataset's map, filter or interleave runs."""
+        return any(name.startswith("map:") for name in self.within)
+
+    def parts(self) -> Iterator[Value]:
+        """The receiver and the arguments."""
+        if self.receiver is not None:
+            yield self.receiver
+        yield from self.args
+        yield from self.keywords.values()
+
+
+@dataclass(eq=False, slots=True)
+class Choice(Value):
+    """One of several values, by the conditions that lead to each; a condition is its source and whether it holds.
+
+    >>> [option.value for option in options_of(Choice(((frozenset(), Literal(1)), (frozenset(), Literal(2)))))]
+    [1, 2]
+    """
+
+    options: tuple[tuple[frozenset[tuple[str, bool]], Value], ...]
+
+    def parts(self) -> Iterator[Value]:
+        """The options."""
+        for _, option in self.options:
+            yield option
+
+
+def options_of(value: Value | None) -> list[Value]:
+    """Return the values that a value may be: itself, or those of a choice.
+
+    >>> options_of(None)
+    []
+    """
+    if isinstance(value, Choice):
+        return [one for _, option in value.options for one in options_of(option)]
+    return [] if value is None else [value]
+
+
+def walk(value: Value | None, limit: int = 2000) -> Iterator[Value]:
+    """Yield a value and all that it was made of, each once.
+
+    >>> [type(one).__name__ for one in walk(Item(Unknown(), Literal("x")))]
+    ['Item', 'Unknown', 'Literal']
+    """
+    seen: set[int] = set()
+    waiting = [] if value is None else [value]
+    while waiting and len(seen) < limit:
+        one = waiting.pop(0)
+        if id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            waiting.extend(one.parts())

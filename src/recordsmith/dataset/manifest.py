@@ -6,6 +6,7 @@
                       "shards": [{"file": "pets-train.tfrecord-00000-of-00001", "records": 10, "bytes": 1234,
                                   "sha256": "..."}]}},
  "class_weights": {"feature": "label", "weights": {"cat": 0.71, "dog": 1.67}},
+ "provenance": ["filename"],                       features that say where a record comes from, not what it is
  "made": {...}}                                                   how, from what, and with which options
 """
 

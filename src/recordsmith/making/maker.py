@@ -484,6 +484,7 @@ class _Maker:
             writer.final_schema,
             splits,
             **({"class_weights": {"feature": self._label, "weights": weights}} if weights else {}),
+            **({"provenance": list(self._recipe.ignored)} if self._recipe.ignored else {}),
             made={
                 "by": f"recordsmith {chunk_work.version()}",
                 "plan": self._plan,

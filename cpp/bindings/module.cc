@@ -19,6 +19,7 @@ NB_MODULE(_core, module) {
   bind_pictures(module);
   bind_reading(module);
   bind_record_access(module);
+  bind_survey(module);
   bind_recovery(module);
   bind_text_scan(module);
   bind_writing(module);

@@ -4,7 +4,6 @@
 #include <nanobind/stl/vector.h>
 
 namespace recordsmith {
-namespace {
 
 const char* code_name(Code code) {
   switch (code) {
@@ -37,6 +36,8 @@ const char* code_name(Code code) {
   }
   return "invalid_argument";
 }
+
+namespace {
 
 nb::object number_or_none(std::uint64_t value) { return value == kUnknown ? nb::none() : nb::cast(value); }
 

@@ -9,6 +9,9 @@ namespace recordsmith {
 
 namespace nb = nanobind;
 
+// The name that recordsmith.core_failures knows a code by.
+const char* code_name(Code code);
+
 // Raises what recordsmith.core_failures makes of a failure; does nothing if there is none. Needs the GIL.
 void raise_if_failed(const Status& status);
 

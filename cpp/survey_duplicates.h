@@ -1,0 +1,55 @@
+// Records with equal payloads, by 64 bits of XXH3.
+//
+// Sixteen bytes a record: the digest and the record's name. So many of them are held in memory; when there are more,
+// they are sorted and written to a temporary file that has no name, and all runs are merged at the end. Two different
+// payloads share a digest by chance once in some billions of records.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "status.h"
+#include "survey_summary.h"
+
+namespace recordsmith::survey {
+
+struct RecordDigest {
+  std::uint64_t digest;
+  std::uint32_t unit;
+  std::uint32_t number;
+};
+
+std::uint64_t digest_payload(const std::uint8_t* data, std::size_t size);
+
+class DigestStore {
+ public:
+  DigestStore(std::size_t held_at_most, std::string folder) : held_at_most_(held_at_most), folder_(std::move(folder)) {}
+  ~DigestStore();
+  DigestStore(const DigestStore&) = delete;
+  DigestStore& operator=(const DigestStore&) = delete;
+
+  Status add(const std::vector<RecordDigest>& digests);
+  // What there is more than once; `split_of_unit` names the split of each unit.
+  Status find_duplicates(const std::vector<std::uint32_t>& split_of_unit, std::uint32_t splits,
+                         DuplicateSummary* summary);
+
+ private:
+  struct Run {
+    std::uint64_t begin;  // in entries
+    std::uint64_t end;
+  };
+  class RunReader;
+
+  Status write_run();
+  Status system_failure(const char* action, int error) const;
+
+  const std::size_t held_at_most_;
+  const std::string folder_;
+  std::vector<RecordDigest> held_;
+  int file_ = -1;
+  std::uint64_t written_ = 0;  // entries
+  std::vector<Run> runs_;
+};
+
+}  // namespace recordsmith::survey

@@ -1,0 +1,336 @@
+#include "survey_numbers.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "vector_clones.h"
+
+namespace recordsmith::survey {
+namespace {
+
+constexpr std::uint16_t kQuantileItems = 1024;
+constexpr std::uint16_t kFewQuantileItems = 200;
+
+std::uint64_t key_of(float value) { return std::bit_cast<std::uint32_t>(value == 0 ? 0.0F : value); }
+std::uint64_t key_of(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+
+template <typename T>
+T value_of(std::uint64_t key) {
+  if constexpr (std::is_same_v<T, float>) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(key));
+  } else {
+    return static_cast<std::int64_t>(key);
+  }
+}
+
+Number number_of(float value) { return {true, static_cast<double>(value), 0}; }
+Number number_of(std::int64_t value) { return {false, 0, value}; }
+
+bool is_finite(float value) { return (std::bit_cast<std::uint32_t>(value) & 0x7f800000U) != 0x7f800000U; }
+
+bool all_finite(const float* values, std::size_t count) {
+  std::uint32_t not_finite = 0;
+  for (std::size_t i = 0; i < count; ++i) not_finite |= is_finite(values[i]) ? 0U : 1U;
+  return not_finite == 0;
+}
+
+// What one look over a piece of finite values tells.
+template <typename T>
+struct PieceFacts {
+  T min;
+  T max;
+  std::uint32_t zeros;
+  std::uint32_t negatives;
+  bool is_integral;
+  double mean;
+  double squares;
+};
+
+// Sums over eight lanes: the compiler may not reorder the additions of doubles by itself.
+constexpr std::size_t kLanes = 8;
+
+double sum_of_lanes(const double* lanes) {
+  return ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]));
+}
+
+RECORDSMITH_WITH_AVX2
+void look_at(const float* values, std::size_t count, PieceFacts<float>* facts, double* sum) {
+  float min = values[0];
+  float max = values[0];
+  std::uint32_t zeros = 0;
+  std::uint32_t negatives = 0;
+  std::uint32_t fractions = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const float value = values[i];
+    min = value < min ? value : min;
+    max = value > max ? value : max;
+    zeros += value == 0 ? 1U : 0U;
+    negatives += value < 0 ? 1U : 0U;
+    fractions |= __builtin_truncf(value) != value ? 1U : 0U;
+  }
+  double lanes[kLanes] = {};
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += static_cast<double>(values[i + lane]);
+  }
+  for (; i < count; ++i) lanes[i % kLanes] += static_cast<double>(values[i]);
+  *sum = sum_of_lanes(lanes);
+  const double mean = *sum / static_cast<double>(count);
+  double squares[kLanes] = {};
+  i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const double distance = static_cast<double>(values[i + lane]) - mean;
+      squares[lane] += distance * distance;
+    }
+  }
+  for (; i < count; ++i) {
+    const double distance = static_cast<double>(values[i]) - mean;
+    squares[i % kLanes] += distance * distance;
+  }
+  *facts = {min, max, zeros, negatives, fractions == 0, mean, sum_of_lanes(squares)};
+}
+
+void look_at(const std::int64_t* values, std::size_t count, PieceFacts<std::int64_t>* facts, __int128* sum) {
+  std::int64_t min = values[0];
+  std::int64_t max = values[0];
+  std::uint32_t zeros = 0;
+  std::uint32_t negatives = 0;
+  *sum = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t value = values[i];
+    min = std::min(min, value);
+    max = std::max(max, value);
+    zeros += value == 0 ? 1U : 0U;
+    negatives += value < 0 ? 1U : 0U;
+    *sum += value;
+  }
+  const double mean = static_cast<double>(*sum) / static_cast<double>(count);
+  double squares = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double distance = static_cast<double>(values[i]) - mean;
+    squares += distance * distance;
+  }
+  *facts = {min, max, zeros, negatives, true, mean, squares};
+}
+
+// Adds with the error carried along (Neumaier).
+void add_exactly(double value, double* sum, double* rest) {
+  const double next = *sum + value;
+  *rest += std::abs(*sum) >= std::abs(value) ? (*sum - next) + value : (value - next) + *sum;
+  *sum = next;
+}
+
+struct Moments {
+  double count;
+  double mean;
+  double squares;
+};
+
+Moments joined(const Moments& left, const Moments& right) {
+  if (left.count == 0) return right;
+  if (right.count == 0) return left;
+  const double count = left.count + right.count;
+  const double distance = right.mean - left.mean;
+  return {count, left.mean + distance * (right.count / count),
+          left.squares + right.squares + distance * distance * (left.count * right.count / count)};
+}
+
+}  // namespace
+
+template <typename T>
+void NumberTally<T>::add(const void* values, std::size_t count, const RecordName& record, Places* not_finite) {
+  count_ += count;
+  const std::size_t held = pending_.size();
+  pending_.resize(held + count);
+  if (count > 0) std::memcpy(pending_.data() + held, values, count * sizeof(T));
+  if constexpr (std::is_same_v<T, float>) {
+    if (!not_finite->is_full() && !all_finite(pending_.data() + held, count)) {
+      const float* const first = std::find_if_not(pending_.data() + held, pending_.data() + held + count,
+                                                  [](float v) { return is_finite(v); });
+      not_finite->add(record, std::isnan(*first) ? "NaN" : *first > 0 ? "infinity" : "-infinity");
+    }
+  } else {
+    (void)record;
+    (void)not_finite;
+  }
+  if (pending_.size() >= kPiece) finish();
+}
+
+template <typename T>
+void NumberTally<T>::finish() {
+  for (std::size_t at = 0; at < pending_.size(); at += kPiece) {
+    take(pending_.data() + at, std::min(kPiece, pending_.size() - at));
+  }
+  constexpr std::size_t kMuch = 64 << 10;
+  if (pending_.capacity() > kMuch) pending_ = {};
+  pending_.clear();
+}
+
+template <typename T>
+void NumberTally<T>::take(const T* values, std::size_t count) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (!all_finite(values, count)) {
+      std::vector<float> finite;
+      finite.reserve(count);
+      for (std::size_t i = 0; i < count; ++i) {
+        if (is_finite(values[i])) {
+          finite.push_back(values[i]);
+        } else {
+          ++(std::isnan(values[i]) ? nan_ : values[i] > 0 ? positive_infinity_ : negative_infinity_);
+        }
+      }
+      take_finite(finite.data(), finite.size());
+      return;
+    }
+  }
+  take_finite(values, count);
+}
+
+template <typename T>
+void NumberTally<T>::take_finite(const T* values, std::size_t count) {
+  if (count == 0) return;
+  PieceFacts<T> facts;
+  if constexpr (std::is_same_v<T, float>) {
+    double sum = 0;
+    look_at(values, count, &facts, &sum);
+    add_exactly(sum, &sum_, &sum_rest_);
+  } else {
+    __int128 sum = 0;
+    look_at(values, count, &facts, &sum);
+    exact_sum_ += sum;
+  }
+  min_ = finite_ == 0 ? facts.min : std::min(min_, facts.min);
+  max_ = finite_ == 0 ? facts.max : std::max(max_, facts.max);
+  zeros_ += facts.zeros;
+  negatives_ += facts.negatives;
+  is_integral_ &= facts.is_integral;
+  const Moments both =
+      joined({static_cast<double>(finite_), mean_, squares_}, {static_cast<double>(count), facts.mean, facts.squares});
+  mean_ = both.mean;
+  squares_ = both.squares;
+  finite_ += count;
+
+  for (std::size_t i = 0; i < count; ++i) {
+    values_.add(key_of(values[i]), [this](const std::vector<KeyCount>& entries) { start_quantiles(entries); });
+    if (quantiles_ != nullptr) quantiles_->update(values[i]);
+  }
+}
+
+template <typename T>
+void NumberTally<T>::start_quantiles(const std::vector<KeyCount>& entries) {
+  if (quantiles_ == nullptr) {
+    quantiles_ = std::make_unique<datasketches::kll_sketch<T>>(is_small_ ? kFewQuantileItems : kQuantileItems);
+  }
+  for (const KeyCount& entry : entries) {
+    const T value = value_of<T>(entry.key);
+    for (std::uint64_t i = 0; i < entry.count; ++i) quantiles_->update(value);
+  }
+}
+
+template <typename T>
+void NumberTally<T>::merge(NumberTally&& later) {
+  if (later.finite_ > 0) {
+    min_ = finite_ == 0 ? later.min_ : std::min(min_, later.min_);
+    max_ = finite_ == 0 ? later.max_ : std::max(max_, later.max_);
+  }
+  const Moments both = joined({static_cast<double>(finite_), mean_, squares_},
+                              {static_cast<double>(later.finite_), later.mean_, later.squares_});
+  mean_ = both.mean;
+  squares_ = both.squares;
+  count_ += later.count_;
+  nan_ += later.nan_;
+  positive_infinity_ += later.positive_infinity_;
+  negative_infinity_ += later.negative_infinity_;
+  finite_ += later.finite_;
+  zeros_ += later.zeros_;
+  negatives_ += later.negatives_;
+  is_integral_ &= later.is_integral_;
+  add_exactly(later.sum_, &sum_, &sum_rest_);
+  sum_rest_ += later.sum_rest_;
+  exact_sum_ += later.exact_sum_;
+
+  const auto start = [this](const std::vector<KeyCount>& entries) { start_quantiles(entries); };
+  values_.merge(later.values_, start, [this](const KeyCount& entry) { start_quantiles({entry}); });
+  if (later.quantiles_ != nullptr) quantiles_->merge(std::move(*later.quantiles_));
+}
+
+template <typename T>
+NumberSummary NumberTally<T>::summary() const {
+  NumberSummary summary;
+  summary.count = count_;
+  summary.finite = finite_;
+  summary.zeros = zeros_;
+  summary.negatives = negatives_;
+  summary.nan = nan_;
+  summary.positive_infinity = positive_infinity_;
+  summary.negative_infinity = negative_infinity_;
+  summary.is_integral = finite_ > 0 && is_integral_;
+  summary.values = {values_.distinct(), values_.is_exact(), values_.distinct_error()};
+  for (const KeyCount& entry : values_.frequent()) {
+    summary.frequent.emplace_back(number_of(value_of<T>(entry.key)), entry.count);
+  }
+  if (finite_ == 0) return summary;
+  summary.min = number_of(min_);
+  summary.max = number_of(max_);
+  const auto count = static_cast<double>(finite_);
+  if constexpr (std::is_same_v<T, float>) {
+    summary.mean = (sum_ + sum_rest_) / count;
+  } else {
+    summary.mean = static_cast<double>(static_cast<long double>(exact_sum_) / static_cast<long double>(finite_));
+  }
+  summary.deviation = std::sqrt(squares_ / count);
+  fill_quantiles(&summary);
+  return summary;
+}
+
+template <typename T>
+void NumberTally<T>::fill_quantiles(NumberSummary* summary) const {
+  // All values with their weights, in order: the table's, or those that the sketch kept.
+  std::vector<std::pair<T, std::uint64_t>> values;
+  if (quantiles_ == nullptr) {
+    for (const KeyCount& entry : values_.exact_entries()) values.emplace_back(value_of<T>(entry.key), entry.count);
+  } else {
+    for (const auto& [value, weight] : *quantiles_) values.emplace_back(value, weight);
+    summary->quantiles_are_exact = !quantiles_->is_estimation_mode();
+    if (!summary->quantiles_are_exact) summary->rank_error = quantiles_->get_normalized_rank_error(false);
+  }
+  std::sort(values.begin(), values.end());
+
+  // The smallest value that at least so large a share does not exceed.
+  std::uint64_t passed = 0;
+  std::size_t at = 0;
+  for (const double share : kShares) {
+    const double wanted = share * static_cast<double>(finite_);
+    while (at + 1 < values.size() && static_cast<double>(passed + values[at].second) < wanted) {
+      passed += values[at++].second;
+    }
+    summary->quantiles.push_back(static_cast<double>(values[at].first));
+  }
+  // A sketch may have let go of the ends; they are known exactly.
+  summary->quantiles.front() = static_cast<double>(min_);
+  summary->quantiles.back() = static_cast<double>(max_);
+
+  const auto low = static_cast<double>(min_);
+  const auto high = static_cast<double>(max_);
+  const std::size_t bins = low < high ? kBins : 1;
+  for (std::size_t i = 0; i <= bins; ++i) {
+    const double part = static_cast<double>(i) / static_cast<double>(bins);
+    summary->edges.push_back(i == bins ? high : low * (1 - part) + high * part);
+  }
+  summary->counts.assign(bins, 0);
+  std::size_t bin = 0;
+  for (const auto& [value, weight] : values) {
+    while (bin + 1 < bins && static_cast<double>(value) >= summary->edges[bin + 1]) ++bin;
+    summary->counts[bin] += weight;
+  }
+}
+
+template class NumberTally<float>;
+template class NumberTally<std::int64_t>;
+
+}  // namespace recordsmith::survey

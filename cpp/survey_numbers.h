@@ -1,0 +1,70 @@
+// The numbers of one feature: range, moments, how they are distributed.
+//
+// Values come in small pieces (mostly one a record) and are worked on some hundred at a time, in loops that the
+// compiler turns into vector instructions. Sums are exact for integers and compensated for floats; the deviation is
+// that of Welford in the form for pieces (Chan, Golub and LeVeque), so that millions of values around a large mean lose
+// nothing. Quantiles are exact as long as the values are few (survey_values.h), and come from a KLL sketch beyond.
+#pragma once
+
+#include <cstdint>
+#include <kll_sketch.hpp>
+#include <memory>
+#include <vector>
+
+#include "survey_places.h"
+#include "survey_summary.h"
+#include "survey_values.h"
+
+namespace recordsmith::survey {
+
+// T is float or std::int64_t, the two that an Example can hold.
+template <typename T>
+class NumberTally {
+ public:
+  explicit NumberTally(bool is_small) : is_small_(is_small), values_(is_small) {}
+
+  // `values` need not be aligned. Records with a NaN or an infinity are added to `not_finite`.
+  void add(const void* values, std::size_t count, const RecordName& record, Places* not_finite);
+  // What was added after the last full piece; before any of the below.
+  void finish();
+
+  void merge(NumberTally&& later);
+  NumberSummary summary() const;
+
+ private:
+  static constexpr std::size_t kPiece = 512;
+
+  void take(const T* values, std::size_t count);
+  void take_finite(const T* values, std::size_t count);
+  void start_quantiles(const std::vector<KeyCount>& entries);
+  void fill_quantiles(NumberSummary* summary) const;
+
+  bool is_small_;
+  std::vector<T> pending_;
+
+  std::uint64_t count_ = 0;
+  std::uint64_t nan_ = 0;
+  std::uint64_t positive_infinity_ = 0;
+  std::uint64_t negative_infinity_ = 0;
+
+  std::uint64_t finite_ = 0;
+  T min_{};
+  T max_{};
+  std::uint64_t zeros_ = 0;
+  std::uint64_t negatives_ = 0;
+  bool is_integral_ = true;
+  // The sum of floats as two doubles, of which the second is what the first cannot hold; that of integers is exact.
+  double sum_ = 0;
+  double sum_rest_ = 0;
+  __int128 exact_sum_ = 0;
+  double mean_ = 0;     // of the pieces so far, for the next line
+  double squares_ = 0;  // the sum of squared distances from the mean
+
+  ValueTally values_;
+  std::unique_ptr<datasketches::kll_sketch<T>> quantiles_;  // once the values are too many
+};
+
+extern template class NumberTally<float>;
+extern template class NumberTally<std::int64_t>;
+
+}  // namespace recordsmith::survey

@@ -1,0 +1,43 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *   http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing,
+ * software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY
+ * KIND, either express or implied.  See the License for the
+ * specific language governing permissions and limitations
+ * under the License.
+ */
+
+#ifndef _CUBICINTERPOLATION_HPP_
+#define _CUBICINTERPOLATION_HPP_
+
+#include <memory>
+
+namespace datasketches {
+
+template<typename A = std::allocator<uint8_t>>
+class CubicInterpolation {
+  public:
+    static double usingXAndYTables(const double xArr[], const double yArr[],
+                                   int len, double x);
+
+    static double usingXAndYTables(double x);
+
+    static double usingXArrAndYStride(const double xArr[], const int xArrLen,
+                                      double yStride, double x);
+};
+
+}
+
+#include "CubicInterpolation-internal.hpp"
+
+#endif /* _CUBICINTERPOLATION_HPP_ */

@@ -1,0 +1,255 @@
+"""Rules that compare the features that code asks for with those in the data, or in the code that writes it."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from recordsmith.doctor.lint.arrays import size_of
+from recordsmith.doctor.lint.edits import Edit
+from recordsmith.doctor.lint.parse_specs import ParsedFeature, ParseSpec
+from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.values import Group, Many
+from recordsmith.doctor.lint.written_features import WrittenExample, features_of
+from recordsmith.errors import list_names
+from recordsmith.findings import Finding, Severity, rule
+
+__all__ = ["FEATURE_RULES"]
+
+
+@dataclass(frozen=True, slots=True)
+class Existing:
+    """What exists under a name: its kind, and how many values each record has, as far as that is known."""
+
+    kind: str | None
+    least: int | None
+    most: int | None
+    written_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """The features that exist, and how that is known: "data", "same" (the very example that is parsed), or "code"."""
+
+    features: dict[str, Existing]
+    known_by: str
+
+    @property
+    def where(self) -> str:
+        """In words."""
+        return "the data has" if self.known_by == "data" else "the code writes"
+
+
+def _storage(program: Program, spec: ParseSpec) -> Storage | None:
+    direct = features_of(spec.serialized)
+    if direct:
+        return _of_examples(direct, "same")
+    if program.data is not None and program.data.features:
+        features = {}
+        for one in program.data.features:
+            if one.in_steps == spec.in_steps:
+                least, most = (one.lengths.min, one.lengths.max) if one.lengths is not None else (None, None)
+                least = 0 if one.missing or one.empty else least
+                features[one.name] = Existing(one.kind if len(one.kinds) == 1 else None, least, most)
+        return Storage(features, "data")
+    if spec.in_steps or not program.written:
+        return None
+    storage = _of_examples(program.written, "code")
+    shared = set(storage.features) & set(spec.features) if storage is not None else set()
+    return storage if shared else None
+
+
+def _of_examples(examples: list[WrittenExample], known_by: str) -> Storage | None:
+    if not examples or not all(one.complete for one in examples):
+        return None
+    features: dict[str, Existing] = {}
+    for name in {name for one in examples for name in one.features}:
+        found = [one.features[name] for one in examples if name in one.features]
+        kinds = {one.kind for one in found}
+        sizes = {
+            size_of(one.value) if isinstance(one.value, Group) or not isinstance(one.value, Many) else None
+            for one in found
+        }
+        known = sizes - {None}
+        least, most = (min(known), max(known)) if known and None not in sizes else (None, None)  # type: ignore[type-var]
+        line = found[0].node.lineno if found[0].node is not None else None
+        features[name] = Existing(kinds.pop() if len(kinds) == 1 else None, least, most, line)
+    return Storage(features, known_by)
+
+
+def _missing(program: Program) -> Iterator[tuple[ParseSpec, ParsedFeature, Storage, str | None]]:
+    for spec in program.parse_specs:
+        storage = _storage(program, spec)
+        if storage is None:
+            continue
+        for name, feature in spec.features.items():
+            if name not in storage.features:
+                free = [other for other in storage.features if other not in spec.features]
+                near = difflib.get_close_matches(name, free, n=1, cutoff=0.6)
+                near = near or [one for one in free if one.casefold() == name.casefold()]
+                yield spec, feature, storage, near[0] if near else None
+
+
+def _renamed(program: Program, feature: ParsedFeature, near: str | None) -> list[Edit] | None:
+    if near is None or feature.key is None:
+        return None
+    begin, end = getattr(feature.key, "source", program.source).span(feature.key)
+    quote = program.text(feature.key)[-1]
+    return [Edit(begin, end, f"{quote}{near}{quote}")]
+
+
+def _place(feature: ParsedFeature) -> ast.expr:
+    return feature.key or feature.call.expression
+
+
+@rule("P020", "hidden-by-default", Severity.ERROR)
+def hidden_by_default(program: Program) -> Iterator[Finding]:
+    """A feature that does not exist is asked for in a way that raises no error.
+
+    Why it matters:
+        With a `default_value`, every record yields the default; as a VarLenFeature or RaggedFeature, every record
+        yields nothing. No error is raised, and the model is trained on a constant.
+
+    Example:
+        `{"lable": tf.io.FixedLenFeature([], tf.int64, default_value=0)}` where the records have "label".
+
+    Fix:
+        Correct the name. Leave `default_value` out unless records without the feature are expected.
+    """
+    for _, feature, storage, near in _missing(program):
+        silent = feature.has_default or feature.form in ("variable", "ragged")
+        if not silent or (near is None and storage.known_by == "code"):
+            continue
+        gives = "its default value" if feature.has_default else "nothing at all"
+        yield program.finding(
+            hidden_by_default,
+            _place(feature),
+            f"There is no feature {feature.name!r}, and every record silently yields {gives}; {storage.where} "
+            f"{list_names(storage.features)}.{'' if near is None else f' Did you mean {near!r}?'}",
+            edits=_renamed(program, feature, near),
+            severity=Severity.ERROR if near is not None else Severity.WARNING,
+            evidence={"nearest": near, "existing": sorted(storage.features)},
+            feature=feature.name,
+        )
+
+
+@rule("P021", "unknown-feature", Severity.ERROR)
+def unknown_feature(program: Program) -> Iterator[Finding]:
+    """A feature is asked for that does not exist.
+
+    Why it matters:
+        Parsing fails at the first record, with a message that does not say which names exist.
+
+    Example:
+        `{"imaeg": tf.io.FixedLenFeature([], tf.string)}` where the records have "image".
+
+    Fix:
+        Correct the name; `recordsmith show data/` lists those that exist.
+    """
+    for _, feature, storage, near in _missing(program):
+        if feature.has_default or feature.form in ("variable", "ragged"):
+            continue
+        yield program.finding(
+            unknown_feature,
+            _place(feature),
+            f"There is no feature {feature.name!r}: parsing fails. {storage.where.capitalize()} "
+            f"{list_names(storage.features)}.{'' if near is None else f' Did you mean {near!r}?'}",
+            edits=_renamed(program, feature, near),
+            evidence={"nearest": near, "existing": sorted(storage.features)},
+            feature=feature.name,
+        )
+
+
+@rule("P022", "feature-dtype", Severity.ERROR)
+def feature_dtype(program: Program) -> Iterator[Finding]:
+    """A feature is asked for as another dtype than it is stored as.
+
+    Why it matters:
+        A record stores bytes, float32 or int64, and parsing converts nothing: it fails with "Data types don't match".
+        Any other dtype (tf.int32, tf.uint8, tf.float64) is refused in every case.
+
+    Example:
+        Written as an int64 list, parsed with `tf.io.FixedLenFeature([], tf.float32)`.
+
+    Fix:
+        Parse it as what is stored, and convert afterwards: `tf.cast(parsed["x"], tf.float32)`.
+    """
+    for spec in program.parse_specs:
+        storage = _storage(program, spec)
+        for name, feature in spec.features.items():
+            exists = None if storage is None else storage.features.get(name)
+            if feature.dtype is not None and feature.kind is None:
+                yield program.finding(
+                    feature_dtype,
+                    feature.call.expression,
+                    f"{name!r} is asked for as {feature.dtype}, which no record can hold: only tf.string, tf.float32 "
+                    "and tf.int64 exist.",
+                    feature=name,
+                )
+            elif exists is not None and exists.kind is not None and feature.kind not in (None, exists.kind):
+                stored = {"bytes": "string", "float": "float32", "int64": "int64"}[exists.kind]
+                yield program.finding(
+                    feature_dtype,
+                    feature.call.expression,
+                    f"{name!r} is stored as {exists.kind} and asked for as {feature.dtype}: parsing fails.",
+                    advice=f"Parse it as tf.{stored}, and convert afterwards with tf.cast."
+                    if "string" not in (stored, feature.dtype)
+                    else f"Parse it as tf.{stored}.",
+                    edits=_retyped(program, feature, stored),
+                    evidence={"stored": exists.kind, "asked": feature.dtype},
+                    feature=name,
+                )
+
+
+def _retyped(program: Program, feature: ParsedFeature, stored: str) -> list[Edit] | None:
+    call = feature.call.expression
+    position = 1 if feature.form in ("fixed", "sequence") else 0
+    node = call.args[position] if len(call.args) > position else None
+    node = node or next((one.value for one in call.keywords if one.arg == "dtype"), None)
+    if not isinstance(node, ast.Attribute):
+        return None
+    begin, end = getattr(node, "source", program.source).span(node)
+    return [Edit(begin, end, program.alias(f"tensorflow.{stored}"))]
+
+
+@rule("P023", "feature-shape", Severity.ERROR)
+def feature_shape(program: Program) -> Iterator[Finding]:
+    """A feature is asked for in a fixed shape that records do not have.
+
+    Why it matters:
+        A FixedLenFeature takes exactly as many values as its shape says; a record with more or fewer stops the
+        training, at whichever step it comes.
+
+    Example:
+        Lists of 3 and 5 values, parsed with `tf.io.FixedLenFeature([5], tf.int64)`.
+
+    Fix:
+        Where lengths differ, parse with `tf.io.VarLenFeature` or `tf.io.RaggedFeature` and pad the batch
+        (`padded_batch`); else give the shape that is stored.
+    """
+    for spec in program.parse_specs:
+        storage = _storage(program, spec)
+        for name, feature in spec.features.items():
+            exists = None if storage is None else storage.features.get(name)
+            if exists is None or feature.form != "fixed" or feature.size is None or exists.most is None:
+                continue
+            least = exists.least if exists.least is not None else exists.most
+            if feature.has_default and least == 0:
+                least = exists.most
+            if (least, exists.most) == (feature.size, feature.size):
+                continue
+            stored = f"{least}" if least == exists.most else f"{least} to {exists.most}"
+            yield program.finding(
+                feature_shape,
+                feature.call.expression,
+                f"{name!r} is asked for with {feature.size} {'value' if feature.size == 1 else 'values'}, but "
+                f"{'records hold' if storage is not None and storage.known_by == 'data' else 'it is written with'} "
+                f"{stored}: parsing fails.",
+                evidence={"asked": feature.size, "least": least, "most": exists.most},
+                feature=name,
+            )
+
+
+FEATURE_RULES = [hidden_by_default, unknown_feature, feature_dtype, feature_shape]

@@ -1,20 +1,21 @@
-"""V011 to V013: what is stored larger than it has to be, and how much that would save."""
+"""V011 to V013 and V018: what is stored larger than it has to be, and how much that would save."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from recordsmith.amounts import bytes_text
-from recordsmith.checking.feature_reading import named_like_pictures
+from recordsmith.checking.feature_reading import named_like_pictures, values_per_record
 from recordsmith.checking.storage_reading import float_pixels, raw_pixels
 from recordsmith.checking.wording import share
 from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts
 from recordsmith.findings import Finding, Location, Severity, rule
 
-__all__ = ["negative_integers", "pixels_as_numbers", "raw_pixels_stored"]
+__all__ = ["mostly_zeros", "negative_integers", "pixels_as_numbers", "raw_pixels_stored"]
 
 _WORTH_ENCODING = 64 * 64  # pixels, from which on a JPEG is clearly smaller than its pixels
 _JPEG_SHARE = 0.15  # of what the pixels take, for photographs at usual quality
+_ZERO_SHARE, _LONG = 0.95, 256
 _WORTH_SAYING = 0.1  # of all payloads, that a saving has to be
 
 
@@ -63,8 +64,8 @@ def pixels_as_numbers(facts: DatasetFacts) -> Iterator[Finding]:
     """Pixels of eight bits are stored as a list of floats or integers.
 
     Floats: 64 or more values a record, and either whole numbers of 0..255, or between 17 and 256 different values
-    although there are 20 times as many in all. Integers: 64 or more of 0..255 a record in a feature that is named like a
-    picture. An info where the files are compressed, which gets back much of it.
+    although there are 20 times as many in all. Integers: 64 or more of 0..255 a record in a feature that is named like
+    a picture. An info where the files are compressed, which gets back much of it.
 
     Why it matters:
         Each value takes 4 bytes as a float, and up to 2 as an integer, where 1 is enough; an encoded image takes a
@@ -127,6 +128,42 @@ def negative_integers(facts: DatasetFacts) -> Iterator[Finding]:
                 f"{_before_compression(facts)}.",
                 location=Location(feature=feature.name),
                 evidence={"negatives": numbers.negatives, "saving": saved},
+            )
+
+
+@rule("V018", "mostly-zeros", Severity.INFO)
+def mostly_zeros(facts: DatasetFacts) -> Iterator[Finding]:
+    """Long lists of numbers are nearly all zeros.
+
+    That is: 256 or more values a record, of which 95 % or more are zero, where storing the others alone would save
+    10 % of all payloads and at least 10 KB.
+
+    Why it matters:
+        Each zero takes as much room as any other float, and is read, parsed and copied.
+
+    Example:
+        A TF-IDF vector over 20,000 words written with `.toarray()`; one-hot classes; masks of a few points.
+
+    Fix:
+        Store positions and values: `rs.Sparse("float32", size=...)`; a class as its number: `rs.Label`.
+    """
+    payload = sum(shard.payload_bytes for shard in facts.shards)
+    for feature in facts.features:
+        numbers = feature.numbers
+        if numbers is None or not numbers.count or values_per_record(feature) < _LONG:
+            continue
+        if numbers.zeros < _ZERO_SHARE * numbers.count:
+            continue
+        others = numbers.count - numbers.zeros
+        each = 4 if feature.kind == "float" else 1
+        saved = each * numbers.zeros - 3 * others  # a position takes two or three bytes
+        if saved >= 10_000 and saved >= _WORTH_SAYING * payload:
+            yield mostly_zeros.finding(
+                f"{share(numbers.zeros, numbers.count)} of the values of {feature.name!r} are zero. Positions and "
+                f"values of the others would save about {bytes_text(saved)} ({share(saved, payload)} of all)"
+                f"{_before_compression(facts)}.",
+                location=Location(feature=feature.name),
+                evidence={"zeros": numbers.zeros, "values": numbers.count, "saving": saved},
             )
 
 

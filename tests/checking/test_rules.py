@@ -1,0 +1,63 @@
+"""Every rule has a dataset that triggers it and a like one that does not; sound datasets give no finding at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import recordsmith as rs
+from recordsmith.checking.rules import RULES
+from recordsmith.findings import Finding, Severity
+from recordsmith.findings.running import run_rules
+from tests.checking.rule_cases import CLEAN, TRIGGERS, Case, Checked
+
+CODES = [one.code for one in RULES if one.code != "X001"]  # which has no data: test_check.py shows it
+
+
+def findings(case: Case, folder: Path) -> list[Finding]:
+    made = case(folder)
+    checked = made if isinstance(made, Checked) else Checked(made)
+    report = rs.check(checked.path, **checked.options)
+    if checked.facts is not None:
+        assert report.facts is not None
+        return run_rules(RULES, checked.facts(report.facts))
+    return list(report.findings)
+
+
+def told(found: list[Finding]) -> str:
+    return "\n".join(f"{one.code} {one.severity} {one.message} [{one.location}]" for one in found)
+
+
+def test_every_rule_has_its_two_datasets():
+    assert sorted(TRIGGERS) == CODES
+    assert sorted(CLEAN) == CODES
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_rule_finds_what_it_is_for(code: str, tmp_path: Path):
+    found = findings(TRIGGERS[code], tmp_path)
+    mine = [one for one in found if one.code == code]
+    assert mine, f"nothing of {code}, but:\n{told(found)}"
+    for one in mine:
+        assert one.message.endswith(".")
+        assert one.advice
+        assert one.count >= 1
+        assert one.severity.rank <= RULES.get(code).severity.rank or code in ("V011", "V014"), "the text says more"
+    assert not [one for one in found if one.code == "X001"], told(found)
+
+
+@pytest.mark.parametrize("case", list(dict.fromkeys(CLEAN.values())), ids=lambda case: case.__name__)
+def test_sound_data_gives_no_finding(case: Case, tmp_path: Path):
+    found = findings(case, tmp_path)
+    assert not found, told(found)
+
+
+@pytest.mark.parametrize("rule", list(RULES), ids=lambda rule: rule.code)
+def test_a_rule_explains_itself(rule):
+    text = rule.text
+    assert text.summary.endswith(".")
+    assert "\n" not in text.summary
+    for part in (text.why, text.example, text.fix):
+        assert len(part) > 20
+    assert rule.severity in Severity

@@ -46,7 +46,7 @@ bench: $(STAMPS)/core $(STAMPS)/bench  ## Compare with TensorFlow and others: ta
 build: $(STAMPS)/core  ## Build the native core and install the package, editable, into .venv
 
 test: $(STAMPS)/core $(STAMPS)/test test-cpp  ## Run all tests: C++, Python, docstrings and documents
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(PYTEST_ARGS)
 
 test-cpp: $(STAMPS)/build  ## Build and run the C++ tests, without Python
 	$(CMAKE_WITHOUT_PYTHON) -B build/test-cpp -DRECORDSMITH_TESTS=ON

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from hypothesis import HealthCheck, settings
 
 # Started in the background, a shell lets its commands ignore Ctrl-C, and so would the programs that tests stop by it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# pytest-xdist sets this to 80 for its workers: what is printed into pipes would be broken into other lines.
+os.environ.pop("COLUMNS", None)
 
 # Tests must say the same on every machine and in every run, however slow the machine is.
 settings.register_profile(

@@ -46,6 +46,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"making"}),
     frozenset({"report"}),
     frozenset({"checking", "copying", "doctor", "repairing"}),
+    frozenset({"demonstration"}),
     frozenset({"view", "cli", "__main__"}),
     frozenset({PUBLIC_FACE}),
 )

@@ -44,7 +44,7 @@ def length_checksum(facts: DatasetFacts) -> Iterator[Finding]:
     Fix:
         Copy the file again from its source, or save what can be saved with `recordsmith repair FILE -o NEW`.
     """
-    yield from _damages(length_checksum, facts, "length-crc", "The length of a record does not match its checksum")
+    yield from _damages(length_checksum, facts, "length-crc")
 
 
 @rule("F002", "data-checksum", Severity.ERROR)
@@ -60,7 +60,7 @@ def data_checksum(facts: DatasetFacts) -> Iterator[Finding]:
     Fix:
         Copy the file again from its source, or leave the record out with `recordsmith repair FILE -o NEW`.
     """
-    yield from _damages(data_checksum, facts, "data-crc", "The data of a record does not match its checksum")
+    yield from _damages(data_checksum, facts, "data-crc")
 
 
 @rule("F003", "truncated-record", Severity.ERROR)
@@ -77,7 +77,7 @@ def truncated_record(facts: DatasetFacts) -> Iterator[Finding]:
     Fix:
         Write or copy the file again. `recordsmith repair FILE -o NEW` keeps the whole records.
     """
-    yield from _damages(truncated_record, facts, "truncated", "The file ends inside a record")
+    yield from _damages(truncated_record, facts, "truncated")
 
 
 @rule("F004", "stray-bytes", Severity.ERROR)
@@ -95,7 +95,7 @@ def stray_bytes(facts: DatasetFacts) -> Iterator[Finding]:
         Compare the number of records with the source, and write or copy the file again if some are missing;
         `recordsmith repair FILE -o NEW` removes the bytes.
     """
-    yield from _damages(stray_bytes, facts, "stray-tail", "Stray bytes stand behind the last record")
+    yield from _damages(stray_bytes, facts, "stray-tail")
 
 
 @rule("F005", "not-a-tfrecord", Severity.ERROR)
@@ -168,7 +168,7 @@ def damaged_compression(facts: DatasetFacts) -> Iterator[Finding]:
     Fix:
         Copy the file again from its source. `recordsmith repair FILE -o NEW` saves what can still be decompressed.
     """
-    yield from _damages(damaged_compression, facts, "compression", "The compressed data is damaged")
+    yield from _damages(damaged_compression, facts, "compression")
 
 
 @rule("F008", "empty-file", Severity.WARNING)
@@ -229,7 +229,7 @@ def unreadable_file(facts: DatasetFacts) -> Iterator[Finding]:
     Fix:
         Mend the permissions or the disk, then check again.
     """
-    yield from _damages(unreadable_file, facts, "unreadable", "The file cannot be read")
+    yield from _damages(unreadable_file, facts, "unreadable")
 
 
 @rule("F015", "record-over-2-gib", Severity.ERROR)
@@ -261,21 +261,22 @@ def _by_shard(facts: DatasetFacts, kind: str) -> Iterator[tuple[ShardFacts, list
             yield shard, damages
 
 
-def _damages(one: Rule[DatasetFacts], facts: DatasetFacts, kind: str, summary: str) -> Iterator[Finding]:
+def _damages(one: Rule[DatasetFacts], facts: DatasetFacts, kind: str) -> Iterator[Finding]:
     """One finding for each file, at its first damage of that kind."""
     for shard, damages in _by_shard(facts, kind):
         first = damages[0]
         locations = [
             Location(damage.path, shard.split, damage.record, damage.offset) for damage in damages[: 1 + _PLACES]
         ]
-        reach = f"; the damage reaches {counted(first.bytes, 'byte')} far" if first.bytes else ""
-        known = len(shard.damages) == shard.damage_count
-        more = f" {counted(len(damages), 'such place')} in this file." if len(damages) > 1 else ""
-        if not known:
-            more += f" Only the first {len(shard.damages)} of {shard.damage_count:,} damages are listed."
-        where = "" if first.record is None else f" at record {first.record}"
+        message = _sentence(first.message)
+        if first.bytes:
+            message += f" The damage is {counted(first.bytes, 'byte')} long."
+        if len(damages) > 1:
+            message += f" There are {len(damages):,} such places in this file."
+        if len(shard.damages) < shard.damage_count:
+            message += f" Only the first {len(shard.damages)} of {shard.damage_count:,} damages were kept."
         yield one.finding(
-            f"{summary}{where}{reach}. {_sentence(first.message)}{more}",
+            message,
             location=locations[0],
             count=len(damages),
             places=locations[1:],

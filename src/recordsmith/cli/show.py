@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from recordsmith.facts import RowRange
+    from recordsmith.view.thumbnails import Thumbnails
 
 __all__ = ["show"]
 
@@ -19,6 +23,8 @@ Examples:
   recordsmith show 'data/train-*.tfrecord.gz' -n 20
   recordsmith show pets.record --features image/encoded,image/object/class/label
   recordsmith show data/ --rows -3: --format json
+  recordsmith show data/ --record 1234
+  recordsmith show data/ --where "label == 'cat' and weight > 5" -n 20
   recordsmith show strange.tfrecord --raw -n 1
 """
 
@@ -52,7 +58,18 @@ def rows_option(_ctx: click.Context | None, _param: click.Parameter | None, valu
     "-n", "count", metavar="N", type=click.IntRange(0), default=5, show_default=True, help="Show the first N rows."
 )
 @click.option("--rows", callback=rows_option, metavar="A:B", help="Show these rows instead, as in 10:20, -5: or 7.")
+@click.option("--record", metavar="K", type=int, help="Show one record, with every value in full; -1 is the last.")
+@click.option(
+    "--where",
+    metavar="CONDITION",
+    help="Show the first N rows that fit, as in \"label == 'cat' and len(tokens) > 10\".",
+)
 @click.option("--features", metavar="NAMES", help="Show only these features, separated by commas.")
+@click.option(
+    "--thumbnails/--no-thumbnails",
+    default=None,
+    help="Show small pictures. Without either: on terminals that are known to show them (kitty, iTerm2, sixel).",
+)
 @click.option("--raw", is_flag=True, help="Show the bytes of each row's payload, undecoded.")
 @click.option("--split", metavar="NAME", help="Only the files of this split, such as train.")
 @click.option(
@@ -73,7 +90,10 @@ def show(  # noqa: PLR0913 - one for each option
     paths: tuple[str, ...],
     count: int,
     rows: RowRange | None,
+    record: int | None,
+    where: str | None,
     features: str | None,
+    thumbnails: bool | None,
     raw: bool,
     split: str | None,
     schema_path: str | None,
@@ -89,29 +109,67 @@ def show(  # noqa: PLR0913 - one for each option
 
     from recordsmith.cli.consoles import error_console, output_console, print_to
     from recordsmith.cli.progress import file_progress
-    from recordsmith.facts import RowRange, look_at
+    from recordsmith.facts import look_at
     from recordsmith.schema import Schema
     from recordsmith.view.error_block import error_block
     from recordsmith.view.overview_json import overview_json
     from recordsmith.view.overview_tables import overview_renderable
+    from recordsmith.view.record_details import record_renderable
 
-    if rows is not None and ctx.get_parameter_source("count") is not click.core.ParameterSource.DEFAULT:
-        raise click.UsageError("Give either -n or --rows.")
+    counted = ctx.get_parameter_source("count") is not click.core.ParameterSource.DEFAULT
+    wanted = _wanted_rows(rows, record, where, count if counted or (rows is None and record is None) else None)
     with file_progress("indexing", paths) as on_file:
         overview = look_at(
             paths[0] if len(paths) == 1 else paths,
-            rows=rows if rows is not None else RowRange(0, count),
+            rows=wanted,
+            where=where,
             features=[name for name in (features or "").split(",") if name],
             split=split,
             schema=None if schema_path is None else Schema.load(schema_path),
             schema_name=schema_path,
             on_file=on_file,
         )
+    if record is not None and not overview.rows and not overview.problems:
+        raise click.UsageError(f"There is no record {record}: there are {overview.records:,}, counted from 0.")
     if style == "json":
-        click.echo(json.dumps(overview_json(overview, raw=raw), ensure_ascii=False, allow_nan=False, indent=2))
+        document = overview_json(overview, raw=raw, whole=record is not None)
+        click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))
     else:
         console = output_console()
-        print_to(console, overview_renderable(overview, width=console.width, raw=raw))
+        pictures = _thumbnails(console, asked=thumbnails, large=record is not None)
+        if record is not None and overview.rows:
+            row = overview.rows[0]
+            print_to(console, record_renderable(overview, row, width=console.width, raw=raw, thumbnails=pictures))
+        else:
+            print_to(console, overview_renderable(overview, width=console.width, raw=raw, thumbnails=pictures))
     for problem in overview.problems:
         print_to(error_console(), Group("", error_block(problem)) if style == "table" else error_block(problem))
     ctx.exit(2 if overview.problems else 0)
+
+
+def _wanted_rows(rows: RowRange | None, record: int | None, where: str | None, count: int | None) -> RowRange:
+    """Which rows are asked for; what contradicts itself is refused."""
+    from recordsmith.facts import RowRange
+
+    given = [name for name, value in (("-n", count), ("--rows", rows), ("--record", record)) if value is not None]
+    if len(given) > 1:
+        raise click.UsageError(f"Give either {given[0]} or {given[1]}.")
+    if where is not None and count is None:
+        raise click.UsageError(f"Give either {given[0]} or --where.")
+    if record is not None:
+        return RowRange(record, record + 1 or None)
+    return rows if rows is not None else RowRange(0, count)
+
+
+def _thumbnails(console: Console, *, asked: bool | None, large: bool) -> Thumbnails | None:
+    """How pictures are shown: not at all in a pipe, and in block characters only where they are asked for."""
+    from recordsmith.view.terminal_graphics import graphics_of
+    from recordsmith.view.thumbnails import Thumbnails
+
+    if asked is False or not console.is_terminal:
+        return None
+    way = graphics_of(os.environ)
+    if way is None and not (asked and console.color_system):
+        return None
+    columns, rows = (min(64, console.width - 4), 24) if large else (min(28, console.width - 4), 9)
+    return Thumbnails(way or "blocks", columns, rows)

@@ -10,13 +10,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import islice
+from typing import Any, cast
 
 from recordsmith.dataset.inference import Census, sample_census, schema_from_census
 from recordsmith.dataset.layout import DatasetLayout, find_layout
 from recordsmith.errors import RecordsmithError, SchemaError, SchemaMismatchError, did_you_mean, list_names
 from recordsmith.facts.payload_reading import DatasetPayloads, FileOverview, survey_files
 from recordsmith.facts.row_decoding import RowOverview, decode_row
+from recordsmith.facts.row_search import search_rows
+from recordsmith.facts.where import Where, compile_where
 from recordsmith.schema import Feature, Schema, Steps
 
 __all__ = ["DatasetOverview", "FeatureOverview", "FileOverview", "RowOverview", "RowRange", "look_at"]
@@ -89,6 +92,8 @@ class DatasetOverview:
         features: the features, in the order of the schema or of their first appearance.
         rows: the rows that were asked for.
         problems: errors that were met on the way; what they are about is not in the rest.
+        where: the condition that the rows fit; None without one.
+        searched_all: all records were looked at for it; else the search ended with the last row that was asked for.
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"
@@ -111,6 +116,8 @@ class DatasetOverview:
     features: tuple[FeatureOverview, ...]
     rows: tuple[RowOverview, ...]
     problems: tuple[RecordsmithError, ...]
+    where: str | None = None
+    searched_all: bool = True
 
     @property
     def records(self) -> int:
@@ -127,6 +134,7 @@ def look_at(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     rows: RowRange | None = None,
+    where: str | None = None,
     features: Sequence[str] = (),
     split: str | None = None,
     schema: Schema | None = None,
@@ -138,6 +146,7 @@ def look_at(
     Args:
         paths: what to look at.
         rows: which rows to fetch; None: none.
+        where: a condition, as in `facts.where`; `rows` then counts those that fit.
         features: the only features to tell of; empty: all.
         split: only the files of this split.
         schema: what the records hold; None: the schema beside the files, or what the records show.
@@ -158,13 +167,16 @@ def look_at(
     if problems and not any(file.records for file in files):
         raise problems[0]
     census = _census(files, problems)
-    kept = _kept_features(_features(census, declared), features)
+    known = _features(census, declared)
+    kept = _kept_features(known, features)
+    condition = None if where is None else compile_where(where, _types(known))
     payloads = DatasetPayloads(files, problems)
     sample = payloads.sample(records=_SAMPLED_RECORDS, bytes_in_all=_SAMPLED_BYTES)
     names = [feature.name for feature in kept if feature.declared]
     wanted = declared.select(names) if declared is not None and names else None
     decoded = [decode_row(stored, kept, wanted, problems) for stored in sample]
-    shown = [] if rows is None else payloads.read(rows.of(payloads.records))
+    numbers, searched_all = _wanted_rows(rows, payloads, condition, known)
+    shown = payloads.read(numbers)
     return DatasetOverview(
         name=_name(paths),
         files=tuple(files),
@@ -178,7 +190,31 @@ def look_at(
         features=tuple(_with_examples(feature, decoded) for feature in kept),
         rows=tuple(decode_row(stored, kept, wanted, problems) for stored in shown),
         problems=tuple(_distinct(problems)),
+        where=where,
+        searched_all=searched_all,
     )
+
+
+def _types(features: Iterable[FeatureOverview]) -> dict[str, Feature]:
+    """The types by name; None, for a feature on which records disagree, is one that conditions know what to do with."""
+    return {feature.name: cast("Feature", feature.feature) for feature in features}
+
+
+def _wanted_rows(
+    rows: RowRange | None, payloads: DatasetPayloads, condition: Where | None, features: Sequence[FeatureOverview]
+) -> tuple[Sequence[int], bool]:
+    """Return the numbers of the rows that were asked for, and whether all records were searched for them."""
+    if rows is None:
+        return [], True
+    if condition is None:
+        return rows.of(payloads.records), True
+    matches = search_rows(
+        payloads.files, condition, _types(features), lambda stored: decode_row(stored, features, None, [])
+    )
+    forwards = (rows.start or 0) >= 0 and rows.stop is not None and rows.stop >= 0
+    found = list(islice(matches, rows.stop)) if forwards else list(matches)
+    searched_all = not forwards or next(matches, None) is None
+    return found[rows.start : rows.stop : rows.step], searched_all
 
 
 def _census(files: Sequence[FileOverview], problems: list[RecordsmithError]) -> Census:

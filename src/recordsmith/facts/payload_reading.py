@@ -113,6 +113,11 @@ class DatasetPayloads:
         self._starts = np.cumsum([0, *(file.records for file in files)])
 
     @property
+    def files(self) -> Sequence[FileOverview]:
+        """The files, in reading order."""
+        return self._files
+
+    @property
     def records(self) -> int:
         """How many records can be read."""
         return int(self._starts[-1])

@@ -15,6 +15,8 @@ import numpy as np
 from recordsmith.columns import SparseRow
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts import DatasetOverview, FeatureOverview, RowOverview
+from recordsmith.schema import Feature
+from recordsmith.view.class_names import class_name
 from recordsmith.view.feature_types import type_text
 from recordsmith.view.image_header import read_image_header
 
@@ -23,8 +25,13 @@ __all__ = ["overview_json", "problem_json", "value_json"]
 _LONGEST_BASE64 = 1024  # bytes of a value that are given whole
 
 
-def overview_json(overview: DatasetOverview, *, raw: bool = False) -> dict[str, Any]:
-    """Turn an overview into JSON-ready values; with `raw` the rows have their whole payload in base64.
+def overview_json(overview: DatasetOverview, *, raw: bool = False, whole: bool = False) -> dict[str, Any]:
+    """Turn an overview into JSON-ready values.
+
+    Args:
+        overview: what `look_at` returned.
+        raw: the rows have their whole payload in base64.
+        whole: byte strings are given however long they are.
 
     >>> import recordsmith as rs, tempfile
     >>> from recordsmith.facts import RowRange, look_at
@@ -34,7 +41,8 @@ def overview_json(overview: DatasetOverview, *, raw: bool = False) -> dict[str, 
     >>> overview_json(look_at(path, rows=RowRange(0, 1)))["rows"][0]["features"]
     {'label': 3, 'name': 'cat'}
     """
-    return {
+    types = {(feature.name, feature.steps): feature.feature for feature in overview.features}
+    document = {
         "name": overview.name,
         "records": overview.records,
         "bytes": overview.bytes,
@@ -57,9 +65,12 @@ def overview_json(overview: DatasetOverview, *, raw: bool = False) -> dict[str, 
             "payloads": overview.payloads,
         },
         "features": [_feature_json(feature) for feature in overview.features],
-        "rows": [_row_json(row, raw=raw) for row in overview.rows],
+        "rows": [_row_json(row, types, raw=raw, whole=whole) for row in overview.rows],
         "problems": [problem_json(problem) for problem in overview.problems],
     }
+    if overview.where is not None:
+        document["where"] = {"condition": overview.where, "searched_all": overview.searched_all}
+    return document
 
 
 def problem_json(error: RecordsmithError) -> dict[str, Any]:
@@ -79,8 +90,8 @@ def problem_json(error: RecordsmithError) -> dict[str, Any]:
     }
 
 
-def value_json(value: Any) -> Any:
-    """Turn a value into JSON-ready ones.
+def value_json(value: Any, *, whole: bool = False) -> Any:
+    """Turn a value into JSON-ready ones; with `whole`, byte strings however long they are.
 
     >>> value_json(np.array([1.5, np.nan])), value_json(b"ab"), value_json(None)
     ([1.5, 'NaN'], {'bytes': 2, 'base64': 'YWI='}, None)
@@ -89,24 +100,24 @@ def value_json(value: Any) -> Any:
         case None | str():
             return value
         case bytes():
-            return _bytes_json(value)
+            return _bytes_json(value, whole=whole)
         case list():
-            return [value_json(entry) for entry in value]
+            return [value_json(entry, whole=whole) for entry in value]
         case SparseRow():
             return {"indices": value_json(value.indices), "values": value_json(value.values)}
         case dict():
-            return {name: value_json(part) for name, part in value.items()}
+            return {name: value_json(part, whole=whole) for name, part in value.items()}
         case np.ndarray() | np.generic():
             return _plain(value.tolist())
     return _plain(value)
 
 
-def _bytes_json(value: bytes) -> dict[str, Any]:
+def _bytes_json(value: bytes, *, whole: bool = False) -> dict[str, Any]:
     found: dict[str, Any] = {"bytes": len(value)}
     picture = read_image_header(value)
     if picture is not None:
         found["image"] = {"format": picture.format.lower(), "width": picture.width, "height": picture.height}
-    if len(value) <= _LONGEST_BASE64:
+    if whole or len(value) <= _LONGEST_BASE64:
         found["base64"] = base64.b64encode(value).decode()
     return found
 
@@ -137,7 +148,9 @@ def _feature_json(overview: FeatureOverview) -> dict[str, Any]:
     }
 
 
-def _row_json(row: RowOverview, *, raw: bool) -> dict[str, Any]:
+def _row_json(
+    row: RowOverview, types: dict[tuple[str, bool], Feature | None], *, raw: bool, whole: bool
+) -> dict[str, Any]:
     found: dict[str, Any] = {
         "record": row.number,
         "file": row.path,
@@ -148,11 +161,15 @@ def _row_json(row: RowOverview, *, raw: bool) -> dict[str, Any]:
     if raw:
         found["base64"] = base64.b64encode(row.payload).decode()
     elif row.features is not None:
-        found["features"] = {name: value_json(value) for name, value in row.features.items()}
+        found["features"] = {name: value_json(value, whole=whole) for name, value in row.features.items()}
         if row.steps is not None:
-            found["steps"] = {name: value_json(value) for name, value in row.steps.items()}
+            found["steps"] = {name: value_json(value, whole=whole) for name, value in row.steps.items()}
+        named = {name: class_name(value, types.get((name, False))) for name, value in row.features.items()}
+        classes = {name: label for name, label in named.items() if label is not None}
+        if classes:
+            found["classes"] = classes
     elif row.kind == "text":
         found["text"] = row.payload.decode(errors="backslashreplace")
     else:
-        found |= _bytes_json(row.payload)
+        found |= _bytes_json(row.payload, whole=whole)
     return found

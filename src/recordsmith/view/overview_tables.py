@@ -14,10 +14,12 @@ from rich.text import Text
 
 from recordsmith.facts import DatasetOverview, FeatureOverview, RowOverview
 from recordsmith.view.amounts import bytes_text, count_text
+from recordsmith.view.class_names import named_class
 from recordsmith.view.feature_types import shape_text, type_text
 from recordsmith.view.hex_dump import hex_dump
 from recordsmith.view.payload_names import payload_name, payload_note
 from recordsmith.view.short_values import middle_left_out, printable, quoted, short_value, summary_of_values
+from recordsmith.view.thumbnails import Thumbnails
 
 __all__ = ["overview_renderable"]
 
@@ -26,11 +28,14 @@ _WIDEST_SUMMARY = 60  # of the values of a feature, while names have to give way
 _WIDEST_CELL = 26  # of a row's value, while all rows are in one table
 _UNKNOWN_BYTES = 64  # of a payload that is not understood
 _LONGEST_TEXT = 400  # characters of a payload that is text
+_MOST_PICTURES = 4  # of one row
 _RAW_BYTES = 512  # of a payload that is asked for as bytes
 
 
-def overview_renderable(overview: DatasetOverview, *, width: int, raw: bool = False) -> RenderableType:
-    """Lay out what is in a dataset, for a terminal of so many columns.
+def overview_renderable(
+    overview: DatasetOverview, *, width: int, raw: bool = False, thumbnails: Thumbnails | None = None
+) -> RenderableType:
+    """Lay out what is in a dataset, for a terminal of so many columns, with pictures if it can show them.
 
     >>> import recordsmith as rs, tempfile
     >>> from recordsmith.facts import look_at
@@ -41,11 +46,24 @@ def overview_renderable(overview: DatasetOverview, *, width: int, raw: bool = Fa
     'Group'
     """
     parts: list[RenderableType] = [_header(overview)]
-    if overview.features and not raw:
+    if overview.features and not raw and overview.where is None:
         parts += [Text(), _features(overview, width)]
+    if overview.where is not None:
+        parts += [Text(), _search_note(overview)]
     if overview.rows:
-        parts += [Text(), *_rows(overview, width, raw=raw)]
+        parts += [Text(), *_rows(overview, width, raw=raw, thumbnails=thumbnails)]
     return Group(*parts)
+
+
+def _search_note(overview: DatasetOverview) -> Text:
+    condition = printable(overview.where or "")
+    if not overview.rows:
+        return Text().append(f"No record of {overview.records:,} fits ", "yellow").append(condition, "bold")
+    found = count_text(len(overview.rows), "record")
+    words = f"{found} of {overview.records:,} fit{'s' if len(overview.rows) == 1 else ''} "
+    if not overview.searched_all:
+        words = f"The first {found} that fit{'s' if len(overview.rows) == 1 else ''} "
+    return Text(words).append(condition, "bold").append("" if overview.searched_all else "; -n shows more", "dim")
 
 
 def _header(overview: DatasetOverview) -> RenderableType:
@@ -154,44 +172,59 @@ def _sample_note(overview: DatasetOverview) -> str:
     return f"Presence is of {of_all}{seen}, values are of {overview.sampled:,}, {place}."
 
 
-def _rows(overview: DatasetOverview, width: int, *, raw: bool) -> Iterable[RenderableType]:
+def _rows(
+    overview: DatasetOverview, width: int, *, raw: bool, thumbnails: Thumbnails | None
+) -> Iterable[RenderableType]:
     rows = overview.rows
     if not raw and all(row.kind == "text" for row in rows):
         return [_text_table(rows)]
-    columns = _columns(overview)
+    columns = overview.features
     understood = not raw and all(row.features is not None for row in rows)
-    if understood and columns and len(rows) > 1 and _table_width(columns, rows) <= width:
+    pictured = understood and thumbnails is not None and any(_pictures(row, columns, thumbnails) for row in rows[:3])
+    if understood and columns and len(rows) > 1 and not pictured and _table_width(columns, rows) <= width:
         return [_row_table(columns, rows)]
-    blocks = [list(_block(row, overview, width, raw=raw)) for row in rows]
+    blocks = [list(_block(row, overview, width, raw=raw, thumbnails=thumbnails)) for row in rows]
     return [part for block in blocks for part in ([*block, Text()] if block is not blocks[-1] else block)]
 
 
-def _columns(overview: DatasetOverview) -> list[tuple[str, bool]]:
-    return [(feature.name, feature.steps) for feature in overview.features]
+def _shown(row: RowOverview, feature: FeatureOverview, width: int) -> Text:
+    """A feature's value in a row; a class has its name."""
+    value = row.value(feature.name, steps=feature.steps)
+    return named_class(value, feature.feature, width) or short_value(value, width)
 
 
-def _table_width(columns: list[tuple[str, bool]], rows: Iterable[RowOverview]) -> int:
-    widths = [len(name) for name, _ in columns]
+def _pictures(
+    row: RowOverview, features: Iterable[FeatureOverview], thumbnails: Thumbnails | None
+) -> list[RenderableType]:
+    if thumbnails is None:
+        return []
+    return thumbnails.of(row.value(feature.name, steps=False) for feature in features if not feature.steps)
+
+
+def _table_width(columns: Sequence[FeatureOverview], rows: Iterable[RowOverview]) -> int:
+    widths = [len(feature.name) for feature in columns]
     for row in rows:
-        cells = [short_value(row.value(name, steps=steps), _WIDEST_CELL).cell_len for name, steps in columns]
+        cells = [_shown(row, feature, _WIDEST_CELL).cell_len for feature in columns]
         widths = [max(pair) for pair in zip(widths, cells, strict=True)]
     return sum(widths) + 2 * len(widths) + 10
 
 
-def _row_table(columns: list[tuple[str, bool]], rows: Sequence[RowOverview]) -> Table:
+def _row_table(columns: Sequence[FeatureOverview], rows: Sequence[RowOverview]) -> Table:
     table = _plain_table()
     table.add_column("record", justify="right", style="dim", no_wrap=True)
-    for name, steps in columns:
-        values = [row.value(name, steps=steps) for row in rows]
-        are_numbers = all(value is None or isinstance(value, np.generic) for value in values)
-        table.add_column(Text(printable(name)), no_wrap=True, justify="right" if are_numbers else "left")
+    for feature in columns:
+        values = [row.value(feature.name, steps=feature.steps) for row in rows]
+        named = any(named_class(value, feature.feature) is not None for value in values)
+        are_numbers = not named and all(value is None or isinstance(value, np.generic) for value in values)
+        table.add_column(Text(printable(feature.name)), no_wrap=True, justify="right" if are_numbers else "left")
     for row in rows:
-        values = [short_value(row.value(name, steps=steps), _WIDEST_CELL) for name, steps in columns]
-        table.add_row(f"{row.number:,}", *values)
+        table.add_row(f"{row.number:,}", *(_shown(row, feature, _WIDEST_CELL) for feature in columns))
     return table
 
 
-def _block(row: RowOverview, overview: DatasetOverview, width: int, *, raw: bool) -> Iterable[RenderableType]:
+def _block(
+    row: RowOverview, overview: DatasetOverview, width: int, *, raw: bool, thumbnails: Thumbnails | None
+) -> Iterable[RenderableType]:
     """Show one row under a title of its own."""
     title = Text().append(f"record {row.number:,}", "bold")
     if len(overview.files) > 1:
@@ -206,21 +239,23 @@ def _block(row: RowOverview, overview: DatasetOverview, width: int, *, raw: bool
     elif row.features is None:
         yield Padding(Text(_payload_text(row), "green"), (0, 0, 0, 2))
     else:
-        yield Padding(_values(_columns(overview), row, width), (0, 0, 0, 2))
+        for picture in _pictures(row, overview.features, thumbnails)[:_MOST_PICTURES]:
+            yield Padding(picture, (0, 0, 0, 2))
+        yield Padding(_values(overview.features, row, width), (0, 0, 0, 2))
 
 
-def _values(columns: list[tuple[str, bool]], row: RowOverview, width: int) -> RenderableType:
+def _values(columns: Sequence[FeatureOverview], row: RowOverview, width: int) -> RenderableType:
     if not columns:
         return Text("no features", "dim")
     room = max(16, width * 2 // 5)
-    name_width = min(room, max(len(printable(name)) for name, _ in columns))
+    name_width = min(room, max(len(printable(feature.name)) for feature in columns))
     value_width = max(12, width - name_width - 4)
     values = Table.grid(padding=(0, 2))
     values.add_column(no_wrap=True, width=name_width)
     values.add_column(no_wrap=True, max_width=value_width)
-    for name, steps in columns:
-        shown = short_value(row.value(name, steps=steps), min(value_width, 100))
-        values.add_row(Text(middle_left_out(printable(name), room)), shown)
+    for feature in columns:
+        name = Text(middle_left_out(printable(feature.name), room))
+        values.add_row(name, _shown(row, feature, min(value_width, 100)))
     return values
 
 

@@ -76,7 +76,7 @@ def _parts(report: ReportContents) -> Iterable[Part]:
             yield "labels", "Labels", "share of each class in its split", labels_part(facts.labels)
         yield "files", "Files", f"{len(facts.shards):,}" if facts.shards else "", shards_part(facts)
     if report.samples:
-        yield "records", "Records", "some of them", samples_part(report.samples)
+        yield "records", "Records", "some of them", samples_part(report.samples, facts.labels if facts else ())
 
 
 def _top(title: str, parts: list[Part]) -> Markup:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import struct
-import zlib
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ from recordsmith.errors import MissingExtraError
 from recordsmith.images import ImageError, decode_image, read_header
 from recordsmith.images.codec import opencv
 from recordsmith.report.html.markup import Markup, element
+from recordsmith.report.png import png_bytes
 
 __all__ = ["picture", "pixels_uri", "thumbnail"]
 
@@ -98,16 +97,8 @@ def _shrunk_plainly(pixels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _png_uri(pixels: np.ndarray[Any, Any]) -> str:
-    height, width, channels = pixels.shape
-    if channels == 2:  # grey and alpha
-        pixels, channels = pixels[:, :, :1], 1
+    if pixels.shape[2] == 2:  # grey and alpha
+        pixels = pixels[:, :, :1]
     if pixels.dtype == np.uint16:
         pixels = pixels >> 8
-    rows = np.ascontiguousarray(pixels, np.uint8).reshape(height, width * channels)
-    raw = np.concatenate([np.zeros((height, 1), np.uint8), rows], axis=1).tobytes()
-    head = struct.pack(">IIBBBBB", width, height, 8, {1: 0, 3: 2, 4: 6}[channels], 0, 0, 0)
-    chunks = ((b"IHDR", head), (b"IDAT", zlib.compress(raw, 6)), (b"IEND", b""))
-    data = b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in chunks
-    )
-    return f"data:image/png;base64,{base64.b64encode(data).decode()}"
+    return f"data:image/png;base64,{base64.b64encode(png_bytes(pixels)).decode()}"

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
+
+from recordsmith.facts.dataset_facts import LabelFacts
 from recordsmith.facts.row_decoding import RowOverview
 from recordsmith.images import read_header
 from recordsmith.report.html.markup import Markup, element
@@ -17,25 +21,20 @@ __all__ = ["samples_part"]
 _MOST_VALUES = 40
 
 
-def samples_part(rows: Sequence[RowOverview]) -> Markup:
-    """Return a card for each record.
+def samples_part(rows: Sequence[RowOverview], labels: Sequence[LabelFacts] = ()) -> Markup:
+    """Return a card for each record; the labels give classes their names.
 
     >>> samples_part([RowOverview(0, "a.tfrecord", 0, b"hello", "text", None)]).count("<article")
     1
     """
-    return element("div", [_row(row) for row in rows], class_="samples")
+    names = {label.feature: label.names for label in labels}
+    return element("div", [_row(row, names) for row in rows], class_="samples")
 
 
-def _row(row: RowOverview) -> Markup:
+def _row(row: RowOverview, names: Mapping[str, tuple[str, ...]]) -> Markup:
     values = {**(row.features or {}), **(row.steps or {})}
-    pictures = [
-        thumbnail(value, caption=clipped(name, 60))
-        for name, value in values.items()
-        if isinstance(value, bytes) and read_header(value) is not None
-    ][:1]
-    first = next(
-        (name for name, value in values.items() if isinstance(value, bytes) and read_header(value) is not None), None
-    )
+    first = next((name for name, value in values.items() if _is_picture(value)), None)
+    pictures = [] if first is None else [thumbnail(values[first], caption=clipped(first, 60))]
     return element(
         "article",
         element("div", pictures, class_="shot") if pictures else None,
@@ -44,18 +43,30 @@ def _row(row: RowOverview) -> Markup:
             element("h3", f"record {row.number_in_file:,}"),
             element("small", element("bdi", clipped(os.path.basename(row.path), 80)), title=clipped(row.path, 300)),
         ),
-        element("dl", [_value(name, value, first) for name, value in list(values.items())[:_MOST_VALUES]])
+        element(
+            "dl",
+            [
+                _value(name, value, names.get(name, ()), shown_already=name == first)
+                for name, value in list(values.items())[:_MOST_VALUES]
+            ],
+        )
         if values
         else element("pre", clipped(row.payload.decode(errors="backslashreplace"), 400) or f"{row.kind} record"),
         class_="sample",
     )
 
 
-def _value(name: str, value: object, shown_already: str | None) -> Markup:
-    if name == shown_already and isinstance(value, bytes):
-        header = read_header(value)
-        about = "" if header is None else f"{header.format_name} {header.width}×{header.height}, {len(value):,} bytes"
-        shown = element("small", about)
+def _value(name: str, value: Any, names: tuple[str, ...], *, shown_already: bool) -> Markup:
+    header = read_header(value) if shown_already else None
+    if header is not None:
+        shown = element("small", f"{header.format_name} {header.width}×{header.height}, {len(value):,} bytes")
+    elif isinstance(value, (int, np.integer)) and 0 <= value < len(names):
+        number = element("small", f" class {value}") if names[value] != str(value) else None
+        shown = element("span", element("bdi", clipped(names[value], 80)), number)
     else:
         shown = value_markup(value)
     return element("div", element("dt", element("bdi", clipped(name, 80))), element("dd", shown))
+
+
+def _is_picture(value: Any) -> bool:
+    return isinstance(value, bytes) and read_header(value) is not None

@@ -1,0 +1,61 @@
+"""What `recordsmith show --record` prints: one record, with every value in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from recordsmith.amounts import bytes_text
+from recordsmith.facts import DatasetOverview, FeatureOverview, RowOverview
+from recordsmith.view.feature_types import shape_text, type_text
+from recordsmith.view.full_values import full_value
+from recordsmith.view.hex_dump import hex_dump
+from recordsmith.view.payload_names import payload_name
+from recordsmith.view.thumbnails import Thumbnails
+from recordsmith.visible_text import printable, quoted
+
+__all__ = ["record_renderable"]
+
+
+def record_renderable(
+    overview: DatasetOverview, row: RowOverview, *, width: int, raw: bool = False, thumbnails: Thumbnails | None = None
+) -> RenderableType:
+    """Lay out one record of a dataset.
+
+    >>> import recordsmith as rs, tempfile
+    >>> from recordsmith.facts import RowRange, look_at
+    >>> from rich.console import Console
+    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+    >>> with rs.RecordWriter(path) as writer:
+    ...     writer.write_example({"label": 3, "name": "cat"})
+    >>> overview = look_at(path, rows=RowRange(0, 1))
+    >>> Console(width=60).print(record_renderable(overview, overview.rows[0], width=60))
+    record 0 ...
+    """
+    head = Text().append(f"record {row.number:,}", "bold").append(f" of {overview.records:,}")
+    place = f"{printable(row.path)}, record {row.number_in_file:,}, {bytes_text(len(row.payload))}"
+    parts: list[RenderableType] = [head, Text(f"  {place}, {payload_name(row.kind)}", "dim")]
+    if raw or (row.features is None and row.kind != "text"):
+        parts += [Text(), Text("\n".join(hex_dump(row.payload, len(row.payload))) or "no bytes", no_wrap=True)]
+    elif row.features is None:
+        parts += [Text(), Text(quoted(row.payload.decode(errors="backslashreplace"), 1 << 20), "green")]
+    else:
+        for feature in overview.features:
+            parts += [Text(), *_feature(feature, row, width, thumbnails)]
+    return Group(*parts)
+
+
+def _feature(
+    feature: FeatureOverview, row: RowOverview, width: int, thumbnails: Thumbnails | None
+) -> Iterable[RenderableType]:
+    value = row.value(feature.name, steps=feature.steps)
+    title = Text().append(printable(feature.name), "bold").append(f"  {type_text(feature)}", "cyan")
+    shape = shape_text(feature)
+    yield title.append("" if shape == "scalar" else f" {shape}", "dim")
+    yield Padding(full_value(value, feature.feature, width - 2), (0, 0, 0, 2))
+    values = value if isinstance(value, list) else [value]
+    for picture in thumbnails.of(values[:8]) if thumbnails is not None else ():
+        yield Padding(picture, (0, 0, 0, 2))

@@ -67,6 +67,18 @@ def test_every_position_is_hit_evenly():
     assert ((counts - 100) ** 2 / 100).sum() < 50
 
 
+def test_large_orders_are_even_too():
+    """Beyond 65,536 rows, where orders are computed: who comes first in 2,000 epochs, and where a run of rows goes."""
+    rows = 100_000
+    order = Shuffled(Records(rows), seed=5)
+    firsts = [int(order.at(epoch, np.zeros(1, np.int64)).numbers[0]) for epoch in range(2000)]
+    counts = np.bincount(np.array(firsts) * 20 // rows, minlength=20)
+    assert ((counts - 100) ** 2 / 100).sum() < 50
+    where = np.argsort(order.at(0, np.arange(rows)).numbers)[:20_000]
+    counts = np.bincount(where * 20 // rows, minlength=20)
+    assert ((counts - 1000) ** 2 / 1000).sum() < 50
+
+
 def test_neighbours_do_not_stay_neighbours():
     numbers = Shuffled(Records(100_000), seed=1).at(0, np.arange(100_000)).numbers
     assert np.count_nonzero(np.abs(np.diff(numbers)) <= 2) < 20  # 4 are expected

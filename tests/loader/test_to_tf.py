@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import recordsmith as rs
 from tests.loader.framework_data import OPTIONAL, PLAIN, STEPS, numbered, numbers, our_threads, plain, write
 
 tf = pytest.importorskip("tensorflow")
+keras = pytest.importorskip("keras")
 
 
 @pytest.mark.parametrize("drop_last", [False, True])
@@ -105,6 +107,54 @@ def test_a_restored_loader_goes_on_in_the_middle(tmp_path: Path) -> None:
     rest, second = numbers(batches), numbers(loader)
     restored = ds.shuffle(seed=2).batch(3).restore(state).to_tf()
     assert [numbers(restored), numbers(restored)] == [rest, second]
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        lambda ds: ds.shuffle(seed=2).batch(3),
+        lambda ds: ds.shuffle(seed=2).filter(lambda row: row["n"] % 4 > 0).batch(3),
+        lambda ds: ds.shuffle(seed=2).batch(4).repeat(2),
+    ],
+    ids=["known length", "filtered", "repeated"],
+)
+def test_the_state_is_that_of_the_batches_that_were_received(tmp_path: Path, chain: Any) -> None:
+    """Also when tf.data has fetched more, and at the end, when everything was fetched long before."""
+    ds = numbered(tmp_path / "a.tfrecord", 30)
+    native = chain(ds)
+    states = [native.state(), *(native.state() for _ in native)]
+    loader = chain(ds)
+    received = iter(loader.to_tf())
+    for count, state in enumerate(states[:-1]):
+        if count:
+            assert loader.state() == state
+        next(received)
+        if count == 2:
+            time.sleep(0.05)  # time enough to fetch more
+    assert loader.state() == states[-1]
+    rest = chain(ds).restore(states[2])
+    assert numbers(rest.to_tf()) == numbers(native.restore(states[2]))
+
+
+def test_the_state_while_keras_trains(tmp_path: Path) -> None:
+    ds = numbered(tmp_path / "a.tfrecord", 40)
+    loader = ds.shuffle(seed=2).batch(4).pairs("x", "y")
+    seen: list[tuple[int, int]] = []
+
+    def note(*_: Any, **_logs: Any) -> None:
+        state = loader.state()
+        seen.append((state["epoch"], state["batch"]))
+
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    model.fit(
+        loader.to_tf(),
+        epochs=2,
+        verbose=0,
+        shuffle=False,
+        callbacks=[keras.callbacks.LambdaCallback(on_train_batch_end=note)],
+    )
+    assert seen == [*((0, n) for n in range(1, 10)), (1, 0), *((1, n) for n in range(1, 10)), (2, 0)]
 
 
 def test_leaving_early_leaves_no_thread(tmp_path: Path) -> None:

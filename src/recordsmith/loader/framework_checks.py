@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from recordsmith.errors import PipelineError
@@ -18,7 +18,7 @@ class Feeding(Protocol):
     """What a framework's output needs of a `Loader`."""
 
     _next: Cursor
-    _reached: Cursor
+    _reached: Cursor | Callable[[], Cursor]
 
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Any]: ...

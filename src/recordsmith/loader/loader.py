@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -41,7 +41,8 @@ class Loader(Verbs["Loader"]):
     def __init__(self, plan: Plan) -> None:
         self._made_plan = plan
         self._next = Cursor()  # where the next iteration begins
-        self._reached = Cursor()  # what the consumer has received
+        # What the consumer has received; a framework that holds batches ready is asked.
+        self._reached: Cursor | Callable[[], Cursor] = Cursor()
 
     def _chain(self) -> Plan:
         return self._made_plan
@@ -179,7 +180,7 @@ class Loader(Verbs["Loader"]):
 
     def state(self) -> dict[str, Any]:
         """Return the place that the consumer has reached, JSON-ready: what was read ahead does not count."""
-        place = self._reached
+        place = self._reached() if callable(self._reached) else self._reached
         return {
             "format": _STATE_FORMAT,
             "version": _STATE_VERSION,

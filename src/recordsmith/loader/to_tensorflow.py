@@ -5,17 +5,22 @@ also ragged and sparse ones, are put together in TensorFlow's graph. Since every
 microseconds, columns of one number a row travel as the lines of one array for each dtype. A generator that tf.data
 holds for as long as it iterates begins an epoch and ends it, so that leaving a loop early stops the threads that read
 ahead.
+
+tf.data holds some batches ready. Which of them the consumer has received is told by the last step of the pipeline,
+which runs when it asks for one: `Loader.state` counts these, and not what was fetched.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from recordsmith.loader.engine import UnknownLengthError
+from recordsmith.loader.engine import Cursor, UnknownLengthError, feed
 from recordsmith.loader.framework_checks import Feeding
 from recordsmith.loader.order import ENDLESS
 from recordsmith.loader.tensorflow_columns import Form, Part
@@ -24,6 +29,7 @@ from recordsmith.schema.export.tensorflow_features import import_tensorflow
 
 __all__ = ["to_tensorflow"]
 
+_PLACES_KEPT = 64  # after so many batches that were fetched last
 _READY = 2  # batches that tf.data holds ready, so that a step of training does not wait for the handing over
 
 
@@ -33,25 +39,27 @@ def to_tensorflow(loader: Feeding) -> Any:
     plan = loader._chain()  # noqa: SLF001 - ours
     form, rows = batch_form(plan), fixed_rows(plan)
     cargo = _Cargo(form.parts(rows))
-    source = _Source(loader, form, cargo)
+    source = _Source(loader, form, cargo, tf.Variable([-1, -1], dtype=tf.int64, trainable=False))
     dtypes = [tf.string if part.dtype == object else tf.as_dtype(part.dtype) for part in cargo.parts]
     plain = tf.autograph.experimental.do_not_convert  # there is nothing to convert, and that takes time
 
     @plain  # type: ignore[untyped-decorator] # TensorFlow is optional
-    def fetch(iteration: Any) -> tuple[Any, Any]:
+    def fetch(iteration: Any, number: Any) -> tuple[Any, ...]:
         more, *tensors = tf.numpy_function(source.fetch, [iteration], [tf.bool, *dtypes])
         more.set_shape(())
         for tensor, part in zip(tensors, cargo.parts, strict=True):
             tensor.set_shape(part.shape)
-        return more, form.give(tf, iter(cargo.unpacked(tf, tensors)))
+        return more, (iteration, number), *tensors
 
     @plain  # type: ignore[untyped-decorator] # TensorFlow is optional
     def batches(iteration: Any, count: Any) -> Any:
-        numbers = tf.data.Dataset.range(count)
-        if known:
-            return numbers.map(plain(lambda _: fetch(iteration)[1]))
-        fetched = numbers.map(plain(lambda _: fetch(iteration))).take_while(plain(lambda more, _: more))
-        return fetched.map(plain(lambda _, batch: batch))
+        fetched = tf.data.Dataset.range(count).map(plain(lambda number: fetch(iteration, number)))
+        return fetched if known else fetched.take_while(plain(lambda more, *_: more))
+
+    @plain  # type: ignore[untyped-decorator] # TensorFlow is optional
+    def handed_out(_: Any, place: Any, *tensors: Any) -> Any:
+        source.handed_out.assign(tf.stack(place))
+        return form.give(tf, iter(cargo.unpacked(tf, list(tensors))))
 
     cardinality = _cardinality(loader)
     known = cardinality is not None and cardinality < ENDLESS
@@ -61,7 +69,10 @@ def to_tensorflow(loader: Feeding) -> Any:
         dataset = dataset.apply(
             tf.data.experimental.assert_cardinality(cardinality if known else tf.data.INFINITE_CARDINALITY)
         )
-    return dataset.prefetch(_READY)
+    dataset = dataset.prefetch(_READY).map(handed_out)
+    options = tf.data.Options()
+    options.experimental_optimization.inject_prefetch = False  # what tf.data fetched ahead after it would count too
+    return dataset.with_options(options)
 
 
 def _cardinality(loader: Feeding) -> int | None:
@@ -111,30 +122,45 @@ class _Cargo:
 class _Source:
     """The iterations over a loader that are under way, by number."""
 
-    def __init__(self, loader: Feeding, form: Form, cargo: _Cargo) -> None:
+    def __init__(self, loader: Feeding, form: Form, cargo: _Cargo, handed_out: Any) -> None:
+        self.handed_out = handed_out  # the iteration and the number of the batch that the consumer has received last
         self._loader = loader
         self._form = form
         self._cargo = cargo
         self._nothing = [part.empty() for part in cargo.parts]
-        self._under_way: dict[int, Iterator[Any]] = {}
+        self._under_way: dict[int, Iterator[tuple[Any, Cursor]]] = {}
+        self._places: dict[int, deque[tuple[int, Cursor]]] = {}  # by number, those of the last batches
         self._numbers = itertools.count()
         cardinality = _cardinality(loader)
         self._count = np.iinfo(np.int64).max if cardinality is None or cardinality >= ENDLESS else cardinality
 
     def iterations(self) -> Iterator[tuple[int, int]]:
         """Begin an epoch, give its number and how many batches it has, and end it when tf.data lets go."""
+        loader = self._loader
         number = next(self._numbers)
-        batches = iter(self._loader)
-        self._under_way[number] = batches
+        start, loader._next = loader._next, loader._after(loader._next)  # noqa: SLF001 - ours
+        places = deque([(-1, start)], maxlen=_PLACES_KEPT)
+        loader._reached = partial(self._reached, number, places)  # noqa: SLF001 - ours
+        batches = feed(loader._chain(), start)  # noqa: SLF001 - ours
+        self._under_way[number], self._places[number] = batches, places
         try:
             yield number, self._count
         finally:
-            del self._under_way[number]
+            del self._under_way[number], self._places[number]
             batches.close()  # type: ignore[attr-defined] # a generator
 
     def fetch(self, number: Any) -> list[Any]:
         """Return whether there is another batch, and its arrays."""
-        batch = next(self._under_way[int(number)], None)
-        if batch is None:
+        fetched = next(self._under_way[int(number)], None)
+        if fetched is None:
             return [np.False_, *self._nothing]
+        batch, place = fetched
+        places = self._places[int(number)]
+        places.append((places[-1][0] + 1, place))
         return [np.True_, *self._cargo.packed(self._form.take(batch))]
+
+    def _reached(self, iteration: int, places: deque[tuple[int, Cursor]]) -> Cursor:
+        """Return the place after the batch that the consumer of an iteration has received last."""
+        current, received = self.handed_out.numpy().tolist()
+        known = dict(places)
+        return known[received] if current == iteration else known[min(known)]

@@ -104,7 +104,7 @@ class TorchBatches(torch.utils.data.IterableDataset):  # type: ignore[misc,name-
         state = self._loader.state()
         if info is None:
             return state
-        begun = self._loader._reached.batch > 0  # noqa: SLF001 - ours
+        begun = int(state["batch"]) > 0
         return {**state, "first_own": info.num_workers - 1 if begun else info.id}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

@@ -31,6 +31,7 @@ constexpr std::uint64_t kLengthsToTry = std::uint64_t{4} << 20;
 constexpr std::uint64_t kRecordsToLearn = 512;
 constexpr std::uint64_t kRecordsToLearnAtOnce = 32;
 constexpr std::uint64_t kLargestToLearn = std::uint64_t{1} << 20;
+constexpr std::uint64_t kEndToLearnFrom = std::uint64_t{4} << 20;
 
 std::uint64_t load_u64(const std::uint8_t* at) {
   std::uint64_t value;
@@ -48,6 +49,17 @@ bool is_header(const std::uint8_t* at, std::uint64_t* length) {
   }();
   if (*length == 0) return load_u32(at + 8) == crc_of_zero;
   return read_header(at, length);
+}
+
+// Whether a sound record lies somewhere in these bytes.
+bool holds_records(const std::uint8_t* data, std::size_t size) {
+  for (std::size_t at = 0; at + kFramingBytes <= size; ++at) {
+    std::uint64_t length = 0;
+    if (!is_header(data + at, &length) || length > size - at - kFramingBytes) continue;
+    const std::uint8_t* const inner = data + at + kHeaderBytes;
+    if (masked_crc32c(inner, length) == load_u32(inner + length)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -238,19 +250,27 @@ Status RecordRecovery::pass_damage() {
       offset_ = mended->end;
       return Status::ok();
     }
-    return pass_lost(false, false, 0);
+    return pass_lost({false, false, begin, 0});
   }
   const std::uint64_t claimed = end - begin - kFramingBytes;
-  if (found == Found::kCut) return pass_lost(true, true, claimed);
+  if (found == Found::kCut) return pass_lost({true, true, begin, claimed});
 
   bool met = false;
   RECORDSMITH_RETURN_IF_ERROR(is_met(end, &met));
-  if (!met) {  // perhaps because the header there is damaged too
+  if (met) {
+    std::uint64_t place = 0;
+    RECORDSMITH_RETURN_IF_ERROR(find_chain_to(end, &place));
+    if (place < end) {
+      RECORDSMITH_RETURN_IF_ERROR(add_lost(begin, place, true, claimed));
+      offset_ = place;
+      return Status::ok();
+    }
+  } else {  // perhaps because the header there is damaged too
     std::optional<Piece> mended;
     RECORDSMITH_RETURN_IF_ERROR(mend(end, end, &mended));
     met = mended.has_value();
   }
-  if (!met) return pass_lost(true, false, claimed);
+  if (!met) return pass_lost({true, false, begin, claimed});
   Piece piece;
   piece.kind = PieceKind::kSuspect;
   piece.begin = begin;
@@ -264,24 +284,21 @@ Status RecordRecovery::pass_damage() {
   return Status::ok();
 }
 
-Status RecordRecovery::pass_lost(bool header_is_sound, bool is_cut, std::uint64_t claimed) {
-  const std::uint64_t begin = offset_;
-  std::uint64_t lost_from = begin;
-  for (std::uint64_t from = begin + 1;;) {
+Status RecordRecovery::pass_lost(const Lost& lost) {
+  std::uint64_t lost_from = lost.begin;
+  for (std::uint64_t from = lost.begin + 1;;) {
     std::uint64_t place = 0;
     RECORDSMITH_RETURN_IF_ERROR(find_believable(from, &place));
     bool belongs = place == size_;
     Chain chain{};
-    if (!belongs) {
-      const bool after_header = header_is_sound && place == begin + kHeaderBytes;
-      RECORDSMITH_RETURN_IF_ERROR(belongs_to_file(place, after_header, is_cut, &chain, &belongs));
-    }
+    if (!belongs) RECORDSMITH_RETURN_IF_ERROR(belongs_to_file(place, lost, &chain, &belongs));
     if (!belongs && chain.records == 0) {
       from = place + 1;
       continue;
     }
-    const bool is_first = lost_from == begin;
-    RECORDSMITH_RETURN_IF_ERROR(add_lost(lost_from, place, is_first && header_is_sound, is_first ? claimed : 0));
+    const bool is_first = lost_from == lost.begin;
+    RECORDSMITH_RETURN_IF_ERROR(
+        add_lost(lost_from, place, is_first && lost.header_is_sound, is_first ? lost.claimed : 0));
     if (belongs) {
       offset_ = place;
       return Status::ok();
@@ -294,6 +311,21 @@ Status RecordRecovery::pass_lost(bool header_is_sound, bool is_cut, std::uint64_
     add(piece);
     lost_from = from = chain.end;
   }
+}
+
+// The first place behind the record at hand from which sound records lead to `end` or across it; `end` itself if there
+// is none.
+Status RecordRecovery::find_chain_to(std::uint64_t end, std::uint64_t* place) {
+  for (std::uint64_t from = offset_ + 1;;) {
+    RECORDSMITH_RETURN_IF_ERROR(find_believable(from, place));
+    if (*place >= end) break;
+    Chain chain{};
+    RECORDSMITH_RETURN_IF_ERROR(follow(*place, end, &chain));
+    if (chain.end >= end) return Status::ok();
+    from = std::max(*place + 1, chain.end);
+  }
+  *place = end;
+  return Status::ok();
 }
 
 Status RecordRecovery::find_believable(std::uint64_t from, std::uint64_t* place) {
@@ -332,9 +364,14 @@ Status RecordRecovery::mend(std::uint64_t begin, std::uint64_t next, std::option
   const std::uint64_t ahead = look_ahead();
   const std::uint64_t limit = std::max(next, ahead < size_ - begin ? begin + ahead : size_);
   RECORDSMITH_RETURN_IF_ERROR(mend_by_end(begin, limit, mended));
-  if (mended->has_value()) return Status::ok();
-  spent_ += limit - std::max(begin, std::min(next, limit));
-  return mend_by_length(begin, mended);
+  if (!mended->has_value()) {
+    spent_ += limit - std::max(begin, std::min(next, limit));
+    RECORDSMITH_RETURN_IF_ERROR(mend_by_length(begin, mended));
+  }
+  bool belongs = true;
+  if (mended->has_value()) RECORDSMITH_RETURN_IF_ERROR(is_of_file(**mended, &belongs));
+  if (!belongs) mended->reset();
+  return Status::ok();
 }
 
 // The data begins at one of some places behind `begin`, and ends four bytes before a sound header or the file's end.
@@ -373,15 +410,24 @@ Status RecordRecovery::mend_by_end(std::uint64_t begin, std::uint64_t limit, std
   const auto try_end = [&]() -> bool {
     const std::uint32_t stored = load_u32(at);
     std::optional<std::size_t> found;
-    if (crc_end >= begin + kHeaderBytes && mask_crc(data_crc) == stored && is_candidate[kHeaderBytes]) {
+    // Eight bytes and their CRC are what a header is, and stored records may follow right behind it.
+    const auto is_header_itself = [&](std::size_t place) {
+      std::uint64_t ignored = 0;
+      return crc_end - begin - place == kHeaderBytes - kFooterBytes && is_header(at - 8, &ignored);
+    };
+    if (crc_end >= begin + kHeaderBytes && mask_crc(data_crc) == stored && is_candidate[kHeaderBytes] &&
+        !is_header_itself(kHeaderBytes)) {
       found = kHeaderBytes;
     } else if (thorough < kEndsToTryThoroughly) {
       ++thorough;
       const std::uint64_t farthest = std::min<std::uint64_t>(places - 1, crc_end - begin);
       std::uint32_t shift = crc_shift(crc_end - begin - farthest);
       for (std::size_t place = static_cast<std::size_t>(farthest) + 1; place-- > 0;) {
-        if (is_candidate[place] && mask_crc(crc_of_rest(crc, crc_before[place], shift)) == stored) found = place;
-        if (found.has_value()) break;
+        if (is_candidate[place] && mask_crc(crc_of_rest(crc, crc_before[place], shift)) == stored &&
+            !is_header_itself(place)) {
+          found = place;
+          break;
+        }
         shift = crc_parts::multiply(shift, crc_parts::kPowers[3]);  // one byte more
       }
     }
@@ -398,7 +444,9 @@ Status RecordRecovery::mend_by_end(std::uint64_t begin, std::uint64_t limit, std
   };
 
   for (;;) {
-    RECORDSMITH_RETURN_IF_ERROR(look(&ahead_, crc_end, kFooterBytes + kHeaderBytes, &at, &end));
+    const auto behind = static_cast<std::size_t>(std::min<std::uint64_t>(8, crc_end - begin));  // try_end looks back
+    RECORDSMITH_RETURN_IF_ERROR(look(&ahead_, crc_end - behind, behind + kFooterBytes + kHeaderBytes, &at, &end));
+    at += behind;
     if (end - crc_end < kFooterBytes + kHeaderBytes) break;  // the end of the file
     std::uint64_t place = crc_end + kFooterBytes;
     const std::uint64_t last = std::min(end - kHeaderBytes, limit);
@@ -456,66 +504,120 @@ Status RecordRecovery::mend_by_length(std::uint64_t begin, std::optional<Piece>*
   return Status::ok();
 }
 
-// --- records inside of records ---
-
-Status RecordRecovery::belongs_to_file(std::uint64_t place, bool after_header, bool is_cut, Chain* chain,
-                                       bool* belongs) {
+// The header may also have been one of a stored record, if the same damage hit the outer one's.
+Status RecordRecovery::is_of_file(const Piece& mended, bool* belongs) {
   Likeness likeness{};
-  RECORDSMITH_RETURN_IF_ERROR(compare(place, &likeness));
-  const bool is_suspicious = likeness == Likeness::kUnlike || has_nested_records_ || after_header;
-  *belongs = likeness == Likeness::kAlike || (!is_suspicious && !is_cut);
+  RECORDSMITH_RETURN_IF_ERROR(compare_data(mended.data_begin, mended.data_size, &likeness));
+  *belongs = likeness == Likeness::kAlike;
   if (*belongs) return Status::ok();
-  RECORDSMITH_RETURN_IF_ERROR(follow(place, chain));
-  *belongs = is_cut ? chain->reaches_end && !is_suspicious : chain->is_confirmed;
+  const std::uint64_t far = mended.end + look_ahead();
+  Chain chain{};
+  RECORDSMITH_RETURN_IF_ERROR(follow(mended.end, far, &chain));
+  spent_ += std::min(chain.end, far) - mended.end;
+  const bool is_in_place = mended.data_begin == mended.begin + kHeaderBytes;
+  *belongs =
+      chain.reaches_end || chain.end >= far || (is_in_place && likeness == Likeness::kUnclear && !has_nested_records_);
   return Status::ok();
 }
 
-Status RecordRecovery::follow(std::uint64_t begin, Chain* chain) {
-  *chain = {begin, 0, false, false};
-  for (;;) {
-    if (chain->end == size_) {
-      chain->is_confirmed = chain->reaches_end = true;
-      return Status::ok();
-    }
+// --- records inside of records ---
+
+Status RecordRecovery::belongs_to_file(std::uint64_t place, const Lost& lost, Chain* chain, bool* belongs) {
+  Likeness likeness{};
+  RECORDSMITH_RETURN_IF_ERROR(compare(place, &likeness));
+  *belongs = likeness == Likeness::kAlike;
+  if (*belongs) return Status::ok();
+  bool is_suspicious = likeness == Likeness::kUnlike || has_nested_records_ ||
+                       (lost.header_is_sound && place == lost.begin + kHeaderBytes);
+  *belongs = !is_suspicious && !lost.header_is_sound;
+  if (*belongs) return Status::ok();
+  RECORDSMITH_RETURN_IF_ERROR(follow(place, kUnknown, chain));
+  if (lost.is_cut) {
+    const bool is_inside = likeness == Likeness::kUnlike || place == lost.begin + kHeaderBytes;
+    *belongs = chain->has_alike || (chain->reaches_end && !is_inside);
+    return Status::ok();
+  }
+  if (!is_suspicious) RECORDSMITH_RETURN_IF_ERROR(ends_nearby(lost, *chain, &is_suspicious));
+  *belongs = !is_suspicious || chain->has_alike || chain->reaches_end ||
+             chain->end - place > std::max(kLeastAhead, kAheadOfLargest * largest_);
+  return Status::ok();
+}
+
+// Whether a record begins a few bytes off the place where the lost one should have ended, behind the chain and not at
+// its end: then these few bytes were put in or removed, and the chain lies inside.
+Status RecordRecovery::ends_nearby(const Lost& lost, const Chain& chain, bool* nearby) {
+  const std::uint64_t end = lost.begin + kFramingBytes + lost.claimed;
+  const std::uint64_t from = std::max(chain.end + kFooterBytes, end - std::min<std::uint64_t>(end, kMostInserted));
+  *nearby = false;
+  for (std::uint64_t place = from; place <= end + kMostInserted && place <= size_ && !*nearby; ++place) {
+    RECORDSMITH_RETURN_IF_ERROR(is_met(place, nearby));
+  }
+  return Status::ok();
+}
+
+Status RecordRecovery::follow(std::uint64_t begin, std::uint64_t limit, Chain* chain) {
+  *chain = {begin, 0, begin == size_, false};
+  while (chain->end < limit && !chain->reaches_end) {
     Found found{};
     std::uint64_t end = 0;
     RECORDSMITH_RETURN_IF_ERROR(examine(&ahead_, chain->end, &found, &end));
-    if (found == Found::kBadHeader) {
-      std::optional<Piece> mended;
-      RECORDSMITH_RETURN_IF_ERROR(mend(chain->end, chain->end, &mended));
-      chain->is_confirmed = mended.has_value();
-      return Status::ok();
-    }
-    if (found != Found::kSound) {
-      chain->is_confirmed = true;
-      return Status::ok();
+    if (found != Found::kSound) break;
+    if (limit == kUnknown && chain->records < kRecordsToLearnAtOnce) {
+      Likeness likeness{};
+      RECORDSMITH_RETURN_IF_ERROR(compare(chain->end, &likeness));
+      if (likeness == Likeness::kAlike) chain->has_alike = true;
+      if (chain->has_alike) break;
     }
     chain->end = end;
+    chain->reaches_end = end == size_;
     ++chain->records;
   }
+  return Status::ok();
 }
 
-// Looks at some records of the last sound piece.
+// Looks at some records of the last sound piece, and once at those before the end of the file, which belong to the file
+// because they lead there.
 Status RecordRecovery::learn() {
-  if (pieces_.size() == pieces_learned_ || pieces_.empty() || records_learned_ >= kRecordsToLearn) return Status::ok();
-  pieces_learned_ = pieces_.size();
-  const Piece& piece = pieces_.back();
-  if (piece.kind != PieceKind::kSound) return Status::ok();
-  std::uint64_t offset = piece.begin;
-  for (std::uint64_t i = 0; i < kRecordsToLearnAtOnce && offset < piece.end; ++i) {
+  if (!pieces_.empty() && pieces_.size() != pieces_learned_ && records_learned_ < kRecordsToLearn) {
+    pieces_learned_ = pieces_.size();
+    const Piece& piece = pieces_.back();
+    if (piece.kind == PieceKind::kSound) RECORDSMITH_RETURN_IF_ERROR(learn_from(piece.begin, piece.end));
+  }
+  if (end_is_learned_) return Status::ok();
+  end_is_learned_ = true;
+  for (std::uint64_t from = std::max(offset_ + 1, size_ - std::min(size_, kEndToLearnFrom)); from < size_;) {
+    std::uint64_t place = 0;
+    RECORDSMITH_RETURN_IF_ERROR(find_believable(from, &place));
+    if (place == size_) break;
+    Chain chain{};
+    RECORDSMITH_RETURN_IF_ERROR(follow(place, size_, &chain));
+    if (chain.end == size_) {
+      // What cut-off data holds may end there, too: of features, those before know better.
+      const auto keys = keys_;
+      RECORDSMITH_RETURN_IF_ERROR(learn_from(place, size_));
+      if (!keys.empty()) keys_ = keys;
+      return Status::ok();
+    }
+    from = std::max(place + 1, chain.end);
+  }
+  return Status::ok();
+}
+
+Status RecordRecovery::learn_from(std::uint64_t begin, std::uint64_t end) {
+  for (std::uint64_t i = 0; i < kRecordsToLearnAtOnce && begin < end; ++i) {
     std::uint64_t length = 0;
     bool sound = false;
-    RECORDSMITH_RETURN_IF_ERROR(has_header(offset, &length, &sound));
+    RECORDSMITH_RETURN_IF_ERROR(has_header(begin, &length, &sound));
     if (!sound) break;  // changed meanwhile; whoever copies it will tell
     if (length <= kLargestToLearn) {
       const Buffer payload(static_cast<std::size_t>(length) + 1);
       std::size_t got = 0;
       RECORDSMITH_RETURN_IF_ERROR(
-          file_->read_at(offset + kHeaderBytes, payload.data(), static_cast<std::size_t>(length), &got));
+          file_->read_at(begin + kHeaderBytes, payload.data(), static_cast<std::size_t>(length), &got));
       learn_payload(payload.data(), got);
     }
     ++records_learned_;
-    offset += kFramingBytes + length;
+    begin += kFramingBytes + length;
   }
   return Status::ok();
 }
@@ -525,12 +627,28 @@ void RecordRecovery::learn_payload(const std::uint8_t* payload, std::size_t size
   if (parse_example(payload, size, &features).is_ok()) {
     for (const auto& entry : features.entries()) keys_.emplace(entry.key);
   }
-  for (std::size_t at = 0; !has_nested_records_ && at + kFramingBytes <= size; ++at) {
-    std::uint64_t length = 0;
-    if (!is_header(payload + at, &length) || length > size - at - kFramingBytes) continue;
-    const std::uint8_t* const data = payload + at + kHeaderBytes;
-    has_nested_records_ = masked_crc32c(data, length) == load_u32(data + length);
+  has_nested_records_ = has_nested_records_ || holds_records(payload, size);
+}
+
+RecordRecovery::Likeness RecordRecovery::compare_payload(const std::uint8_t* payload, std::size_t size) const {
+  WireFeatures features;
+  if (!keys_.empty() && parse_example(payload, size, &features).is_ok() && !features.entries().empty()) {
+    std::size_t known = 0;
+    for (const auto& entry : features.entries()) known += keys_.contains(std::string(entry.key)) ? 1 : 0;
+    if (known == 0) return Likeness::kUnlike;
+    if (2 * known >= features.entries().size()) return Likeness::kAlike;
   }
+  return has_nested_records_ && holds_records(payload, size) ? Likeness::kAlike : Likeness::kUnclear;
+}
+
+Status RecordRecovery::compare_data(std::uint64_t begin, std::uint64_t size, Likeness* likeness) const {
+  *likeness = Likeness::kUnclear;
+  if ((keys_.empty() && !has_nested_records_) || size > kLargestToLearn) return Status::ok();
+  const Buffer payload(static_cast<std::size_t>(size) + 1);
+  std::size_t got = 0;
+  RECORDSMITH_RETURN_IF_ERROR(file_->read_at(begin, payload.data(), static_cast<std::size_t>(size), &got));
+  *likeness = compare_payload(payload.data(), got);
+  return Status::ok();
 }
 
 Status RecordRecovery::compare(std::uint64_t place, Likeness* likeness) const {
@@ -538,21 +656,7 @@ Status RecordRecovery::compare(std::uint64_t place, Likeness* likeness) const {
   std::uint64_t length = 0;
   bool sound = false;
   RECORDSMITH_RETURN_IF_ERROR(has_header(place, &length, &sound));
-  if (keys_.empty() || !sound || length > kLargestToLearn) return Status::ok();
-  const Buffer payload(static_cast<std::size_t>(length) + 1);
-  std::size_t got = 0;
-  RECORDSMITH_RETURN_IF_ERROR(
-      file_->read_at(place + kHeaderBytes, payload.data(), static_cast<std::size_t>(length), &got));
-  WireFeatures features;
-  if (!parse_example(payload.data(), got, &features).is_ok() || features.entries().empty()) return Status::ok();
-  std::size_t known = 0;
-  for (const auto& entry : features.entries()) known += keys_.contains(std::string(entry.key)) ? 1 : 0;
-  if (known == 0) {
-    *likeness = Likeness::kUnlike;
-  } else if (2 * known >= features.entries().size()) {
-    *likeness = Likeness::kAlike;
-  }
-  return Status::ok();
+  return sound ? compare_data(place + kHeaderBytes, length, likeness) : Status::ok();
 }
 
 // --- what came of it ---

@@ -13,7 +13,8 @@
 // Where the walk ends, it stands at a place P at which a record ends and the next should begin. Then, in this order:
 //
 // 1. P has a sound header (its CRC holds), and a sound header or the file's end is where its length leads: only this
-//    record is damaged. Nobody looks inside it, whatever it holds.
+//    record is damaged, whatever it holds. (Unless a sound record reaches that place or goes across it: then bytes were
+//    removed. A record stored inside cannot do that, since the outer one has its own CRC before its end.)
 // 2. P has no sound header. Were only the header damaged, then the data is there, followed by its CRC and a sound
 //    header (or the end) at some place E: with the CRC c(E) of everything from P to E - 4 at hand, which grows by one
 //    step for each E, it takes one comparison per place to see whether it is the stored one. So a record with a wrong
@@ -22,11 +23,12 @@
 // 3. Otherwise the next place T with a sound header is looked for, at every byte. It is believed if another sound
 //    header or the end is where its length leads, or if its data CRC holds.
 // 4. Is the record at T one of the file, or of a file stored inside the lost record? Nothing in the bytes decides that
-//    for certain. It is one of the file if it has the features that the records before it have, or if the chain of
-//    sound records from there leads to the end of the file or to the header of a record that is damaged itself. It is
-//    doubtful if it has other features than all records before, if records before hold records too, or if it begins
-//    where the data of the lost one begins, and the chain from T ends in the middle of nowhere. And where a record is
-//    cut off by the end of the file, those found in it belong to it, unless they reach the end exactly.
+//    for certain. What speaks for the inside: it has none of the features that known records have, or known records
+//    hold records too, or it begins where the data of the lost one begins, or the lost one seems to end a few bytes off
+//    its place. Then it and the sound records behind it are doubtful, unless one of them is like the known ones, or
+//    they lead to the end of the file, or take more room than one record can. And where the file's end cuts a record
+//    off, those found in it belong to it, unless they are like the known ones or reach the end exactly.
+//    Known are those before, and the last ones of the file, if it ends soundly.
 //
 // Time: the walk is one pass of CRCs; the search for headers looks at each byte once, and computes CRCs of twelve bytes
 // where a length is at all possible. All work that may have to be done again (looking ahead in 2 and 3) is paid from a
@@ -93,8 +95,15 @@ class RecordRecovery {
   struct Chain {
     std::uint64_t end;
     std::uint64_t records;
-    bool is_confirmed;  // it leads to the end of the file, or to a record that is damaged itself
-    bool reaches_end;   // of the file, exactly
+    bool reaches_end;  // of the file, exactly
+    bool has_alike;    // one of them is like those known to be of the file
+  };
+  // A record that is lost, or whatever begins where one should.
+  struct Lost {
+    bool header_is_sound;
+    bool is_cut;  // by the end of the file
+    std::uint64_t begin;
+    std::uint64_t claimed;  // bytes of data, by the header
   };
   // A part of the file in memory.
   struct Window {
@@ -117,16 +126,22 @@ class RecordRecovery {
   Status pass_sound_records(std::uint64_t limit);
   Status examine(Window* window, std::uint64_t offset, Found* found, std::uint64_t* end) const;
   Status pass_damage();
-  Status pass_lost(bool header_is_sound, bool is_cut, std::uint64_t claimed);
+  Status pass_lost(const Lost& lost);
   Status find_believable(std::uint64_t from, std::uint64_t* place);
   Status mend(std::uint64_t begin, std::uint64_t next, std::optional<Piece>* mended);
+  Status is_of_file(const Piece& mended, bool* belongs);
   Status mend_by_length(std::uint64_t begin, std::optional<Piece>* mended);
   Status mend_by_end(std::uint64_t begin, std::uint64_t limit, std::optional<Piece>* mended);
-  Status belongs_to_file(std::uint64_t place, bool after_header, bool is_cut, Chain* chain, bool* belongs);
-  Status follow(std::uint64_t begin, Chain* chain);
+  Status belongs_to_file(std::uint64_t place, const Lost& lost, Chain* chain, bool* belongs);
+  Status ends_nearby(const Lost& lost, const Chain& chain, bool* nearby);
+  Status follow(std::uint64_t begin, std::uint64_t limit, Chain* chain);
+  Status find_chain_to(std::uint64_t end, std::uint64_t* place);
 
   Status learn();
+  Status learn_from(std::uint64_t begin, std::uint64_t end);
   void learn_payload(const std::uint8_t* payload, std::size_t size);
+  Likeness compare_payload(const std::uint8_t* payload, std::size_t size) const;
+  Status compare_data(std::uint64_t begin, std::uint64_t size, Likeness* likeness) const;
   Status compare(std::uint64_t place, Likeness* likeness) const;
 
   void add(Piece piece);
@@ -143,6 +158,7 @@ class RecordRecovery {
 
   // What the sound records are like.
   std::size_t pieces_learned_ = 0;
+  bool end_is_learned_ = false;
   std::uint64_t records_learned_ = 0;
   std::unordered_set<std::string> keys_;
   bool has_nested_records_ = false;

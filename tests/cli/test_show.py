@@ -12,6 +12,7 @@ import pytest
 
 import recordsmith as rs
 from tests.cli.conftest import PETS, pets
+from tests.made_reports import png as picture
 
 KEYS = {"name", "records", "bytes", "payload", "splits", "files", "schema", "features", "rows", "problems"}
 
@@ -381,3 +382,109 @@ def test_lines_fit_their_terminal(run, pets_folder, sequence_file, elwc_file, mo
     for path in (pets_folder, sequence_file):
         assert max(map(len, run("show", path).stdout.splitlines()[5:])) <= width
     assert run("show", elwc_file).exit_code == 0
+
+
+def test_one_record_in_full(run, pets_folder):
+    result = run("show", pets_folder, "--record", 12)
+    assert result.exit_code == 0
+    for words in ("record 12 of 13", "PNG 41×24, colour, 8 bits, 33 bytes", '"pet 9"', "[0]", "absent"):
+        assert words in result.stdout
+    assert "present" not in result.stdout
+    assert shown(run, pets_folder, "--record", -1)["rows"] == shown(run, pets_folder, "--rows", 12)["rows"]
+
+
+def test_one_record_has_all_of_its_bytes_and_numbers(run, tmp_path):
+    path = tmp_path / "long.tfrecord"
+    with rs.RecordWriter(path) as writer:
+        writer.write_example({"data": bytes(range(256)) * 20, "many": np.arange(999), "text": "word " * 100})
+    row = shown(run, path, "--record", 0)["rows"][0]["features"]
+    assert base64.b64decode(row["data"]["base64"]) == bytes(range(256)) * 20
+    text = run("show", path, "--record", 0).stdout
+    assert "998]" in text
+    assert "word " * 100 in " ".join(text.split())
+    assert "… 4,608 more bytes" in text
+
+
+def test_a_record_that_is_not_there(run, pets_file):
+    for number in (10, -11):
+        result = run("show", pets_file, "--record", number)
+        assert result.exit_code == 2
+        assert f"There is no record {number}: there are 10, counted from 0." in result.stderr
+
+
+def test_rows_that_fit_a_condition(run, pets_folder):
+    result = run("show", pets_folder, "--where", "label == 1 and name != 'pet 4'", "-n", 2)
+    assert result.exit_code == 0
+    assert "The first 2 records that fit label == 1 and name != 'pet 4'; -n shows more" in result.stdout
+    document = shown(run, pets_folder, "--where", "weight is not missing and weight > 3")
+    assert [row["features"]["name"] for row in document["rows"]] == ["pet 10", "pet 12", "pet 8"]
+    assert document["where"] == {"condition": "weight is not missing and weight > 3", "searched_all": True}
+    assert "No record of 13 fits label == 77" in run("show", pets_folder, "--where", "label == 77").stdout
+
+
+def test_a_condition_that_cannot_be(run, pets_file):
+    result = run("show", pets_file, "--where", "lable == 1")
+    assert result.exit_code == 2
+    assert "Did you mean 'label'?" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("-n", 3, "--rows", "1:"),
+        ("-n", 3, "--record", 1),
+        ("--rows", "1:", "--record", 1),
+        ("--record", 1, "--where", "x"),
+    ],
+)
+def test_only_one_way_to_ask_for_rows(run, pets_file, arguments):
+    result = run("show", pets_file, *arguments)
+    assert result.exit_code == 2
+    assert "Give either" in result.stderr
+
+
+def test_classes_have_their_names(run, tmp_path):
+    schema = rs.Schema({"label": rs.Label(["cat", "dog"]), "digit": rs.Label(10)})
+    path, described = tmp_path / "a.tfrecord", tmp_path / "schema.json"
+    with rs.RecordWriter(path) as writer:
+        writer.write_rows([{"label": "dog", "digit": 7}, {"label": "cat", "digit": 0}], schema)
+    schema.save(described)
+    result = run("show", path, "--schema", described)
+    assert '0  1 "dog"      7' in result.stdout
+    rows = shown(run, path, "--schema", described)["rows"]
+    assert rows[0]["features"] == {"label": 1, "digit": 7}
+    assert rows[0]["classes"] == {"label": "dog", "digit": "7"}
+    assert '  1 "dog"' in run("show", path, "--schema", described, "--record", 0).stdout
+
+
+def test_pictures_do_not_go_into_pipes(run, pets_file, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm-kitty")
+    plain = run("show", pets_file).stdout
+    assert "\x1b" not in plain
+    assert run("show", pets_file, "--thumbnails").stdout == plain
+
+
+@pytest.mark.parametrize(
+    ("environment", "arguments", "sent"),
+    [
+        ({"TERM": "xterm-kitty"}, (), "\x1b_Ga=T"),
+        ({"TERM": "xterm-kitty"}, ("--no-thumbnails",), None),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "iTerm.app"}, (), "\x1b]1337;File="),
+        ({"TERM": "foot"}, ("--record", "0"), "\x1bPq"),
+        ({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, ("--thumbnails",), "m▀"),
+        ({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, (), None),
+    ],
+)
+def test_pictures_on_terminals(run, tmp_path, monkeypatch, environment, arguments, sent):
+    path = tmp_path / "a.tfrecord"
+    with rs.RecordWriter(path) as writer:
+        for _ in range(2):
+            writer.write_example({"image": picture(48, 32), "label": 1})
+    for name in ("TMUX", "TERM_PROGRAM", "LC_TERMINAL", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "COLORTERM", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {**environment, "TTY_COMPATIBLE": "1", "FORCE_COLOR": "1", "COLUMNS": "80"}.items():
+        monkeypatch.setenv(name, value)
+    output = run("show", path, *arguments).stdout
+    marks = ("\x1b_G", "\x1b]1337", "\x1bPq", "▀")
+    assert [mark for mark in marks if mark in output] == [mark for mark in marks if sent is not None and mark in sent]
+    assert sent is None or sent in output

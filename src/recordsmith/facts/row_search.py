@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -77,5 +78,16 @@ def _in_file(
         for number, payload in zip(range(file.records), reader, strict=False):
             if number >= done:
                 row = decode(StoredPayload(number, file.path, number, payload))
-                if row.features is not None and where.matches({**row.features, **(row.steps or {})}):
+                if row.features is not None and _fits(
+                    {**row.features, **(row.steps or {})}, where, typed=schema is not None
+                ):
                     yield number
+
+
+def _fits(values: dict[str, Any], where: Where, *, typed: bool) -> bool:
+    try:
+        return where.matches(values)
+    except PipelineError:
+        if not typed:
+            raise
+        return False  # the condition holds for the types that were promised, and this record has others

@@ -1,0 +1,560 @@
+"""What was observed of a pipeline: frozen dataclasses that the rules look at, which draw and train nothing themselves.
+
+Drawn
+├── epochs     EpochFacts     how many batches and rows each drawn epoch had, and how long they took
+├── columns    ColumnFacts    every input and target: dtype, shape, values, pictures
+├── labels     LabelFacts     the classes, and how they are spread over the batches
+├── order      OrderFacts     the same order, the same batch again
+├── chain      ChainStep      the transformations of a tf.data.Dataset, from the source to the batches
+├── records    RecordFacts    what arrived of the records on disk, and whether labels stayed with their features
+├── model      ModelFacts     what it expects, what it answers, what its loss is
+└── signal     SignalFacts    what training a copy of it showed
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from recordsmith.facts.dataset_facts import Histogram
+
+__all__ = [
+    "ChainStep",
+    "ColumnFacts",
+    "Drawn",
+    "EpochFacts",
+    "FirstLayerFacts",
+    "InputSpec",
+    "LabelFacts",
+    "LossFacts",
+    "ModelFacts",
+    "OrderFacts",
+    "OutputFacts",
+    "PairExample",
+    "PictureFacts",
+    "RecordFacts",
+    "SignalFacts",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class EpochFacts:
+    """One drawn epoch.
+
+    Attributes:
+        batches: how many were drawn.
+        rows: in all of them.
+        whole: the pipeline ended by itself; otherwise drawing stopped first.
+        seconds: what waiting for the batches took, without the first, which begins the work.
+
+    >>> EpochFacts(10, 320, True).whole
+    True
+    """
+
+    batches: int
+    rows: int
+    whole: bool
+    seconds: float = 0.0
+
+    @property
+    def seconds_per_batch(self) -> float | None:
+        """What a batch took on average; None with fewer than two."""
+        return self.seconds / (self.batches - 1) if self.batches > 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class PictureFacts:
+    """What pictures look like.
+
+    Attributes:
+        looked_at: how many.
+        flat: how many have one value throughout.
+        extreme: the share of all values that are the smallest or the largest possible.
+        within: how far values lie apart within a picture: the mean of the pictures' deviations.
+        between: how far the pictures' means lie apart.
+        other_layout: another way to read the same values, in which neighbours are far more alike: "channels first",
+            "width before height"; empty where the pictures are best as they are.
+        smoother: how much more alike: the mean difference of neighbours in that layout relative to this one.
+
+    >>> PictureFacts(8).flat
+    0
+    """
+
+    looked_at: int
+    flat: int = 0
+    extreme: float = 0.0
+    within: float = 0.0
+    between: float = 0.0
+    other_layout: str = ""
+    smoother: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFacts:
+    """One input or target, all drawn batches together.
+
+    Attributes:
+        name: its name; empty where inputs or target have none.
+        role: "input" or "target".
+        dtype: as numpy calls it; "text" for strings, "mixed" where batches differ.
+        shape: of a row, with None where it varies.
+        rows: how many were looked at.
+        batched: it has a dimension for the rows; False where one element is one row.
+        ragged: rows have different lengths within a batch.
+        values: how many numbers, NaN and infinities included.
+        nan, infinite: how many.
+        min, max, mean, deviation: of the finite values; None without any.
+        zeros: how many are 0.
+        integral: all finite values are whole numbers.
+        distinct: how many different values, at most 1,001.
+        constant_columns: for rows that are vectors: how many positions have the same value in every row.
+        largest_spread: for vectors: the largest deviation of a position, and its largest mean, whichever is larger.
+        bits_of: what the bytes seem to be really: such as "float32 read as uint8"; empty where nothing speaks for it.
+        one_hot: "one" where each row has a single 1 and else 0; "some-empty" where some rows have none;
+            "shares" where rows are parts of 1; empty otherwise.
+        empty_rows: rows of a one-hot target without a 1.
+        picture: what pictures look like; None where it is none.
+        histogram: of the finite values.
+
+    >>> ColumnFacts("x", "input", "float32", (4,), 32).shown
+    "input 'x'"
+    >>> ColumnFacts("", "target", "int64", (), 32).shown
+    'the target'
+    """
+
+    name: str
+    role: Literal["input", "target"]
+    dtype: str
+    shape: tuple[int | None, ...]
+    rows: int
+    batched: bool = True
+    ragged: bool = False
+    values: int = 0
+    nan: int = 0
+    infinite: int = 0
+    min: float | None = None
+    max: float | None = None
+    mean: float | None = None
+    deviation: float | None = None
+    zeros: int = 0
+    integral: bool = False
+    distinct: int = 0
+    constant_columns: int = 0
+    largest_spread: float = 0.0
+    bits_of: str = ""
+    one_hot: str = ""
+    empty_rows: int = 0
+    picture: PictureFacts | None = None
+    histogram: Histogram | None = None
+
+    @property
+    def shown(self) -> str:
+        """What to call it in a sentence."""
+        return f"{self.role} {self.name!r}" if self.name else f"the {self.role}"
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it holds numbers."""
+        return self.dtype not in ("text", "object", "mixed")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelFacts:
+    """The classes of the drawn rows, and how they are spread over the batches.
+
+    Attributes:
+        kind: "classes", or "numbers" for a target that is measured, not chosen.
+        rows: how many labels.
+        counts: how often each class came, by its value; the commonest first, at most 1,000.
+        least, greatest: the smallest and largest class, where classes are numbers.
+        whole: they are those of a whole epoch.
+        batches: how many batches the figures below are from.
+        spread: how different the mix of labels is from batch to batch: the mean share of a batch's rows that would
+            have to change to have the mix of all: 0 is even.
+        expected_spread: what it would be after a true shuffle.
+        chance: how probable a spread like this is after a true shuffle, by trying shuffles; 1 where too little was
+            drawn to tell.
+        single_label_batches: batches in which all rows have the same label.
+        trend: the rank correlation of the target with the position, for numbers.
+
+    >>> LabelFacts("classes", 4, {"0": 3, "1": 1}).classes
+    2
+    """
+
+    kind: Literal["classes", "numbers"]
+    rows: int
+    counts: dict[str, int] = field(default_factory=dict)
+    least: int | None = None
+    greatest: int | None = None
+    whole: bool = False
+    batches: int = 0
+    spread: float = 0.0
+    expected_spread: float = 0.0
+    chance: float = 1.0
+    single_label_batches: int = 0
+    trend: float = 0.0
+
+    @property
+    def classes(self) -> int:
+        """How many classes came."""
+        return len(self.counts)
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFacts:
+    """How the epochs compare.
+
+    Attributes:
+        same_order: both epochs had the same rows in the same order; None where that cannot be told.
+        by: what told it: "content" or "labels".
+        batches: how many batches could be compared.
+        same_batch: all drawn batches hold the same rows.
+
+    >>> OrderFacts(same_order=True, by="content").same_batch
+    False
+    """
+
+    same_order: bool | None = None
+    by: str = ""
+    batches: int = 0
+    same_batch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChainStep:
+    """A transformation of a tf.data.Dataset.
+
+    Attributes:
+        name: as tf.data calls it: "map", "shuffle", "batch", ...; "source" for what reads.
+        buffer: the buffer of a shuffle.
+        count: how often a repeat repeats (-1 without end), or how many a take takes.
+        parallel: a map or interleave works on several at once.
+        ordered: False where it gives elements in another order from run to run.
+        random: a map draws random numbers.
+        reshuffles: a shuffle takes another order each time.
+        seed: the seeds of a shuffle; None without.
+        branches: for "zip" the chains that are put together.
+        ranks: for each branch of a zip the rank of its only tensor; None where it has several tensors.
+        seconds: what it takes to make a batch up to here; None where it was not measured.
+
+    >>> ChainStep("shuffle", buffer=1000).buffer
+    1000
+    """
+
+    name: str
+    buffer: int | None = None
+    count: int | None = None
+    parallel: bool = False
+    ordered: bool = True
+    random: bool = False
+    reshuffles: bool = True
+    seed: tuple[int, int] | None = None
+    branches: tuple[tuple[ChainStep, ...], ...] = ()
+    ranks: tuple[int | None, ...] = ()
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairExample:
+    """An element whose label is not that of its record.
+
+    >>> PairExample("a.tfrecord", 7, "3", "5").record
+    7
+    """
+
+    path: str
+    record: int
+    stored: str
+    fed: str
+    sureness: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFacts:
+    """What arrived, compared with the records on disk.
+
+    Attributes:
+        path: where they are.
+        count: how many records there are.
+        looked_at: how many were read to be compared with.
+        names: their features.
+        feature: the feature by which elements were found again; empty where none could be.
+        how: "index", "content" (equal values after `change`), "nearest" (the most similar one), or "" without any.
+        change: what was undone to find the content: "divided by 255", "cast to float64", ...
+        found: elements that were found again.
+        drawn: elements that were looked for.
+        sureness: how sure the matches are, from 0 to 1.
+        label: the feature that the label was compared with; empty where there is none.
+        compared: elements whose label was compared.
+        agree: those whose label is that of their record.
+        by_chance: the share that would agree if labels had been dealt at random.
+        mapping: consistent renamings of labels, such as 1 for 'cat'; empty where labels came as they are.
+        examples: some elements with another label.
+        different: how many different records came in the whole epoch; None where it was not drawn whole.
+        repeated: how many elements of it were repetitions.
+        stored_classes: how many records each class has, by its value as it would be fed; empty where not known.
+        longest_run: the longest run of equal labels in file order.
+        file_order: the elements came in the order of the files.
+        extreme: for pictures on disk, as PictureFacts.extreme.
+        flat: for pictures on disk: the share with one colour throughout.
+        stored: the values on disk of the feature that was matched.
+
+    >>> RecordFacts("data", 10).how
+    ''
+    """
+
+    path: str
+    count: int
+    looked_at: int = 0
+    names: tuple[str, ...] = ()
+    feature: str = ""
+    how: str = ""
+    change: str = ""
+    found: int = 0
+    drawn: int = 0
+    sureness: float = 0.0
+    label: str = ""
+    compared: int = 0
+    agree: int = 0
+    by_chance: float = 0.0
+    mapping: dict[str, str] = field(default_factory=dict)
+    examples: tuple[PairExample, ...] = ()
+    different: int | None = None
+    repeated: int = 0
+    stored_classes: dict[str, int] = field(default_factory=dict)
+    longest_run: int = 0
+    file_order: bool = False
+    extreme: float | None = None
+    flat: float | None = None
+    stored: Histogram | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InputSpec:
+    """An input as the model declares it; shape with its batch dimension, None where it is free.
+
+    >>> InputSpec("image", (None, 28, 28, 1)).shape
+    (None, 28, 28, 1)
+    """
+
+    name: str
+    shape: tuple[int | None, ...]
+    dtype: str = "float32"
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFacts:
+    """What the model answered to the first batch.
+
+    Attributes:
+        shape: of the answer, the batch dimension first.
+        min, max: of its values.
+        sums_to_one: the values of each row are parts of 1.
+        logarithms: they are logarithms of such parts.
+        finite: all are numbers.
+
+    >>> OutputFacts((32, 10), 0.0, 1.0, sums_to_one=True).units
+    10
+    """
+
+    shape: tuple[int, ...]
+    min: float
+    max: float
+    sums_to_one: bool = False
+    logarithms: bool = False
+    finite: bool = True
+
+    @property
+    def units(self) -> int:
+        """How many values an answer has."""
+        return self.shape[-1] if len(self.shape) > 1 else 1
+
+
+@dataclass(frozen=True, slots=True)
+class LossFacts:
+    """A loss.
+
+    Attributes:
+        name: its name as it is written in code.
+        kind: "sparse-categorical" (a class by its number), "categorical" (one-hot), "binary", "regression", "other".
+        from_logits: it takes raw scores; None where that makes no difference or is not known.
+        takes_logarithms: it takes logarithms of probabilities.
+
+    >>> LossFacts("sparse_categorical_crossentropy", "sparse-categorical", from_logits=False).kind
+    'sparse-categorical'
+    """
+
+    name: str
+    kind: str
+    from_logits: bool | None = None
+    takes_logarithms: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLayerFacts:
+    """The first layer with weights to be learnt, and the values that reach it.
+
+    Attributes:
+        name: the layer.
+        kind: "linear" (dense and convolution), "embedding", "normalising", "other".
+        min, max, deviation: of what reaches it.
+        largest_spread: as for columns.
+        entries: for an embedding, how many rows its table has.
+
+    >>> FirstLayerFacts("dense", "linear", 0.0, 255.0).kind
+    'linear'
+    """
+
+    name: str
+    kind: str
+    min: float
+    max: float
+    deviation: float = 0.0
+    largest_spread: float = 0.0
+    entries: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What can be known of a model.
+
+    Attributes:
+        framework: "keras" or "torch".
+        inputs: what it declares to take; empty where it declares nothing.
+        output_shape: as it declares it; None where it does not.
+        activation: that of its last layer, such as "softmax"; empty where it is not known.
+        loss: its loss; None where none is known.
+        refusal: what the model said when it was given the first batch; empty if it took it.
+        loss_refusal: what the loss said.
+        output: what it answered.
+        first_layer: the first layer with weights that saw values.
+        embeddings: every embedding that saw ids.
+        normalises: it has a layer that normalises what passes through.
+        own_training: it brings its own train_step, so that targets and losses may be anything.
+
+    >>> ModelFacts("keras").units is None
+    True
+    """
+
+    framework: str
+    inputs: tuple[InputSpec, ...] = ()
+    output_shape: tuple[int | None, ...] | None = None
+    activation: str = ""
+    loss: LossFacts | None = None
+    refusal: str = ""
+    loss_refusal: str = ""
+    output: OutputFacts | None = None
+    first_layer: FirstLayerFacts | None = None
+    embeddings: tuple[FirstLayerFacts, ...] = ()
+    normalises: bool = False
+    own_training: bool = False
+
+    @property
+    def units(self) -> int | None:
+        """How many values an answer has; None where it is not known."""
+        if self.output is not None:
+            return self.output.units
+        return None if self.output_shape is None else self.output_shape[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class SignalFacts:
+    """What training a copy of the model showed.
+
+    Attributes:
+        steps: how many steps were taken on one batch.
+        first_loss: of that batch before training.
+        best_loss: the least that was reached.
+        guess_loss: what a model that always answers the same would reach; None where it is not known.
+        bad_step: the step at which the loss was no number any more; None if that never was.
+        gradient_norm: of all weights together, at the first step; None where it is no number.
+        gradients: how many weights could be learnt.
+        zero_gradients: how many of them had a gradient of zero, or none at all, in every position.
+        true_loss, permuted_loss: on rows kept apart, after training on the true and on permuted labels.
+        train_loss: on the rows trained on, true labels.
+        kept_apart: how many rows those are; 0 where this was not tried.
+        advantage: how clearly true labels win: the mean difference over the rows in standard errors.
+        control_steps: how many steps each was trained.
+        seconds_per_step: what a step of training takes.
+
+    >>> SignalFacts().steps
+    0
+    """
+
+    steps: int = 0
+    first_loss: float = 0.0
+    best_loss: float = 0.0
+    guess_loss: float | None = None
+    bad_step: int | None = None
+    gradient_norm: float | None = 0.0
+    gradients: int = 0
+    zero_gradients: int = 0
+    true_loss: float = 0.0
+    permuted_loss: float = 0.0
+    train_loss: float = 0.0
+    kept_apart: int = 0
+    advantage: float = 0.0
+    control_steps: int = 0
+    seconds_per_step: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """All of it.
+
+    Attributes:
+        kind: what the pipeline is: "a recordsmith loader", "a tf.data.Dataset", "a PyTorch DataLoader", "an iterable".
+        epochs: the drawn epochs.
+        form: "pair" (inputs, target), "inputs" alone, or "pair and more".
+        failure: what the pipeline raised while it was drawn from; empty if nothing.
+        columns: all inputs and targets.
+        unequal_rows: a batch whose inputs and target have different numbers of rows, as (inputs, target).
+        batch_sizes: rows in the drawn batches, the last of a whole epoch left out.
+        leaks: inputs that hold the target itself.
+        endless: the pipeline repeats without end.
+        fixed: it is a list, which cannot come in another order.
+        sharded: it feeds only one of several ranks' share.
+        notes: what could not be looked at, and why.
+
+    >>> Drawn("an iterable").column("x") is None
+    True
+    """
+
+    kind: str
+    epochs: tuple[EpochFacts, ...] = ()
+    form: str = "pair"
+    failure: str = ""
+    columns: tuple[ColumnFacts, ...] = ()
+    unequal_rows: tuple[int, int] | None = None
+    batch_sizes: tuple[int, ...] = ()
+    leaks: tuple[str, ...] = ()
+    endless: bool = False
+    fixed: bool = False
+    sharded: bool = False
+    labels: LabelFacts | None = None
+    order: OrderFacts | None = None
+    chain: tuple[ChainStep, ...] = ()
+    records: RecordFacts | None = None
+    model: ModelFacts | None = None
+    signal: SignalFacts | None = None
+    notes: tuple[str, ...] = ()
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def inputs(self) -> tuple[ColumnFacts, ...]:
+        """The inputs."""
+        return tuple(column for column in self.columns if column.role == "input")
+
+    @property
+    def targets(self) -> tuple[ColumnFacts, ...]:
+        """The targets; most pipelines have one."""
+        return tuple(column for column in self.columns if column.role == "target")
+
+    @property
+    def target(self) -> ColumnFacts | None:
+        """The only target; None where there is none, or several."""
+        return self.targets[0] if len(self.targets) == 1 else None
+
+    def column(self, name: str) -> ColumnFacts | None:
+        """Return an input or target by its name."""
+        return next((one for one in self.columns if one.name == name), None)

@@ -1,0 +1,218 @@
+"""PyTorch modules: a deep copy is looked at and trained. Imported only where a module was given."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith.doctor.diagnose.batch import Batch, Values
+from recordsmith.doctor.diagnose.drawn import ModelFacts
+from recordsmith.doctor.diagnose.models.losses import loss_facts
+from recordsmith.doctor.diagnose.models.probe import (
+    LayerInputs,
+    ModelProbe,
+    Trainer,
+    layer_facts,
+    output_facts,
+    short_reason,
+)
+
+__all__ = ["TorchProbe", "TorchTrainer"]
+
+_LOOKED_AT_ROWS = 64
+
+
+class TorchProbe(ModelProbe):
+    """A copy of a module that is looked at."""
+
+    def __init__(self, model: Any, loss: Any) -> None:
+        self._model = model
+        self._loss = loss
+
+    @classmethod
+    def open(cls, model: Any, loss: Any) -> tuple[TorchProbe | None, str]:
+        """Return the probe, or why there is none."""
+        try:
+            return cls(copy.deepcopy(model).eval(), loss), ""
+        except Exception as error:  # noqa: BLE001 - a module may hold what cannot be copied
+            return None, f"The model cannot be copied, so it was not tried: {short_reason(error)}"
+
+    def facts(self, batch: Batch) -> ModelFacts:
+        """Return what can be known of it, and what it answers to a batch."""
+        import torch
+
+        known: dict[str, Any] = {"loss": loss_facts(self._loss, torch=True), "activation": _activation(self._model)}
+        device = _device(self._model)
+        seen: list[LayerInputs] = []
+        handles = [
+            module.register_forward_pre_hook(_watching(name, module, seen))
+            for name, module in self._model.named_modules()
+            if not list(module.children()) and list(module.parameters(recurse=False))
+        ]
+        try:
+            with torch.no_grad(), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                answer = called(self._model, _tensors(batch.given[0], batch.inputs, _LOOKED_AT_ROWS, device))
+        except Exception as error:  # noqa: BLE001 - what a model says to a batch is what is asked for
+            return ModelFacts("torch", **known, refusal=short_reason(error))
+        finally:
+            for handle in handles:
+                handle.remove()
+        known |= _from_layers(seen)
+        if not hasattr(answer, "detach"):
+            return ModelFacts("torch", **known)
+        known["output"] = output_facts(answer.detach().cpu().float().numpy())
+        if self._loss is not None and batch.target:
+            target = _tensors(batch.given[1], batch.target, _LOOKED_AT_ROWS, device)
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    self._loss(answer, target)
+            except Exception as error:  # noqa: BLE001 - as above
+                known["loss_refusal"] = short_reason(error)
+        return ModelFacts("torch", **known)
+
+    def trainer(self) -> Trainer | None:
+        """Return what trains the copy."""
+        learnt = any(one.requires_grad for one in self._model.parameters())
+        return TorchTrainer(self._model, self._loss) if self._loss is not None and learnt else None
+
+
+class TorchTrainer(Trainer):
+    """Trains a copy of a module, by Adam."""
+
+    def __init__(self, model: Any, loss: Any) -> None:
+        import torch
+
+        self._torch = torch
+        self._first = model
+        self._loss = loss
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin again."""
+        self._model = copy.deepcopy(self._first).eval()
+        self._learnt = [one for one in self._model.parameters() if one.requires_grad]
+        self._optimizer = self._torch.optim.Adam(self._learnt)
+
+    def prepared(self, batch: Batch, rows: npt.NDArray[np.int64] | None = None, order: Any = None) -> Any:
+        """Return inputs and targets as tensors."""
+        device = _device(self._model)
+        inputs = _tensors(batch.given[0], batch.inputs, None, device)
+        target = _tensors(batch.given[1], batch.target, None, device)
+        return _taken(inputs, rows), _taken(target, rows if order is None else order)
+
+    def gradients(self, batch: Any) -> tuple[float, list[npt.NDArray[Any] | None]]:
+        """Return the loss, and the gradients."""
+        loss = self._mean(self._loss(called(self._model, batch[0]), batch[1]))
+        found = self._torch.autograd.grad(loss, self._learnt, allow_unused=True)
+        return float(loss.detach()), [None if one is None else one.detach().cpu().numpy() for one in found]
+
+    def step(self, batch: Any, rate: float) -> float:
+        """Take one step."""
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+        self._optimizer.zero_grad()
+        loss = self._mean(self._loss(called(self._model, batch[0]), batch[1]))
+        loss.backward()
+        self._optimizer.step()
+        return float(loss.detach())
+
+    def row_losses(self, batch: Any) -> npt.NDArray[np.float64]:
+        """Return the loss of groups of 8 rows."""
+        with self._torch.no_grad():
+            answer = called(self._model, batch[0])
+            parts = range(0, len(answer), 8)
+            losses = [float(self._mean(self._loss(answer[i : i + 8], batch[1][i : i + 8]))) for i in parts]
+        return np.array(losses, np.float64)
+
+    def _mean(self, loss: Any) -> Any:
+        return loss.mean()
+
+
+def called(model: Any, inputs: Any) -> Any:
+    """Call a module as its inputs suggest: a dict by names, a list by position.
+
+    >>> called(lambda x: x + 1, 1), called(lambda a, b: a + b, [1, 2]), called(lambda a, b: a - b, {"b": 1, "a": 3})
+    (2, 3, 2)
+    """
+    if isinstance(inputs, dict):
+        try:
+            return model(**inputs)
+        except TypeError:
+            return model(inputs)
+    if isinstance(inputs, (list, tuple)):
+        return model(*inputs)
+    return model(inputs)
+
+
+def _device(model: Any) -> Any:
+    first = next(iter(model.parameters()), None)
+    return "cpu" if first is None else first.device
+
+
+def _tensors(given: Any, columns: dict[str, Values], limit: int | None, device: Any) -> Any:
+    import torch
+
+    def one(value: Any) -> Any:
+        if not hasattr(value, "detach"):
+            array = np.asarray(value)
+            if array.dtype.kind in "OSU":
+                return value
+            value = torch.as_tensor(np.ascontiguousarray(array).copy())
+        return value.to(device) if limit is None or value.ndim == 0 else value[:limit].to(device)
+
+    if isinstance(given, dict):
+        return {name: one(value) for name, value in given.items()}
+    if isinstance(given, (tuple, list)) and len(columns) > 1:
+        return [one(value) for value in given]
+    column = columns.get("")
+    return one(given if hasattr(given, "detach") or not isinstance(column, np.ndarray) else column)
+
+
+def _taken(value: Any, rows: Any) -> Any:
+    if rows is None:
+        return value
+    if isinstance(value, dict):
+        return {name: _taken(one, rows) for name, one in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [_taken(one, rows) for one in value]
+    return value[np.asarray(rows)]
+
+
+def _activation(model: Any) -> str:
+    """Return what the last module of a Sequential is; of other modules the order of calls is not known."""
+    if type(model).__name__ != "Sequential" or not len(model):
+        return ""
+    last = model[-1]
+    if type(last).__name__ == "Sequential":
+        return _activation(last)
+    return {"Softmax": "softmax", "Sigmoid": "sigmoid", "LogSoftmax": "log_softmax", "Linear": "linear"}.get(
+        type(last).__name__, ""
+    )
+
+
+def _watching(name: str, module: Any, seen: list[LayerInputs]) -> Any:
+    kind = type(module).__name__
+    told = "embedding" if kind in ("Embedding", "EmbeddingBag") else "normalising" if "Norm" in kind else "linear"
+    entries = int(module.num_embeddings) if told == "embedding" else None
+
+    def watched(_module: Any, inputs: tuple[Any, ...]) -> None:
+        first: Any = inputs[0] if inputs else None
+        if hasattr(first, "detach"):
+            seen.append(LayerInputs(name or kind, told, first.detach().cpu().float().numpy(), entries))
+
+    return watched
+
+
+def _from_layers(seen: list[LayerInputs]) -> dict[str, Any]:
+    described = [layer_facts(one) for one in seen if one.values.size]
+    return {
+        "first_layer": described[0] if described else None,
+        "embeddings": tuple(one for one in described if one.kind == "embedding"),
+        "normalises": any(one.kind == "normalising" for one in seen),
+    }

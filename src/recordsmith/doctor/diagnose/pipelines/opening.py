@@ -1,0 +1,52 @@
+"""Which kind of pipeline something is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from recordsmith.doctor.diagnose.batch import framework_of
+from recordsmith.doctor.diagnose.pipelines.pipeline import Pipeline
+from recordsmith.doctor.diagnose.pipelines.plain_iterable import PlainIterable
+from recordsmith.doctor.diagnose.pipelines.recordsmith_loader import RecordsmithLoader
+from recordsmith.errors import PipelineError
+from recordsmith.loader import Loader
+from recordsmith.loader.dataset import Dataset
+
+__all__ = ["open_pipeline"]
+
+
+def open_pipeline(thing: Any) -> Pipeline:
+    """Return what draws from a pipeline, by its kind.
+
+    >>> open_pipeline([1, 2]).kind
+    'a list'
+    >>> open_pipeline(7)
+    Traceback (most recent call last):
+    recordsmith.errors.PipelineError: There is nothing to be drawn from this.
+      found:    int
+      expected: a recordsmith loader, a tf.data.Dataset, a PyTorch DataLoader, or an iterable of batches
+    """
+    if isinstance(thing, Dataset):
+        raise PipelineError(
+            "This is a dataset, and batches are what a model sees.",
+            advice='Diagnose the chain that feeds the model: rs.diagnose(ds.shuffle().batch(32).pairs("x", "label")). '
+            "To look at the files themselves, rs.check(path).",
+        )
+    if isinstance(thing, Loader):
+        return RecordsmithLoader(thing)
+    if framework_of(thing) == "tensorflow" and hasattr(thing, "element_spec"):
+        from recordsmith.doctor.diagnose.pipelines.tensorflow_dataset import TensorFlowDataset
+
+        return TensorFlowDataset(thing)
+    if framework_of(thing) == "torch" and hasattr(thing, "__iter__"):
+        from recordsmith.doctor.diagnose.pipelines.torch_loader import TorchLoader
+
+        return TorchLoader(thing)
+    if isinstance(thing, (str, bytes, dict)) or not (isinstance(thing, Iterable) or hasattr(thing, "__getitem__")):
+        raise PipelineError(
+            "There is nothing to be drawn from this.",
+            found=type(thing).__name__,
+            expected="a recordsmith loader, a tf.data.Dataset, a PyTorch DataLoader, or an iterable of batches",
+        )
+    return PlainIterable(thing)

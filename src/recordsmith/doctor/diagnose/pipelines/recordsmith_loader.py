@@ -1,0 +1,58 @@
+"""A chain of recordsmith's own verbs: it knows its records, so that what arrives is compared by their numbers."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from recordsmith.doctor.diagnose.pipelines.pipeline import Pipeline
+from recordsmith.errors import PipelineError
+from recordsmith.loader import Loader
+from recordsmith.loader.verbs.pairs import Paired
+
+__all__ = ["RecordsmithLoader"]
+
+
+class RecordsmithLoader(Pipeline):
+    """A loader. A copy is drawn from, so that the loader's own place does not move.
+
+    >>> import recordsmith as rs, tempfile
+    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+    >>> with rs.RecordWriter(path) as writer:
+    ...     writer.write_columns({"n": range(5), "y": range(5)}, rs.Schema({"n": rs.Scalar("int64"), "y": rs.Label(5)}))
+    >>> chain = RecordsmithLoader(rs.open(path).batch(2).pairs("n", "y"))
+    >>> chain.label, chain.with_index, len(list(chain.epoch()))
+    ('y', True, 3)
+    """
+
+    kind = "a recordsmith loader"
+
+    def __init__(self, loader: Loader) -> None:
+        plan = loader._chain()  # noqa: SLF001 - ours
+        if plan.batching is None:
+            raise PipelineError(
+                "This chain feeds single rows, and a model is fed batches.", advice="Write .batch(32) at its end."
+            )
+        self.endless = plan.epochs_fed is None
+        self.sharded = plan.has("sharded") or any(verb["verb"] == "shard" for verb in plan.verbs)
+        if len(plan.datasets) == 1:
+            self.records = plan.datasets[0]
+        pairs = [change for change in plan.batch_changes if isinstance(change, Paired)]
+        if pairs and pairs[-1] is plan.batch_changes[-1]:
+            self.label = pairs[-1].target
+            self.with_index = True
+            changes = (*plan.batch_changes[:-1], replace(pairs[-1], with_index=True))
+            loader = _with(loader, replace(plan, batch_changes=changes))
+        self._loader = copy.copy(loader)
+
+    def epoch(self) -> Iterator[Any]:
+        """Begin an epoch."""
+        return iter(self._loader)
+
+
+def _with(loader: Loader, plan: Any) -> Loader:
+    other = Loader(plan)
+    other._next = loader._next  # noqa: SLF001 - ours
+    return other

@@ -1,0 +1,152 @@
+"""A tf.data.Dataset, with its graph of transformations read back.
+
+TensorFlow has no public way to ask a dataset what it is made of. What is read here are attributes that its own classes
+have had for years; where one is missing, the step is left out and nothing is concluded from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from recordsmith.doctor.diagnose.drawn import ChainStep
+from recordsmith.doctor.diagnose.pipelines.pipeline import Pipeline
+
+__all__ = ["TensorFlowDataset", "read_chain"]
+
+_NAMES = {
+    "Batch": "batch",
+    "Cache": "cache",
+    "Concatenate": "concatenate",
+    "Filter": "filter",
+    "FlatMap": "flat_map",
+    "Interleave": "interleave",
+    "Map": "map",
+    "PaddedBatch": "padded_batch",
+    "RaggedBatch": "ragged_batch",
+    "ParallelBatch": "batch",
+    "ParallelInterleave": "interleave",
+    "ParallelMap": "map",
+    "Prefetch": "prefetch",
+    "Repeat": "repeat",
+    "Shard": "shard",
+    "Shuffle": "shuffle",
+    "Skip": "skip",
+    "Take": "take",
+    "TakeWhile": "take_while",
+    "Unbatch": "unbatch",
+    "Zip": "zip",
+}
+_LONGEST_CHAIN = 200
+_RANDOM = re.compile(r"(Stateless)?(Random|Truncated|Multinomial|ParameterizedTruncated|Stateful(Uniform|Normal))")
+
+
+class TensorFlowDataset(Pipeline):
+    """A tf.data.Dataset.
+
+    >>> class Empty:
+    ...     def __iter__(self):
+    ...         return iter(())
+    >>> TensorFlowDataset(Empty()).chain
+    (ChainStep(name='source', ...),)
+    """
+
+    kind = "a tf.data.Dataset"
+
+    def __init__(self, dataset: Any) -> None:
+        self._dataset = dataset
+        self.chain = read_chain(dataset)
+        self.endless = any(step.name == "repeat" and step.count is not None and step.count < 0 for step in self.chain)
+        self.sharded = any(step.name == "shard" for step in self.chain)
+
+    def epoch(self) -> Iterator[Any]:
+        """Begin an epoch."""
+        return iter(self._dataset)
+
+
+def read_chain(dataset: Any) -> tuple[ChainStep, ...]:
+    """Return the transformations of a dataset, the source first.
+
+    >>> read_chain(object())
+    (ChainStep(name='source', ...),)
+    """
+    steps: list[ChainStep] = []
+    while len(steps) < _LONGEST_CHAIN:
+        below = _inputs(dataset)
+        steps.append(_step(dataset, below))
+        if len(below) != 1:
+            break
+        dataset = below[0]
+    return tuple(reversed(steps))
+
+
+def _inputs(dataset: Any) -> list[Any]:
+    try:
+        return list(dataset._inputs())  # noqa: SLF001 - there is no public way
+    except Exception:  # noqa: BLE001 - whatever a private method does, the chain ends here
+        return []
+
+
+def _step(dataset: Any, below: list[Any]) -> ChainStep:
+    kind = type(dataset).__name__.lstrip("_").removesuffix("V2").removesuffix("V1").removesuffix("Dataset")
+    name = "source" if not below else _NAMES.get(kind, kind.lower())
+    branches: tuple[tuple[ChainStep, ...], ...] = ()
+    ranks: tuple[int | None, ...] = ()
+    if name == "zip":
+        branches = tuple(read_chain(one) for one in below)
+        ranks = tuple(_rank(one) for one in below)
+    return ChainStep(
+        name,
+        buffer=_number(dataset, "_buffer_size") if name == "shuffle" else None,
+        count=_number(dataset, "_count") if name in ("repeat", "take") else None,
+        parallel=kind.startswith("Parallel"),
+        ordered=not _is_unordered(dataset, kind),
+        random=name == "map" and _is_random(dataset),
+        reshuffles=getattr(dataset, "_reshuffle_each_iteration", True) is not False,
+        seed=_seed(dataset) if name == "shuffle" else None,
+        branches=branches,
+        ranks=ranks,
+    )
+
+
+def _number(dataset: Any, attribute: str) -> int | None:
+    try:
+        return int(getattr(dataset, attribute))
+    except Exception:  # noqa: BLE001 - a symbolic tensor, or no such attribute any more: not known
+        return None
+
+
+def _seed(dataset: Any) -> tuple[int, int] | None:
+    first, second = _number(dataset, "_seed"), _number(dataset, "_seed2")
+    return None if first is None or second is None or (first, second) == (0, 0) else (first, second)
+
+
+def _is_unordered(dataset: Any, kind: str) -> bool:
+    """Whether a parallel step may give elements in another order; only an explicit deterministic=False says so."""
+    if not kind.startswith("Parallel"):
+        return False
+    try:
+        deterministic = dataset._deterministic  # noqa: SLF001 - there is no public way
+    except AttributeError:
+        return False
+    return deterministic in ("false", False)
+
+
+def _is_random(dataset: Any) -> bool:
+    """Whether the function of a map draws random numbers, by the operations in its graph."""
+    try:
+        graph = dataset._map_func.function.graph.as_graph_def()  # noqa: SLF001 - there is no public way
+        nodes = [node.op for node in graph.node]
+        nodes += [node.op for function in graph.library.function for node in function.node_def]
+    except Exception:  # noqa: BLE001 - not known
+        return False
+    return any(_RANDOM.match(name) for name in nodes)
+
+
+def _rank(dataset: Any) -> int | None:
+    """Return the rank of the only tensor that a dataset gives."""
+    try:
+        return len(dataset.element_spec.shape)
+    except Exception:  # noqa: BLE001 - several tensors, or a shape that is not known
+        return None

@@ -1,0 +1,186 @@
+"""What the report shows beside its findings: batches as pictures, values, labels, the chain, and what was tried."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith.dataset import StoredDataset
+from recordsmith.doctor.diagnose.batch import Batch
+from recordsmith.doctor.diagnose.content import stored_pixels
+from recordsmith.doctor.diagnose.drawing import DrawnEpoch
+from recordsmith.doctor.diagnose.drawn import Drawn
+from recordsmith.doctor.diagnose.label_order import class_values
+from recordsmith.doctor.diagnose.pair_checking import Match
+from recordsmith.doctor.diagnose.picture_measuring import as_pictures
+from recordsmith.report.sections import (
+    HistogramSection,
+    Picture,
+    PictureGrid,
+    Section,
+    TableSection,
+    TextSection,
+)
+
+__all__ = ["report_sections"]
+
+_PICTURES = 12
+_LARGEST = 160
+
+
+def report_sections(
+    drawn: Drawn, epochs: list[DrawnEpoch], dataset: StoredDataset | None, matches: list[Match]
+) -> tuple[Section, ...]:
+    """Return the sections of a report.
+
+    >>> [section.title for section in report_sections(Drawn("a list"), [], None, [])]
+    ['What was looked at']
+    """
+    sections: list[Section] = [_looked_at(drawn)]
+    if drawn.columns:
+        sections.append(_columns(drawn))
+    if epochs and epochs[0].kept:
+        sections += _pictures(epochs[0].kept, drawn, dataset, matches)
+    for column in drawn.columns:
+        if column.histogram is not None and column.values > 1:
+            title = f"Values of {column.shown}"
+            sections.append(HistogramSection(title, {"as it arrives": column.histogram}))
+    if drawn.labels is not None and drawn.labels.counts:
+        sections.append(_labels(drawn))
+    if drawn.chain:
+        sections.append(_chain(drawn))
+    if drawn.signal is not None:
+        sections.append(_training(drawn))
+    return tuple(sections)
+
+
+def _looked_at(drawn: Drawn) -> TextSection:
+    lines = [f"The pipeline is {drawn.kind}."]
+    for number, epoch in enumerate(drawn.epochs, 1):
+        ended = "the whole epoch" if epoch.whole else "not the whole epoch"
+        lines.append(f"Epoch {number}: {epoch.batches} batches, {epoch.rows} rows; {ended}.")
+    if drawn.records is not None:
+        records = drawn.records
+        lines.append(
+            f"Records: {records.looked_at:,} of {records.count:,} read from {records.path}; {records.found} of "
+            f"{records.drawn} elements found again; labels of {records.compared} compared, {records.agree} agree."
+        )
+    return TextSection("What was looked at", "\n\n".join([*lines, *drawn.notes]))
+
+
+def _columns(drawn: Drawn) -> TableSection:
+    heads = ("", "dtype", "shape of a row", "least", "greatest", "mean", "deviation", "zeros", "NaN", "infinite")
+    rows = []
+    for column in drawn.columns:
+        shape = f"({', '.join(str(side) for side in column.shape)})"
+        zeros = column.zeros / column.values if column.values else None
+        rows.append(
+            (
+                column.shown,
+                column.dtype,
+                shape,
+                _short(column.min),
+                _short(column.max),
+                _short(column.mean),
+                _short(column.deviation),
+                None if zeros is None else f"{zeros:.0%}",
+                column.nan,
+                column.infinite,
+            )
+        )
+    return TableSection("Inputs and target", heads, tuple(rows))
+
+
+def _short(value: float | None) -> str | None:
+    return None if value is None else f"{value:.4g}"
+
+
+def _pictures(kept: list[Batch], drawn: Drawn, dataset: StoredDataset | None, matches: list[Match]) -> list[Section]:
+    batch = kept[0]
+    labels = class_values(next(iter(batch.target.values()))) if len(batch.target) == 1 else None
+    sections: list[Section] = []
+    by_row = {match.row: match for match in matches}
+    for name, column in batch.inputs.items():
+        pictures = as_pictures(column)
+        if pictures is None:
+            continue
+        shown = []
+        for row in range(min(len(pictures), _PICTURES)):
+            label = "" if labels is None or row >= len(labels) else _label(labels[row])
+            shown.append(Picture(_small(pictures[row]), label, "as it arrives"))
+            before = _stored(dataset, drawn, by_row.get(row))
+            if before is not None:
+                shown.append(before)
+        what = f" of {name!r}" if name else ""
+        text = "Each picture as it arrives, with the label that it came with"
+        paired = any(picture.note != "as it arrives" for picture in shown)
+        text += "; beside it the record that it was found to be, with the label on disk." if paired else "."
+        sections.append(PictureGrid(f"The first pictures{what}", tuple(shown), text))
+    return sections
+
+
+def _label(value: Any) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+def _stored(dataset: StoredDataset | None, drawn: Drawn, match: Match | None) -> Picture | None:
+    if dataset is None or match is None or drawn.records is None or not drawn.records.feature:
+        return None
+    row = dataset[match.record]
+    pixels = stored_pixels(row.get(drawn.records.feature))
+    if pixels is None:
+        return None
+    label = row.get(drawn.records.label) if drawn.records.label else None
+    sure = "" if match.sureness >= 0.999 else f", {match.sureness:.0%} sure"
+    return Picture(_small(pixels), "" if label is None else _label(label), f"record {match.record} on disk{sure}")
+
+
+def _small(picture: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a picture of at most 160 pixels a side, by leaving out lines, so that the page stays light."""
+    step = max(1, -(-max(picture.shape[:2]) // _LARGEST))
+    return np.ascontiguousarray(picture[::step, ::step])
+
+
+def _labels(drawn: Drawn) -> TableSection:
+    labels = drawn.labels
+    counts = {} if labels is None else labels.counts
+    total = sum(counts.values())
+    stored = {} if drawn.records is None else drawn.records.stored_classes
+    rows = tuple((name, count, f"{count / total:.1%}", stored.get(name)) for name, count in list(counts.items())[:50])
+    text = ""
+    if labels is not None and labels.batches > 1 and labels.chance < 1:
+        text = (
+            f"{labels.spread:.0%} of the rows would have to change places for every batch to have the mix of all; "
+            f"after a true shuffle it would be {labels.expected_spread:.0%}."
+        )
+    return TableSection("Labels", ("label", "rows drawn", "share", "records on disk"), rows, text)
+
+
+def _chain(drawn: Drawn) -> TextSection:
+    shown = []
+    for step in drawn.chain:
+        number = step.buffer if step.buffer is not None else step.count
+        shown.append(f".{step.name}({'' if number is None else number})")
+    return TextSection("The dataset's transformations, read back", "\n".join(shown), code=True)
+
+
+def _training(drawn: Drawn) -> TableSection:
+    signal = drawn.signal
+    rows: list[tuple[str, str]] = []
+    if signal is not None:
+        guess = "not known" if signal.guess_loss is None else f"{signal.guess_loss:.4g}"
+        rows = [
+            ("loss of the first batch, before training", f"{signal.first_loss:.4g}"),
+            (f"least loss in {signal.steps} steps on that batch alone", f"{signal.best_loss:.4g}"),
+            ("loss of always answering the same", guess),
+            ("length of the first gradient", _short(signal.gradient_norm) or "no number"),
+            ("weights without gradient", f"{signal.zero_gradients} of {signal.gradients}"),
+        ]
+        if signal.kept_apart:
+            rows += [
+                (f"loss on {signal.kept_apart} rows kept apart, trained on true labels", f"{signal.true_loss:.4g}"),
+                ("the same, trained on mixed labels", f"{signal.permuted_loss:.4g}"),
+            ]
+    return TableSection("Training a copy of the model", ("", ""), tuple(rows), "The model itself was not changed.")

@@ -1,0 +1,27 @@
+"""The rules of family T: training data as it is fed. Each looks at what was drawn, and draws nothing itself."""
+
+from recordsmith.doctor.diagnose.drawn import Drawn
+from recordsmith.doctor.diagnose.rules.chain import CHAIN_RULES
+from recordsmith.doctor.diagnose.rules.model_fit import MODEL_FIT_RULES
+from recordsmith.doctor.diagnose.rules.order import ORDER_RULES
+from recordsmith.doctor.diagnose.rules.pairs import PAIR_RULES
+from recordsmith.doctor.diagnose.rules.pictures import PICTURE_RULES
+from recordsmith.doctor.diagnose.rules.structure import STRUCTURE_RULES
+from recordsmith.doctor.diagnose.rules.training import TRAINING_RULES
+from recordsmith.doctor.diagnose.rules.values import VALUE_RULES
+from recordsmith.findings import RuleSet
+
+__all__ = ["RULES"]
+
+RULES: RuleSet[Drawn] = RuleSet(
+    [
+        *STRUCTURE_RULES,
+        *MODEL_FIT_RULES,
+        *VALUE_RULES,
+        *PICTURE_RULES,
+        *ORDER_RULES,
+        *CHAIN_RULES,
+        *PAIR_RULES,
+        *TRAINING_RULES,
+    ]
+)

@@ -1,0 +1,216 @@
+"""Rules on the graph of a tf.data.Dataset, read back from the object itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recordsmith.doctor.diagnose.drawn import ChainStep, Drawn
+from recordsmith.findings import Finding, Severity, rule
+
+__all__ = ["CHAIN_RULES"]
+
+_BATCHING = ("batch", "padded_batch", "ragged_batch")
+_OPENING = ("interleave", "flat_map")  # behind these, elements are rows; before them often files
+
+
+@rule("T050", "batch-before-shuffle", Severity.WARNING)
+def batch_before_shuffle(drawn: Drawn) -> Iterator[Finding]:
+    """The dataset is batched first and shuffled then, so that whole batches change places.
+
+    Why it matters:
+        The rows within a batch stay together in every epoch, in the order of the files.
+
+    Example:
+        `dataset.batch(32).shuffle(1000)`
+
+    Fix:
+        `dataset.shuffle(10_000).batch(32)`
+    """
+    for chain in _chains(drawn.chain):
+        rows = _rows_part(chain)
+        batched = False
+        shuffled = False
+        for step in rows:
+            if step.name in _BATCHING:
+                batched = True
+            elif step.name == "unbatch":
+                batched = False
+            elif step.name == "shuffle" and not batched:
+                shuffled = True
+            elif step.name == "shuffle" and batched and not shuffled:
+                yield batch_before_shuffle.finding(
+                    "Batches are shuffled, not rows: .batch() stands before .shuffle().",
+                    quoted="dataset.batch(n).shuffle(m)",
+                    corrected="dataset.shuffle(m).batch(n)",
+                )
+                break
+
+
+@rule("T051", "repeat-before-shuffle", Severity.WARNING)
+def repeat_before_shuffle(drawn: Drawn) -> Iterator[Finding]:
+    """The dataset is repeated first and shuffled then, so that epochs run into each other.
+
+    Why it matters:
+        At the border between two epochs some rows come twice before others came once.
+
+    Example:
+        `dataset.repeat().shuffle(1000).batch(32)`
+
+    Fix:
+        `dataset.shuffle(1000).repeat().batch(32)`
+    """
+    for chain in _chains(drawn.chain):
+        names = [step.name for step in _rows_part(chain)]
+        if (
+            "repeat" in names
+            and "shuffle" in names[names.index("repeat") :]
+            and "shuffle" not in names[: names.index("repeat")]
+        ):
+            yield repeat_before_shuffle.finding(
+                "Epochs run into each other: .repeat() stands before .shuffle().",
+                quoted="dataset.repeat().shuffle(m)",
+                corrected="dataset.shuffle(m).repeat()",
+            )
+
+
+@rule("T052", "shuffled-streams-zipped", Severity.ERROR)
+def shuffled_streams_zipped(drawn: Drawn) -> Iterator[Finding]:
+    """Features and labels are two datasets, at least one of them shuffled, and zipped then.
+
+    Why it matters:
+        Each stream has its own random order: nearly every feature gets the label of another one, and nothing says so.
+
+    Example:
+        `tf.data.Dataset.zip((images.shuffle(1000), labels.shuffle(1000)))`
+
+    Fix:
+        `tf.data.Dataset.zip((images, labels)).shuffle(1000)`; better, keep both in one record.
+    """
+    for step in _all_steps(drawn.chain):
+        if step.name != "zip" or len(step.branches) < 2 or any(rank is None for rank in step.ranks):
+            continue
+        ranks = [rank for rank in step.ranks if rank is not None]
+        if min(ranks) > 1 or max(ranks) == min(ranks):
+            continue  # two streams of the same kind, such as pictures and pictures, need not belong together
+        orders = [
+            tuple((one.buffer, one.seed, one.reshuffles) for one in branch if one.name == "shuffle")
+            for branch in step.branches
+        ]
+        unordered = [branch for branch in step.branches if any(not one.ordered for one in branch)]
+        shuffled = [order for order in orders if order]
+        if not shuffled and not unordered:
+            continue
+        same = len(set(orders)) == 1 and all(seed is not None for order in orders for _, seed, _ in order)
+        if same and not unordered:
+            continue
+        yield shuffled_streams_zipped.finding(
+            f"{len(shuffled)} of {len(step.branches)} zipped streams are shuffled"
+            f"{', each by itself' if len(shuffled) > 1 else ''}: features and labels do not stay together."
+            if shuffled
+            else "A zipped stream is read in an order of its own (deterministic=False): features and labels do not "
+            "stay together.",
+            quoted="tf.data.Dataset.zip((features.shuffle(n), labels.shuffle(n)))",
+            corrected="tf.data.Dataset.zip((features, labels)).shuffle(n)",
+        )
+
+
+@rule("T053", "random-steps-cached", Severity.WARNING)
+def random_steps_cached(drawn: Drawn) -> Iterator[Finding]:
+    """A shuffle or a random augmentation stands before `.cache()`.
+
+    Why it matters:
+        What is cached is its first result: every epoch has the same order and the same augmented pictures.
+
+    Example:
+        `dataset.map(augment).shuffle(1000).cache()`
+
+    Fix:
+        `dataset.cache().shuffle(1000).map(augment)`
+    """
+    for chain in _chains(drawn.chain):
+        rows = _rows_part(chain)
+        names = [step.name for step in rows]
+        if "cache" not in names:
+            continue
+        place = len(names) - 1 - names[::-1].index("cache")
+        before, behind = rows[:place], names[place:]
+        if any(step.random for step in before):
+            yield random_steps_cached.finding(
+                "A map that draws random numbers stands before .cache(): every epoch has the same augmented rows.",
+                corrected="dataset.cache().map(augment)",
+            )
+        elif any(step.name == "shuffle" for step in before) and "shuffle" not in behind:
+            yield random_steps_cached.finding(
+                "The shuffle stands before .cache(): every epoch has the same order.",
+                corrected="dataset.cache().shuffle(n)",
+            )
+
+
+@rule("T054", "no-prefetch", Severity.INFO)
+def no_prefetch(drawn: Drawn) -> Iterator[Finding]:
+    """The dataset does not prefetch.
+
+    Why it matters:
+        While the model computes, nothing is prepared, and while a batch is prepared, the model waits.
+
+    Example:
+        `dataset.map(parse).batch(32)` without anything behind it.
+
+    Fix:
+        `.prefetch(tf.data.AUTOTUNE)` as the last step.
+    """
+    if len(drawn.chain) > 1 and not any(step.name == "prefetch" for step in drawn.chain[-3:]):
+        yield no_prefetch.finding("The dataset ends without .prefetch().", corrected=".prefetch(tf.data.AUTOTUNE)")
+
+
+@rule("T055", "map-one-by-one", Severity.INFO)
+def map_one_by_one(drawn: Drawn) -> Iterator[Finding]:
+    """A map over rows works on one at a time.
+
+    Why it matters:
+        One core decodes and augments, and the others have nothing to do.
+
+    Example:
+        `dataset.map(decode_and_resize)`
+
+    Fix:
+        `dataset.map(decode_and_resize, num_parallel_calls=tf.data.AUTOTUNE)`
+    """
+    rows = _rows_part(drawn.chain)
+    batched = next((place for place, step in enumerate(rows) if step.name in _BATCHING), 0)
+    maps = [step for step in rows[:batched] if step.name == "map"]
+    if maps and not any(step.parallel for step in maps):
+        yield map_one_by_one.finding(
+            f"{len(maps)} .map() {'works' if len(maps) == 1 else 'work'} on one row at a time.",
+            corrected="dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)",
+        )
+
+
+def _rows_part(chain: tuple[ChainStep, ...]) -> tuple[ChainStep, ...]:
+    """Return the steps behind the last one that opens files or windows: there, elements are rows."""
+    places = [place for place, step in enumerate(chain) if step.name in _OPENING]
+    return chain[places[-1] :] if places else chain
+
+
+def _chains(chain: tuple[ChainStep, ...]) -> Iterator[tuple[ChainStep, ...]]:
+    """Yield the chain, and those of the branches that are zipped in it."""
+    if chain:
+        yield chain
+    for step in chain:
+        for branch in step.branches:
+            yield from _chains(branch)
+
+
+def _all_steps(chain: tuple[ChainStep, ...]) -> Iterator[ChainStep]:
+    for one in _chains(chain):
+        yield from one
+
+
+CHAIN_RULES = (
+    batch_before_shuffle,
+    repeat_before_shuffle,
+    shuffled_streams_zipped,
+    random_steps_cached,
+    no_prefetch,
+    map_one_by_one,
+)

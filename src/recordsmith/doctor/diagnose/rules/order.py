@@ -1,0 +1,273 @@
+"""Rules on order: how labels are mixed, whether epochs differ, whether everything arrives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recordsmith.doctor.diagnose.drawn import Drawn
+from recordsmith.errors import list_names
+from recordsmith.findings import Finding, Severity, rule
+
+__all__ = ["ORDER_RULES"]
+
+
+@rule("T040", "sorted-labels", Severity.ERROR)
+def sorted_labels(drawn: Drawn) -> Iterator[Finding]:
+    """Batches hold one class each: the data comes sorted by label.
+
+    Why it matters:
+        Each batch pulls the model towards answering one class, and the next one to another. The loss jumps, and the
+        model ends up with the classes it has seen last.
+
+    Example:
+        Records were written class by class and are read without a shuffle, or through a shuffle buffer that is shorter
+        than the runs of equal labels.
+
+    Fix:
+        `dataset.shuffle(buffer)` before `.batch()`, with a buffer longer than the longest run of equal labels, or all
+        records. Recordsmith's `.shuffle()` has no buffer: it is exact. Shuffling once while writing is better still.
+    """
+    labels = drawn.labels
+    if labels is None or labels.batches < 2 or max(drawn.batch_sizes, default=0) < 2:
+        return
+    stored = drawn.records.stored_classes if drawn.records is not None else {}
+    if labels.kind == "numbers":
+        if abs(labels.trend) > 0.95 and labels.rows >= 64:
+            way = "rises" if labels.trend > 0 else "falls"
+            yield sorted_labels.finding(
+                f"The target {way} from the first of {labels.rows} rows to the last (rank correlation "
+                f"{labels.trend:.2f}): the data comes sorted by it.{_about_shuffle(drawn)}",
+                severity=Severity.WARNING,
+            )
+        return
+    if labels.classes == 1 and not labels.whole and len(stored) > 1 and labels.rows >= 32:
+        value, count = next(iter(labels.counts)), max(stored.values())
+        if count < 0.9 * sum(stored.values()):
+            yield sorted_labels.finding(
+                f"All {labels.rows} rows of the first {labels.batches} batches have the label {value}, and the records "
+                f"have {len(stored)} classes: the data comes sorted by label.{_about_shuffle(drawn)}"
+            )
+        return
+    commonest = max(labels.counts.values(), default=0) / max(labels.rows, 1)
+    if labels.classes < 2 or labels.chance > 0.001 or commonest > 0.9:
+        return
+    share = labels.single_label_batches / labels.batches
+    if share >= 0.6:
+        yield sorted_labels.finding(
+            f"{labels.single_label_batches} of {labels.batches} batches hold a single label, of {labels.classes} "
+            f"classes: the data comes sorted by label.{_about_shuffle(drawn)}",
+            evidence={"spread": labels.spread, "expected": labels.expected_spread, "chance": labels.chance},
+        )
+
+
+@rule("T041", "weak-shuffle", Severity.WARNING)
+def weak_shuffle(drawn: Drawn) -> Iterator[Finding]:
+    """The mix of labels differs from batch to batch more than a shuffle could make it.
+
+    What arrived is compared with 999 true shuffles of the same labels. It is reported if not one of them was as uneven
+    (a false alarm in 1,000 healthy pipelines), and if at least a tenth of the rows would have to change their batch.
+
+    Why it matters:
+        Batches do not stand for the data: training drifts with the classes that happen to come.
+
+    Example:
+        `shuffle(100)` over records that were written class by class.
+
+    Fix:
+        A larger buffer: longer than the longest run of equal labels, or all records.
+    """
+    labels = drawn.labels
+    if labels is None or labels.kind != "classes" or labels.classes < 2 or labels.chance > 0.001:
+        return
+    commonest = max(labels.counts.values()) / labels.rows
+    if labels.single_label_batches / labels.batches >= 0.6 and commonest <= 0.9:
+        return  # T040 says it
+    if labels.spread - labels.expected_spread < 0.1:
+        return
+    yield weak_shuffle.finding(
+        f"In {labels.batches} batches {labels.spread:.0%} of the rows would have to change places for each batch to "
+        f"have the mix of all; after a true shuffle it would be {labels.expected_spread:.0%}.{_about_shuffle(drawn)}",
+        evidence={"spread": labels.spread, "expected": labels.expected_spread, "chance": labels.chance},
+    )
+
+
+@rule("T042", "same-order-every-epoch", Severity.WARNING)
+def same_order(drawn: Drawn) -> Iterator[Finding]:
+    """Two epochs come in exactly the same order.
+
+    Why it matters:
+        The same rows are always together in a batch, and the model can follow the order instead of the content.
+
+    Example:
+        No shuffle at all; `shuffle(..., reshuffle_each_iteration=False)`; `.cache()` behind the shuffle.
+
+    Fix:
+        Shuffle behind the cache, before batching: `.cache().shuffle(10_000).batch(32)`; in PyTorch
+        `DataLoader(..., shuffle=True)`. Data for validation need not be shuffled.
+    """
+    order = drawn.order
+    if order is None or not order.same_order or order.batches < 4:
+        return
+    own_loop = drawn.kind in ("a list", "an iterable")
+    told = "in file order" if drawn.records is not None and drawn.records.file_order else "in the same order"
+    what = "rows" if order.by == "content" else "labels"
+    yield same_order.finding(
+        f"The first {order.batches} batches of both epochs hold the same {what} {told}.{_about_shuffle(drawn)}",
+        severity=Severity.INFO if own_loop else Severity.WARNING,
+    )
+
+
+@rule("T043", "same-batch-again", Severity.WARNING)
+def same_batch(drawn: Drawn) -> Iterator[Finding]:
+    """Every batch holds the same rows.
+
+    Why it matters:
+        The model learns these rows by heart and has never seen the others.
+
+    Example:
+        `next(iter(loader))` in the training loop, which begins anew at every step; `dataset.take(1).repeat()`, left
+        from trying whether the model can learn one batch.
+
+    Fix:
+        Begin the iteration once, before the loop: `for batch in loader:`.
+    """
+    order = drawn.order
+    if order is None or not order.same_batch or not drawn.epochs:
+        return
+    count = drawn.records.count if drawn.records is not None else None
+    rows = drawn.batch_sizes[0] if drawn.batch_sizes else 0
+    more = count is not None and count > rows
+    told = f" There are {count} records." if more else " That is right only if there are no others."
+    yield same_batch.finding(
+        f"All {drawn.epochs[0].batches} drawn batches hold the same {rows} rows.{told}",
+        severity=Severity.ERROR if more else Severity.INFO,
+    )
+
+
+@rule("T044", "records-missing", Severity.INFO)
+def records_missing(drawn: Drawn) -> Iterator[Finding]:
+    """Not all records arrive in an epoch.
+
+    It is worth knowing where a part is kept apart for validation, and a warning where less than a tenth arrives.
+
+    Why it matters:
+        What does not arrive is not learnt.
+
+    Example:
+        `.take(100)`, left from a trial; a filter that lets less through than it should.
+
+    Fix:
+        Take the step out, or give `records=` only the part that is meant, such as `rs.open("data", split="train")`.
+    """
+    records = drawn.records
+    if records is None or records.different is None or drawn.sharded or not drawn.epochs[0].whole:
+        return
+    missing = records.count - records.different
+    largest = max(drawn.batch_sizes, default=0)
+    if missing <= largest or (drawn.order is not None and drawn.order.same_batch):
+        return
+    few = records.different < records.count / 10
+    yield records_missing.finding(
+        f"{records.different:,} of {records.count:,} records arrive in an epoch.",
+        severity=Severity.WARNING if few else Severity.INFO,
+        evidence={"arrived": records.different, "records": records.count},
+    )
+
+
+@rule("T045", "records-repeated", Severity.INFO)
+def records_repeated(drawn: Drawn) -> Iterator[Finding]:
+    """Records arrive several times in an epoch.
+
+    Why it matters:
+        It is meant where rare classes are repeated, or several epochs follow each other. Otherwise some rows count more
+        than others.
+
+    Example:
+        A list of files that names one twice; `interleave` over a glob that matches files and their copies.
+
+    Fix:
+        Look at the list of files, and at `repeat`.
+    """
+    records = drawn.records
+    if records is None or records.different is None or not records.repeated:
+        return
+    if records.repeated > 0.01 * (records.different + records.repeated) and not (
+        drawn.order and drawn.order.same_batch
+    ):
+        yield records_repeated.finding(
+            f"{records.different + records.repeated:,} rows arrive in an epoch, and {records.repeated:,} of them are "
+            "repetitions.",
+            count=records.repeated,
+        )
+
+
+@rule("T046", "class-never-arrives", Severity.WARNING)
+def class_never_arrives(drawn: Drawn) -> Iterator[Finding]:
+    """A class that the records have does not arrive in a whole epoch.
+
+    Why it matters:
+        The model never sees it.
+
+    Example:
+        `.take(n)` of records that are sorted by class; a filter that compares with the wrong value.
+
+    Fix:
+        Shuffle before splitting, or look at the filter.
+    """
+    labels, records = drawn.labels, drawn.records
+    if labels is None or records is None or not labels.whole or labels.kind != "classes" or labels.classes < 2:
+        return
+    if drawn.sharded or records.mapping or not set(labels.counts) <= set(records.stored_classes):
+        return
+    absent = {name: n for name, n in records.stored_classes.items() if name not in labels.counts and n >= 10}
+    if absent:
+        yield class_never_arrives.finding(
+            f"Of {len(records.stored_classes)} classes in {records.label!r}, {len(absent)} never arrive: "
+            f"{list_names(absent)}.",
+            count=len(absent),
+        )
+
+
+@rule("T047", "one-epoch-only", Severity.INFO)
+def one_epoch_only(drawn: Drawn) -> Iterator[Finding]:
+    """The pipeline can be drawn once only.
+
+    Why it matters:
+        A second epoch finds nothing left, and whether epochs differ in their order cannot be told.
+
+    Example:
+        A generator, `iter(dataset)`, or a function with `yield` that was called once.
+
+    Fix:
+        Give an object that begins anew each time it is iterated: a dataset, a class with `__iter__`, or a list.
+    """
+    if drawn.kind == "a generator":
+        yield one_epoch_only.finding(
+            "It is a generator, which can be drawn once only: there was no second epoch to compare with, and it is "
+            "used up now."
+        )
+
+
+def _about_shuffle(drawn: Drawn) -> str:
+    """Say what is known about why: the shuffles in the chain, and how long runs of equal labels are on disk."""
+    told = []
+    shuffles = [step for step in drawn.chain if step.name == "shuffle" and step.buffer is not None]
+    if drawn.chain and not shuffles:
+        told.append("The dataset has no shuffle.")
+    elif shuffles:
+        told.append(f"Its shuffle has a buffer of {max(step.buffer or 0 for step in shuffles):,}.")
+    if drawn.records is not None and drawn.records.longest_run > 1:
+        told.append(f"On disk up to {drawn.records.longest_run:,} records in a row have the same label.")
+    return "".join(f" {one}" for one in told)
+
+
+ORDER_RULES = (
+    sorted_labels,
+    weak_shuffle,
+    same_order,
+    same_batch,
+    records_missing,
+    records_repeated,
+    class_never_arrives,
+    one_epoch_only,
+)

@@ -1,0 +1,120 @@
+"""Rules on pairs: whether each feature still has its own label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recordsmith.doctor.diagnose.drawn import Drawn, RecordFacts
+from recordsmith.findings import Finding, Location, Severity, rule
+
+__all__ = ["PAIR_RULES"]
+
+_BROKEN = {"index": 0.98, "content": 0.98, "nearest": 0.7}
+_ENOUGH = {"index": 4, "content": 4, "nearest": 16}
+
+
+@rule("T060", "labels-of-other-records", Severity.ERROR)
+def labels_of_other_records(drawn: Drawn) -> Iterator[Finding]:
+    """Elements arrive with labels that their records do not have.
+
+    Each element's features are looked up on disk, and its label compared with the one stored beside them: by number
+    where the pipeline says it, by content, also after the usual scalings were undone, or by the most similar record.
+
+    Why it matters:
+        The model is taught wrong answers. It may learn the training data by heart, and nothing that holds elsewhere.
+
+    Example:
+        Features and labels shuffled separately and zipped; labels from a list in another order than the files; a batch
+        of pictures that was reversed or rolled without its labels.
+
+    Fix:
+        Keep features and label in one element from the file to the batch. Recordsmith's `.pairs()` cannot do otherwise.
+    """
+    records = drawn.records
+    if records is None or records.compared < _ENOUGH.get(records.how, 4):
+        return
+    share = records.agree / records.compared
+    if share >= _BROKEN[records.how]:
+        return
+    chance = f", and {records.by_chance:.0%} would by chance" if records.by_chance else ""
+    first = records.examples[0] if records.examples else None
+    example = ""
+    if first is not None:
+        example = f" Record {first.record} of {first.path} has {first.stored!r} and came with {first.fed!r}."
+    yield labels_of_other_records.finding(
+        f"{records.agree} of {records.compared} elements have the label of their record in {records.label!r} "
+        f"({share:.0%}){chance}.{example} {_how(records)}",
+        location=Location(path=first.path, record=first.record, feature=records.label) if first else None,
+        count=records.compared - records.agree,
+        places=[Location(path=one.path, record=one.record, feature=records.label) for one in records.examples[1:]],
+        evidence={
+            "compared": records.compared,
+            "agree": records.agree,
+            "by_chance": records.by_chance,
+            "how": records.how,
+            "sureness": records.sureness,
+            "examples": [
+                {"path": one.path, "record": one.record, "stored": one.stored, "fed": one.fed}
+                for one in records.examples
+            ],
+        },
+    )
+
+
+@rule("T061", "pairs-not-checked", Severity.INFO)
+def pairs_not_checked(drawn: Drawn) -> Iterator[Finding]:
+    """Elements could not be found again among the records, so that their labels were not compared.
+
+    Why it matters:
+        Whether features and labels belong together is not known.
+
+    Example:
+        Texts that became ids; features computed from others; records of another split.
+
+    Fix:
+        Let the records' numbers travel along (`.pairs(..., with_index=True)`), or an id that is a feature of theirs.
+    """
+    records = drawn.records
+    if records is None or not records.drawn:
+        return
+    if records.found < records.drawn / 4 or (records.compared == 0 and records.label):
+        yield pairs_not_checked.finding(
+            f"{records.found} of {records.drawn} elements were found again among {records.looked_at:,} of "
+            f"{records.count:,} records; labels of {records.compared} were compared."
+        )
+    elif not records.label and drawn.targets:
+        yield pairs_not_checked.finding(
+            "Which feature of the records is the label is not known, so labels were not compared.",
+            advice="Declare it in the schema: rs.Label(...).",
+        )
+
+
+@rule("T062", "labels-renamed", Severity.INFO)
+def labels_renamed(drawn: Drawn) -> Iterator[Finding]:
+    """Labels arrive under other values than they have on disk, always the same for the same.
+
+    Why it matters:
+        It is right where names become numbers or classes are shifted; class names shown later have to follow.
+
+    Example:
+        Classes 1 to 10 on disk, 0 to 9 as fed.
+
+    Fix:
+        Nothing, if it is meant.
+    """
+    records = drawn.records
+    if records is not None and records.mapping:
+        some = ", ".join(f"{stored!r} as {fed!r}" for stored, fed in list(records.mapping.items())[:4])
+        yield labels_renamed.finding(f"Labels of {records.label!r} arrive under other values: {some}.")
+
+
+def _how(records: RecordFacts) -> str:
+    if records.how == "index":
+        return "Records were told by their numbers: that is certain."
+    if records.how == "content":
+        undone = f" ({records.change} was undone)" if records.change else ""
+        return f"Records were told by the content of {records.feature!r}{undone}: that is certain."
+    return f"Records were told by the most similar {records.feature!r}: {records.sureness:.0%} sure on average."
+
+
+PAIR_RULES = (labels_of_other_records, pairs_not_checked, labels_renamed)

@@ -1,0 +1,200 @@
+"""Rules on form: what a batch is made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from recordsmith.doctor.diagnose.drawn import Drawn
+from recordsmith.doctor.diagnose.rules.wording import at, begin, shape_text
+from recordsmith.errors import did_you_mean, list_names
+from recordsmith.findings import Finding, Severity, rule
+
+__all__ = ["STRUCTURE_RULES"]
+
+_REQUIRED = re.compile(r"[Ff]eature:? ?\(?(?:key: )?'?([\w/.]+)'? .*?(?:is required but could not be found|missing)")
+_RESHAPE = re.compile(r"Input to reshape is a tensor with (\d+) values, but the requested shape has (\d+)")
+
+
+@rule("T001", "pipeline-raises", Severity.ERROR)
+def pipeline_raises(drawn: Drawn) -> Iterator[Finding]:
+    """The pipeline raised an error while batches were drawn.
+
+    Why it matters:
+        Training stops at the same place.
+
+    Example:
+        `tf.io.FixedLenFeature([], tf.string)` for a feature that the records do not have: "Feature: imgae (data type:
+        string) is required but could not be found."
+
+    Fix:
+        The message says what happened; `recordsmith show data` lists the features that the records really have.
+    """
+    if not drawn.failure:
+        return
+    advice = ""
+    missing = _REQUIRED.search(drawn.failure)
+    if missing is not None and drawn.records is not None:
+        near = did_you_mean(missing[1], drawn.records.names)
+        advice = f"The records have {list_names(drawn.records.names)}.{near}"
+    elif "Cannot batch tensors with different shapes" in drawn.failure or "stack expects each tensor" in drawn.failure:
+        advice = "Rows of different length do not fit into one array: use .padded_batch(), or resize pictures first."
+    elif _RESHAPE.search(drawn.failure):
+        advice = (
+            "The reshape names another size than the values have: take the shape from the record, or from the file."
+        )
+    reason = re.sub(r"\{\{function_node .*?\}\} ?", "", drawn.failure).splitlines()[0][:400]
+    yield pipeline_raises.finding(f"Drawing batches failed: {reason}", advice=advice)
+
+
+@rule("T002", "no-batches", Severity.ERROR)
+def no_batches(drawn: Drawn) -> Iterator[Finding]:
+    """The pipeline gives no batch at all, or batches without rows.
+
+    Why it matters:
+        `fit` runs through without a single step, and some frameworks say nothing about it.
+
+    Example:
+        A glob that matches no file, a `filter` that lets nothing through, `batch(64, drop_remainder=True)` over 50
+        rows.
+
+    Fix:
+        Look at each step: how many elements come out of the files, of the filter, of the batching?
+    """
+    if drawn.failure or not drawn.epochs:
+        return
+    if drawn.epochs[0].rows == 0:
+        found = "gave no batch" if drawn.epochs[0].batches == 0 else "gave batches without rows"
+        yield no_batches.finding(f"The pipeline {found}.")
+    elif len(drawn.epochs) > 1 and drawn.epochs[1].rows == 0:
+        yield no_batches.finding(
+            "The pipeline gave batches once, and none when it was iterated again: there is no second epoch.",
+            advice="Make a new iterator for each epoch: give the loop the dataset itself, not iter(dataset).",
+        )
+
+
+@rule("T003", "no-target", Severity.ERROR)
+def no_target(drawn: Drawn) -> Iterator[Finding]:
+    """The model is trained with a loss, and the batches have no target where Keras looks for it.
+
+    Keras takes batches as (inputs, target). A dict is taken as inputs alone, whatever its names.
+
+    Why it matters:
+        The loss has nothing to compare with, and `fit` fails or trains on nothing.
+
+    Example:
+        `dataset.map(parse)` where `parse` returns `{"image": ..., "label": ...}`.
+
+    Fix:
+        Return a pair: `dataset.map(lambda row: (row["image"], row["label"]))`, or `.pairs("image", "label")`.
+    """
+    model = drawn.model
+    if model is None or model.framework != "keras" or model.loss is None or model.own_training or not drawn.columns:
+        return
+    if drawn.form not in ("dict", "inputs"):
+        return
+    names = [column.name for column in drawn.columns if column.name]
+    target = drawn.target.name if drawn.target is not None else ""
+    inputs = [column.name for column in drawn.inputs if column.name]
+    what = f"a dict of {list_names(names)}" if names else "inputs alone"
+    changed = None
+    if target and len(inputs) == 1:
+        changed = f'dataset = dataset.map(lambda row: (row["{inputs[0]}"], row["{target}"]))'
+    yield no_target.finding(
+        f"Batches are {what}, and the loss {model.loss.name} needs a target: Keras takes (inputs, target).",
+        corrected=changed,
+    )
+
+
+@rule("T004", "not-batched", Severity.WARNING)
+def not_batched(drawn: Drawn) -> Iterator[Finding]:
+    """The pipeline gives single elements instead of batches.
+
+    Why it matters:
+        A model takes the first dimension for the rows of a batch: an image of 28×28 becomes 28 rows of 28 numbers.
+
+    Example:
+        `dataset.map(parse).shuffle(1000)` without `.batch(32)`.
+
+    Fix:
+        Add `.batch(32)` at the end, before `.prefetch()`.
+    """
+    if drawn.columns and not any(column.batched for column in drawn.columns):
+        shapes = ", ".join(f"{column.shown} {shape_text(column.shape)}" for column in drawn.columns[:3])
+        yield not_batched.finding(
+            f"Each element is one row ({shapes}), not a batch.",
+            corrected="dataset.batch(32)",
+            severity=Severity.WARNING if drawn.model is None else Severity.ERROR,
+        )
+
+
+@rule("T005", "rows-differ", Severity.ERROR)
+def rows_differ(drawn: Drawn) -> Iterator[Finding]:
+    """Inputs and target of a batch have different numbers of rows.
+
+    Why it matters:
+        From the first missing row on, every input has the label of another one.
+
+    Example:
+        Inputs are filtered and targets are not; a window is cut from the inputs only.
+
+    Fix:
+        Keep inputs and target in one element until the end, so that each step applies to both.
+    """
+    if drawn.unequal_rows is not None:
+        inputs, target = drawn.unequal_rows
+        yield rows_differ.finding(f"A batch has {inputs} rows of inputs and {target} rows of targets.")
+
+
+@rule("T006", "empty-input", Severity.ERROR)
+def empty_input(drawn: Drawn) -> Iterator[Finding]:
+    """An input has no values at all.
+
+    Why it matters:
+        The model learns from nothing, and no error says so.
+
+    Example:
+        `tf.io.VarLenFeature(tf.int64)` with a mistyped name: every row is an empty list.
+
+    Fix:
+        Compare the name in the parsing code with those that `recordsmith show data` lists.
+    """
+    for column in drawn.inputs:
+        if column.numeric and column.rows >= 2 and column.values == 0:
+            there = drawn.records.names if drawn.records is not None else ()
+            near = did_you_mean(column.name, there) if column.name and column.name not in there else ""
+            yield empty_input.finding(
+                f"{begin(column)} has no values in any of {column.rows} rows.",
+                location=at(column),
+                advice=f"The records have {list_names(there)}.{near}" if there else "",
+            )
+
+
+@rule("T017", "batch-of-one", Severity.WARNING)
+def batch_of_one(drawn: Drawn) -> Iterator[Finding]:
+    """Every batch has one row.
+
+    Why it matters:
+        Each step follows the gradient of a single row: training is noisy, batch normalisation has nothing to average
+        over, and the machine is hardly used.
+
+    Example:
+        `dataset.batch(1)`, or `.batch(batch_size)` with a batch_size that was 1 for a trial.
+
+    Fix:
+        `.batch(32)`, or as much as memory allows.
+    """
+    sizes = drawn.batch_sizes
+    if len(sizes) >= 8 and set(sizes) == {1} and any(column.batched for column in drawn.columns):
+        yield batch_of_one.finding(f"All of {len(sizes)} drawn batches have one row.", corrected="dataset.batch(32)")
+
+
+STRUCTURE_RULES = (
+    pipeline_raises,
+    no_batches,
+    no_target,
+    not_batched,
+    rows_differ,
+    empty_input,
+    batch_of_one,
+)

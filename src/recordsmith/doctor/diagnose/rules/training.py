@@ -1,0 +1,175 @@
+"""Rules on training: how fast it is fed, and what a copy of the model learns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recordsmith.doctor.diagnose.drawn import Drawn
+from recordsmith.findings import Finding, Severity, rule
+
+__all__ = ["TRAINING_RULES"]
+
+
+@rule("T070", "input-slower-than-model", Severity.INFO)
+def input_slower_than_model(drawn: Drawn) -> Iterator[Finding]:
+    """A batch takes longer to arrive than a training step takes.
+
+    Why it matters:
+        The model waits for data. A faster machine for the model would change nothing.
+
+    Example:
+        Large pictures, decoded one by one while the model is small.
+
+    Fix:
+        Work on several rows at once (`num_parallel_calls=tf.data.AUTOTUNE`), `.cache()` what never changes,
+        `.prefetch()`, store pictures in the size in which they are used.
+    """
+    signal = drawn.signal
+    wait = drawn.epochs[0].seconds_per_batch if drawn.epochs else None
+    if signal is None or signal.seconds_per_step is None or wait is None or drawn.epochs[0].batches < 4:
+        return
+    if wait > 2 * signal.seconds_per_step and wait > 0.005:
+        slow = [step for step in drawn.chain if step.seconds is not None]
+        stage = ""
+        if slow:
+            worst = max(slow, key=lambda step: step.seconds or 0)
+            stage = f" Most of it is spent in .{worst.name}()."
+        yield input_slower_than_model.finding(
+            f"A batch takes {wait * 1000:.0f} ms to arrive, and a training step {signal.seconds_per_step * 1000:.0f} "
+            f"ms: the input is the bottleneck.{stage}"
+        )
+
+
+@rule("T080", "loss-not-a-number", Severity.ERROR)
+def loss_not_a_number(drawn: Drawn) -> Iterator[Finding]:
+    """The loss became NaN or infinite within a few steps on one batch.
+
+    Why it matters:
+        From there on every weight is NaN.
+
+    Example:
+        Inputs that are far too large; a logarithm of 0 in a loss of one's own.
+
+    Fix:
+        Look at the values of the inputs above; then a smaller learning rate, or clipped gradients.
+    """
+    signal = drawn.signal
+    if signal is not None and signal.bad_step is not None:
+        when = "already before training" if signal.bad_step == 0 else f"after {signal.bad_step} steps"
+        yield loss_not_a_number.finding(f"The loss is no number {when} on the first batch.")
+
+
+@rule("T081", "gradients-zero", Severity.ERROR)
+def gradients_zero(drawn: Drawn) -> Iterator[Finding]:
+    """No weight gets a gradient: all are exactly zero, or there is none.
+
+    Why it matters:
+        Nothing is learnt, however long training takes.
+
+    Example:
+        An argmax or a rounding between the weights and the loss; all units of a ReLU layer dead; a softmax over one
+        unit.
+
+    Fix:
+        Follow the gradient back from the loss: what comes after the last layer that has one?
+    """
+    signal = drawn.signal
+    if signal is None or not signal.gradients or signal.bad_step is not None:
+        return
+    if signal.zero_gradients == signal.gradients:
+        yield gradients_zero.finding(
+            f"All {signal.gradients} weights have a gradient of zero, or none, on the first batch."
+        )
+
+
+@rule("T082", "cannot-learn-one-batch", Severity.WARNING)
+def cannot_learn_one_batch(drawn: Drawn) -> Iterator[Finding]:
+    """A copy of the model cannot learn a single batch by heart.
+
+    It is trained on the first batch alone, by Adam at two learning rates, without dropout. Nearly every model can learn
+    a few dozen rows; one that gets no better than always answering the same has something in its way.
+
+    Why it matters:
+        What is not learnt from one batch will not be learnt from all of them.
+
+    Example:
+        Rows that are all alike with different labels; a model whose inputs do not reach its output; inputs that are far
+        too small or too large.
+
+    Fix:
+        Look at the findings on values first; then at the model: does its answer depend on its input at all?
+    """
+    signal = drawn.signal
+    if signal is None or signal.bad_step is not None or signal.steps < 100:
+        return
+    guess = signal.guess_loss
+    if guess is not None and guess > 1e-3 and signal.best_loss > 0.95 * guess:
+        yield cannot_learn_one_batch.finding(
+            f"After {signal.steps} steps on one batch the loss is {signal.best_loss:.4g}; always answering the same "
+            f"costs {guess:.4g}.",
+            evidence={"first": signal.first_loss, "best": signal.best_loss, "guess": guess},
+        )
+
+
+@rule("T083", "labels-without-signal", Severity.WARNING)
+def labels_without_signal(drawn: Drawn) -> Iterator[Finding]:
+    """Training on the true labels is no better than training on mixed ones.
+
+    Two copies of the model are trained for the same number of steps, one on the labels as they came, one on labels that
+    were dealt out at random within each batch, and both are tried on rows kept apart. It is reported only where the
+    copy did learn the rows that it was trained on.
+
+    Why it matters:
+        The labels say nothing about the inputs: they may belong to other rows, or the inputs may have lost what they
+        said.
+
+    Example:
+        `np.random.shuffle(x)` without `y`; labels in another order than the files.
+
+    Fix:
+        Give `records=`: then each element is looked up on disk, and its label compared.
+    """
+    signal, labels = drawn.signal, drawn.labels
+    if signal is None or not signal.kept_apart or signal.control_steps < 100 or labels is None:
+        return
+    if signal.train_loss < 0.8 * signal.permuted_loss and signal.advantage < 1:
+        yield labels_without_signal.finding(
+            f"On {signal.kept_apart} rows kept apart, the loss is {signal.true_loss:.4g} after training on the true "
+            f"labels and {signal.permuted_loss:.4g} after training on mixed ones ({signal.control_steps} steps each): "
+            "the labels seem to have nothing to do with the inputs.",
+            evidence={"true": signal.true_loss, "permuted": signal.permuted_loss, "advantage": signal.advantage},
+        )
+
+
+@rule("T084", "gradients-explode", Severity.WARNING)
+def gradients_explode(drawn: Drawn) -> Iterator[Finding]:
+    """The gradient of the first batch is huge.
+
+    Why it matters:
+        With a usual learning rate the first step throws the weights far away, and the loss becomes NaN.
+
+    Example:
+        Inputs or targets in the thousands that were not scaled.
+
+    Fix:
+        Scale inputs and targets; or clip: `keras.optimizers.Adam(clipnorm=1.0)`.
+    """
+    signal = drawn.signal
+    if signal is None or signal.bad_step == 0:
+        return
+    if signal.gradient_norm is None:
+        yield gradients_explode.finding(
+            "The gradient of the first batch is no number, though the loss is one.", severity=Severity.ERROR
+        )
+    elif signal.gradient_norm > 1e6:
+        yield gradients_explode.finding(f"The gradient of the first batch has a length of {signal.gradient_norm:.2g}.")
+
+
+TRAINING_RULES = (
+    input_slower_than_model,
+    loss_not_a_number,
+    gradients_zero,
+    cannot_learn_one_batch,
+    labels_without_signal,
+    gradients_explode,
+)

@@ -1,0 +1,296 @@
+"""Rules on values: what the model would really see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recordsmith.doctor.diagnose.drawn import ColumnFacts, Drawn
+from recordsmith.doctor.diagnose.rules.wording import are_pixels, at, begin
+from recordsmith.errors import did_you_mean, list_names
+from recordsmith.findings import Finding, Severity, rule
+
+__all__ = ["VALUE_RULES"]
+
+_MAY_BE_CONSTANT = ("mask", "type", "segment", "position", "padding", "length", "weight")
+_ENOUGH_ROWS = 8
+_ENOUGH_PICTURES = 16
+
+
+@rule("T020", "not-a-number", Severity.ERROR)
+def not_a_number(drawn: Drawn) -> Iterator[Finding]:
+    """An input or target holds NaN.
+
+    Why it matters:
+        One NaN makes the loss NaN, then every gradient, then every weight.
+
+    Example:
+        Dividing a picture by its own maximum, which is 0 for a black one; a table's missing cells.
+
+    Fix:
+        Find the step that makes them: `tf.debugging.check_numerics(x, "after augmentation")` behind each one.
+    """
+    for column in drawn.columns:
+        if column.nan:
+            stored = ""
+            if drawn.records is not None and drawn.records.feature and column.role == "input":
+                stored = " The records on disk are readable, so look at the steps between."
+            yield not_a_number.finding(
+                f"{begin(column)} holds NaN: {column.nan:,} of {column.values:,} values.{stored}",
+                location=at(column),
+                count=column.nan,
+            )
+
+
+@rule("T021", "infinite", Severity.ERROR)
+def infinite(drawn: Drawn) -> Iterator[Finding]:
+    """An input or target holds infinite values.
+
+    Why it matters:
+        The first layer turns them into NaN.
+
+    Example:
+        `tf.math.log(x)` of a zero; dividing by a deviation of 0.
+
+    Fix:
+        `tf.math.log1p(x)`, or divide by `deviation + 1e-7`.
+    """
+    for column in drawn.columns:
+        if column.infinite:
+            yield infinite.finding(
+                f"{begin(column)} holds {column.infinite:,} infinite values of {column.values:,}.",
+                location=at(column),
+                count=column.infinite,
+            )
+
+
+@rule("T022", "nothing-but-zeros", Severity.ERROR)
+def nothing_but_zeros(drawn: Drawn) -> Iterator[Finding]:
+    """An input is 0 in every row.
+
+    Why it matters:
+        There is nothing to learn from it. A feature that the records do not have becomes its default value, without a
+        word.
+
+    Example:
+        `tf.io.FixedLenFeature([], tf.int64, default_value=0)` with a mistyped name; an augmentation that multiplies
+        by 0; pixels cast to an integer after they were divided by 255.
+
+    Fix:
+        Compare the name with those that `recordsmith show data` lists, and look at what the steps do to one row.
+    """
+    for column in drawn.inputs:
+        if column.rows >= _ENOUGH_ROWS and column.values and column.zeros == column.values and not _may_be(column):
+            alone = len(drawn.inputs) == 1 or column.dtype.startswith("float") or column.picture is not None
+            yield nothing_but_zeros.finding(
+                f"{begin(column)} is 0 in all {column.rows} rows that were drawn.",
+                location=at(column),
+                advice=_name_advice(drawn, column),
+                severity=Severity.ERROR if alone else Severity.WARNING,
+            )
+
+
+@rule("T023", "constant-input", Severity.WARNING)
+def constant_input(drawn: Drawn) -> Iterator[Finding]:
+    """An input has the same value everywhere, in every row.
+
+    Why it matters:
+        What never changes tells nothing about the target.
+
+    Example:
+        A default value for a feature that the records do not have; a step that clips everything to its limit.
+
+    Fix:
+        Leave it out, or find the step that makes it constant.
+    """
+    for column in drawn.inputs:
+        if column.rows < _ENOUGH_ROWS or _may_be(column):
+            continue
+        constant = column.numeric and column.values and column.distinct == 1 and not column.nan
+        if constant and column.zeros != column.values:
+            yield constant_input.finding(
+                f"{begin(column)} is {column.min:g} everywhere, in all {column.rows} rows that were drawn.",
+                location=at(column),
+                advice=_name_advice(drawn, column),
+            )
+        elif column.dtype == "text" and column.distinct == 1 and column.rows >= 2 * _ENOUGH_ROWS:
+            yield constant_input.finding(
+                f"{begin(column)} is the same text in all {column.rows} rows that were drawn.",
+                location=at(column),
+                advice=_name_advice(drawn, column),
+            )
+        elif (
+            column.picture is None
+            and column.constant_columns
+            and column.shape
+            and (column.shape[0] or 0) <= 64
+            and column.rows >= 4 * _ENOUGH_ROWS
+            and column.dtype.startswith("float")
+        ):
+            yield constant_input.finding(
+                f"{column.constant_columns} of {column.shape[0]} columns of {column.shown} never change in "
+                f"{column.rows} rows.",
+                location=at(column),
+                severity=Severity.INFO,
+            )
+
+
+@rule("T030", "reinterpreted-bytes", Severity.ERROR)
+def reinterpreted_bytes(drawn: Drawn) -> Iterator[Finding]:
+    """Bytes were read as another type than they were written as.
+
+    Floats made of other bytes have exponents all over the range that a float has, or are smaller than any normal
+    number.
+
+    Why it matters:
+        `decode_raw` with the wrong type raises nothing. The values are noise between 1e-40 and 1e38, and NaN.
+
+    Example:
+        `tf.io.decode_raw(x, tf.float32)` of pixels that were written as uint8, or of a numpy array that was float64.
+
+    Fix:
+        Name the type that was written: `tf.io.decode_raw(x, tf.uint8)`. An array made by numpy is float64 or int64
+        unless something else was asked for.
+    """
+    for column in drawn.inputs:
+        if column.bits_of:
+            bounds = (
+                ""
+                if column.min is None or column.max is None
+                else f": values from {column.min:.3g} to {column.max:.3g}"
+            )
+            real = next((name for name in ("float64", "float32", "int64") if column.bits_of.startswith(name)), None)
+            real = real or ("uint8" if column.bits_of.startswith("bytes") else "int64")
+            yield reinterpreted_bytes.finding(
+                f"{begin(column)} looks like {column.bits_of}{bounds}.",
+                location=at(column),
+                corrected=f"tf.io.decode_raw(x, tf.{real})",
+                evidence={"nan": column.nan, "infinite": column.infinite},
+            )
+
+
+@rule("T031", "constant-target", Severity.ERROR)
+def constant_target(drawn: Drawn) -> Iterator[Finding]:
+    """Every row of a whole epoch has the same target.
+
+    Why it matters:
+        The model learns to answer that value, whatever it is shown, with a perfect loss.
+
+    Example:
+        A default value for a label that the records do not have; `label == "dog"` of texts with a space behind them.
+
+    Fix:
+        Look at the labels on disk: `recordsmith show data`.
+    """
+    target = drawn.target
+    if target is None or target.rows < 16 or not drawn.epochs or not drawn.epochs[0].whole:
+        return
+    labels = drawn.labels
+    one_class = labels is not None and labels.kind == "classes" and labels.classes == 1
+    if one_class or (target.numeric and not target.shape and target.distinct == 1):
+        value = next(iter(labels.counts)) if labels is not None and labels.counts else f"{target.min:g}"
+        stored = drawn.records.stored_classes if drawn.records is not None else {}
+        told = (
+            f" The records have {len(stored)} classes in {drawn.records.label!r}."
+            if len(stored) > 1 and drawn.records
+            else ""
+        )
+        yield constant_target.finding(
+            f"All {drawn.epochs[0].rows} rows of the epoch have the target {value}.{told}",
+            location=at(target),
+            advice=_name_advice(drawn, target),
+        )
+
+
+@rule("T032", "empty-one-hot", Severity.WARNING)
+def empty_one_hot(drawn: Drawn) -> Iterator[Finding]:
+    """Some rows of a one-hot target have no 1.
+
+    Why it matters:
+        `tf.one_hot` gives zeros for a class outside its depth, without a word. Such a row has no loss, and teaches
+        nothing.
+
+    Example:
+        `tf.one_hot(label, 10)` with labels from 1 to 10.
+
+    Fix:
+        `tf.one_hot(label - 1, 10)` for labels from 1, or a larger depth.
+    """
+    target, loss = drawn.target, drawn.model.loss if drawn.model is not None else None
+    if target is None or target.one_hot != "some-empty" or target.rows < 32:
+        return
+    if loss is not None and loss.kind != "categorical":
+        return
+    yield empty_one_hot.finding(
+        f"{target.empty_rows} of {target.rows} rows of the one-hot target have no 1.",
+        location=at(target),
+        count=target.empty_rows,
+        severity=Severity.ERROR if loss is not None else Severity.WARNING,
+    )
+
+
+@rule("T033", "target-among-inputs", Severity.WARNING)
+def target_among_inputs(drawn: Drawn) -> Iterator[Finding]:
+    """An input is the target itself.
+
+    Why it matters:
+        The model is shown the answer. Training looks perfect, and it fails on data without labels.
+
+    Example:
+        All columns of a table are stacked to the inputs, the label's too.
+
+    Fix:
+        Take it out of the inputs.
+    """
+    for name in drawn.leaks:
+        yield target_among_inputs.finding(f"Input {name} equals the target in every row.")
+
+
+@rule("T034", "scales-far-apart", Severity.WARNING)
+def scales_far_apart(drawn: Drawn) -> Iterator[Finding]:
+    """Large numbers reach the first layer as they are.
+
+    Why it matters:
+        One column in the thousands beside others around 1 drowns them, and makes steps that are too long.
+
+    Example:
+        An income of 50,000 beside an age of 40, without a `Normalization` layer.
+
+    Fix:
+        `keras.layers.Normalization()` adapted to the training data, or (x - mean) / deviation in the pipeline.
+    """
+    model = drawn.model
+    layer = model.first_layer if model is not None else None
+    if model is None or layer is None or layer.kind != "linear" or model.normalises or layer.largest_spread < 1000:
+        return
+    if any(are_pixels(column) or column.bits_of for column in drawn.inputs):
+        return
+    yield scales_far_apart.finding(
+        f"Values up to {max(abs(layer.min), abs(layer.max)):,.6g} reach the layer {layer.name!r}, in a column whose "
+        f"size is around {layer.largest_spread:,.4g}."
+    )
+
+
+def _may_be(column: ColumnFacts) -> bool:
+    """Whether an input may well be constant, by its name: masks of equal lengths, types of one kind."""
+    return any(word in column.name.lower() for word in _MAY_BE_CONSTANT)
+
+
+def _name_advice(drawn: Drawn, column: ColumnFacts) -> str:
+    names = drawn.records.names if drawn.records is not None else ()
+    if not names or not column.name or column.name in names:
+        return ""
+    near = did_you_mean(column.name, names)
+    return f"The records have no feature {column.name!r}: they have {list_names(names)}.{near}"
+
+
+VALUE_RULES = (
+    not_a_number,
+    infinite,
+    nothing_but_zeros,
+    constant_input,
+    reinterpreted_bytes,
+    constant_target,
+    empty_one_hot,
+    target_among_inputs,
+    scales_far_apart,
+)

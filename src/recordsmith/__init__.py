@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from recordsmith.checking.check import check
     from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, SparseColumn
     from recordsmith.dataset import infer_schema
+    from recordsmith.doctor.diagnose.diagnosis import diagnose
     from recordsmith.doctor.lint.lint import lint
     from recordsmith.errors import (
         CompressionError,
@@ -89,6 +90,7 @@ _SOURCES = {
     "check": "checking.check",
     "decode_example": "example",
     "decode_sequence_example": "example",
+    "diagnose": "doctor.diagnose.diagnosis",
     "encode_example": "example",
     "encode_sequence_example": "example",
     "finish": "making:finish",
@@ -130,6 +132,7 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
     "PackedColumn",
     "check",
     "lint",
+    "diagnose",
     "RecordReader",
     "RecordWriter",
     "decode_example",

@@ -10,7 +10,10 @@ import glob
 import tensorflow as tf
 
 files = sorted(glob.glob("data/photos-train.tfrecord*"))
-spec = {"image": tf.io.FixedLenFeature([], tf.string), "lable": tf.io.FixedLenFeature([], tf.int64, default_value=0)}
+spec = {
+    "image": tf.io.FixedLenFeature([], tf.string),
+    "lable": tf.io.FixedLenFeature([], tf.int64, default_value=0),
+}
 
 
 def image_of(record):

@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include "../inflate_recovery.h"
 #include "array_export.h"
 #include "parts.h"
 #include "status.h"
@@ -51,6 +52,35 @@ class Recovery {
   std::unique_ptr<RecordRecovery> recovery_;
 };
 
+class Inflation {
+ public:
+  Inflation(const nb::str& path, const std::string& compression, const nb::str& scratch) {
+    raise_if_failed(InflateRecovery::open(path_of(path), compression_of(compression).value_or(Compression::kGzip),
+                                          path_of(scratch), &recovery_));
+  }
+
+  bool advance(std::uint64_t bytes) {
+    bool done = false;
+    run([&] { return recovery_->advance(bytes, &done); });
+    return done;
+  }
+
+  // (reason, begin, end, inflated_at) of each gap.
+  nb::list gaps() const {
+    nb::list result;
+    for (const InflateGap& gap : recovery_->gaps()) {
+      result.append(nb::make_tuple(gap_reason_name(gap.reason), gap.begin, gap.end, gap.inflated_at));
+    }
+    return result;
+  }
+
+  std::uint64_t offset() const { return recovery_->offset(); }
+  std::uint64_t inflated() const { return recovery_->inflated(); }
+
+ private:
+  std::unique_ptr<InflateRecovery> recovery_;
+};
+
 }  // namespace
 
 void bind_recovery(nb::module_& module) {
@@ -62,6 +92,14 @@ void bind_recovery(nb::module_& module) {
       .def("frame", &Recovery::frame, nb::arg("data_begin"), nb::arg("data_size"))
       .def_prop_ro("offset", &Recovery::offset)
       .def_prop_ro("size", &Recovery::size);
+
+  nb::class_<Inflation>(module, "InflateRecovery")
+      .def(nb::init<const nb::str&, const std::string&, const nb::str&>(), nb::arg("path"), nb::arg("compression"),
+           nb::arg("scratch"))
+      .def("advance", &Inflation::advance, nb::arg("bytes"))
+      .def("gaps", &Inflation::gaps)
+      .def_prop_ro("offset", &Inflation::offset)
+      .def_prop_ro("inflated", &Inflation::inflated);
 }
 
 }  // namespace recordsmith

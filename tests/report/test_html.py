@@ -197,3 +197,31 @@ def test_the_browser_would_tell_of_errors_and_requests(tmp_path: Path):
     seen = visit(page, tmp_path)
     assert len(seen.console) == 2
     assert seen.requests == ["http://127.0.0.1:9/x.png"]
+
+
+def test_the_buttons_do_what_they_say(tmp_path: Path):
+    page = tmp_path / "report.html"
+    pets_report().to_html(page)
+    # The page's policy lets nobody else's script run, so this copy goes without it.
+    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text())
+    trial = """<script>
+        const shown = (what) => [...document.querySelectorAll(what)].filter((one) => !one.hidden).length;
+        const seen = [shown(".finding")];
+        document.querySelector(".filter button[data-severity=warning]").click();
+        seen.push(shown(".finding"));
+        document.querySelector(".filter button[data-severity=warning]").click();
+        seen.push(shown(".finding"));
+        const ground = () => getComputedStyle(document.body).backgroundColor;
+        const before = ground();
+        document.getElementById("theme").click();
+        seen.push(ground() !== before);
+        document.getElementById("theme").click();
+        seen.push(ground() === before);
+        const search = document.getElementById("search");
+        search.value = "IMA";
+        search.dispatchEvent(new Event("input"));
+        seen.push(shown("#features .card"));
+        document.title = "tried " + JSON.stringify(seen);
+    </script></body>"""
+    page.write_text(text.replace("</body>", trial))
+    assert "<title>tried [5,3,5,true,true,2]</title>" in visit(page, tmp_path).dom

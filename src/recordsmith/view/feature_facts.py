@@ -88,7 +88,8 @@ def feature_values(feature: FeatureFacts, width: int) -> Text:
     if feature.images is not None:
         return _images(feature.images)
     if feature.numbers is not None:
-        return _numbers(feature.numbers)
+        text = _numbers(feature.numbers)
+        return text.append(f"  {feature.empty:,} empty", "dim") if feature.empty else text
     if feature.strings is None:
         return Text("no values", "dim")
     strings = feature.strings
@@ -137,12 +138,11 @@ def _kind(facts: DatasetFacts, feature: FeatureFacts) -> tuple[str, str]:
 
 def _presence(feature: FeatureFacts) -> Text:
     of = feature.records + feature.missing + feature.unset
-    filled = feature.records - feature.empty
-    if filled == of:
+    if feature.records == of:
         return Text("all", "dim")
-    if not filled:
+    if not feature.records:
         return Text("none", "red")
-    share = 100 * filled / of
+    share = 100 * feature.records / of
     return Text("<1 %" if share < 1 else ">99 %" if share > 99 else f"{share:.0f} %", "yellow")
 
 

@@ -43,9 +43,8 @@ def features_part(facts: DatasetFacts) -> Markup:
 
 def _card(feature: FeatureFacts, facts: DatasetFacts) -> Markup:
     of = feature.records + feature.missing + feature.unset
-    filled = feature.records - feature.empty
-    share = filled / of if of else 0.0
-    words = "in all records" if share == 1 else "in no record" if not filled else f"in {_percent(share)} of the records"
+    share = feature.records / of if of else 0.0
+    words = "in all records" if share == 1 else "in no record" if not share else f"in {_percent(share)} of the records"
     names = next((label.names for label in facts.labels if label.feature == feature.name), ())
     return element(
         "article",
@@ -57,7 +56,7 @@ def _card(feature: FeatureFacts, facts: DatasetFacts) -> Markup:
         element("p", _declared(feature, facts.schema), class_="declared"),
         element("div", bar(share, kind="" if share == 1 else "partly"), element("small", words), class_="presence"),
         _drawing(feature, names),
-        element("dl", [_figure(*one) for one in _figures(feature)], class_="figures"),
+        element("dl", [_figure(*one) for one in _figures(feature, is_label=bool(names))], class_="figures"),
         class_="card",
         data_name=clipped(feature.name, 200).lower(),
     )
@@ -124,15 +123,19 @@ def _count(feature: FeatureFacts) -> int:
     return feature.strings.count if feature.strings is not None else feature.records
 
 
-def _figures(feature: FeatureFacts) -> Iterable[Figure]:
-    if feature.numbers is not None:
+def _figures(feature: FeatureFacts, *, is_label: bool) -> Iterable[Figure]:
+    if feature.numbers is not None and not is_label:  # the mean of classes says nothing
         yield from _number_figures(feature.numbers)
     if feature.images is not None:
         yield from _image_figures(feature.images)
     elif feature.strings is not None:
         yield from _string_figures(feature.strings)
     if feature.distinct:
-        yield "different", f"{'' if feature.distinct_exact else '≈ '}{feature.distinct:,}", ""
+        yield (
+            "classes" if is_label else "different",
+            f"{'' if feature.distinct_exact else '≈ '}{feature.distinct:,}",
+            "",
+        )
     if feature.missing:
         yield "missing", f"{feature.missing:,}", ""
     if feature.empty:

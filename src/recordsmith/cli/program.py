@@ -13,6 +13,7 @@ import click
 from recordsmith.cli.check import check
 from recordsmith.cli.copy import copy
 from recordsmith.cli.doctor import doctor
+from recordsmith.cli.export import export
 from recordsmith.cli.index import index
 from recordsmith.cli.make import make
 from recordsmith.cli.rule import rule
@@ -30,7 +31,7 @@ class Program(click.Group):
     """A group of commands whose errors are explained instead of traced.
 
     >>> sorted(main.commands)
-    ['check', 'copy', 'doctor', 'index', 'make', 'rule', 'schema', 'show']
+    ['check', 'copy', 'doctor', 'export', 'index', 'make', 'rule', 'schema', 'show']
     """
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -87,6 +88,7 @@ main.add_command(check)
 main.add_command(doctor)
 main.add_command(rule)
 main.add_command(copy)
+main.add_command(export)
 
 
 def _explain(error: Exception) -> None:

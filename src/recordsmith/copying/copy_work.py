@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from recordsmith import _core
-from recordsmith.columns import ByteColumn
+from recordsmith.columns import ByteColumn, PackedColumn
 from recordsmith.copying.copy_plan import CopyPlan
 from recordsmith.copying.frames import Frames, frames_of
 from recordsmith.errors import EncodeError, PipelineError, RecordsmithError
@@ -143,7 +143,10 @@ class CopyWork(ChunkEncoder):
             columns = {**kept.decoded(reading), **pictures}
             group_column = kept.decoded(plan.group_schema) if group_column and plan.group_schema else {}
             frames = kept
-        renamed = {plan.renamed.get(name, name): column for name, column in {**columns, **group_column}.items()}
+        renamed = {
+            plan.renamed.get(name, name): list(column) if isinstance(column, PackedColumn) else column
+            for name, column in {**columns, **group_column}.items()
+        }
         return _ReadChunk(Loaded(renamed, frames.rows, frames, frames.rejects))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from dataclasses import asdict
 from typing import Any
@@ -12,11 +13,12 @@ from rich.table import Table
 from rich.text import Text
 
 from recordsmith.copying.copied_dataset import CopiedDataset
+from recordsmith.copying.export import ExportedDataset
 from recordsmith.view.amounts import bytes_text, count_text
 from recordsmith.view.error_block import warning_block
 from recordsmith.view.short_values import printable
 
-__all__ = ["copied_json", "copied_renderable"]
+__all__ = ["copied_json", "copied_renderable", "exported_json", "exported_renderable"]
 
 _NAMED = 8  # features that are named
 
@@ -77,6 +79,56 @@ def copied_json(copied: CopiedDataset) -> dict[str, Any]:
     }
 
 
+def exported_renderable(exported: ExportedDataset) -> RenderableType:
+    """Lay out what came of an export.
+
+    >>> from rich.console import Console
+    >>> exported = ExportedDataset("csv", {"/tmp/data.csv": 7}, 1234, source_rows=10, unmatched=3)
+    >>> Console(width=70).print(exported_renderable(exported))
+    data.csv: 7 of 10 records, 1.23 KB of CSV
+    left out: 3 records, which do not meet the condition
+    <BLANKLINE>
+    back again: recordsmith make /tmp/data.csv -o DATA
+    """
+    name = {"parquet": "Parquet", "csv": "CSV", "jsonl": "JSON lines", "webdataset": "WebDataset"}[exported.kind]
+    names = ", ".join(os.path.basename(path) for path in exported.files)
+    rows = count_text(exported.rows, "record")
+    if exported.rows != exported.source_rows:
+        rows = f"{exported.rows:,} of {count_text(exported.source_rows, 'record')}"
+    title = Text().append(printable(names), "bold").append(f": {rows}, ")
+    parts: list[RenderableType] = [title.append(bytes_text(exported.bytes), "bold").append(f" of {name}")]
+    if exported.rejects:
+        what = f"{count_text(exported.rejects, 'record')}, damaged, or not as the schema says"
+        parts.append(Text().append("rejected: ", "bold yellow").append(what))
+    parts += [Text(printable(f"  {reason}")) for reason in exported.reasons]
+    if exported.unmatched:
+        left = f"{count_text(exported.unmatched, 'record')}, which do not meet the condition"
+        parts.append(Text().append("left out: ", "bold").append(left))
+    if exported.left_out:
+        parts.append(_features_left_out(exported.left_out))
+    back = f"recordsmith make {shlex.quote(printable(next(iter(exported.files))))} -o DATA"
+    return Group(*parts, Text(), Text().append("back again: ", "bold").append(back, "green"))
+
+
+def exported_json(exported: ExportedDataset) -> dict[str, Any]:
+    """Turn what came of an export into JSON-ready values.
+
+    >>> exported_json(ExportedDataset("csv", {"data.csv": 7}, 1234, source_rows=7))["files"]
+    {'data.csv': 7}
+    """
+    return {
+        "ok": exported.ok,
+        "kind": exported.kind,
+        "files": exported.files,
+        "rows": exported.rows,
+        "bytes": exported.bytes,
+        "source": {"rows": exported.source_rows},
+        "left_behind": {"rejects": exported.rejects, "unmatched": exported.unmatched},
+        "reasons": list(exported.reasons),
+        "left_out": list(exported.left_out),
+    }
+
+
 def _title(copied: CopiedDataset, path: str) -> Text:
     rows = count_text(copied.rows, "record")
     if copied.rows != copied.source_rows:
@@ -115,7 +167,11 @@ def _left_behind(copied: CopiedDataset) -> list[RenderableType]:
         text = f"  {reason.count:,} x {reason.reason.removesuffix('.')}{where}, as in {reason.example}"
         lines.append(Text(printable(text)))
     if copied.left_out:
-        named = ", ".join(printable(name) for name in copied.left_out[:_NAMED])
-        more = f" and {len(copied.left_out) - _NAMED} more" if len(copied.left_out) > _NAMED else ""
-        lines.append(Text().append("features left out: ", "bold").append(f"{named}{more}"))
+        lines.append(_features_left_out(copied.left_out))
     return lines
+
+
+def _features_left_out(names: tuple[str, ...]) -> Text:
+    named = ", ".join(printable(name) for name in names[:_NAMED])
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return Text().append("features left out: ", "bold").append(f"{named}{more}")

@@ -20,6 +20,8 @@ from typing import Any, ClassVar
 
 from recordsmith.errors import RecordsmithError, SchemaError, import_extra, list_names
 from recordsmith.making.source import Chunk, Loaded, Reject, Source
+from recordsmith.making.sources.exported_form import form_beside
+from recordsmith.making.sources.exported_text import ExportedTextSource
 from recordsmith.making.sources.table_cells import converted_cells
 from recordsmith.making.sources.table_columns import ColumnFacts, schema_of
 from recordsmith.making.sources.table_csv_parsing import CsvPlaces, CsvReading
@@ -59,13 +61,13 @@ def csv(  # noqa: PLR0913 - each is an option of its own, named by the caller
     channels: int | None = None,
     image_encoding: str | None = None,
     quality: int = 95,
-) -> CsvSource:
+) -> CsvSource | ExportedTextSource:
     r"""Return the rows of CSV files as a source for `make`.
 
     Types are told from all cells: whole numbers, numbers, true and false, or else text. Numbers with leading zeros,
     and whole numbers of more than 64 bits, stay text. Where one cell in a hundred at most is no number, it is taken for
     a mistake, and its row is refused. Cells that are missing make a column of numbers optional; in a column of text
-    they are the empty text.
+    they are the empty text. Files that `recordsmith export` wrote are read by the description beside them.
 
     Args:
         paths: a file, a folder, a glob, or a list of these; .gz, .bz2 and .zst are decompressed on the way.
@@ -118,7 +120,12 @@ def csv(  # noqa: PLR0913 - each is an option of its own, named by the caller
         tuple(missing),
         checked_encoding(encoding),
     )
-    return CsvSource(find_files(paths, SUFFIXES, kind="CSV"), dialect, options)
+    files = find_files(paths, SUFFIXES, kind="CSV")
+    if options == TableOptions(label=label) and dialect == Dialect():
+        form = form_beside(file.path for file in files)
+        if form is not None and form.kind == "csv":
+            return ExportedTextSource("csv", files, form, label)
+    return CsvSource(files, dialect, options)
 
 
 @dataclass(frozen=True, slots=True)

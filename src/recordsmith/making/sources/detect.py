@@ -12,6 +12,7 @@ from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.file_signatures import describe_content
 from recordsmith.making import sources
 from recordsmith.making.source import Source
+from recordsmith.making.sources.exported_form import SIDECAR
 from recordsmith.making.sources.table_files import PathLike
 from recordsmith.shards import looks_like_tfrecord, resolve_files
 
@@ -38,7 +39,22 @@ _CONTENTS = {
     "is a GIF image": "images",
 }
 # Files that lie beside the data and say nothing about their kind.
-_ASIDE = (".md", ".txt", ".rst", ".html", ".pdf", ".py", ".ipynb", ".yaml", ".yml", ".index", ".idx", ".tfindex", ".db")
+_ASIDE = (
+    SIDECAR,
+    ".md",
+    ".txt",
+    ".rst",
+    ".html",
+    ".pdf",
+    ".py",
+    ".ipynb",
+    ".yaml",
+    ".yml",
+    ".index",
+    ".idx",
+    ".tfindex",
+    ".db",
+)
 _ENOUGH = 2000  # files of a folder from which its kind is told
 _MINOR = 20  # a kind with this many times fewer files than another is taken for something beside the data
 

@@ -17,6 +17,8 @@ from typing import Any, ClassVar
 
 from recordsmith.errors import RecordsmithError, import_extra
 from recordsmith.making.source import Chunk, Loaded, Reject, Source
+from recordsmith.making.sources.exported_form import SIDECAR, form_beside
+from recordsmith.making.sources.exported_text import ExportedTextSource
 from recordsmith.making.sources.table_columns import ColumnFacts, flattened, merged, named_facts, schema_of
 from recordsmith.making.sources.table_files import PathLike, SourceFile, describe_files, find_files
 from recordsmith.making.sources.table_lines import LineRules, Piece, pieces_of, windows
@@ -47,12 +49,13 @@ def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller
     channels: int | None = None,
     image_encoding: str | None = None,
     quality: int = 95,
-) -> JsonlSource:
+) -> JsonlSource | ExportedTextSource:
     r"""Return the objects of JSON lines as a source for `make`.
 
     Keys of nested objects are joined with "/". Lists become tensors: of a fixed length if they have the same one in
     all rows. A key that some rows lack, or have as null, makes an optional feature. Where a key holds different kinds
-    of values, that of the first counts, and rows with another are refused.
+    of values, that of the first counts, and rows with another are refused. Files that `recordsmith export` wrote are
+    read by the description beside them.
 
     Args:
         paths: a file, a folder, a glob, or a list of these; .gz, .bz2 and .zst are decompressed on the way.
@@ -87,7 +90,14 @@ def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller
         floats=floats,
         preparation=preparation_of(size=size, channels=channels, encoding=image_encoding, quality=quality),
     )
-    return JsonlSource(find_files(paths, SUFFIXES, kind="JSON lines"), options)
+    found = find_files(paths, SUFFIXES, kind="JSON lines")
+    # What an export leaves beside its files is found with them in a folder.
+    files = tuple(file for file in found if not file.path.endswith(SIDECAR)) or found
+    if options == TableOptions(label=label):
+        form = form_beside(file.path for file in files)
+        if form is not None and form.kind == "jsonl":
+            return ExportedTextSource("jsonl", files, form, label)
+    return JsonlSource(files, options)
 
 
 @dataclass(frozen=True, slots=True)

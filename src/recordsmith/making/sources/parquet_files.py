@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 
 from recordsmith.errors import RecordsmithError, import_extra, list_names
 from recordsmith.making.source import Chunk, Loaded, Source
+from recordsmith.making.sources.exported_arrow import restored_columns
+from recordsmith.making.sources.exported_form import METADATA_KEY, ExportedForm, same_form
 from recordsmith.making.sources.table_columns import (
     EXACT_IN_FLOAT32,
     ColumnFacts,
@@ -55,7 +57,8 @@ def parquet(  # noqa: PLR0913 - each is an option of its own, named by the calle
 
     Types are those of the files. Columns without a gap become required features; the statistics that the files hold
     tell it, or a look at the column where they do not. Fields of structs are joined with "/". Pictures as Hugging Face
-    stores them (a struct of bytes and path) become images, and its class names a Label.
+    stores them (a struct of bytes and path) become images, and its class names a Label. Files that `recordsmith export`
+    wrote are read by the schema in their metadata.
 
     Args:
         paths: a file, a folder, a glob, or a list of these.
@@ -118,10 +121,14 @@ class ParquetChunk(Chunk):
     columns: tuple[str, ...]  # at the top level
     rules: LoadingRules
     source_bytes: int
+    exported: bool = False
 
     def load(self) -> Loaded:
         """Read the rows."""
         table = _OPEN_GROUPS.read(self.file, self.group, self.columns, self.part, self.step)
+        if self.exported:
+            restored = restored_columns(self.rules.schema, table)
+            return Loaded(restored, table.num_rows, RowPlaces(self.file.path, self.first))
         columns = flattened(dict(zip(table.column_names, table.columns, strict=True)))
         places = RowPlaces(self.file.path, self.first)
         folder = os.path.dirname(self.file.path)
@@ -150,10 +157,13 @@ class ParquetSource(Source):
         """Give the chunks: parts of row groups of about 8 MB, and at most 65,536 rows."""
         schema = self.schema()
         rules = LoadingRules(schema, self._options.preparation)
+        exported = self._exported is not None
         for file, metadata in zip(self._files, self._metadata, strict=True):
             kinds = metadata.schema.to_arrow_schema()
             columns = tuple(
-                field.name for field in kinds if any(name in schema for name in leaf_names(field.name, field.type))
+                field.name
+                for field in kinds
+                if exported or any(name in schema for name in leaf_names(field.name, field.type))
             )
             first = 0
             for group in range(metadata.num_row_groups):
@@ -162,7 +172,7 @@ class ParquetSource(Source):
                 for start in range(0, facts.num_rows, at_once):
                     part = range(start, min(start + at_once, facts.num_rows))
                     share = file.size * len(part) // max(1, metadata.num_rows)
-                    yield ParquetChunk(file, group, part, at_once, first + start, columns, rules, share)
+                    yield ParquetChunk(file, group, part, at_once, first + start, columns, rules, share, exported)
                 first += facts.num_rows
 
     @property
@@ -196,7 +206,23 @@ class ParquetSource(Source):
         return found
 
     @cached_property
+    def _exported(self) -> ExportedForm | None:
+        """What the files say of themselves, if `recordsmith export` wrote them and nothing else was said of them."""
+        if self._options != TableOptions(label=self._options.label):
+            return None
+        texts = [(metadata.metadata or {}).get(METADATA_KEY) for metadata in self._metadata]
+        paths = [file.path for file in self._files]
+        forms = [
+            ExportedForm.from_text(text, path) for text, path in zip(texts, paths, strict=True) if text is not None
+        ]
+        return same_form(forms) if len(forms) == len(texts) else None
+
+    @cached_property
     def _schema(self) -> Schema:
+        if self._exported is not None:
+            labels = [name for name, feature in self._exported.schema.items() if isinstance(feature, Label)]
+            self.label = self.label or (labels[0] if len(labels) == 1 else None)
+            return self._exported.schema
         arrow = import_extra("pyarrow", "arrow", purpose="Reading Parquet")
         kinds = self._metadata[0].schema.to_arrow_schema()
         empty = flattened({field.name: arrow.nulls(0, field.type) for field in kinds})

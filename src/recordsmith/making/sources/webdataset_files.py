@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 from recordsmith.errors import PipelineError, list_names
 from recordsmith.images import Preparation
 from recordsmith.making.source import Chunk, Loaded, Reject, Source
+from recordsmith.making.sources.exported_tar import ExportedTarSource, form_within
 from recordsmith.making.sources.image_options import describe_preparation, is_decoded, preparation_of
 from recordsmith.making.sources.table_files import PathLike, SourceFile, describe_files, find_files, opened
 from recordsmith.making.sources.tar_members import tar_members
@@ -41,12 +42,13 @@ def webdataset(  # noqa: PLR0913 - each is a setting of its own
     orient: bool = True,
     check: Literal["decode", "header"] = "decode",
     key: str | None = "key",
-) -> WebDatasetSource:
+) -> WebDatasetSource | ExportedTarSource:
     """Take the samples of tar files in the layout of WebDataset.
 
     A sample is what stands together with the same name up to the first dot, and each extension is a feature: pictures
     become `image`, `cls` becomes `label`, `txt` and `json` are text, `npy` arrays, and anything else bytes. What the
-    features are is told from the first samples of up to 16 of the files; samples that differ are rejected.
+    features are is told from the first samples of up to 16 of the files; samples that differ are rejected. Files that
+    `recordsmith export` wrote are read by the description that is their first member.
 
     Args:
         paths: tar files, patterns such as "train-*.tar" or "train-{000..099}.tar", or a folder. They may be
@@ -75,6 +77,10 @@ def webdataset(  # noqa: PLR0913 - each is a setting of its own
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     written_out = [one for path in given for one in expand_braces(os.fspath(path))]
     files = find_files(written_out, _SUFFIXES, kind="tar")
+    if classes is None and preparation == Preparation() and check == "decode" and key == "key":
+        form = form_within(files)
+        if form is not None:
+            return ExportedTarSource(files, form)
     return WebDatasetSource(files, classes=classes, preparation=preparation, decode=is_decoded(check), key=key)
 
 

@@ -170,7 +170,7 @@ def empty_input(drawn: Drawn) -> Iterator[Finding]:
             )
 
 
-@rule("T017", "batch-of-one", Severity.WARNING)
+@rule("T017", "batches-of-one-record", Severity.WARNING)
 def batch_of_one(drawn: Drawn) -> Iterator[Finding]:
     """Every batch has one row.
 

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
+from recordsmith.report.class_order import classes_in_order
 from recordsmith.view.amounts import bytes_text, count_text
 from recordsmith.view.block_histogram import bar, block_histogram
 from recordsmith.view.payload_names import payload_name
@@ -91,7 +92,7 @@ def label_table(label: LabelFacts, width: int) -> RenderableType:
     >>> type(label_table(LabelFacts("label", True, ("cat",), {"": {"cat": 7}}), 80)).__name__
     'Group'
     """
-    totals = {name: sum(split.get(name, 0) for split in label.counts.values()) for name in label.classes}
+    totals = {name: sum(split.get(name, 0) for split in label.counts.values()) for name in classes_in_order(label)}
     all_records = max(1, sum(totals.values()))
     order = list(totals)
     if len(order) > _MOST_CLASSES:

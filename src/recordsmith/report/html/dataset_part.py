@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from recordsmith.amounts import bytes_text, count_text
 from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts, ShardFacts
+from recordsmith.report.class_order import classes_in_order
 from recordsmith.report.html.drawings import bar, legend, shard_map
 from recordsmith.report.html.markup import Markup, element
 from recordsmith.visible_text import clipped
@@ -72,7 +73,7 @@ def labels_part(labels: Iterable[LabelFacts]) -> Markup:
 def _label(label: LabelFacts) -> Markup:
     splits = list(label.counts)[:_MOST_SPLITS]
     totals = {split: max(1, sum(label.counts[split].values())) for split in splits}
-    classes = list(label.classes)
+    classes = classes_in_order(label)
     note = None
     if len(classes) > _MOST_CLASSES:
         overall = {name: sum(counts.get(name, 0) for counts in label.counts.values()) for name in classes}

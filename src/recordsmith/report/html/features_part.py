@@ -22,7 +22,8 @@ from recordsmith.visible_text import clipped, quoted
 __all__ = ["features_part"]
 
 _MOST_FEATURES = 300
-_MOST_VALUES = 6
+_MOST_VALUES = 6  # that are shown of many
+_FEW_VALUES = 10  # that are all shown
 
 Figure = tuple[str, str, str]  # the label, the value, and "bad" where it should be looked at
 
@@ -84,18 +85,23 @@ def _declared(feature: FeatureFacts, schema: Schema | None) -> Child:
 
 
 def _drawing(feature: FeatureFacts, names: tuple[str, ...]) -> Markup | None:
-    frequent = feature.frequent[:_MOST_VALUES]
-    few = bool(frequent) and (feature.numbers is None or feature.distinct <= _MOST_VALUES)
-    if few and feature.images is None:
-        return _values(frequent, names, max(1, _count(feature)))
+    if feature.frequent and feature.images is None:
+        if feature.distinct <= _FEW_VALUES:
+            return _values(feature.frequent[:_FEW_VALUES], names, max(1, _count(feature)))
+        if feature.numbers is None:
+            return _values(feature.frequent[:_MOST_VALUES], names, max(1, _count(feature)))
     if feature.numbers is not None and feature.numbers.histogram is not None:
         return histogram(feature.numbers.histogram, name=clipped(feature.name, 60)) or None
     return None
 
 
 def _values(frequent: Iterable[FrequentValue], names: tuple[str, ...], total: int) -> Markup:
+    shown = list(frequent)
+    if shown[0].count == 1 and total > 1:  # all are different: no bars, and not many of them
+        texts = [element("bdi", _value_text(one.value, names)) for one in shown[:3]]
+        return element("p", [[text, element("br")] for text in texts], class_="examples")
     rows = []
-    for one in frequent:
+    for one in shown:
         text = _value_text(one.value, names)
         share = one.count / total
         rows.append(

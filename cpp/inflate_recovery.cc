@@ -13,6 +13,7 @@ namespace recordsmith {
 namespace {
 
 constexpr std::size_t kInputBytes = std::size_t{128} << 10;
+constexpr std::size_t kFirstInput = std::size_t{2} << 10;  // most trials end soon
 constexpr std::size_t kOutputBytes = std::size_t{256} << 10;
 constexpr std::size_t kWindowBytes = std::size_t{32} << 10;
 constexpr std::size_t kLargestHeader = std::size_t{64} << 10;
@@ -78,9 +79,9 @@ struct InflateRecovery::Stream {
 
   std::uint64_t offset() const { return input_end - zlib.avail_in; }
 
-  Status fill(const File& file) {
+  Status fill(const File& file, std::size_t bytes = kInputBytes) {
     std::size_t got = 0;
-    RECORDSMITH_RETURN_IF_ERROR(file.read_at(input_end, input.data(), kInputBytes, &got));
+    RECORDSMITH_RETURN_IF_ERROR(file.read_at(input_end, input.data(), bytes, &got));
     zlib.next_in = input.data();
     zlib.avail_in = static_cast<std::uint32_t>(got);
     input_end += got;
@@ -88,14 +89,17 @@ struct InflateRecovery::Stream {
     return Status::ok();
   }
 
-  Status begin(const File& file, std::uint64_t bit, bool with_window) {
+  // At the beginning of a member's data, or where nothing is known of what comes before.
+  Status begin(const File& file, std::uint64_t bit, bool with_window, bool is_stored = false) {
     if (!ready || zng_inflateReset(&zlib) != Z_OK) return Status::of(Code::kSystem, "zlib could not be set up");
     static const std::array<std::uint8_t, kWindowBytes> zeros{};
     if (with_window) zng_inflateSetDictionary(&zlib, zeros.data(), kWindowBytes);
     input_end = bit / 8;
     input_ended = false;
-    RECORDSMITH_RETURN_IF_ERROR(fill(file));
-    if (bit % 8 != 0 && zlib.avail_in > 0) {
+    RECORDSMITH_RETURN_IF_ERROR(fill(file, kFirstInput));
+    if (is_stored) {
+      zng_inflatePrime(&zlib, 3, 0);  // not the last block, and stored
+    } else if (bit % 8 != 0 && zlib.avail_in > 0) {
       zng_inflatePrime(&zlib, static_cast<int>(8 - bit % 8), *zlib.next_in >> bit % 8);
       ++zlib.next_in;
       --zlib.avail_in;
@@ -300,75 +304,65 @@ Status InflateRecovery::check_trailer() {
 }
 
 Status InflateRecovery::go_on(InflateGap::Reason reason, std::uint64_t failed_at, std::uint64_t from_bit) {
-  std::uint64_t bit = 0;
-  bool is_member = false;
-  RECORDSMITH_RETURN_IF_ERROR(find_restart(from_bit, &bit, &is_member));
-  const std::uint64_t end = bit / 8;
+  Restart restart;
+  RECORDSMITH_RETURN_IF_ERROR(find_restart(from_bit, &restart));
+  const std::uint64_t end = restart.bit / 8;
   gaps_.push_back({reason, std::min(failed_at, end), end, inflated_});
-  if (is_member || end >= size_) {
+  if (restart.is_member || end >= size_) {
     at_ = At::kMember;
     offset_ = end;
     return Status::ok();
   }
   at_ = At::kBlocks;
   is_restarted_ = true;
-  block_bit_ = bit;
+  block_bit_ = restart.bit;
   begin_checksum();
-  return stream_->begin(*file_, bit, true);
+  return stream_->begin(*file_, restart.bit, true, restart.is_stored);
 }
 
-Status InflateRecovery::find_restart(std::uint64_t from_bit, std::uint64_t* bit, bool* is_member) {
+Status InflateRecovery::find_restart(std::uint64_t from_bit, Restart* restart) {
   const Buffer window(kInputBytes + kBlockHeader);
   std::uint64_t offset = from_bit / 8;
   unsigned first_bit = static_cast<unsigned>(from_bit % 8);
-  *is_member = false;
+  bool good = false;
   while (offset < size_) {
     std::size_t got = 0;
     RECORDSMITH_RETURN_IF_ERROR(file_->read_at(offset, window.data(), kInputBytes, &got));
     if (got == 0) break;
     std::memset(window.data() + got, 0, kBlockHeader);
-    const bool is_end = offset + got >= size_;
-    const std::size_t stop = is_end ? got : got - kBlockHeader;
+    const std::size_t stop = offset + got >= size_ ? got : got - kBlockHeader;
     for (std::size_t i = 0; i < stop; ++i, first_bit = 0) {
       const std::uint8_t* const at = window.data() + i;
       const std::uint64_t place = offset + i;
-      bool good = false;
       if (first_bit == 0 && format_ == Compression::kGzip && at[0] == 0x1f && at[1] == 0x8b && at[2] == 8) {
         std::uint64_t header = 0;
         RECORDSMITH_RETURN_IF_ERROR(header_size(place, &header));
-        if (header > 0) RECORDSMITH_RETURN_IF_ERROR(inflates_from((place + header) * 8, false, &good));
-        if (good) {
-          *is_member = true;
-          *bit = place * 8;
-          return Status::ok();
-        }
+        if (header > 0) RECORDSMITH_RETURN_IF_ERROR(inflates_from({(place + header) * 8, true, false}, &good));
+        *restart = {place * 8, true, false};
+        if (good) return Status::ok();
       }
-      if (at[0] == 0 && at[1] == 0 && at[2] == 0xff && at[3] == 0xff) {
-        RECORDSMITH_RETURN_IF_ERROR(inflates_from((place + 4) * 8, true, &good));
-        if (good) {
-          *bit = (place + 4) * 8;
-          return Status::ok();
-        }
+      if ((at[0] ^ at[2]) == 0xff && (at[1] ^ at[3]) == 0xff) {
+        *restart = {place * 8, false, true};
+        RECORDSMITH_RETURN_IF_ERROR(inflates_from(*restart, &good));
+        if (good) return Status::ok();
       }
-      for (unsigned b = first_bit; b < 8; ++b) {
-        if (!may_begin_block(at, b)) continue;
-        RECORDSMITH_RETURN_IF_ERROR(inflates_from(place * 8 + b, true, &good));
-        if (good) {
-          *bit = place * 8 + b;
-          return Status::ok();
-        }
+      for (unsigned bit = first_bit; bit < 8; ++bit) {
+        if (!may_begin_block(at, bit)) continue;
+        *restart = {place * 8 + bit, false, false};
+        RECORDSMITH_RETURN_IF_ERROR(inflates_from(*restart, &good));
+        if (good) return Status::ok();
       }
     }
     offset += stop;
   }
-  *bit = size_ * 8;
+  *restart = {size_ * 8, false, false};
   return Status::ok();
 }
 
-Status InflateRecovery::inflates_from(std::uint64_t bit, bool with_window, bool* good) {
+Status InflateRecovery::inflates_from(const Restart& restart, bool* good) {
   *good = false;
-  if (bit / 8 >= size_) return Status::ok();
-  RECORDSMITH_RETURN_IF_ERROR(trial_->begin(*file_, bit, with_window));
+  if (restart.bit / 8 >= size_) return Status::ok();
+  RECORDSMITH_RETURN_IF_ERROR(trial_->begin(*file_, restart.bit, !restart.is_member, restart.is_stored));
   int blocks = 0;
   for (std::uint64_t inflated = 0; blocks < kBlocksOfTrial && inflated < kBytesOfTrial;) {
     if (trial_->zlib.avail_in == 0 && !trial_->input_ended) RECORDSMITH_RETURN_IF_ERROR(trial_->fill(*file_));
@@ -379,8 +373,7 @@ Status InflateRecovery::inflates_from(std::uint64_t bit, bool with_window, bool*
     if (result != Z_OK && result != Z_BUF_ERROR) return Status::ok();
     if (trial_->is_between_blocks()) ++blocks;
     if (got == 0 && trial_->input_ended) {
-      // Cut off: what there is of it must have been something.
-      *good = inflated > 0;
+      *good = inflated > 0 && !restart.is_stored;  // cut off: what there is of it must have been something
       return Status::ok();
     }
   }

@@ -6,14 +6,14 @@
 // begin again:
 //
 //   a member     gzip files may consist of several, each with a header (1f 8b 08); nothing of it is missing
-//   a flush      00 00 ff ff, with which writers end a part at a byte's border
+//   stored data  a block of bytes as they are, which has its length twice, once inverted; a flush is an empty one
 //   a block      the header of a block with its own codes, at any bit: such headers are so redundant that hardly any
 //                other bits look like one
 //
-// Each is believed if inflating from there goes well for some blocks or to the end. Behind a flush and at a block, the
-// 32 KiB before it are not known, and data may be copied from there: zeros are put in their place. So records behind a
-// lost part of one member are whole only as far as they do not repeat what came before them: pictures mostly are, rows
-// of a table hardly ever. Behind a full flush, and in the next member, everything is.
+// Each is believed if inflating from there goes well for some blocks or to the end. At a block, the 32 KiB before it
+// are not known, and data may be copied from there: zeros are put in their place. So records behind a lost part of one
+// member are whole only as far as they do not repeat what came before them: pictures mostly are, rows of a table hardly
+// ever. Behind a full flush, and in the next member, everything is.
 //
 // Memory: some buffers; nothing grows with the file but one entry a gap. Used by one thread at a time.
 #pragma once
@@ -72,13 +72,20 @@ class InflateRecovery {
   Status check_trailer();
   Status write_out(const std::uint8_t* data, std::size_t size);
   void begin_checksum();
+  // Where inflating may begin.
+  struct Restart {
+    std::uint64_t bit = 0;
+    bool is_member = false;
+    bool is_stored = false;  // at the length of a stored block: the bits before it are not known
+  };
+
   // After a failure: finds where to go on, from that bit on, and notes the gap.
   Status go_on(InflateGap::Reason reason, std::uint64_t failed_at, std::uint64_t from_bit);
-  Status find_restart(std::uint64_t from_bit, std::uint64_t* bit, bool* is_member);
+  Status find_restart(std::uint64_t from_bit, Restart* restart);
   // The size of a gzip or zlib header at a place; 0 if there is none.
   Status header_size(std::uint64_t offset, std::uint64_t* size) const;
-  // Whether inflating goes well from this bit on.
-  Status inflates_from(std::uint64_t bit, bool with_window, bool* good);
+  // Whether inflating goes well from there on.
+  Status inflates_from(const Restart& restart, bool* good);
 
   std::shared_ptr<const File> file_;
   std::uint64_t size_;

@@ -13,7 +13,7 @@ _BATCHING = ("batch", "padded_batch", "ragged_batch")
 _OPENING = ("interleave", "flat_map")  # behind these, elements are rows; before them often files
 
 
-@rule("T050", "batch-before-shuffle", Severity.WARNING)
+@rule("T050", "fed-batch-before-shuffle", Severity.WARNING)
 def batch_before_shuffle(drawn: Drawn) -> Iterator[Finding]:
     """The dataset is batched first and shuffled then, so that whole batches change places.
 
@@ -46,7 +46,7 @@ def batch_before_shuffle(drawn: Drawn) -> Iterator[Finding]:
                 break
 
 
-@rule("T051", "repeat-before-shuffle", Severity.WARNING)
+@rule("T051", "fed-repeat-before-shuffle", Severity.WARNING)
 def repeat_before_shuffle(drawn: Drawn) -> Iterator[Finding]:
     """The dataset is repeated first and shuffled then, so that epochs run into each other.
 
@@ -146,7 +146,7 @@ def random_steps_cached(drawn: Drawn) -> Iterator[Finding]:
             )
 
 
-@rule("T054", "no-prefetch", Severity.INFO)
+@rule("T054", "fed-without-prefetch", Severity.INFO)
 def no_prefetch(drawn: Drawn) -> Iterator[Finding]:
     """The dataset does not prefetch.
 

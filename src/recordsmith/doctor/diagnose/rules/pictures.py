@@ -50,7 +50,7 @@ def not_scaled(drawn: Drawn) -> Iterator[Finding]:
         )
 
 
-@rule("T025", "scaled-twice", Severity.ERROR)
+@rule("T025", "fed-scaled-twice", Severity.ERROR)
 def scaled_twice(drawn: Drawn) -> Iterator[Finding]:
     """Pixels were divided by 255 twice: everything lies between 0 and 0.004.
 

@@ -64,7 +64,10 @@ def _add_figures(table: Table, section: Section) -> None:
 
 
 def _is_best(section: Section, figure: Figure) -> bool:
-    return section.task in ("read", "write", "random", "make") and section.best(figure.subject, figure.peer) is figure
+    return (
+        section.task in ("read", "write", "random", "make", "feed")
+        and section.best(figure.subject, figure.peer) is figure
+    )
 
 
 def print_outcomes(console: Console, sections: Sequence[Section], *, scale: float) -> None:

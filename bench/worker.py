@@ -15,6 +15,7 @@ import os
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -165,8 +166,8 @@ def _timed_pass(reading: Reading) -> Answer:
     return {"seconds": seconds, "records": records, "label_sum": label_sum}
 
 
-def main() -> None:
-    """Answer requests until the input ends."""
+def answer_requests(start: Callable[[], Any]) -> None:
+    """Answer requests until the input ends, by the methods of what `start` returns."""
     faulthandler.enable()
     # Libraries print to standard output as they like: keep it for the answers, and send their words to the log.
     answers = os.fdopen(os.dup(1), "w")
@@ -177,7 +178,7 @@ def main() -> None:
         answers.flush()
 
     try:
-        worker = Worker(load_peer(sys.argv[1]))
+        worker = start()
     except Exception as problem:  # noqa: BLE001 - whatever keeps a peer from starting is reported as the reason
         traceback.print_exc()
         reply({"unavailable": f"{type(problem).__name__}: {problem}"})
@@ -193,4 +194,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    answer_requests(lambda: Worker(load_peer(sys.argv[1])))

@@ -22,12 +22,12 @@ class PeerFailedError(Exception):
 class WorkerProcess:
     """One running peer."""
 
-    def __init__(self, peer: str, *, python: str, log: Path) -> None:
+    def __init__(self, peer: str, *, python: str, log: Path, module: str = "bench.worker") -> None:
         log.parent.mkdir(parents=True, exist_ok=True)
         self.peer = peer
         self._log = log.open("a")  # several processes of a peer share one log
         self._process = subprocess.Popen(
-            [python, "-m", "bench.worker", peer],
+            [python, "-m", module, peer],
             cwd=PROJECT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -85,11 +85,12 @@ def _declared(feature: FeatureFacts, schema: Schema | None) -> Child:
 
 
 def _drawing(feature: FeatureFacts, names: tuple[str, ...]) -> Markup | None:
-    if feature.frequent and feature.images is None:
-        if feature.distinct <= _FEW_VALUES:
-            return _values(feature.frequent[:_FEW_VALUES], names, max(1, _count(feature)))
+    frequent, total = feature.frequent, max(1, _count(feature))
+    if frequent and feature.images is None:
         if feature.numbers is None:
-            return _values(feature.frequent[:_MOST_VALUES], names, max(1, _count(feature)))
+            return _values(frequent[: _FEW_VALUES if feature.distinct <= _FEW_VALUES else _MOST_VALUES], names, total)
+        if feature.numbers.integral and feature.distinct <= _FEW_VALUES and frequent[0].count > 1:
+            return _values(frequent[:_FEW_VALUES], names, total)
     if feature.numbers is not None and feature.numbers.histogram is not None:
         return histogram(feature.numbers.histogram, name=clipped(feature.name, 60)) or None
     return None
@@ -117,7 +118,7 @@ def _values(frequent: Iterable[FrequentValue], names: tuple[str, ...], total: in
 
 def _value_text(value: float | bytes, names: tuple[str, ...]) -> str:
     if isinstance(value, bytes):
-        return quoted(value.decode(errors="backslashreplace"), 40)
+        return quoted(value.decode(errors="backslashreplace"), 34)
     if isinstance(value, int) and 0 <= value < len(names):
         return f"{value} {clipped(names[value], 40)}"
     return number_text(value)

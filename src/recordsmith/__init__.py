@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         TruncatedFileError,
     )
     from recordsmith.example import decode_example, decode_sequence_example, encode_example, encode_sequence_example
+    from recordsmith.findings import Finding
     from recordsmith.loader import Dataset, Loader, PipelineWarning
     from recordsmith.loader import open_dataset as open  # noqa: A004 - read as recordsmith.open
     from recordsmith.making import finish, sources
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from recordsmith.making.made_dataset import MadeDataset
     from recordsmith.making.maker import make
     from recordsmith.reader import RecordReader
+    from recordsmith.report import Report
     from recordsmith.schema import Bytes, Image, Label, Packed, Scalar, Schema, Sparse, Steps, Tensor, Text
     from recordsmith.text import Vocabulary
     from recordsmith.writer import RecordWriter
@@ -60,6 +62,7 @@ _SOURCES = {
     "Dataset": "loader",
     "DatasetWriter": "making.dataset_writer",
     "EncodeError": "errors",
+    "Finding": "findings",
     "Image": "schema",
     "Label": "schema",
     "Loader": "loader",
@@ -74,6 +77,7 @@ _SOURCES = {
     "RecordReader": "reader",
     "RecordWriter": "writer",
     "RecordsmithError": "errors",
+    "Report": "report",
     "Scalar": "schema",
     "Schema": "schema",
     "SchemaError": "errors",
@@ -133,6 +137,8 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
     "check",
     "lint",
     "diagnose",
+    "Report",
+    "Finding",
     "RecordReader",
     "RecordWriter",
     "decode_example",

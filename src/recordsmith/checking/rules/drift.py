@@ -14,7 +14,7 @@ from recordsmith.checking.split_reading import (
     smallest_gap,
     spread_apart,
 )
-from recordsmith.checking.wording import amount, share
+from recordsmith.checking.wording import amount, listed, share
 from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, NumberFacts, SplitFacts
 from recordsmith.findings import Finding, Location, Severity, rule
 
@@ -112,13 +112,13 @@ def value_drift(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("D014", "feature-absent-from-split", Severity.WARNING)
 def feature_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
-    """A feature that nearly all records of one split have is in no record of another.
+    """A feature that nearly all records of one split have is missing or empty in all records of another.
 
     Nearly all means 90 % or more. Labels that are missing from a test split are an info: that is how competitions
     publish them. What the schema declares optional is not told of.
 
     Why it matters:
-        One parser for all splits fails on the split without it.
+        One parser for all splits fails on the split without it, or yields nothing there.
 
     Example:
         The column is called otherwise in the source of the validation split.
@@ -128,20 +128,23 @@ def feature_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
     """
     labels = {label.feature for label in facts.labels}
     filled = [split for split in facts.splits.values() if split.records]
-    for feature in facts.features:
-        declared = declared_feature(facts, feature)
-        if declared is not None and (declared.optional or declared.default is not None):
-            continue
-        by_split = {split.name: _records_with(split, feature) for split in filled}
-        usual = [split.name for split in filled if by_split[split.name] >= _USUAL * split.records]
-        for split in filled:
-            if usual and not by_split[split.name]:
-                hidden = feature.name in labels and not is_training(split.name)
+    for split in filled:
+        absent: dict[bool, list[str]] = {True: [], False: []}
+        for feature in facts.features:
+            declared = declared_feature(facts, feature)
+            if declared is not None and (declared.optional or declared.default is not None):
+                continue
+            elsewhere = any(_records_with(other, feature) >= _USUAL * other.records for other in filled)
+            if elsewhere and not _records_with(split, feature):
+                absent[feature.name in labels and not is_training(split.name)].append(feature.name)
+        for hidden, names in absent.items():
+            if names:
                 yield feature_absent_from_split.finding(
-                    f"No record of {shown_split(split.name)} has the feature {feature.name!r}, which "
-                    f"{' and '.join(map(repr, usual))} {'has' if len(usual) == 1 else 'have'}.",
-                    location=Location(split=split.name, feature=feature.name),
-                    count=split.records,
+                    f"No record of {shown_split(split.name)} has a value of {listed(names)}, though nearly all of "
+                    f"another split {'has' if len(names) == 1 else 'have'}.",
+                    location=Location(split=split.name, feature=names[0] if len(names) == 1 else None),
+                    count=len(names),
+                    evidence={"features": names},
                     severity=Severity.INFO if hidden else Severity.WARNING,
                 )
 
@@ -151,7 +154,7 @@ def _same(one: FeatureFacts, other: FeatureFacts) -> bool:
 
 
 def _records_with(split: SplitFacts, feature: FeatureFacts) -> int:
-    return next((one.records for one in split.features if _same(one, feature)), 0)
+    return next((one.records - one.empty for one in split.features if _same(one, feature)), 0)
 
 
 def _is_unique(feature: FeatureFacts) -> bool:

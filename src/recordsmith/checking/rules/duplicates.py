@@ -16,10 +16,11 @@ _MANY = 0.01  # share of records, from which on copies are not chance
 
 @rule("D003", "duplicate-records", Severity.WARNING)
 def duplicate_records(facts: DatasetFacts) -> Iterator[Finding]:
-    """Records repeat earlier ones of the same split, byte for byte.
+    """Records repeat earlier ones of the same split.
 
-    An info where they are fewer than 1 % of the split. A training split that was balanced when it was made repeats
-    records on purpose, and is not told of.
+    Features that only tell where a record comes from (a file's name, a source's number) may differ. An info where
+    they are fewer than 1 % of the split. A training split that was balanced when it was made repeats records on
+    purpose, and is not told of.
 
     Why it matters:
         Repeated records weigh more in training and in the evaluation, and a later split of the data spreads the
@@ -42,7 +43,7 @@ def duplicate_records(facts: DatasetFacts) -> Iterator[Finding]:
         often = f" One of them is there {group.count:,} times." if group and group.count > 2 else ""
         yield duplicate_records.finding(
             f"{counted(copies, 'record')} of {shown_split(split)} ({share(copies, records)}) "
-            f"{'repeats' if copies == 1 else 'repeat'} an earlier one.{often}",
+            f"{'repeats' if copies == 1 else 'repeat'} an earlier one{_but_for(group)}.{often}",
             location=Location(location.path, split or None, location.record, location.offset),
             count=copies,
             places=more,
@@ -53,9 +54,10 @@ def duplicate_records(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("D004", "record-in-two-splits", Severity.ERROR)
 def record_in_two_splits(facts: DatasetFacts) -> Iterator[Finding]:
-    """The same record is in two splits, byte for byte.
+    """The same record is in two splits.
 
-    A warning where it is fewer than 1 % of the smaller split, which in tables may be chance.
+    Features that only tell where a record comes from (a file's name, a source's number) may differ. A warning
+    where it is fewer than 1 % of the smaller split, which in tables may be chance.
 
     Why it matters:
         The model is tested on what it was trained on: the figures are too good, and nobody notices before it is used.
@@ -76,8 +78,8 @@ def record_in_two_splits(facts: DatasetFacts) -> Iterator[Finding]:
         group = next((one for one in facts.duplicates.groups if {first, second} <= set(one.splits)), None)
         location, more = locate(group.places if group else ())
         yield record_in_two_splits.finding(
-            f"{counted(common, 'record')} {'is' if common == 1 else 'are'} both in {first!r} and in {second!r}: "
-            f"{share(common, smaller)} of the smaller split.",
+            f"{counted(common, 'record')} {'is' if common == 1 else 'are'} both in {first!r} and in {second!r}"
+            f"{_but_for(group)}: {share(common, smaller)} of the smaller split.",
             location=Location(location.path, f"{first}, {second}", location.record, location.offset),
             count=common,
             places=more,
@@ -143,6 +145,11 @@ def similar_images(facts: DatasetFacts) -> Iterator[Finding]:
         count=pairs,
         places=more,
     )
+
+
+def _but_for(group: DuplicateGroup | None) -> str:
+    names = group.but_for if group else ()
+    return f", but for {' and '.join(map(repr, names))}" if names else ""
 
 
 def _largest(groups: tuple[DuplicateGroup, ...], split: str) -> DuplicateGroup | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator
+from typing import Any
 
 from recordsmith.amounts import bytes_text
 from recordsmith.checking.wording import counted
@@ -140,18 +142,22 @@ def compression_not_as_named(facts: DatasetFacts) -> Iterator[Finding]:
         content.
     """
     described = facts.described_by is not None
+    differing: dict[tuple[str | None, str | None], list[ShardFacts]] = defaultdict(list)
     for shard in facts.shards:
         promised = _named_compression(shard.path)
         if not shard.bytes or shard.compression == promised or _is_foreign(shard):
             continue
-        if promised is None and described:
-            continue
-        actual = "is not compressed" if shard.compression is None else f"is compressed with {shard.compression}"
+        if promised is not None or not described:
+            differing[promised, shard.compression].append(shard)
+    for (promised, content), shards in differing.items():
+        actual = "not compressed" if content is None else f"compressed with {content}"
         says = "nothing of compression" if promised is None else promised
-        yield compression_not_as_named.finding(
-            f"The file {actual}, while its name says {says}.",
-            location=Location(shard.path, shard.split),
-            evidence={"name": promised, "content": shard.compression},
+        yield _of_files(
+            compression_not_as_named,
+            shards,
+            f"{_the_files(shards)} {actual}, while {'its name says' if len(shards) == 1 else 'their names say'} "
+            f"{says}.",
+            {"name": promised, "content": content},
         )
 
 
@@ -187,12 +193,13 @@ def empty_file(facts: DatasetFacts) -> Iterator[Finding]:
         Find out whether records were meant to be here. If not, remove the file and number the others anew, for example
         with `recordsmith copy`.
     """
-    for shard in facts.shards:
-        promised = (shard.promised or {}).get("records")
-        if shard.records == 0 and not shard.damage_count and promised != 0:
-            yield empty_file.finding(
-                f"The file holds no record ({bytes_text(shard.bytes)}).", location=Location(shard.path, shard.split)
-            )
+    empty = [
+        shard
+        for shard in facts.shards
+        if shard.records == 0 and not shard.damage_count and (shard.promised or {}).get("records") != 0
+    ]
+    if empty:
+        yield _of_files(empty_file, empty, f"{_the_files(empty)} without any record.")
 
 
 @rule("F013", "stale-index", Severity.INFO)
@@ -209,11 +216,10 @@ def stale_index(facts: DatasetFacts) -> Iterator[Finding]:
     Fix:
         `recordsmith index PATH` builds it now; write the text indexes of other tools again.
     """
-    for shard in facts.shards:
-        if shard.stale_index:
-            yield stale_index.finding(
-                "The cached index is older than the file.", location=Location(shard.path, shard.split)
-            )
+    stale = [shard for shard in facts.shards if shard.stale_index]
+    if stale:
+        of = "the file" if len(stale) == 1 else f"{len(stale):,} files"
+        yield _of_files(stale_index, stale, f"The cached index of {of} does not fit any more.")
 
 
 @rule("F014", "unreadable-file", Severity.ERROR)
@@ -252,6 +258,18 @@ def record_over_2_gib(facts: DatasetFacts) -> Iterator[Finding]:
                 location=Location(shard.path, shard.split),
                 evidence={"bytes": shard.max_record},
             )
+
+
+def _the_files(shards: list[ShardFacts]) -> str:
+    return "The file is" if len(shards) == 1 else f"{len(shards):,} files are"
+
+
+def _of_files(
+    one: Rule[DatasetFacts], shards: list[ShardFacts], message: str, evidence: dict[str, Any] | None = None
+) -> Finding:
+    """One finding about all files that share it."""
+    first, *more = (Location(shard.path, shard.split) for shard in shards[: 1 + _PLACES])
+    return one.finding(message, location=first, places=more, count=len(shards), evidence=evidence)
 
 
 def _by_shard(facts: DatasetFacts, kind: str) -> Iterator[tuple[ShardFacts, list[Damage]]]:

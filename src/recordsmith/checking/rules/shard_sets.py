@@ -205,8 +205,7 @@ def _described_files(facts: DatasetFacts) -> list[str]:
             _, splits = read_tfds_folder(folder)
     except (RecordsmithError, OSError, ValueError):
         return []  # F016 tells
-    asked = getattr(facts, "split", None)
-    return [file for name, files in splits.items() if asked in (None, name) for file in files]
+    return [file for name, files in splits.items() if facts.split in (None, name) for file in files]
 
 
 def _described_folder(facts: DatasetFacts) -> str | None:

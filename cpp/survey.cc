@@ -36,7 +36,7 @@ struct Unit {
 };
 
 struct UnitResult {
-  explicit UnitResult(const Expectations* expected) : features(expected) {}
+  explicit UnitResult(const Expected* expected) : features(expected) {}
 
   std::uint64_t begin = kUnknown;  // of the first record; kUnknown: none was found
   std::uint64_t end = kUnknown;    // where the first record after it begins, or the file ends
@@ -50,7 +50,7 @@ struct UnitResult {
 // What threads share.
 struct Shared {
   std::vector<SurveyFile> files;
-  const Expectations* expected = nullptr;
+  const Expected* expected = nullptr;
   SurveyOptions options;
   const Progress* progress = nullptr;
   std::atomic<std::uint64_t> bytes_done{0};
@@ -183,10 +183,11 @@ class UnitWalker {
     facts.payload_bytes += record.length;
     facts.sizes.add(record.length);
     const auto size = static_cast<std::size_t>(record.length);
-    const PayloadKind kind = result_->features.add(record.data, size, name, unit_.file);
+    Digests digests;
+    const PayloadKind kind = result_->features.add(record.data, size, name, unit_.file, &digests);
     ++facts.payloads[static_cast<std::size_t>(kind)];
-    result_->digests.push_back({digest_payload(record.data, size), name.unit, name.number});
-    constexpr std::size_t kMuch = std::size_t{4} << 20;
+    result_->digests.push_back({digests.content, digests.payload, name.unit, name.number});
+    constexpr std::size_t kMuch = std::size_t{2} << 20;
     // Only units that are whole files become that large, and those are never done again.
     if (result_->digests.size() >= kMuch) store_digests();
   }
@@ -272,7 +273,7 @@ class UnitWalker {
 
 class Surveyor {
  public:
-  Surveyor(const std::vector<SurveyFile>& files, std::uint32_t splits, const Expectations& expected,
+  Surveyor(const std::vector<SurveyFile>& files, std::uint32_t splits, const Expected& expected,
            const SurveyOptions& options, const Progress& progress)
       : store_(options.digests_in_memory, options.temporary_folder), states_(files.size()) {
     shared_.files = files;
@@ -497,7 +498,7 @@ class Surveyor {
 
 }  // namespace
 
-Status survey_files(const std::vector<SurveyFile>& files, std::uint32_t splits, const Expectations& expected,
+Status survey_files(const std::vector<SurveyFile>& files, std::uint32_t splits, const Expected& expected,
                     const SurveyOptions& options, const Progress& progress, Summary* summary) {
   try {
     return Surveyor(files, splits, expected, options, progress).run(summary);

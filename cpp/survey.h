@@ -13,7 +13,7 @@
 //   labels          are stitched together at the seams
 //
 // Damage does not end the pass: after it, the next sound header is looked for, as RecordStream does. Payloads are
-// digested (64 bits of XXH3) for duplicates; digests beyond kDigestsInMemory go through a temporary file.
+// digested (64 bits of XXH3) for duplicates; digests beyond digests_in_memory go through a temporary file.
 //
 // What is found is plain values (survey_summary.h).
 #pragma once
@@ -49,11 +49,17 @@ struct SurveyFile {
   std::uint32_t split = 0;
 };
 
+// What a survey is told of the features.
+struct Expected {
+  Expectations features;
+  std::vector<std::string> provenance;  // features that say where a record comes from, beside those whose names do
+};
+
 struct SurveyOptions {
   unsigned threads = 1;
   std::uint64_t records_per_file = kUnknown;
   std::uint64_t unit_bytes = std::uint64_t{16} << 20;
-  std::size_t digests_in_memory = std::size_t{8} << 20;  // 16 bytes each
+  std::size_t digests_in_memory = std::size_t{4} << 20;  // 24 bytes each
   std::string temporary_folder = "/tmp";
 };
 
@@ -62,7 +68,7 @@ using Progress = std::function<bool(std::uint64_t)>;
 
 // Looks at the files, which belong to splits numbered from 0 to `splits` - 1. Trouble with a file is a part of the
 // outcome; the status is a failure only for want of memory or temporary room, and where `progress` said to stop.
-Status survey_files(const std::vector<SurveyFile>& files, std::uint32_t splits, const Expectations& expected,
+Status survey_files(const std::vector<SurveyFile>& files, std::uint32_t splits, const Expected& expected,
                     const SurveyOptions& options, const Progress& progress, Summary* summary);
 
 }  // namespace recordsmith::survey

@@ -8,16 +8,13 @@
 #include <cstdlib>
 #include <tuple>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 namespace recordsmith::survey {
 namespace {
 
 constexpr std::size_t kMostGroups = 20;
 
 bool comes_first(const RecordDigest& left, const RecordDigest& right) {
-  return std::tie(left.digest, left.unit, left.number) < std::tie(right.digest, right.unit, right.number);
+  return std::tie(left.content, left.unit, left.number) < std::tie(right.content, right.unit, right.number);
 }
 
 bool is_larger(const DuplicateGroup& left, const DuplicateGroup& right) {
@@ -36,10 +33,12 @@ class GroupTally {
   }
 
   void add(const RecordDigest& entry) {
-    if (group_.count == 0 || entry.digest != digest_) {
+    if (group_.count == 0 || entry.content != content_) {
       finish_group();
-      digest_ = entry.digest;
+      content_ = entry.content;
+      payload_ = entry.payload;
     }
+    group_.payloads_differ |= entry.payload != payload_;
     const std::uint32_t split = split_of_unit_[entry.unit];
     if (in_split_[split]++ == 0) group_.splits.push_back(split);
     if (++group_.count <= kMostPlaces) group_.places.push_back({entry.unit, entry.number, 0});
@@ -75,13 +74,12 @@ class GroupTally {
   const std::vector<std::uint32_t>& split_of_unit_;
   DuplicateSummary* summary_;
   std::vector<std::uint64_t> in_split_;  // how many of the group are in each split
-  std::uint64_t digest_ = 0;
+  std::uint64_t content_ = 0;
+  std::uint64_t payload_ = 0;  // of the group's first
   DuplicateGroup group_;
 };
 
 }  // namespace
-
-std::uint64_t digest_payload(const std::uint8_t* data, std::size_t size) { return XXH3_64bits(data, size); }
 
 // Reads one run of the temporary file, a piece at a time.
 class DigestStore::RunReader {

@@ -1,8 +1,9 @@
-// Records with equal payloads, by 64 bits of XXH3.
+// Records with equal content, by 64 bits of XXH3.
 //
-// Sixteen bytes a record: the digest and the record's name. So many of them are held in memory; when there are more,
-// they are sorted and written to a temporary file that has no name, and all runs are merged at the end. Two different
-// payloads share a digest by chance once in some billions of records.
+// Content is the payload without the features that only say where a record comes from; whether whole payloads are equal
+// is known too. That makes twenty-four bytes a record: both digests and the record's name. So many of them are held in
+// memory; when there are more, they are sorted and written to a temporary file that has no name, and all runs are
+// merged at the end. Two different contents share a digest by chance once in some billions of records.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,11 @@
 namespace recordsmith::survey {
 
 struct RecordDigest {
-  std::uint64_t digest;
+  std::uint64_t content;
+  std::uint64_t payload;
   std::uint32_t unit;
   std::uint32_t number;
 };
-
-std::uint64_t digest_payload(const std::uint8_t* data, std::size_t size);
 
 class DigestStore {
  public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "record_digest.h"
 #include "utf8.h"
 
 namespace recordsmith::survey {
@@ -20,10 +21,18 @@ std::string_view folder_of(std::string_view key) {
   return slash == std::string_view::npos ? std::string_view{} : key.substr(0, slash);
 }
 
-const Expectation* expectation_of(const Expectations* expected, std::string_view key, bool in_steps) {
-  if (expected == nullptr) return nullptr;
-  const auto known = expected->find({std::string(key), in_steps});
-  return known == expected->end() ? nullptr : &known->second;
+// Features that say where a record comes from: what it is does not depend on them.
+bool is_provenance_key(std::string_view key) {
+  const std::size_t slash = key.rfind('/');
+  const std::string_view name = slash == std::string_view::npos ? key : key.substr(slash + 1);
+  constexpr std::array<std::string_view, 10> kNames = {"source",   "source_id", "source_url", "url", "uri",
+                                                       "image_id", "file_id",   "id",         "key", "__key__"};
+  return is_file_name_key(key) || std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+const Expectation* expectation_of(const Expectations& expected, std::string_view key, bool in_steps) {
+  const auto known = expected.find({std::string(key), in_steps});
+  return known == expected.end() ? nullptr : &known->second;
 }
 
 std::uint32_t small(std::size_t number) {
@@ -34,11 +43,18 @@ std::uint32_t small(std::size_t number) {
 
 // --- one feature ---
 
-FeatureTally::FeatureTally(std::string_view key, bool in_steps, bool is_small, const Expectation* expected)
-    : key_(key), in_steps_(in_steps), is_small_(is_small), is_file_name_(is_file_name_key(key)), expected_(expected) {
-  const bool is_declared = expected != nullptr && expected->is_label;
+FeatureTally::FeatureTally(std::string_view key, bool in_steps, bool is_small, const Expected* expected)
+    : key_(key),
+      in_steps_(in_steps),
+      is_small_(is_small),
+      is_file_name_(is_file_name_key(key)),
+      expected_(expectation_of(expected->features, key, in_steps)) {
+  const std::vector<std::string>& provenance = expected->provenance;
+  is_provenance_ = !in_steps && is_provenance_key(key);
+  is_declared_provenance_ = !in_steps && std::find(provenance.begin(), provenance.end(), key) != provenance.end();
+  const bool is_declared = expected_ != nullptr && expected_->is_label;
   if (!in_steps && (is_declared || looks_like_label(key))) {
-    labels_ = std::make_unique<LabelTally>(is_declared, is_declared ? expected->classes : LabelTally::kAnyNumber);
+    labels_ = std::make_unique<LabelTally>(is_declared, is_declared ? expected_->classes : LabelTally::kAnyNumber);
   }
 }
 
@@ -188,6 +204,7 @@ void FeatureTally::put_missing_first(const Places& records) {
 void FeatureTally::finish() {
   if (floats_ != nullptr) floats_->finish();
   if (int64s_ != nullptr) int64s_->finish();
+  if (strings_ != nullptr) strings_->finish();
 }
 
 FeatureSummary FeatureTally::summary() const {
@@ -221,14 +238,14 @@ constexpr std::uint8_t kLeftOutBits = 12;
 
 }  // namespace
 
-FeatureSet::FeatureSet(const Expectations* expected) : expected_(expected), left_out_(kLeftOutBits) {}
+FeatureSet::FeatureSet(const Expected* expected) : expected_(expected), left_out_(kLeftOutBits) {}
 
 FeatureTally* FeatureSet::keep(std::string_view key, bool in_steps) {
   if (features_.size() >= kMostFeatures) {
     left_out_.update(key.data(), key.size());
     return nullptr;
   }
-  features_.emplace_back(key, in_steps, features_.size() >= kManyFeatures, expectation_of(expected_, key, in_steps));
+  features_.emplace_back(key, in_steps, features_.size() >= kManyFeatures, expected_);
   FeatureTally* const feature = &features_.back();
   by_key_[in_steps ? 1 : 0].emplace(feature->key(), feature);
   without_places_.push_back(feature);
@@ -275,10 +292,12 @@ bool FeatureSet::find_all(const RecordContent& content) {
   return true;
 }
 
-PayloadKind FeatureSet::add(const std::uint8_t* payload, std::size_t size, const RecordName& record,
-                            std::uint32_t file) {
+PayloadKind FeatureSet::add(const std::uint8_t* payload, std::size_t size, const RecordName& record, std::uint32_t file,
+                            Digests* digests) {
+  digests->payload = digests->content = digest_record(payload, size, {});
   if (read_plain_record(payload, size, &content_) && find_all(content_)) {
     take(content_, record, file);
+    digests->content = digest_content(payload, size, digests->payload);
     return content_.lists.empty() ? PayloadKind::kExample : PayloadKind::kSequenceExample;
   }
   const PayloadKind kind = read_any_record(payload, size, &content_, &oddities_);
@@ -295,6 +314,23 @@ PayloadKind FeatureSet::add(const std::uint8_t* payload, std::size_t size, const
     take(content_, record, file);
   }
   return kind;
+}
+
+std::uint64_t FeatureSet::digest_content(const std::uint8_t* payload, std::size_t size, std::uint64_t whole) {
+  std::uint64_t rest = size;
+  for (std::size_t i = 0; i < content_.features.size(); ++i) {
+    if (found_[i] != nullptr && found_[i]->is_provenance()) rest -= content_.features[i].stored_bytes;
+  }
+  // Rows of a small table may well be equal but for their number, and yet not be copies of each other: where nobody
+  // declared what to leave out, there must be enough left.
+  constexpr std::uint64_t kEnoughToCompare = 256;
+  provenance_.clear();
+  for (const FeatureTally* feature : found_) {
+    if (feature == nullptr || !feature->is_provenance()) continue;
+    if (feature->is_declared_provenance() || rest >= kEnoughToCompare) provenance_.push_back(feature->key());
+  }
+  if (provenance_.empty()) return whole;
+  return digest_record(payload, size, provenance_);
 }
 
 void FeatureSet::take(const RecordContent& content, const RecordName& record, std::uint32_t file) {
@@ -383,6 +419,9 @@ SplitSummary FeatureSet::summary() const {
     summary.anomalies.push_back({oddity_name(name.first), name.second, tally.count, tally.places});
   }
   summary.features_left_out = left_out_.get_estimate();
+  for (const FeatureTally& feature : features_) {
+    if (feature.is_provenance()) summary.provenance.push_back(feature.key());
+  }
   return summary;
 }
 

@@ -29,11 +29,13 @@ namespace recordsmith::survey {
 // One feature. What it allocates depends on the kinds that it has.
 class FeatureTally {
  public:
-  FeatureTally(std::string_view key, bool in_steps, bool is_small, const Expectation* expected);
+  FeatureTally(std::string_view key, bool in_steps, bool is_small, const Expected* expected);
 
   const std::string& key() const { return key_; }
   bool in_steps() const { return in_steps_; }
   bool is_file_name() const { return is_file_name_; }
+  bool is_provenance() const { return is_provenance_ || is_declared_provenance_; }
+  bool is_declared_provenance() const { return is_declared_provenance_; }
 
   // Returns the format of the first value if that is an image.
   std::optional<ImageFormat> add(const RecordContent& content, const FeatureItem& item, const RecordName& record,
@@ -65,6 +67,8 @@ class FeatureTally {
   bool in_steps_;
   bool is_small_;
   bool is_file_name_;
+  bool is_provenance_;  // by its name
+  bool is_declared_provenance_;
   const Expectation* expected_;
   std::uint64_t records_ = 0;
   std::uint64_t unset_ = 0;
@@ -84,15 +88,21 @@ class FeatureTally {
   std::unique_ptr<LabelTally> labels_;
 };
 
+struct Digests {
+  std::uint64_t payload = 0;
+  std::uint64_t content = 0;  // without what says where the record comes from
+};
+
 class FeatureSet {
  public:
   static constexpr std::size_t kMostFeatures = 10'000;
   static constexpr std::size_t kManyFeatures = 1'000;  // those beyond have smaller sketches
 
-  explicit FeatureSet(const Expectations* expected);
+  explicit FeatureSet(const Expected* expected);
 
   // One record's payload, whatever it is; says what it is.
-  PayloadKind add(const std::uint8_t* payload, std::size_t size, const RecordName& record, std::uint32_t file);
+  PayloadKind add(const std::uint8_t* payload, std::size_t size, const RecordName& record, std::uint32_t file,
+                  Digests* digests);
   void finish();
   void merge(FeatureSet&& later, bool with_labels = true);
   SplitSummary summary() const;
@@ -108,15 +118,17 @@ class FeatureSet {
   FeatureTally* find(std::string_view key, bool in_steps, std::size_t place, bool* is_sound);
   void take(const RecordContent& content, const RecordName& record, std::uint32_t file);
   void note_missing(const RecordName& record);
+  std::uint64_t digest_content(const std::uint8_t* payload, std::size_t size, std::uint64_t whole);
   void compare_suffixes(const RecordContent& content, const RecordName& record);
   FeatureTally* keep(std::string_view key, bool in_steps);
 
-  const Expectations* expected_;
+  const Expected* expected_;
   std::deque<FeatureTally> features_;  // in the order of their first appearance
   std::array<std::unordered_map<std::string_view, FeatureTally*>, 2> by_key_;
   std::array<std::vector<FeatureTally*>, 2> guesses_;  // what was at each place lately
   std::vector<FeatureTally*> without_places_;          // those of which more records that lack them would be told
   std::vector<FeatureTally*> found_;                   // of the record at hand
+  std::vector<std::string_view> provenance_;           // of the record at hand
   struct Picture {
     FeatureTally* feature;
     ImageFormat format;

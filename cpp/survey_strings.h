@@ -65,6 +65,7 @@ class StringTally {
   // Returns the format if it is an image.
   std::optional<ImageFormat> add(const std::uint8_t* data, std::size_t size, const ImageName& name, std::uint32_t file);
   ImageTally& images() { return images_; }
+  void finish() { values_.finish(); }
   void merge(const StringTally& later);
   StringSummary summary() const;
 

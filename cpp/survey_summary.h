@@ -149,10 +149,12 @@ struct SplitSummary {
   std::vector<FeatureSummary> features;
   std::vector<AnomalySummary> anomalies;
   double features_left_out = 0;
+  std::vector<std::string> provenance;  // the features that were left out of the digests
 };
 
 struct DuplicateGroup {
   std::uint64_t count = 0;
+  bool payloads_differ = false;  // in what says where records come from
   std::vector<RecordName> places;
   std::vector<std::uint32_t> splits;
 };

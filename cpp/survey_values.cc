@@ -10,6 +10,8 @@ constexpr std::uint8_t kDistinctBits = 12;
 constexpr std::uint8_t kFewDistinctBits = 10;
 constexpr std::uint8_t kFrequentBits = 9;
 constexpr std::uint8_t kFewFrequentBits = 6;
+constexpr std::size_t kRecents = 512;
+constexpr std::size_t kFewRecents = 64;
 
 void sort_by_count(std::vector<KeyCount>* entries) {
   std::sort(entries->begin(), entries->end(), [](const KeyCount& left, const KeyCount& right) {
@@ -40,7 +42,15 @@ bool CountTable::grow() {
 
 ValueTally::Sketches::Sketches(bool is_small)
     : distinct(is_small ? kFewDistinctBits : kDistinctBits, datasketches::HLL_8),
-      frequent(is_small ? kFewFrequentBits : kFrequentBits) {}
+      frequent(is_small ? kFewFrequentBits : kFrequentBits),
+      recents(is_small ? kFewRecents : kRecents, KeyCount{0, 0}) {}
+
+void ValueTally::Sketches::finish() {
+  for (KeyCount& recent : recents) {
+    if (recent.count > 1) frequent.update(recent.key, recent.count);
+    recent.count = 0;
+  }
+}
 
 std::vector<KeyCount> ValueTally::start_sketches() {
   std::vector<KeyCount> entries = table_.entries();
@@ -88,7 +98,9 @@ std::vector<KeyCount> ValueTally::frequent() const {
 }
 
 bool ValueTally::is_repeated(std::uint64_t key) const {
-  return is_exact() || sketches_->frequent.get_lower_bound(key) > 1;
+  if (is_exact()) return true;
+  const KeyCount& recent = sketches_->recents[static_cast<std::size_t>(mix64(key)) & (sketches_->recents.size() - 1)];
+  return (recent.key == key && recent.count > 1) || sketches_->frequent.get_lower_bound(key) > 0;
 }
 
 }  // namespace recordsmith::survey

@@ -3,8 +3,8 @@
 // A value is a key of 64 bits: a number's own bits, or the digest of a byte string. Up to kMostExact different keys are
 // counted in a table, from which everything else (distinct values, the most frequent, quantiles) can be told exactly.
 // When one more arrives, the table's content goes into sketches of Apache DataSketches: HyperLogLog for the number of
-// different keys, frequent items for the commonest. Whoever owns the tally may have quantile sketches of its own and
-// gets the table's content at that moment too.
+// different keys, frequent items for the commonest (whose counts are then a little too low). Whoever owns the tally may
+// have quantile sketches of its own and gets the table's content at that moment too.
 //
 // Everything depends on the order of the values alone: the same units merged in the same order give the same tally.
 #pragma once
@@ -89,8 +89,16 @@ class ValueTally {
       if (table_.add(key)) return;
       overflow(start_sketches());
     }
+    sketches_->add(key);
+  }
+  // Adds a value that occurs so many times among some hundred; only once there are sketches.
+  void add_run(std::uint64_t key, std::uint64_t times) {
     sketches_->distinct.update(key);
-    sketches_->frequent.update(key);
+    if (times > 1) sketches_->frequent.update(key, times);
+  }
+  // Before merging and telling.
+  void finish() {
+    if (sketches_ != nullptr) sketches_->finish();
   }
 
   // `added` is called for each entry of the later table that was added after the table here had become too large.
@@ -117,14 +125,29 @@ class ValueTally {
   double distinct_error() const;  // relative, at 95 %
   // The commonest first; where sketches were needed, only those that certainly occur more often than the sketch errs.
   std::vector<KeyCount> frequent() const;
-  // Whether the key may be among the most frequent ones; of a sketch, those that were met more than once lately.
+  // Whether the key may be among the most frequent ones.
   bool is_repeated(std::uint64_t key) const;
 
  private:
+  // The sketch of frequent items takes most of the time, and most values are rare. So it only gets those that are met
+  // again while they are still among the recent ones: any that makes up more than some thousandths of all values is.
   struct Sketches {
     explicit Sketches(bool is_small);
+    void add(std::uint64_t key) {
+      KeyCount& recent = recents[static_cast<std::size_t>(mix64(key)) & (recents.size() - 1)];
+      if (recent.key == key && recent.count > 0) {
+        ++recent.count;
+        return;
+      }
+      if (recent.count > 1) frequent.update(recent.key, recent.count);
+      recent = {key, 1};
+      distinct.update(key);
+    }
+    void finish();
+
     datasketches::hll_sketch distinct;
     datasketches::frequent_items_sketch<std::uint64_t, std::uint64_t, KeyHash> frequent;
+    std::vector<KeyCount> recents;
   };
 
   std::vector<KeyCount> start_sketches();

@@ -116,6 +116,9 @@ class Converter {
     result["features"] = features;
     result["anomalies"] = anomalies;
     result["features_left_out"] = split.features_left_out;
+    nb::list provenance;
+    for (const std::string& name : split.provenance) provenance.append(text_of(name));
+    result["provenance"] = provenance;
     return result;
   }
 
@@ -248,7 +251,7 @@ class Converter {
     for (const DuplicateGroup& group : duplicates.groups) {
       nb::list places;
       for (const RecordName& record : group.places) places.append(name_of(record));
-      groups.append(nb::make_tuple(group.count, places, group.splits));
+      groups.append(nb::make_tuple(group.count, places, group.splits, group.payloads_differ));
     }
     nb::dict result;
     result["within"] = duplicates.within;
@@ -267,14 +270,16 @@ Kind kind_of(const std::string& name) {
 
 // `expected`: (key, in_steps, kind, count, row_bytes, is_label, classes), with -1 for any number.
 nb::dict survey_of(const nb::list& paths, const std::vector<std::uint32_t>& splits, std::uint32_t split_count,
-                   const nb::list& expected, unsigned threads, std::uint64_t records_per_file, std::uint64_t unit_bytes,
-                   std::uint64_t digests_in_memory, const std::string& folder, const nb::object& progress) {
+                   const nb::list& expected, const std::vector<std::string>& provenance, unsigned threads,
+                   std::uint64_t records_per_file, std::uint64_t unit_bytes, std::uint64_t digests_in_memory,
+                   const std::string& folder, const nb::object& progress) {
   std::vector<SurveyFile> files;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (splits.at(i) >= split_count) throw nb::value_error("there is no such split");
     files.push_back({{path_of(paths[i]), std::nullopt}, splits[i]});
   }
-  Expectations expectations;
+  Expected all_expected;
+  for (const std::string& name : provenance) all_expected.provenance.push_back(name);
   for (const nb::handle entry : expected) {
     const auto one = nb::cast<nb::tuple>(entry);
     Expectation expectation;
@@ -283,7 +288,7 @@ nb::dict survey_of(const nb::list& paths, const std::vector<std::uint32_t>& spli
     expectation.row_bytes = nb::cast<std::int64_t>(one[4]);
     expectation.is_label = nb::cast<bool>(one[5]);
     expectation.classes = nb::cast<std::int64_t>(one[6]);
-    expectations[{nb::cast<std::string>(one[0]), nb::cast<bool>(one[1])}] = expectation;
+    all_expected.features[{nb::cast<std::string>(one[0]), nb::cast<bool>(one[1])}] = expectation;
   }
   SurveyOptions options;
   options.threads = threads;
@@ -308,7 +313,7 @@ nb::dict survey_of(const nb::list& paths, const std::vector<std::uint32_t>& spli
   Status status;
   {
     const nb::gil_scoped_release released;
-    status = survey_files(files, split_count, expectations, options, report, &summary);
+    status = survey_files(files, split_count, all_expected, options, report, &summary);
   }
   if (is_interrupted) throw nb::python_error();
   raise_if_failed(status);
@@ -351,8 +356,8 @@ double mean_classes(const ClassSequence& sequence, std::size_t window, std::uint
 
 void bind_survey(nb::module_& module) {
   module.def("survey", &survey_of, nb::arg("paths"), nb::arg("splits"), nb::arg("split_count"), nb::arg("expected"),
-             nb::arg("threads"), nb::arg("records_per_file"), nb::arg("unit_bytes"), nb::arg("digests_in_memory"),
-             nb::arg("folder"), nb::arg("progress").none());
+             nb::arg("provenance"), nb::arg("threads"), nb::arg("records_per_file"), nb::arg("unit_bytes"),
+             nb::arg("digests_in_memory"), nb::arg("folder"), nb::arg("progress").none());
   module.def("image_header", &image_header, nb::arg("data"));
   module.def("mean_classes", &mean_classes, nb::arg("sequence"), nb::arg("window"), nb::arg("buffer"), nb::arg("key"));
 }

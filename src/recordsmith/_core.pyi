@@ -212,3 +212,18 @@ class JpegDecoder:
         scale: float,
     ) -> bool:
         """Do what `fill_picture` does, with three channels; False if the data are damaged."""
+def survey(
+    paths: list[str],
+    splits: Sequence[int],
+    split_count: int,
+    expected: list[tuple[str, bool, str, int, int, bool, int]],
+    provenance: Sequence[str],
+    threads: int,
+    records_per_file: int,
+    unit_bytes: int,
+    digests_in_memory: int,
+    folder: str,
+    progress: Callable[[int], object] | None,
+) -> dict[str, Any]: ...
+def image_header(data: bytes) -> tuple[str, int, int, int] | None: ...
+def mean_classes(sequence: npt.NDArray[np.uint16], window: int, buffer: int, key: int) -> float: ...

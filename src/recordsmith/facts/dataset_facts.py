@@ -215,9 +215,10 @@ class StringFacts:
         bytes: all together.
         lengths: in bytes.
         empty: how many are b"".
-        ascii, utf8: how many are readable text in ASCII, and in UTF-8 (ASCII included).
-        leading_space, trailing_space: how many texts begin or end with white space.
-        control: how many texts hold control characters other than white space.
+        ascii, utf8: how many are readable text in ASCII, and in UTF-8 (ASCII included): without control characters
+            other than white space. Images are never text.
+        leading_space, trailing_space: how many of them begin or end with white space.
+        control: how many are UTF-8 with control characters, as raw numbers often are by chance.
 
     >>> StringFacts(1, 3, LengthFacts(3, 3, 3.0), ascii=1, utf8=1).encoding
     'ascii'
@@ -293,10 +294,11 @@ class FeatureFacts:
         lengths: values per record (per step, in steps).
         steps: steps per record, in steps.
         stored_bytes: what it takes on disk, its name and tags included.
-        distinct: how many different values, a list counting value by value; exact or estimated.
+        distinct: how many different values, a list counting value by value; exact or estimated. NaN is none.
         distinct_exact: it is exact.
         distinct_error: the relative error of the estimate (at 95 %); 0 where exact.
-        frequent: the most frequent values, commonest first; empty where none stands out or values are long.
+        frequent: the most frequent values, commonest first; empty where none stands out or values are long. Where
+            `distinct` is estimated, counts are a little too low, and only values of about 1 % or more are told.
         numbers, strings, images: what its values are like.
 
     >>> FeatureFacts("label", False, 10, 0, kinds={"int64": 10}).kind
@@ -358,8 +360,9 @@ class LabelFacts:
         outside: records whose value is no class of the declaration; with the first places.
         longest_run: the most records with the same label in a row, in file order, per split.
         expected_run: what the longest run would be about, if the split were shuffled.
-        batch_spread: per split, the mean over windows of 256 consecutive records of the share of different classes
-            relative to what a shuffled split would have: 1 is shuffled, near 0 is sorted.
+        batch_spread: per split, how many different classes windows of 256 consecutive records hold, beyond the first
+            and relative to what a shuffled split would have: 1 is shuffled, near 0 is sorted. Windows are a quarter
+            of a split that has less than 1,024 records.
         buffer_spread: the same behind a shuffle buffer of so many records, by buffer size (1000, 10000).
 
     >>> LabelFacts("label", True, ("cat", "dog"), {"train": {"cat": 7, "dog": 3}}).classes
@@ -388,6 +391,13 @@ class LabelFacts:
 class DuplicateGroup:
     """Records that are equal, or images that are similar; the first few places.
 
+    Attributes:
+        places: the first of them, in file order.
+        count: how many there are.
+        splits: the splits that they lie in.
+        distance: of images: in how many of 64 bits their perceptual hashes differ at most.
+        but_for: the features in which they differ all the same, because those only say where a record comes from.
+
     >>> DuplicateGroup((Place("a", 0), Place("a", 7)), 2).count
     2
     """
@@ -396,11 +406,15 @@ class DuplicateGroup:
     count: int
     splits: tuple[str, ...] = ()
     distance: int = 0
+    but_for: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DuplicateFacts:
-    """Records with equal payloads, and images that look alike (where asked for).
+    """Records with equal content, and images that look alike (where asked for).
+
+    Records are compared by 64 bits of XXH3 over their payloads, without the features that only say where a record comes
+    from (a file's name, a source's number), as long as enough is left to compare.
 
     Attributes:
         within: per split, how many records repeat an earlier one of the same split.
@@ -409,6 +423,7 @@ class DuplicateFacts:
         similar: pairs of images that look alike though their bytes differ; None where it was not looked for.
         similar_across: those of them that lie in two splits.
         similar_groups: some examples.
+        left_out: the features that were left out of the comparison, in records that have them.
 
     >>> DuplicateFacts({"train": 3}, {}, ()).within["train"]
     3
@@ -420,6 +435,7 @@ class DuplicateFacts:
     similar: int | None = None
     similar_across: int | None = None
     similar_groups: tuple[DuplicateGroup, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -485,6 +501,8 @@ class DatasetFacts:
         bytes: size on disk.
         seconds: how long the pass took.
         looked_at_all: False if a limit on records ended the pass early.
+        split: the split that was asked for; None: all.
+        features_left_out: about how many more names there are, where records have more than 10,000 different ones.
 
     >>> DatasetFacts(("a.tfrecord",), ("a.tfrecord",), records=2, bytes=38).damages
     ()
@@ -506,6 +524,8 @@ class DatasetFacts:
     mismatches: tuple[Mismatch, ...] = ()
     seconds: float = 0.0
     looked_at_all: bool = True
+    split: str | None = None
+    features_left_out: int = 0
 
     @property
     def damages(self) -> tuple[Damage, ...]:

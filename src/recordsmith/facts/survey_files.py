@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from typing import Any
 
 from recordsmith.dataset.layout import find_layout
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, read_manifest
+from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.schema import Schema
 from recordsmith.shards import IncompleteShardsWarning, resolve_files
@@ -77,6 +79,8 @@ def find_files(paths: PathLike | Sequence[PathLike]) -> SurveyedFiles:
     found = resolve_files(paths)
     if len(found) == 1 and os.path.isfile(os.path.join(found[0], MANIFEST_NAME)):
         return _files_of_manifest(os.path.join(found[0], MANIFEST_NAME))
+    if len(found) == 1 and os.path.isfile(os.path.join(found[0], DATASET_INFO_NAME)):
+        return _files_of_tfds(found[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IncompleteShardsWarning)
         layout = find_layout(paths)
@@ -93,6 +97,29 @@ def _files_of_manifest(path: str) -> SurveyedFiles:
         for split, files in splits.items()
         for file, shard in zip(files, manifest["splits"][split]["shards"], strict=True)
     }
+    return _existing(splits, schema, path, manifest, promises)
+
+
+def _files_of_tfds(folder: str) -> SurveyedFiles:
+    path = os.path.join(folder, DATASET_INFO_NAME)
+    schema, splits = read_tfds_folder(folder)
+    with open(path, encoding="utf-8") as file:
+        lengths = {split["name"]: split.get("shardLengths", []) for split in json.load(file).get("splits", [])}
+    promises = {
+        file: {"records": int(records)}
+        for split, files in splits.items()
+        for file, records in zip(files, lengths[split], strict=True)
+    }
+    return _existing(splits, schema, path, None, promises)
+
+
+def _existing(
+    splits: dict[str, tuple[str, ...]],
+    schema: Schema | None,
+    path: str,
+    manifest: dict[str, Any] | None,
+    promises: dict[str, dict[str, Any]],
+) -> SurveyedFiles:
     there = [(file, split) for split, files in splits.items() for file in files if os.path.isfile(file)]
     return SurveyedFiles(
         tuple(file for file, _ in there),

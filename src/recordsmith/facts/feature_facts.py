@@ -1,0 +1,129 @@
+"""What the core counted of each feature, as FeatureFacts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recordsmith.facts.dataset_facts import (
+    FeatureFacts,
+    FrequentValue,
+    Histogram,
+    ImageFacts,
+    LengthFacts,
+    NumberFacts,
+    StringFacts,
+)
+from recordsmith.facts.survey_places import FilePlaces, lengths_of
+
+__all__ = ["SHARES", "features_of"]
+
+SHARES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
+_MOST_LISTED = 20  # different values that are all told, however rare
+_FEW_EXTRA = 1.5  # a value stands out that occurs so much more often than the average one
+
+
+def features_of(counted: dict[str, Any], places: FilePlaces) -> tuple[FeatureFacts, ...]:
+    """Return the features of one split, or of all, in the order of their first appearance.
+
+    >>> features_of({"examples": 0, "features": []}, FilePlaces([]))
+    ()
+    """
+    return tuple(
+        _feature(feature, counted["examples"], places)
+        for feature in counted["features"]
+        if feature["records"] or feature["unset"]
+    )
+
+
+def _feature(counted: dict[str, Any], examples: int, places: FilePlaces) -> FeatureFacts:
+    kinds = counted["kinds"]
+    common = max(kinds, key=lambda kind: kinds[kind], default=None)
+    values = counted[common] if common is not None else None
+    in_steps = counted["in_steps"]
+    unset = counted["unset"]
+    return FeatureFacts(
+        name=counted["key"],
+        in_steps=in_steps,
+        records=counted["records"],
+        missing=examples - counted["records"] - (0 if in_steps else unset),
+        unset=unset,
+        empty=counted["empty"],
+        kinds=kinds,
+        kind_places={kind: places.all_of(found) for kind, found in counted["kind_places"].items()},
+        missing_places=places.all_of(counted["missing_places"]),
+        nan_places=places.all_of(counted["not_finite_places"]),
+        lengths=lengths_of(counted["lengths"]),
+        steps=lengths_of(counted["steps"]),
+        stored_bytes=counted["stored_bytes"],
+        distinct=round(values["distinct"]) if values else 0,
+        distinct_exact=values["exact"] if values else True,
+        distinct_error=values["distinct_error"] if values else 0.0,
+        frequent=_frequent(values) if values else (),
+        numbers=_numbers(values) if values and common != "bytes" else None,
+        strings=_strings(values) if values and common == "bytes" else None,
+        images=_images(values, places) if values and common == "bytes" else None,
+    )
+
+
+def _frequent(values: dict[str, Any]) -> tuple[FrequentValue, ...]:
+    """Return the commonest values, unless there are many and none of them stands out."""
+    found = values["frequent"]
+    if values["exact"] and found and values["distinct"] > _MOST_LISTED:
+        average = values["count"] / values["distinct"]
+        if found[0][1] < _FEW_EXTRA * average:
+            return ()
+    return tuple(FrequentValue(value, count) for value, count in found)
+
+
+def _numbers(values: dict[str, Any]) -> NumberFacts:
+    finite = values["finite"] > 0
+    return NumberFacts(
+        count=values["count"],
+        min=values["min"] if finite else None,
+        max=values["max"] if finite else None,
+        mean=values["mean"] if finite else None,
+        deviation=values["deviation"] if finite else None,
+        zeros=values["zeros"],
+        negatives=values["negatives"],
+        nan=values["nan"],
+        positive_infinity=values["positive_infinity"],
+        negative_infinity=values["negative_infinity"],
+        integral=values["integral"],
+        quantiles=dict(zip(SHARES, values["quantiles"], strict=True)) if finite else {},
+        quantiles_exact=values["quantiles_exact"],
+        rank_error=values["rank_error"],
+        histogram=Histogram(tuple(values["edges"]), tuple(values["counts"])) if finite else None,
+    )
+
+
+def _strings(values: dict[str, Any]) -> StringFacts | None:
+    if not values["count"]:
+        return None
+    lengths = values["lengths"]
+    return StringFacts(
+        count=values["count"],
+        bytes=lengths[2],
+        lengths=lengths_of(lengths) or LengthFacts(0, 0, 0.0),
+        empty=values["empty"],
+        ascii=values["ascii"],
+        utf8=values["utf8"],
+        leading_space=values["leading_space"],
+        trailing_space=values["trailing_space"],
+        control=values["control"],
+    )
+
+
+def _images(values: dict[str, Any], places: FilePlaces) -> ImageFacts | None:
+    images = values["images"]
+    if 2 * images["images"] <= values["count"]:
+        return None
+    return ImageFacts(
+        formats=images["formats"],
+        channels=images["channels"],
+        heights=lengths_of(images["heights"]),
+        widths=lengths_of(images["widths"]),
+        no_header=values["count"] - images["images"],
+        no_header_places=places.all_of(images["no_header_places"]),
+        suffix_differs=images["suffix_differs"],
+        suffix_places=places.all_of(images["suffix_places"]),
+    )

@@ -1,0 +1,171 @@
+"""The classes of records: how many of each, and how well they are spread over the file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith import _core
+from recordsmith.facts.dataset_facts import FeatureFacts, LabelFacts, Place
+from recordsmith.facts.survey_places import FilePlaces
+from recordsmith.schema import Label, Schema
+
+__all__ = ["BUFFERS", "labels_of", "shuffled_run", "spread_of"]
+
+BUFFERS = (1000, 10_000)
+"""The shuffle buffers whose effect is worked out."""
+
+_WINDOW = 256
+_SHUFFLE_KEY = 0
+_MOST_GUESSED = 1000  # classes of a feature that nobody declared to be a label
+
+
+def labels_of(
+    splits: dict[str, dict[str, Any]],
+    features: Sequence[FeatureFacts],
+    schema: Schema | None,
+    places: FilePlaces,
+) -> tuple[LabelFacts, ...]:
+    """Return the labels among the features: those that the schema declares, and those that look like one.
+
+    Args:
+        splits: what the core counted, by the split's name.
+        features: the features over all splits.
+        schema: the declared schema.
+        places: what names files.
+
+    >>> labels_of({}, (), None, FilePlaces([]))
+    ()
+    """
+    found = []
+    for feature in features:
+        declared = None if schema is None or feature.in_steps else schema.get(feature.name)
+        if not isinstance(declared, Label) and not _looks_like_label(feature):
+            continue
+        counted = {split: _counted(content, feature.name) for split, content in splits.items()}
+        whole = {split: label for split, label in counted.items() if label is not None}
+        if not whole or (not isinstance(declared, Label) and any(_given_up(splits, counted, feature.name))):
+            continue
+        found.append(_label(feature.name, declared if isinstance(declared, Label) else None, whole, places))
+    return tuple(found)
+
+
+def _looks_like_label(feature: FeatureFacts) -> bool:
+    """Whether values could be classes; that the name says so was found by the core, which counted them only then."""
+    if feature.in_steps or len(feature.kinds) != 1 or feature.kind == "float" or feature.lengths is None:
+        return False
+    single = feature.lengths.min == feature.lengths.max == 1
+    few = feature.distinct <= _MOST_GUESSED and (feature.distinct <= 20 or feature.distinct * 2 <= feature.records)
+    return single and few
+
+
+def _counted(content: dict[str, Any], name: str) -> dict[str, Any] | None:
+    for feature in content["features"]:
+        if feature["key"] == name and not feature["in_steps"]:
+            label: dict[str, Any] | None = feature["label"]
+            return label
+    return None
+
+
+def _given_up(splits: dict[str, dict[str, Any]], counted: dict[str, dict[str, Any] | None], name: str) -> list[bool]:
+    """Say for each split whether it has the feature, and yet no classes of it."""
+    return [
+        counted[split] is None and any(feature["key"] == name for feature in content["features"])
+        for split, content in splits.items()
+    ]
+
+
+def _label(name: str, declared: Label | None, counted: dict[str, dict[str, Any]], places: FilePlaces) -> LabelFacts:
+    names = declared.names if declared is not None else ()
+    counts: dict[str, dict[str, int]] = {}
+    longest: dict[str, int] = {}
+    expected: dict[str, float] = {}
+    batch: dict[str, float] = {}
+    buffer: dict[str, dict[int, float]] = {}
+    outside: list[Place] = []
+    for split, label in counted.items():
+        classes = [_class_name(value, names) for value in label["classes"]]
+        counts[split] = dict(zip(classes, label["counts"], strict=True))
+        longest[split] = label["longest_run"]
+        expected[split] = shuffled_run(label["counts"])
+        batch[split] = spread_of(label["sequence"])
+        buffer[split] = {size: spread_of(label["sequence"], buffer=size) for size in BUFFERS}
+        outside.extend(places.all_of(label["outside_places"]))
+    return LabelFacts(
+        feature=name,
+        declared=declared is not None,
+        names=names,
+        counts=counts,
+        outside=sum(label["outside"] for label in counted.values()),
+        outside_places=tuple(outside[:5]),
+        longest_run=longest,
+        expected_run=expected,
+        batch_spread=batch,
+        buffer_spread=buffer,
+    )
+
+
+def _class_name(value: int | bytes, names: Sequence[str]) -> str:
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace")
+    return names[value] if 0 <= value < len(names) else str(value)
+
+
+def shuffled_run(counts: Sequence[int]) -> float:
+    """Return about how long the longest run of equal classes is in a shuffled sequence.
+
+    Among n draws, the longest run of a class that makes up the share p is near the logarithm to the base 1/p of
+    n (1 - p), by Erdős and Rényi.
+
+    >>> round(shuffled_run([500, 500]))
+    9
+    >>> shuffled_run([7])
+    7.0
+    """
+    total = sum(counts)
+    if len(counts) < 2:
+        return float(total)
+    longest = 1.0
+    for count in counts:
+        share = count / total
+        longest = max(longest, math.log(max(1.0, total * (1 - share))) / -math.log(share))
+    return min(longest, float(max(counts)))
+
+
+def spread_of(sequence: npt.NDArray[np.uint16], *, buffer: int = 0) -> float:
+    """Say how well classes are spread: 1 as in a shuffled sequence, near 0 as in a sorted one.
+
+    That is the number of different classes in windows of consecutive records, beyond the first one, relative to what
+    drawing as many at random would give; with a buffer, behind a shuffle through it.
+
+    >>> mixed, sorted_ = np.tile(np.arange(10, dtype=np.uint16), 200), np.repeat(np.arange(10, dtype=np.uint16), 200)
+    >>> round(spread_of(mixed), 2), spread_of(sorted_) < 0.2
+    (1.0, True)
+    >>> 0.9 < spread_of(sorted_, buffer=10_000) < 1.1
+    True
+    """
+    records = len(sequence)
+    window = min(_WINDOW, max(2, records // 4))
+    if records < window:
+        return 1.0
+    expected = _different_in(np.bincount(sequence), window)
+    if expected - 1 < 1e-9:
+        return 1.0
+    found = _core.mean_classes(sequence, window, buffer, _SHUFFLE_KEY)
+    return max(0.0, (found - 1) / (expected - 1))
+
+
+def _different_in(counts: npt.NDArray[np.intp], window: int) -> float:
+    """How many different classes are expected among `window` records drawn without putting back."""
+    total = int(counts.sum())
+    drawn = math.lgamma(total - window + 1) - math.lgamma(total + 1)
+    different = 0.0
+    for count in counts[counts > 0].tolist():
+        others = total - count
+        absent = math.exp(math.lgamma(others + 1) - math.lgamma(others - window + 1) + drawn) if others >= window else 0
+        different += 1 - absent
+    return different

@@ -1,0 +1,305 @@
+"""Where records and the declared schema disagree.
+
+What the core counts on its way (kinds, numbers of values, sizes, labels outside their classes, absent features) needs
+no second look. Constraints do, but only of features whose facts do not already show that every value keeps to them:
+those are read again, alone.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from recordsmith import _core
+from recordsmith.errors import RecordsmithError, SchemaMismatchError
+from recordsmith.facts.dataset_facts import (
+    FeatureFacts,
+    LabelFacts,
+    LengthFacts,
+    Mismatch,
+    NumberFacts,
+    Place,
+    ShardFacts,
+)
+from recordsmith.facts.sound_records import sound_records
+from recordsmith.facts.survey_places import FilePlaces
+from recordsmith.schema import Feature, Image, Label, Schema, Sparse, Steps, Tensor
+from recordsmith.schema.native import compile_plan
+from recordsmith.schema.numeric import NumericFeature
+from recordsmith.schema.plan import PlanColumn
+from recordsmith.schema.strings import StringFeature
+
+__all__ = ["expectations_of", "mismatches_of"]
+
+_MOST_PLACES = 5
+_BATCH = 512
+_ANY = -1
+
+Expectation = tuple[str, bool, str, int, int, bool, int]
+"""As the core takes it: key, in steps, kind, count, bytes a value, whether it is a label, its number of classes."""
+
+
+def expectations_of(schema: Schema | None) -> list[Expectation]:
+    """Return what the core has to hold records against.
+
+    >>> expectations_of(Schema({"label": Label(["cat", "dog"])}))
+    [('label', False, 'int64', 1, -1, True, 2)]
+    """
+    return [] if schema is None else [_expectation(feature, column) for _, feature, column in _columns(schema)]
+
+
+def _expectation(feature: Feature, column: PlanColumn) -> Expectation:
+    count = _ANY if column.count is None else column.count
+    row_bytes = _ANY if column.row_bytes is None else column.row_bytes
+    is_label = isinstance(feature, Label)
+    classes = feature.size if isinstance(feature, Label) else _ANY
+    return column.key, column.steps, column.kind, count, row_bytes, is_label, classes
+
+
+def _columns(schema: Schema) -> Iterator[tuple[str, Feature, PlanColumn]]:
+    for name, feature in schema.items():
+        for column in feature.plan(name):
+            yield name, feature, column
+
+
+def mismatches_of(
+    schema: Schema,
+    counted: dict[str, Any],
+    features: Sequence[FeatureFacts],
+    labels: Sequence[LabelFacts],
+    shards: Sequence[ShardFacts],
+) -> tuple[Mismatch, ...]:
+    """Return the disagreements, in the order of the schema, and then of features that it does not know.
+
+    Args:
+        schema: what records should hold.
+        counted: what the core counted over all splits.
+        features: the same, as facts.
+        labels: the labels.
+        shards: the files.
+
+    >>> schema = Schema({"label": Label(["cat", "dog"])})
+    >>> [found.kind for found in mismatches_of(schema, {"examples": 3, "features": []}, (), (), ())]
+    ['missing']
+    """
+    if not counted["examples"]:
+        return ()
+    found: list[Mismatch] = []
+    by_key = {(feature.name, feature.in_steps): feature for feature in features}
+    raw = {(feature["key"], feature["in_steps"]): feature for feature in counted["features"]}
+    places = FilePlaces([shard.path for shard in shards])
+    declared = {(column.key, column.steps) for _, _, column in _columns(schema)}
+    unexpected = [feature for key, feature in by_key.items() if key not in declared]
+    for name, feature, column in _columns(schema):
+        facts = by_key.get((column.key, column.steps))
+        found += _presence(name, feature, column, facts, counted["examples"], shards, unexpected)
+        if facts is None:
+            continue
+        found += _kinds(name, feature, column, facts)
+        found += _shape(name, feature, column, facts, raw[column.key, column.steps], places)
+    for label in labels:
+        if label.declared and label.outside:
+            found.append(_outside(label, schema[label.feature]))
+    absent = [name for name, _, column in _columns(schema) if (column.key, column.steps) not in by_key]
+    for facts in unexpected:
+        nearest = _nearest(facts.name, absent or list(schema))
+        places_seen = next(iter(facts.kind_places.values()), ())
+        found.append(
+            Mismatch("unexpected", facts.name, facts.records, places_seen, _kinds_in_words(facts), "", nearest)
+        )
+    found += _broken_constraints(schema, by_key, shards)
+    return tuple(found)
+
+
+def _presence(
+    name: str,
+    feature: Feature,
+    column: PlanColumn,
+    facts: FeatureFacts | None,
+    examples: int,
+    shards: Sequence[ShardFacts],
+    unexpected: Sequence[FeatureFacts],
+) -> Iterator[Mismatch]:
+    lacking = examples if facts is None else facts.missing + (0 if column.steps else facts.unset)
+    if column.presence == "required":
+        if lacking:
+            first = tuple(Place(shard.path, 0) for shard in shards if shard.records)[:_MOST_PLACES]
+            places = first if facts is None else facts.missing_places
+            others = [other.name for other in unexpected] if facts is None else []
+            yield Mismatch("missing", name, lacking, places, "", repr(feature), _nearest(column.key, others))
+    elif lacking == examples:
+        yield Mismatch("default-always", name, examples, (), "no record has it", repr(feature))
+    elif not lacking and column.presence == "default":
+        yield Mismatch("default-never", name, examples, (), "every record has it", repr(feature))
+
+
+def _kinds(name: str, feature: Feature, column: PlanColumn, facts: FeatureFacts) -> Iterator[Mismatch]:
+    others = {kind: count for kind, count in facts.kinds.items() if kind != column.kind}
+    if others:
+        places = tuple(place for kind in others for place in facts.kind_places.get(kind, ()))[:_MOST_PLACES]
+        found = " and ".join(f"{kind} lists" for kind in others)
+        yield Mismatch("dtype", name, sum(others.values()), places, found, f"{column.kind} lists: {feature!r}")
+
+
+def _shape(
+    name: str, feature: Feature, column: PlanColumn, facts: FeatureFacts, raw: dict[str, Any], places: FilePlaces
+) -> Iterator[Mismatch]:
+    if not raw["wrong_shape"]:
+        return
+    expected = f"{column.count} values" if column.row_bytes is None else f"{column.row_bytes} bytes"
+    strings = facts.strings.lengths if facts.strings is not None else None
+    sizes = facts.lengths if column.row_bytes is None or strings is None else strings
+    found = _range_in_words(sizes, "values" if column.row_bytes is None else "bytes")
+    seen = places.all_of(raw["wrong_shape_places"])
+    yield Mismatch("shape", name, raw["wrong_shape"], seen, found, f"{expected}: {feature!r}")
+
+
+def _outside(label: LabelFacts, feature: Feature) -> Mismatch:
+    values = ", ".join(dict.fromkeys(place.detail for place in label.outside_places))
+    return Mismatch(
+        "label",
+        label.feature,
+        label.outside,
+        label.outside_places,
+        f"the numbers {values}",
+        f"0 to {len(label.names) - 1}: {feature!r}",
+    )
+
+
+def _kinds_in_words(facts: FeatureFacts) -> str:
+    return " and ".join(f"{kind} lists" for kind in facts.kinds) or "no values"
+
+
+def _range_in_words(lengths: LengthFacts | None, unit: str) -> str:
+    if lengths is None:
+        return ""
+    return f"{lengths.min} {unit}" if lengths.fixed else f"{lengths.min} to {lengths.max} {unit}"
+
+
+def _nearest(name: str, others: Iterable[str]) -> str | None:
+    """Return the name that is probably meant, if one is near."""
+    folded = {other.casefold(): other for other in others}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    return folded[near[0]] if near else None
+
+
+# --- constraints ---
+
+
+@dataclass(slots=True)
+class _Broken:
+    """One constraint of one feature."""
+
+    kind: str
+    expected: str
+    count: int = 0
+    places: list[Place] = field(default_factory=list)
+    found: str = ""
+
+    def add(self, path: str, record: int, found: str) -> None:
+        self.count += 1
+        self.found = self.found or found
+        if len(self.places) < _MOST_PLACES:
+            self.places.append(Place(path, record, None, found))
+
+
+def _broken_constraints(
+    schema: Schema, by_key: dict[tuple[str, bool], FeatureFacts], shards: Sequence[ShardFacts]
+) -> Iterator[Mismatch]:
+    broken: dict[tuple[str, str], _Broken] = {}
+    for name, feature in schema.items():
+        parts = [by_key.get((column.key, column.steps)) for column in feature.plan(name)]
+        facts = [part for part in parts if part is not None]
+        shape_is_open = any(_may_not_fit(feature, part) for part in facts)
+        if not shape_is_open and not any(_may_break(feature, part) for part in facts):
+            continue
+        alone = schema.select([name])
+        for shard in shards:
+            for batch in _batches(shard.path):
+                _check(alone, name, shard.path, batch, broken, shape_is_open=shape_is_open)
+    for (name, _), one in broken.items():
+        yield Mismatch(one.kind, name, one.count, tuple(one.places), one.found, one.expected)
+
+
+def _may_break(feature: Feature, facts: FeatureFacts) -> bool:
+    """Whether a feature has constraints that the facts do not already show to be kept."""
+    if isinstance(feature, Steps):
+        inner = feature.feature
+        if isinstance(inner, Label):
+            return facts.numbers is not None and _outside_bounds(facts.numbers, 0, inner.size - 1)
+        return _may_break(inner, facts)
+    if isinstance(feature, Image):
+        return not _images_agree(feature, facts)
+    if isinstance(feature, NumericFeature):
+        bounds = feature.bounds
+        if not feature.constrained:
+            return False
+        if bounds.one_of is not None or facts.numbers is None or (isinstance(feature, Tensor) and feature.lengths.any):
+            return True
+        return _outside_bounds(facts.numbers, bounds.low, bounds.high)
+    if isinstance(feature, StringFeature):
+        return feature.constrained
+    return isinstance(feature, Sparse)
+
+
+def _may_not_fit(feature: Feature, facts: FeatureFacts) -> bool:
+    """Whether the number of values alone does not tell that every record has the declared shape."""
+    if not isinstance(feature, Tensor) or None not in feature.shape:
+        return False
+    if feature.shape.count(None) > 1:
+        return True
+    unit = math.prod(size for size in feature.shape if size is not None)
+    return facts.lengths is not None and unit > 1 and not (facts.lengths.fixed and facts.lengths.min % unit == 0)
+
+
+def _images_agree(feature: Image, facts: FeatureFacts) -> bool:
+    images = facts.images
+    if images is None or images.no_header or images.heights is None or images.widths is None:
+        return facts.strings is None
+    sizes = ((feature.height, images.heights), (feature.width, images.widths))
+    right_size = all(size is None or found.min == found.max == size for size, found in sizes)
+    return right_size and (feature.encoding is None or set(images.formats) == {feature.encoding})
+
+
+def _outside_bounds(numbers: NumberFacts, low: float | None, high: float | None) -> bool:
+    if numbers.nan or numbers.positive_infinity or numbers.negative_infinity:
+        return True
+    below = low is not None and numbers.min is not None and numbers.min < low
+    return below or (high is not None and numbers.max is not None and numbers.max > high)
+
+
+def _batches(path: str) -> Iterator[list[tuple[int, bytes]]]:
+    """Give the sound records of a file with their numbers, some at a time."""
+    records = ((number, payload) for _, number, payload in sound_records(path))
+    while batch := list(islice(records, _BATCH)):
+        yield batch
+
+
+def _check(
+    alone: Schema,
+    name: str,
+    path: str,
+    records: list[tuple[int, bytes]],
+    broken: dict[tuple[str, str], _Broken],
+    *,
+    shape_is_open: bool,
+) -> None:
+    """Decode one feature of some records, and note those that break a constraint."""
+    try:
+        columns = alone.assemble(_core.decode_payloads(compile_plan(alone), [payload for _, payload in records]))
+    except RecordsmithError as error:
+        if len(records) > 1:
+            for record in records:
+                _check(alone, name, path, [record], broken, shape_is_open=shape_is_open)
+        elif shape_is_open and isinstance(error, SchemaMismatchError) and error.found is not None:
+            one = broken.setdefault((name, "shape"), _Broken("shape", str(error.expected)))
+            one.add(path, records[0][0], str(error.found))
+        return  # anything else is told as a wrong kind, count or presence
+    for violation in alone[name].violations(columns[name]):
+        key = name, violation.constraint
+        one = broken.setdefault(key, _Broken("constraint", f"{violation.constraint}: {violation.expected}"))
+        one.add(path, records[violation.row][0], violation.found)

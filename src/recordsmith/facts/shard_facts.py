@@ -1,0 +1,123 @@
+"""One file each: what the core counted, what is damaged, and what a manifest and an index say of it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from typing import Any
+
+from recordsmith.core_failures import exception_for
+from recordsmith.errors import NotTFRecordError, RecordsmithError
+from recordsmith.facts.dataset_facts import Damage, ShardFacts
+from recordsmith.file_signatures import describe_content
+from recordsmith.index import cache_paths, cached_index
+
+__all__ = ["digest_of", "shard_of"]
+
+_KINDS = {
+    "corrupt_length": "length-crc",
+    "too_large": "length-crc",
+    "corrupt_data": "data-crc",
+    "truncated": "truncated",
+    "compression": "compression",
+    "system": "unreadable",
+}
+_HEADER_BYTES = 12
+
+
+def shard_of(
+    path: str, split: str | None, counted: dict[str, Any], *, promised: dict[str, Any] | None, sha256: str | None
+) -> ShardFacts:
+    """Return the facts of one file.
+
+    Args:
+        path: the file.
+        split: the split that it belongs to.
+        counted: what the core found in it.
+        promised: what a manifest says of it.
+        sha256: its digest, if it was asked for.
+
+    >>> nothing = dict(compression="none", records=0, payload_bytes=0, sizes=None, payloads={}, damages=[],
+    ...                damage_count=0, complete=True)
+    >>> shard_of("a.tfrecord", None, nothing, promised=None, sha256=None).records
+    0
+    """
+    sizes = counted["sizes"]
+    whole = counted["records"] > 0
+    return ShardFacts(
+        path=path,
+        split=split,
+        bytes=_size(path),
+        compression=None if counted["compression"] == "none" else counted["compression"],
+        records=counted["records"],
+        payload_bytes=counted["payload_bytes"],
+        min_record=sizes[0] if sizes else None,
+        max_record=sizes[1] if sizes else None,
+        payloads=counted["payloads"],
+        damages=tuple(_damage(path, damage, has_records=whole) for damage in counted["damages"]),
+        damage_count=counted["damage_count"],
+        stale_index=_has_stale_index(path, counted),
+        promised=promised,
+        sha256=sha256,
+    )
+
+
+def digest_of(path: str) -> str | None:
+    """Return the SHA-256 of a file, or None if it cannot be read, which the survey tells otherwise.
+
+    >>> digest_of("no such file") is None
+    True
+    """
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+    return None
+
+
+def _size(path: str) -> int:
+    with contextlib.suppress(OSError):
+        return os.path.getsize(path)
+    return 0
+
+
+def _damage(path: str, damage: dict[str, Any], *, has_records: bool) -> Damage:
+    code, offset, found = damage["code"], damage["offset"], damage["found"]
+    kind = _KINDS.get(code, "unreadable")
+    looks_like = None
+    # A wrong header at the very start may also be damage: then records follow.
+    shown_offset = None if code == "corrupt_length" and offset == 0 and has_records else offset
+    error = exception_for(
+        code, path, shown_offset, damage["record"], "", found, damage["expected"], damage["detail"], [],
+        damage["system_error"],
+    )  # fmt: skip
+    if isinstance(error, NotTFRecordError):
+        kind = "not-a-tfrecord"
+        looks_like = describe_content(path).looks_like
+    elif kind == "truncated" and int(found) < _HEADER_BYTES and int(damage["expected"]) == _HEADER_BYTES:
+        kind = "stray-tail" if has_records else "not-a-tfrecord"
+        looks_like = None if has_records else describe_content(path).looks_like
+    known = error if isinstance(error, RecordsmithError) else None
+    return Damage(
+        kind=kind,
+        path=path,
+        offset=offset,
+        record=damage["record"],
+        bytes=damage["bytes"],
+        message=str(error) if known is None else known.problem,
+        found=None if known is None or known.found is None else str(known.found),
+        expected=None if known is None or known.expected is None else str(known.expected),
+        looks_like=looks_like,
+    )
+
+
+def _has_stale_index(path: str, counted: dict[str, Any]) -> bool:
+    """Whether an index lies in the cache that does not fit the file, by its own account or by the number of records."""
+    if not any(os.path.isfile(place) for place in cache_paths(path)):
+        return False
+    with contextlib.suppress(OSError):
+        cached = cached_index(path)
+        if cached is None:
+            return True
+        sound = counted["complete"] and not counted["damage_count"]
+        return sound and cached[0].records != counted["records"]
+    return False

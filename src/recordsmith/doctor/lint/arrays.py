@@ -130,13 +130,13 @@ def _result_dtype(value: Operation, depth: int) -> str | None:
         return None
     found = [dtype_of(one, depth - 1) for one in value.operands]
     numbers = [one.value if isinstance(one, Literal) else None for one in value.operands]
+    if "float64" in found:
+        return "float64"
     known = next((one for one in found if one is not None), None)
-    if known is None or all(one is None for one in found):
+    if known is None:
         return None
     if None in found and not any(isinstance(one, int | float) for one in numbers):
         return None
-    if "float64" in found:
-        return "float64"
     if known.startswith("float"):
         return known if found[0] in (None, known) and found[1] in (None, known) else None
     if value.operator == "/" or any(isinstance(one, float) for one in numbers):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from recordsmith.doctor.lint.loops import pipelines_in
 from recordsmith.doctor.lint.machine import Machine
 from recordsmith.doctor.lint.pipelines import Pipeline, Source
-from recordsmith.doctor.lint.values import Call, Element, Group, Literal, Many, Table, Unknown, Value
+from recordsmith.doctor.lint.values import Call, Element, Group, Literal, Many, Object, Table, Unknown, Value
 
 __all__ = ["dataset_source", "split_of_tfds"]
 
@@ -19,6 +21,7 @@ _PLAIN = {
     "tensorflow.data.Dataset.load": ("saved", ""),
     "tensorflow.data.experimental.load": ("saved", ""),
     "tensorflow.data.Dataset.random": ("generator", ""),
+    "recordsmith.open": ("recordsmith", "row"),
 }
 _DIRECTORIES = {
     "keras.utils.image_dataset_from_directory": True,
@@ -35,31 +38,28 @@ _TABLES = {
 
 def dataset_source(machine: Machine, call: Call) -> Value | None:
     """Return the dataset that a call makes; None if it makes none."""
-    name = call.name
-    if name in _PLAIN:
-        kind, element_kind = _PLAIN[name]
-        return _note(machine, Pipeline(Source(kind, call), Element(element_kind, of=call), node=call.node))
-    if name in ("tensorflow.data.Dataset.from_tensor_slices", "tensorflow.data.Dataset.from_tensors"):
-        kind = "slices" if name.endswith("slices") else "tensors"
-        element = _slices_of(call.argument(0, "tensors"))
-        return _note(machine, Pipeline(Source(kind, call), element, node=call.node))
-    if name == "tensorflow.data.Dataset.list_files":
-        shuffles = _flag(call.argument(1, "shuffle"), default=True)
-        return _note(machine, Pipeline(Source("files", call, shuffles=shuffles), Element("path"), node=call.node))
-    if name == "tensorflow.data.Dataset.zip":
-        return _zipped(machine, call)
-    if name in ("tensorflow.data.Dataset.sample_from_datasets", "tensorflow.data.Dataset.choose_from_datasets"):
-        return _mixed(machine, call)
-    if name in _DIRECTORIES:
-        return _directory(machine, call)
-    if name in _TABLES:
-        shuffles = _flag(call.argument(None, "shuffle"), default=True)
-        return _note(machine, Pipeline(Source("csv", call, shuffles=shuffles, batches=True), Element(batched=True)))
-    if name in ("tensorflow_datasets.load", ".as_dataset"):
-        return _tfds(machine, call)
-    if name in ("recordsmith.open", "recordsmith.loader.open_dataset"):
-        return _note(machine, Pipeline(Source("recordsmith", call), Element("row"), node=call.node))
-    return None
+    make = _MAKERS.get(call.name)
+    return None if make is None else make(machine, call)
+
+
+def _plain(machine: Machine, call: Call) -> Value:
+    kind, element_kind = _PLAIN[call.name]
+    return _note(machine, Pipeline(Source(kind, call), Element(element_kind, of=call), node=call.node))
+
+
+def _tensors(machine: Machine, call: Call) -> Value:
+    kind = "slices" if call.name.endswith("slices") else "tensors"
+    return _note(machine, Pipeline(Source(kind, call), _slices_of(call.argument(0, "tensors")), node=call.node))
+
+
+def _files(machine: Machine, call: Call) -> Value:
+    shuffles = _flag(call.argument(1, "shuffle"), default=True)
+    return _note(machine, Pipeline(Source("files", call, shuffles=shuffles), Element("path"), node=call.node))
+
+
+def _table(machine: Machine, call: Call) -> Value:
+    shuffles = _flag(call.argument(None, "shuffle"), default=True)
+    return _note(machine, Pipeline(Source("csv", call, shuffles=shuffles, batches=True), Element(batched=True)))
 
 
 def split_of_tfds(machine: Machine, call: Call, split: object) -> Value:
@@ -149,6 +149,23 @@ def _directory(machine: Machine, call: Call) -> Value:
     return one()
 
 
+def _torch(machine: Machine, call: Call) -> Value:
+    """A DataLoader: in the order of its dataset, unless it is told otherwise; others than map-style are left alone."""
+    dataset = call.argument(0, "dataset")
+    of = tuple(pipelines_in(dataset))
+    for pipeline in of:
+        pipeline.extended = True
+    shuffles = _flag(call.argument(2, "shuffle"), default=False)
+    drawn = any(_given(call.argument(None, name)) for name in ("sampler", "batch_sampler", "worker_init_fn"))
+    map_style = isinstance(dataset, Object) and "__getitem__" in dataset.klass.members
+    map_style |= isinstance(dataset, Call) and dataset.name.startswith(
+        ("torch.utils.data.Tensor", "torchvision.datasets.")
+    )
+    if not shuffles and (drawn or not map_style):
+        shuffles = None
+    return _note(machine, Pipeline(Source("torch", call, of, shuffles=shuffles, batches=True), node=call.node))
+
+
 def _tfds(machine: Machine, call: Call) -> Value:
     split = call.argument(1 if call.name == "tensorflow_datasets.load" else 0, "split")
     loaded: Value
@@ -165,3 +182,20 @@ def _tfds(machine: Machine, call: Call) -> Value:
     if isinstance(with_info, Literal) and with_info.value:
         return Group((loaded, Unknown()), node=call.node)
     return loaded if with_info is None or isinstance(with_info, Literal) else Unknown(node=call.node)
+
+
+_MAKERS: dict[str, Callable[[Machine, Call], Value]] = {
+    **dict.fromkeys(_PLAIN, _plain),
+    **dict.fromkeys(_DIRECTORIES, _directory),
+    **dict.fromkeys(_TABLES, _table),
+    "tensorflow.data.Dataset.from_tensor_slices": _tensors,
+    "tensorflow.data.Dataset.from_tensors": _tensors,
+    "tensorflow.data.Dataset.list_files": _files,
+    "tensorflow.data.Dataset.zip": _zipped,
+    "tensorflow.data.Dataset.sample_from_datasets": _mixed,
+    "tensorflow.data.Dataset.choose_from_datasets": _mixed,
+    "tensorflow_datasets.load": _tfds,
+    ".as_dataset": _tfds,
+    "torch.utils.data.DataLoader": _torch,
+    "torch.utils.data.dataloader.DataLoader": _torch,
+}

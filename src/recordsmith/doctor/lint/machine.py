@@ -13,7 +13,7 @@ from recordsmith.doctor.lint.values import Call, Function, Klass, Unknown, Value
 
 __all__ = ["Arguments", "Machine"]
 
-_MOST_STEPS = 150_000  # expressions that are looked at; a program that needs more is left where it is
+_MOST_STEPS = 60_000  # expressions that are looked at; a program that needs more is left where it is
 
 
 @dataclass(slots=True)

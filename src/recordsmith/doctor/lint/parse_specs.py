@@ -142,8 +142,10 @@ def _key(table: ast.expr | None, name: str) -> ast.expr | None:
     return next((key for key in table.keys if isinstance(key, ast.Constant) and key.value == name), None)
 
 
-def parsed_feature_of(value: Value | None) -> ParsedFeature | None:
+def parsed_feature_of(value: Value | None, *, of_batches: bool = False) -> ParsedFeature | None:
     """Return the feature that a value is, as it came out of the parser; None if it is none or was changed since.
+
+    With `of_batches` also one of a whole batch of records.
 
     >>> parsed_feature_of(Literal(1)) is None
     True
@@ -151,7 +153,8 @@ def parsed_feature_of(value: Value | None) -> ParsedFeature | None:
     if isinstance(value, Choice) or not isinstance(value, Item) or not isinstance(value.index, Literal):
         return None
     base = value.base
-    if not isinstance(base, Call) or base.name != "tensorflow.io.parse_single_example":
+    parsers = {"tensorflow.io.parse_single_example"} | ({"tensorflow.io.parse_example"} if of_batches else set())
+    if not isinstance(base, Call) or base.name not in parsers:
         return None
     for spec in parse_specs([base]):
         return spec.features.get(value.index.value)

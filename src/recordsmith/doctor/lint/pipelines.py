@@ -19,7 +19,7 @@ class Source:
 
     Attributes:
         kind: "tfrecord", "slices", "tensors", "lines", "fixed", "files" (list_files), "generator", "range", "zip",
-            "mixed" (sample or choose from datasets), "tfds", "directory" (of Keras), "csv", "recordsmith", or
+            "mixed" (sample or choose from datasets), "tfds", "directory" (of Keras), "csv", "recordsmith", "torch", or
             "unknown" where only the methods that are called on it say that it is a dataset.
         call: the call that made it.
         of: the pipelines that it was made of.
@@ -115,8 +115,8 @@ class Pipeline(Value):
 
     @property
     def library(self) -> str:
-        """'recordsmith' or 'tensorflow'."""
-        return "recordsmith" if self.source.kind == "recordsmith" else "tensorflow"
+        """'recordsmith', 'torch' or 'tensorflow'."""
+        return self.source.kind if self.source.kind in ("recordsmith", "torch") else "tensorflow"
 
     def before(self, stage: Stage) -> Pipeline | None:
         """Return the pipeline that a stage was added to."""

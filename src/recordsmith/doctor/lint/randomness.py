@@ -23,7 +23,7 @@ _SHUFFLERS = re.compile(
     r"|tensorflow\.random\.experimental\.\w*shuffle\w*|random\.Random\.\w+)"
 )
 _SHUFFLING_METHODS = {".shuffle", ".permutation", ".permuted", ".sample", ".choice", ".split", ".next"}
-_IN_ORDER = {"tfrecord", "lines", "fixed", "slices", "recordsmith"}
+_IN_ORDER = {"tfrecord", "lines", "fixed", "slices", "recordsmith"}  # and torch, where it says so
 
 
 def is_random_call(call: Call) -> bool:
@@ -62,6 +62,8 @@ def shuffles_by_itself(pipeline: Pipeline) -> bool | None:
     source = pipeline.source
     if source.shuffles:
         return True
+    if source.kind == "torch" and not source.of:
+        return source.shuffles
     if source.of:
         parts = [is_shuffled(one) for one in source.of]
         return True if True in parts else None if None in parts else False

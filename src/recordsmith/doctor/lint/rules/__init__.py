@@ -12,6 +12,7 @@ from recordsmith.doctor.lint.rules.pairs import PAIR_RULES
 from recordsmith.doctor.lint.rules.pictures import PICTURE_RULES
 from recordsmith.doctor.lint.rules.raw_bytes import RAW_BYTES_RULES
 from recordsmith.doctor.lint.rules.speed import SPEED_RULES
+from recordsmith.doctor.lint.rules.targets import TARGET_RULES
 from recordsmith.doctor.lint.rules.vectorisers import VECTORISER_RULES
 from recordsmith.findings import RuleSet
 
@@ -29,5 +30,6 @@ RULES: RuleSet[Program] = RuleSet(
         *PICTURE_RULES,
         *FEATURE_RULES,
         *COMPRESSION_RULES,
+        *TARGET_RULES,
     ]
 )

@@ -65,7 +65,7 @@ def _of_examples(examples: list[WrittenExample], known_by: str) -> Storage | Non
     if not examples or not all(one.complete for one in examples):
         return None
     features: dict[str, Existing] = {}
-    for name in {name for one in examples for name in one.features}:
+    for name in sorted({name for one in examples for name in one.features}):
         found = [one.features[name] for one in examples if name in one.features]
         kinds = {one.kind for one in found}
         sizes = {
@@ -87,9 +87,19 @@ def _missing(program: Program) -> Iterator[tuple[ParseSpec, ParsedFeature, Stora
         for name, feature in spec.features.items():
             if name not in storage.features:
                 free = [other for other in storage.features if other not in spec.features]
-                near = difflib.get_close_matches(name, free, n=1, cutoff=0.6)
-                near = near or [one for one in free if one.casefold() == name.casefold()]
-                yield spec, feature, storage, near[0] if near else None
+                yield spec, feature, storage, _nearest(name, free)
+
+
+def _nearest(name: str, existing: list[str]) -> str | None:
+    """The name that is probably meant. Of names with folders, as "image/width", the folder alone makes no likeness."""
+    folder, slash, last = name.rpartition("/")
+    beside = {one[len(folder + slash) :]: one for one in existing if one.startswith(folder + slash)}
+    for candidates, wanted in ((beside, last), ({one.rpartition("/")[2]: one for one in existing}, last)):
+        by_fold = {one.casefold(): whole for one, whole in candidates.items()}
+        near = difflib.get_close_matches(wanted.casefold(), by_fold, n=1, cutoff=0.7)
+        if near:
+            return by_fold[near[0]]
+    return None
 
 
 def _renamed(program: Program, feature: ParsedFeature, near: str | None) -> list[Edit] | None:

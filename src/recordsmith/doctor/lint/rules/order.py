@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.arrays import shape_of
@@ -131,12 +132,19 @@ def never_shuffled(program: Program) -> Iterator[Finding]:
         batch = next((stage for stage in pipeline.stages if stage.is_batch), None)
         yield program.finding(
             never_shuffled,
-            batch.expression if batch is not None else node,
+            batch.expression if batch is not None else _origin(pipeline) or node,
             f"{program.name_of(pipeline)} is used for training, and nothing shuffles it: every epoch shows the "
             "examples in the same order, that of the data.",
             corrected=_with_shuffle(program, batch) if batch is not None else None,
+            advice="Give `shuffle=True` to the DataLoader." if pipeline.library == "torch" else "",
         )
     yield from _repeated_unshuffled(program)
+
+
+def _origin(pipeline: Pipeline) -> ast.AST | None:
+    """Where a PyTorch loader is made: there it can be told to shuffle."""
+    call = pipeline.source.call
+    return call.node if call is not None and pipeline.library == "torch" else None
 
 
 def _repeated_unshuffled(program: Program) -> Iterator[Finding]:

@@ -13,9 +13,8 @@ from recordsmith.findings import Finding, Severity, rule
 
 __all__ = ["PAIR_RULES"]
 
-_LABEL = re.compile(
-    r"(^|[_/\W])(y|ys|gt)($|[_\W\d])|label|target|mask|annot|truth|class|caption|answer|segment|categor", re.IGNORECASE
-)
+_LABEL = re.compile(r"label|target|mask|annot|truth|class|caption|answer|segment|categor|^y$|^ys$", re.IGNORECASE)
+_SHORT_LABEL = re.compile(r"^(y|ys|gt)_|_(y|ys|gt)$", re.IGNORECASE)
 
 
 @rule("P013", "shuffled-apart", Severity.ERROR)
@@ -129,7 +128,9 @@ def _is_pairing(program: Program, pipeline: Pipeline, call: Call) -> bool:
         return False  # two datasets of pairs, as for mixing examples
     words: list[str] = []
     for one in pipeline.source.of:
-        words += one.names
+        words += one.all_names
+        if any(_SHORT_LABEL.search(name) for name in one.all_names):
+            return True
         words += [
             str(value.value) for value in walk(one) if isinstance(value, Literal) and isinstance(value.value, str)
         ]

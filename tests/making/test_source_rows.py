@@ -123,3 +123,19 @@ def test_no_rows_need_a_schema():
     with pytest.raises(rs.RecordsmithError, match="no rows"):
         rs.sources.rows([]).schema()
     assert stored_rows(rs.sources.rows([], schema=SCHEMA)).rows == []
+
+
+def test_a_mapping_that_is_a_feature_stays_whole(tmp_path):
+    blob = rs.Packed({"pixels": ("uint8", (2, 2)), "label": ("int64", ())})
+    schema = rs.Schema({"blob": blob, "words": rs.Sparse("float32", size=9), "box/x": rs.Scalar("int64")})
+    rows = [
+        {"blob": {"pixels": np.full((2, 2), n, np.uint8), "label": n}, "words": {n: 1.0}, "box": {"x": n}}
+        for n in range(5)
+    ]
+    rs.make(rows, tmp_path / "made", schema=schema, shuffle=False)
+    rs.make(rs.sources.tfrecords(tmp_path / "made"), tmp_path / "again", shuffle=False)
+    for folder in ("made", "again"):
+        (batch,) = rs.open(tmp_path / folder).batch(5)
+        assert batch["blob"]["label"].tolist() == [0, 1, 2, 3, 4]
+        assert batch["words"].dense().argmax(axis=1).tolist() == [0, 1, 2, 3, 4]
+        assert batch["box/x"].tolist() == [0, 1, 2, 3, 4]

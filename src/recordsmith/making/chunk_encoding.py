@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
-from recordsmith.columns import ByteColumn
+from recordsmith.columns import ByteColumn, PackedColumn
 from recordsmith.errors import EncodeError, RecordsmithError, did_you_mean, list_names
 from recordsmith.making.label_translation import Translations, translated
 from recordsmith.making.source import Chunk, Loaded, Reject
@@ -350,7 +350,11 @@ class _Rows:
 
     def _loaded_row(self, number: int) -> dict[str, Any]:
         if self._understood is None:
-            self._understood = {name: understand_column(column) for name, column in self.columns.items()}
+            # A packed column is a sequence of rows and a mapping of columns: it is taken for the former here.
+            self._understood = {
+                name: understand_column(list(column) if isinstance(column, PackedColumn) else column)
+                for name, column in self.columns.items()
+            }
         return {
             name: None if present is not None and not present[number] else given[number]
             for name, (given, present) in self._understood.items()

@@ -45,7 +45,7 @@ from recordsmith.making.source import Source
 from recordsmith.making.splitting import NO_SPLIT, assign_splits
 from recordsmith.making.staging import Staging, differences
 from recordsmith.parallel import in_order, thread_pool
-from recordsmith.schema import Label, Schema
+from recordsmith.schema import Label, Packed, Schema, Sparse
 
 __all__ = ["make"]
 
@@ -147,7 +147,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         with Staging.taken_up(out) as staging:
             if finish_publishing(staging, out):
                 return MadeDataset.of_folder(out)
-    given = _as_source(source)
+    given = _as_source(source, schema)
     maker = _Maker(given, out, schema, options, on_progress)
     return maker.run(overwrite=overwrite, resume=resume)
 
@@ -519,7 +519,7 @@ def _add_hint(error: OSError, out: str) -> None:
         error.add_note("Make room, and go on with resume=True (--resume): what is finished was kept.")
 
 
-def _as_source(source: Any) -> Source:
+def _as_source(source: Any, schema: Schema | None) -> Source:
     if isinstance(source, Source):
         return source
     from recordsmith.making import sources
@@ -530,7 +530,8 @@ def _as_source(source: Any) -> Source:
     if isinstance(source, Mapping):
         return sources.arrays(source)
     if isinstance(source, Iterable) or callable(source):
-        return sources.rows(source)
+        declared = {name: feature for name, feature in (schema or {}).items() if isinstance(feature, (Packed, Sparse))}
+        return sources.rows(source, declared=declared)
     raise RecordsmithError(
         "A dataset cannot be made from this.",
         found=type(source).__name__,

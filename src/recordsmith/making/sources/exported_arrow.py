@@ -75,7 +75,8 @@ def restored_columns(schema: Schema, table: Any) -> dict[str, Any]:
         if isinstance(feature, Label) and arrow.types.is_dictionary(array.type):
             restored[name] = _numbered(feature, array, arrow)
         elif _is_complex(feature):
-            restored[name] = [restored_value(feature, value) for value in array.to_pylist()]
+            shapes = table[f"{name}/shape"].to_pylist() if f"{name}/shape" in table.column_names else None
+            restored[name] = _complex(feature, array.to_pylist(), shapes if _has_shape(feature) else None)
         elif isinstance(feature, Sparse):
             restored[name] = _sparse(feature, array)
         elif isinstance(feature, Packed):
@@ -166,6 +167,16 @@ def _numbered(feature: Label, array: Any, arrow: Any) -> Any:
     if any(name not in known for name in names):
         return array.dictionary_decode()  # the schema says which is none of its own
     return arrow.array([known[name] for name in names], arrow.int64()).take(array.indices)
+
+
+def _complex(feature: Feature, values: list[Any], shapes: list[Any] | None) -> list[Any]:
+    """Return complex numbers from pairs; where there are none, the shape is all that there is."""
+    if shapes is None:
+        return [restored_value(feature, value) for value in values]
+    return [
+        restored_value(feature, {"shape": shape} if shape is not None and 0 in shape else value)
+        for value, shape in zip(values, shapes, strict=True)
+    ]
 
 
 def _sparse(feature: Sparse, array: Any) -> SparseColumn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
@@ -29,7 +29,11 @@ _MEASURED = 16  # of each chunk, every 16th row is measured
 
 
 def rows(
-    data: Iterable[Row] | Callable[[], Iterable[Row]], *, schema: Schema | None = None, label: str | None = None
+    data: Iterable[Row] | Callable[[], Iterable[Row]],
+    *,
+    schema: Schema | None = None,
+    label: str | None = None,
+    declared: Mapping[str, Feature] | None = None,
 ) -> RowsSource:
     """Return the rows of an iterable as a source for `make`.
 
@@ -41,6 +45,7 @@ def rows(
         schema: the features; None: told from the rows of a list, or from the first 1,000 of anything else. A later
             row that does not fit is refused by itself.
         label: the feature that is the label.
+        declared: features that cannot be told from values, such as `Packed`, while the others are.
 
     >>> import recordsmith as rs
     >>> source = rs.sources.rows([{"text": "good", "stars": 5}, {"text": "bad", "stars": 1}])
@@ -56,7 +61,7 @@ def rows(
             found=type(data).__name__,
             advice="Columns by name go into rs.sources.arrays; paths into rs.sources.csv and the like.",
         )
-    return RowsSource(data, schema, label)
+    return RowsSource(data, schema, label, declared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,7 @@ class RowsChunk(Chunk):
         rejects: list[Reject] = []
         required = [name for name, feature in self.schema.items() if not feature.optional]
         for number, row in enumerate(self.rows, start=self.first):
-            flat = _flat(row) if isinstance(row, Mapping) else None
+            flat = _flat(row, self.schema) if isinstance(row, Mapping) else None
             problem = _problem(flat, self.schema, required, type(row).__name__)
             if problem is None and flat is not None:
                 kept.append(flat)
@@ -105,10 +110,15 @@ class RowsSource(Source):
     sequential = True
 
     def __init__(
-        self, data: Iterable[Row] | Callable[[], Iterable[Row]], schema: Schema | None, label: str | None
+        self,
+        data: Iterable[Row] | Callable[[], Iterable[Row]],
+        schema: Schema | None,
+        label: str | None,
+        declared: Mapping[str, Feature] | None = None,
     ) -> None:
         self._data = data
         self._given_schema = schema
+        self._declared = declared or {}  # features that are known though the schema is to be told
         self._kept: list[Any] = []  # rows of a stream that were looked at and not yet handed out
         self._stream: Iterator[Any] | None = None
         self._read = False
@@ -182,7 +192,7 @@ class RowsSource(Source):
             seen = self._kept
         else:
             seen = list(islice(self._again(), None if isinstance(self._data, Sequence) else _LOOKED_AT))
-        known = [_flat(row) for row in seen if isinstance(row, Mapping)]
+        known = [_flat(row, self._declared) for row in seen if isinstance(row, Mapping)]
         if not known:
             raise RecordsmithError(
                 "There are no rows from which the schema could be told.",
@@ -197,6 +207,9 @@ class RowsSource(Source):
             )
         features = {}
         for name in names:
+            if name in self._declared:
+                features[name] = self._declared[name]
+                continue
             try:
                 values = [row.get(name) for row in known]
                 features[name] = feature_of_values(values, label=name == self.label)
@@ -289,14 +302,15 @@ def _shape_of_lists(values: Sequence[Sequence[Any]]) -> tuple[int | None]:
     return (None if lengths or not length else length,)
 
 
-def _flat(row: Row) -> dict[str, Any]:
-    """Return a row with nested mappings taken apart, their names joined with "/"."""
+def _flat(row: Row, whole: Collection[str] = ()) -> dict[str, Any]:
+    """Return a row with nested mappings taken apart, their names joined with "/", but for those that are features."""
     if not any(isinstance(value, Mapping) for value in row.values()):
         return row if type(row) is dict else dict(row)
     flat: dict[str, Any] = {}
     for name, value in row.items():
-        if isinstance(value, Mapping):
-            flat.update({f"{name}/{inner}": entry for inner, entry in _flat(value).items()})
+        if isinstance(value, Mapping) and name not in whole:
+            inside = {f"{name}/{inner}": entry for inner, entry in value.items()}
+            flat.update(_flat(inside, whole))
         else:
             flat[name] = value
     return flat

@@ -66,6 +66,18 @@ def test_code_has_carets_and_its_correction():
     ) in "\n".join(line.rstrip() for line in shown(lint_report()).split("\n"))
 
 
+def test_code_that_is_long_or_wide_stays_readable():
+    place = Location("a.py", line=1, column=3, end_line=3, end_column=2)
+    quoted = f"x = f(\n    {'long_name, ' * 20}\n)"
+    text = shown(Report("lint", (Finding("P001", "wide", Severity.ERROR, "Wide.", place, quoted=quoted),)), 60)
+    lines = [line.rstrip() for line in text.split("\n")]
+    start = lines.index("    1 │ x = f(")
+    assert lines[start + 1] == "      │   ^^^^"
+    assert lines[start + 2].startswith("    2 │     long_name, long_name,")
+    assert lines[start + 2].endswith("…")
+    assert lines[start + 3] == "    3 │ )"
+
+
 def test_colours_say_the_severity_and_are_left_out_elsewhere():
     assert "\x1b[1;31merror" in shown(pets_report(), colour=True)
     assert "\x1b[1;33mwarning" in shown(pets_report(), colour=True)

@@ -11,6 +11,7 @@ from recordsmith.visible_text import clipped
 __all__ = ["code_excerpt"]
 
 _MOST_LINES = 12
+_MOST_MARKED = 2
 _LONGEST_LINE = 240
 
 
@@ -28,9 +29,10 @@ def code_excerpt(finding: Finding, *, colour: str = "red") -> Text:
     quoted, corrected = code_lines(finding)
     gutter = max((len(str(line.number)) for line in [*quoted, *corrected]), default=1)
     lines: list[Text] = []
+    marked = quoted if len(quoted) <= _MOST_MARKED else quoted[:1]  # carets below a whole page say nothing
     for line in quoted[:_MOST_LINES]:
         lines.append(Text().append(f"{line.number:>{gutter}} │ ", "dim").append(clipped(line.text, _LONGEST_LINE)))
-        if line.marked is not None and line.marked[0] < _LONGEST_LINE:
+        if line.marked is not None and line.marked[0] < _LONGEST_LINE and line in marked:
             start, end = line.marked
             carets = " " * start + "^" * (min(end, _LONGEST_LINE) - start)
             lines.append(Text().append(f"{'':>{gutter}} │ ", "dim").append(carets, f"bold {colour}"))
@@ -39,4 +41,6 @@ def code_excerpt(finding: Finding, *, colour: str = "red") -> Text:
     for line in corrected[:_MOST_LINES]:
         shown = clipped(line.text, _LONGEST_LINE)
         lines.append(Text().append(f"{line.number:>{gutter}} + ", "green").append(shown, "green"))
-    return Text("\n").join(lines)
+    excerpt = Text("\n").join(lines)
+    excerpt.no_wrap, excerpt.overflow = True, "ellipsis"  # a line that is broken is hard to read, and so are its carets
+    return excerpt

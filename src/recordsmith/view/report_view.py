@@ -53,7 +53,7 @@ def verdict_line(report: ReportContents) -> Text:
     line = Text().append(f"{printable(report.subject or report.kind)}: ", "bold")
     line.append(verdict(report.findings, report.known), f"bold {style}")
     if report.findings:
-        line.append(f"; `recordsmith rule {report.findings[0].code}` explains a rule", "dim")
+        line.append(f"; `recordsmith rule {report.findings[0].code}` says more", "dim")
     return line
 
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from recordsmith.making.made_dataset import MadeDataset
     from recordsmith.making.maker import make
     from recordsmith.reader import RecordReader
+    from recordsmith.repairing import RepairResult, repair
     from recordsmith.report import Report
     from recordsmith.schema import Bytes, Image, Label, Packed, Scalar, Schema, Sparse, Steps, Tensor, Text
     from recordsmith.text import Vocabulary
@@ -77,6 +78,7 @@ _SOURCES = {
     "RecordReader": "reader",
     "RecordWriter": "writer",
     "RecordsmithError": "errors",
+    "RepairResult": "repairing",
     "Report": "report",
     "Scalar": "schema",
     "Schema": "schema",
@@ -102,6 +104,7 @@ _SOURCES = {
     "lint": "doctor.lint.lint",
     "make": "making.maker",
     "open": "loader:open_dataset",
+    "repair": "repairing",
     "sources": "making:sources",
     "write": "making.dataset_writer",
 }
@@ -135,6 +138,8 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
     "SparseColumn",
     "PackedColumn",
     "check",
+    "repair",
+    "RepairResult",
     "lint",
     "diagnose",
     "Report",

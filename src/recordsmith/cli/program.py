@@ -16,6 +16,7 @@ from recordsmith.cli.doctor import doctor
 from recordsmith.cli.export import export
 from recordsmith.cli.index import index
 from recordsmith.cli.make import make
+from recordsmith.cli.repair import repair
 from recordsmith.cli.rule import rule
 from recordsmith.cli.schema import schema
 from recordsmith.cli.show import show
@@ -31,7 +32,7 @@ class Program(click.Group):
     """A group of commands whose errors are explained instead of traced.
 
     >>> sorted(main.commands)
-    ['check', 'copy', 'doctor', 'export', 'index', 'make', 'rule', 'schema', 'show']
+    ['check', 'copy', 'doctor', 'export', 'index', 'make', 'repair', 'rule', 'schema', 'show']
     """
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -85,6 +86,7 @@ main.add_command(show)
 main.add_command(schema)
 main.add_command(index)
 main.add_command(check)
+main.add_command(repair)
 main.add_command(doctor)
 main.add_command(rule)
 main.add_command(copy)

@@ -1,0 +1,250 @@
+"""A damaged file, looked at: which pieces of it can be kept, and what the others were."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from recordsmith import _core
+from recordsmith.atomic_file import temporary_name
+from recordsmith.repairing.repair_result import Gap, Loss, Mend
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["DamagedFile", "look_at"]
+
+_STEP = 256 << 20  # bytes between two reports of progress
+_AT_ONCE = 4 << 20  # bytes of records that are copied at once
+_HEADER_BYTES = 12
+_FRAMING_BYTES = 16
+_COMPRESSED_NAMES = {"gzip": (".gz", ".gzip"), "zlib": (".zlib", ".z")}
+
+OnBytes = Callable[[int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A piece as the core gives it; see cpp/recovery.h."""
+
+    kind: str
+    begin: int
+    end: int
+    records: int
+    data_begin: int
+    data_size: int
+    header_is_sound: bool
+    longest_zeros: int
+
+    @property
+    def is_kept(self) -> bool:
+        return self.kind in ("sound", "mended")
+
+
+class DamagedFile:
+    """What is left of one file. Made by `look_at`."""
+
+    def __init__(self, recovery: _core.RecordRecovery, plain: str, compression: str, gaps: list[Gap]) -> None:
+        self._recovery = recovery
+        self._plain = plain
+        self._pieces = [_Piece(*piece) for piece in recovery.pieces()]
+        self.compression = None if compression == "none" else compression
+        self.records = sum(piece.records for piece in self._pieces if piece.is_kept)
+        self.suspects = sum(piece.records for piece in self._pieces if piece.kind in ("suspect", "doubtful"))
+        self.kept_bytes = sum(_kept_size(piece) for piece in self._pieces)
+        self.gaps = tuple(gaps)
+
+    @property
+    def is_sound(self) -> bool:
+        """Every byte of it belongs to a sound record."""
+        return not self.gaps and all(piece.kind == "sound" for piece in self._pieces)
+
+    def kept_frames(self) -> Iterator[npt.NDArray[np.uint8]]:
+        """Give the records that are kept, with their framing, some at a time."""
+        for piece in self._pieces:
+            if piece.kind == "sound":
+                yield from self._frames(piece)
+            elif piece.kind == "mended":
+                yield self._recovery.frame(piece.data_begin, piece.data_size)
+
+    def suspect_frames(self) -> Iterator[npt.NDArray[np.uint8]]:
+        """Give the records that are put aside: framed anew where their data fails its checksum."""
+        for piece in self._pieces:
+            if piece.kind == "doubtful":
+                yield from self._frames(piece)
+            elif piece.kind == "suspect":
+                yield self._recovery.frame(piece.data_begin, piece.data_size)
+
+    def losses(self) -> tuple[Loss, ...]:
+        """List what is not kept, neighbours together."""
+        losses: list[Loss] = []
+        kept = 0
+        for number, piece in enumerate(self._pieces):
+            if piece.is_kept:
+                kept += piece.records
+                continue
+            loss = self._loss(number, kept)
+            before = losses[-1] if losses else None
+            if (
+                before is not None
+                and before.end == loss.begin
+                and "doubtful"
+                in (
+                    piece.kind,
+                    self._pieces[number - 1].kind,
+                )
+            ):
+                losses[-1] = _joined(before, loss)
+            else:
+                losses.append(loss)
+        return tuple(losses)
+
+    def mends(self) -> tuple[Mend, ...]:
+        """List the records that get a new header."""
+        mends = []
+        kept = 0
+        with open(self._plain, "rb") as file:
+            for piece in self._pieces:
+                if piece.kind == "mended":
+                    file.seek(piece.begin)
+                    mends.append(Mend(piece.begin, piece.end, _mend_reason(piece, file.read(_HEADER_BYTES)), kept))
+                kept += piece.records if piece.is_kept else 0
+        return tuple(mends)
+
+    def _frames(self, piece: _Piece) -> Iterator[npt.NDArray[np.uint8]]:
+        begin = piece.begin
+        while begin < piece.end:
+            frames = self._recovery.read_frames(begin, piece.end, _AT_ONCE)
+            yield frames
+            begin += len(frames)
+
+    def _loss(self, number: int, kept: int) -> Loss:
+        piece = self._pieces[number]
+        size = piece.end - piece.begin
+        if piece.kind == "doubtful":
+            return Loss(piece.begin, piece.end, "header", 0, kept, piece.records)
+        if piece.kind == "suspect":
+            return Loss(piece.begin, piece.end, "data-checksum", 1, kept)
+        mean = self._mean_around(number)
+        estimate = round(size / mean) if mean else 0
+        if piece.header_is_sound:
+            claimed = piece.data_size + _FRAMING_BYTES
+            is_cut = piece.end == self._recovery.size and piece.begin + claimed > piece.end
+            records = 1 if is_cut else max(1, estimate)
+            return Loss(piece.begin, piece.end, "cut-off" if is_cut else "torn", records, kept)
+        if piece.longest_zeros >= _HEADER_BYTES and 2 * piece.longest_zeros >= size:
+            return Loss(piece.begin, piece.end, "zeros", estimate, kept)
+        is_stray = piece.end == self._recovery.size and size < _FRAMING_BYTES
+        return Loss(piece.begin, piece.end, "stray" if is_stray else "header", 0 if is_stray else estimate, kept)
+
+    def _mean_around(self, number: int) -> float | None:
+        """Return the mean size of the records in the nearest sound pieces on both sides."""
+        around = []
+        for side in (reversed(self._pieces[:number][-64:]), self._pieces[number + 1 :][:64]):
+            around += [next((piece for piece in side if piece.kind == "sound"), None)]
+        near = [piece for piece in around if piece is not None]
+        records = sum(piece.records for piece in near)
+        if records:
+            return sum(piece.end - piece.begin for piece in near) / records
+        return self.kept_bytes / self.records if self.records else None
+
+
+@contextlib.contextmanager
+def look_at(
+    path: str, *, compression: str = "auto", scratch: str | None = None, progress: OnBytes | None = None
+) -> Iterator[DamagedFile]:
+    """Find out what can be kept of a file.
+
+    Args:
+        path: the file.
+        compression: "auto", "none", "gzip" or "zlib".
+        scratch: the folder to inflate a compressed file into; None for the system's own.
+        progress: is called with the bytes done since it was called last.
+
+    >>> import recordsmith as rs, tempfile
+    >>> path = tempfile.mkdtemp() + "/two.tfrecord"
+    >>> with rs.RecordWriter(path) as writer:
+    ...     writer.write(b"foo")
+    >>> with look_at(path) as file:
+    ...     file.records, file.is_sound
+    (1, True)
+    """
+    with contextlib.ExitStack() as stack:
+        first, *others = [compression] if compression != "auto" else _guesses(path)
+        best = stack.enter_context(_look(path, first, scratch, progress))
+        for guess in others if not best.records else ():
+            file = stack.enter_context(_look(path, guess, scratch, None))
+            best = max(best, file, key=lambda one: one.records)
+        yield best
+
+
+@contextlib.contextmanager
+def _look(path: str, compression: str, scratch: str | None, progress: OnBytes | None) -> Iterator[DamagedFile]:
+    size = os.path.getsize(path)
+    if compression == "none":
+        recovery = _core.RecordRecovery(path)
+        _run(recovery, progress)
+        yield DamagedFile(recovery, path, compression, [])
+        return
+    folder = tempfile.gettempdir() if scratch is None else scratch
+    inflated = temporary_name(os.path.join(folder, os.path.basename(path)))
+    try:
+        inflation = _core.InflateRecovery(path, compression, inflated)
+        _run(inflation, progress)
+        recovery = _core.RecordRecovery(inflated)
+        _run(recovery, None)
+        file = DamagedFile(recovery, inflated, compression, [])
+        mean = file.kept_bytes / file.records if file.records else None
+        ratio = inflation.inflated / max(1, size)
+        file.gaps = tuple(
+            Gap(begin, end, reason, _missing(reason, (end - begin) * ratio, mean), at)
+            for reason, begin, end, at in inflation.gaps()
+        )
+        yield file
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(inflated)
+
+
+def _run(work: _core.RecordRecovery | _core.InflateRecovery, progress: OnBytes | None) -> None:
+    done = False
+    while not done:
+        before = work.offset
+        done = work.advance(_STEP)
+        if progress is not None:
+            progress(work.offset - before)
+
+
+def _guesses(path: str) -> list[str]:
+    """Return what the content says, and what the name says in case that the damage lies at the beginning."""
+    found = _core.detect_compression(path)
+    parts = os.path.basename(path).lower().replace("-", ".").split(".")
+    named = [name for name, ends in _COMPRESSED_NAMES.items() if any(end[1:] in parts for end in ends)]
+    return list(dict.fromkeys([found, *named, "none"]))
+
+
+def _missing(reason: str, inflated: float, mean: float | None) -> int:
+    return round(inflated / mean) if mean and reason in ("damaged", "cut-off") else 0
+
+
+def _kept_size(piece: _Piece) -> int:
+    if piece.kind == "mended":
+        return piece.data_size + _FRAMING_BYTES
+    return piece.end - piece.begin if piece.kind == "sound" else 0
+
+
+def _joined(first: Loss, second: Loss) -> Loss:
+    """Join what lies before stored records, these, and what lies behind: one record was lost with them."""
+    inside = first.inside + second.inside
+    return Loss(first.begin, second.end, first.reason, max(1, first.records), first.after, inside)
+
+
+def _mend_reason(piece: _Piece, header: bytes) -> str:
+    if piece.data_begin != piece.begin + _HEADER_BYTES:
+        return "header-size"
+    return "length-checksum" if int.from_bytes(header[:8], "little") == piece.data_size else "length"

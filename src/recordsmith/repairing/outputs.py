@@ -1,0 +1,123 @@
+"""Which file is repaired to where, and what is refused before anything is written."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from recordsmith.dataset.layout import find_layout
+from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.errors import RecordsmithError, list_names
+from recordsmith.shards import files_in, resolve_files
+
+__all__ = ["Plan", "plan_outputs", "refuse_existing"]
+
+PathLike = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be repaired.
+
+    Attributes:
+        files: the damaged files.
+        targets: where each goes; empty where nothing is to be written.
+        folder: the dataset's folder, if one was given.
+        output: the folder or file that was asked for.
+
+    >>> Plan(("bad.tfrecord",), ("good.tfrecord",), None, "good.tfrecord").files
+    ('bad.tfrecord',)
+    """
+
+    files: tuple[str, ...]
+    targets: tuple[str, ...]
+    folder: str | None
+    output: str | None
+
+
+def plan_outputs(bad: PathLike | Iterable[PathLike], good: PathLike | None) -> Plan:
+    """Settle which files are meant and where each goes.
+
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "bad.tfrecord").write_bytes(b"")
+    >>> plan = plan_outputs(folder / "bad.tfrecord", folder / "good.tfrecord")
+    >>> [os.path.basename(target) for target in plan.targets]
+    ['good.tfrecord']
+    """
+    found = resolve_files(bad)
+    files = [file for path in found for file in (_record_files(path) if os.path.isdir(path) else [path])]
+    for file in files:
+        if not os.path.isfile(file):
+            raise RecordsmithError(
+                "Only files can be repaired, not pipes or devices.", path=file, advice="Copy it to a file first."
+            )
+    folder = found[0] if len(found) == 1 and os.path.isdir(found[0]) else None
+    if good is None:
+        return Plan(tuple(files), (), folder, None)
+    output = os.fsdecode(good)
+    into_folder = folder is not None or len(files) > 1 or os.path.isdir(output) or output.endswith(os.sep)
+    if into_folder and os.path.exists(output) and not os.path.isdir(output):
+        raise RecordsmithError(
+            "Several files are to be repaired, and the output is one file.", path=output, advice="Name a folder."
+        )
+    targets = [os.path.join(output, os.path.basename(file)) if into_folder else output for file in files]
+    _refuse_twice(files, targets)
+    _refuse_inputs(files, targets)
+    return Plan(tuple(files), tuple(targets), folder, output)
+
+
+def refuse_existing(targets: Iterable[str]) -> None:
+    """Raise if one of the files is there already.
+
+    >>> refuse_existing(["no/such/file"])
+    """
+    there = [target for target in targets if os.path.lexists(target)]
+    if there:
+        raise RecordsmithError(
+            "The output exists already.",
+            path=there[0],
+            found=None if len(there) == 1 else list_names(map(os.path.basename, there)),
+            advice="Choose another output, or give overwrite=True (--overwrite) to replace it.",
+        )
+
+
+def _record_files(folder: str) -> list[str]:
+    """Return the files of a folder that are records by their names or by the manifest, damaged as they may be."""
+    names = {os.path.basename(file): None for file in files_in(folder)}
+    with contextlib.suppress(RecordsmithError, OSError, KeyError, TypeError, AttributeError):
+        document = load_manifest(os.path.join(folder, MANIFEST_NAME))
+        for split in document["splits"].values():
+            for shard in split["shards"]:
+                if os.path.isfile(os.path.join(folder, os.path.basename(shard["file"]))):
+                    names[os.path.basename(shard["file"])] = None
+    return [os.path.join(folder, name) for name in sorted(names)] or list(find_layout(folder).files)
+
+
+def _refuse_twice(files: Sequence[str], targets: Sequence[str]) -> None:
+    seen: dict[str, str] = {}
+    for file, target in zip(files, targets, strict=True):
+        if target in seen:
+            raise RecordsmithError(
+                "Two files would be repaired to the same one.",
+                path=target,
+                found=f"{seen[target]} and {file}",
+                advice="Repair them one folder at a time.",
+            )
+        seen[target] = file
+
+
+def _refuse_inputs(files: Sequence[str], targets: Sequence[str]) -> None:
+    inputs = {os.path.realpath(file) for file in files}
+    for target in targets:
+        same = os.path.realpath(target) in inputs
+        if not same and os.path.exists(target):
+            same = any(os.path.samefile(target, file) for file in files)
+        if same:
+            raise RecordsmithError(
+                "The output is the damaged file itself, which is never changed.",
+                path=target,
+                advice="Write elsewhere, look at the result, and then replace the file yourself.",
+            )

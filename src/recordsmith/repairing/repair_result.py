@@ -1,0 +1,287 @@
+"""What came of a repair: of each file what was kept, what was mended, and what is lost."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["FileRepair", "Gap", "Loss", "Mend", "RepairResult"]
+
+_LOSS_WORDS = {
+    "data-checksum": "the data of one record does not match its checksum",
+    "header": "no record that can be read begins here",
+    "torn": "a record begins here and does not end where its length says: bytes were put in, removed or overwritten",
+    "cut-off": "the file ends inside a record",
+    "stray": "too few bytes for a record",
+    "zeros": "zeros stand where records should be",
+}
+_MEND_WORDS = {
+    "length": "its length was damaged; its data tells where it ends",
+    "length-checksum": "the checksum of its length was damaged",
+    "header-size": "bytes were put into its header or removed from it",
+}
+_GAP_WORDS = {
+    "damaged": "the compressed data cannot be read on",
+    "cut-off": "the file ends inside the compressed data",
+    "stray": "something else follows the compressed data",
+    "checksum": "the compressed data does not match its own checksum",
+}
+_WORDS_IN_LIST = 5  # losses that the text of a result names
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Bytes of which nothing was kept.
+
+    Attributes:
+        begin, end: where they lie in the file, or, if it is compressed, in what was inflated of it.
+        reason: "data-checksum", "header", "torn", "cut-off", "stray" or "zeros".
+        records: how many records they were, as far as that can be told; exact for "data-checksum".
+        after: how many records were kept before them.
+        inside: whole records that were found in them and left out, because they seem to be stored inside the data of
+            a lost one.
+
+    >>> loss = Loss(100, 164, "data-checksum", 1, 3)
+    >>> loss.bytes, loss.message
+    (64, 'the data of one record does not match its checksum')
+    """
+
+    begin: int
+    end: int
+    reason: str
+    records: int
+    after: int
+    inside: int = 0
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes they are."""
+        return self.end - self.begin
+
+    @property
+    def message(self) -> str:
+        """The reason in words."""
+        return _LOSS_WORDS[self.reason]
+
+
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """A record whose header was damaged, and whose data is whole by its own checksum: kept with a new header.
+
+    Attributes:
+        begin, end: where it lay, as in Loss.
+        reason: "length", "length-checksum" or "header-size".
+        record: its number in the repaired file.
+
+    >>> Mend(0, 64, "length-checksum", 0).message
+    'the checksum of its length was damaged'
+    """
+
+    begin: int
+    end: int
+    reason: str
+    record: int
+
+    @property
+    def message(self) -> str:
+        """The reason in words."""
+        return _MEND_WORDS[self.reason]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Compressed bytes that could not be inflated.
+
+    Attributes:
+        begin, end: where they lie in the compressed file.
+        reason: "damaged", "cut-off", "stray" or "checksum"; with the last, nothing need be missing.
+        records: how many records they may have held, by the mean of the others.
+        inflated_at: where they are missing in what was inflated.
+
+    >>> Gap(4096, 8192, "damaged", 12, 20480).bytes
+    4096
+    """
+
+    begin: int
+    end: int
+    reason: str
+    records: int
+    inflated_at: int
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes they are."""
+        return self.end - self.begin
+
+    @property
+    def message(self) -> str:
+        """The reason in words."""
+        return _GAP_WORDS[self.reason]
+
+
+@dataclass(frozen=True, slots=True)
+class FileRepair:
+    """One file.
+
+    Attributes:
+        path: the damaged file.
+        output: the repaired one; None with dry_run.
+        action: what was, or with dry_run would be, done: "repaired", "copied" (it is sound) or "linked".
+        compression: None, "gzip" or "zlib".
+        bytes: its size.
+        records: how many records were kept, the mended ones included.
+        kept_bytes: what they take with their framing, before compression.
+        mended: those with a new header.
+        losses: what was not kept.
+        gaps: what could not be inflated.
+        suspects: how many records were put aside: those whose data fails its checksum, and those left out.
+        suspect_file: where they were written to, if that was asked for.
+
+    >>> FileRepair("bad.tfrecord", None, "repaired", None, 100, 2, 64, losses=(Loss(64, 100, "cut-off", 1, 2),)).ok
+    False
+    """
+
+    path: str
+    output: str | None
+    action: str
+    compression: str | None
+    bytes: int
+    records: int
+    kept_bytes: int
+    mended: tuple[Mend, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    suspects: int = 0
+    suspect_file: str | None = None
+
+    @property
+    def is_sound(self) -> bool:
+        """Nothing is wrong with it."""
+        return not (self.mended or self.losses or self.gaps)
+
+    @property
+    def ok(self) -> bool:
+        """Nothing is lost."""
+        return not self.losses and not self.lost_records
+
+    @property
+    def lost_records(self) -> int:
+        """About how many records are lost."""
+        return sum(loss.records for loss in self.losses) + sum(gap.records for gap in self.gaps)
+
+    @property
+    def lost_bytes(self) -> int:
+        """How many bytes are lost, of what could be inflated."""
+        return sum(loss.bytes for loss in self.losses)
+
+
+@dataclass(frozen=True, slots=True)
+class RepairResult:
+    """What `rs.repair` did, or with dry_run would do.
+
+    Attributes:
+        files: each file, in the order of their names.
+        output: the file or folder that was asked for; None where none was.
+        dry_run: nothing was written.
+        notes: what happened to the files that describe the dataset.
+
+    >>> result = RepairResult((FileRepair("bad.tfrecord", "good.tfrecord", "repaired", None, 100, 2, 64,
+    ...                                   losses=(Loss(64, 100, "cut-off", 1, 2),)),), "good.tfrecord")
+    >>> result.ok, result.records, result.lost_records, result.lost_bytes
+    (False, 2, 1, 36)
+    >>> print(result)
+    bad.tfrecord -> good.tfrecord: 2 records kept, about 1 lost in 36 bytes
+      bytes 64 to 100: the file ends inside a record
+    """
+
+    files: tuple[FileRepair, ...]
+    output: str | None = None
+    dry_run: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Nothing is lost."""
+        return all(file.ok for file in self.files)
+
+    @property
+    def records(self) -> int:
+        """How many records were kept."""
+        return sum(file.records for file in self.files)
+
+    @property
+    def lost_records(self) -> int:
+        """About how many are lost."""
+        return sum(file.lost_records for file in self.files)
+
+    @property
+    def lost_bytes(self) -> int:
+        """In how many bytes."""
+        return sum(file.lost_bytes for file in self.files)
+
+    @property
+    def mended(self) -> int:
+        """How many records have a new header."""
+        return sum(len(file.mended) for file in self.files)
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What was lost in all files."""
+        return tuple(loss for file in self.files for loss in file.losses)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as JSON-ready values.
+
+        >>> RepairResult(()).to_json()["ok"]
+        True
+        """
+        return {
+            "ok": self.ok,
+            "dry_run": self.dry_run,
+            "output": self.output,
+            "records": self.records,
+            "mended": self.mended,
+            "lost": {"records": self.lost_records, "bytes": self.lost_bytes},
+            "files": [_file_json(file) for file in self.files],
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        return "\n".join([line for file in self.files for line in _file_lines(file)] + list(self.notes))
+
+
+def _file_json(file: FileRepair) -> dict[str, Any]:
+    return {
+        **{name: getattr(file, name) for name in ("path", "output", "action", "compression", "bytes", "records")},
+        "ok": file.ok,
+        "kept_bytes": file.kept_bytes,
+        "lost": {"records": file.lost_records, "bytes": file.lost_bytes},
+        "mended": [_entry(mend) for mend in file.mended],
+        "losses": [{**_entry(loss), "bytes": loss.bytes} for loss in file.losses],
+        "gaps": [{**_entry(gap), "bytes": gap.bytes} for gap in file.gaps],
+        "suspects": file.suspects,
+        "suspect_file": file.suspect_file,
+    }
+
+
+def _entry(one: Loss | Mend | Gap) -> dict[str, Any]:
+    return {**asdict(one), "message": one.message}
+
+
+def _file_lines(file: FileRepair) -> list[str]:
+    place = f"{file.path} -> {file.output}" if file.output is not None else file.path
+    if file.is_sound:
+        return [f"{place}: sound, {file.records:,} records"]
+    kept = f"{file.records:,} records kept"
+    if file.mended:
+        kept += f", {len(file.mended):,} of them with a new header"
+    lost = f", about {file.lost_records:,} lost in {file.lost_bytes:,} bytes" if not file.ok else ", none lost"
+    lines = [f"{place}: {kept}{lost}"]
+    lines += [f"  compressed {_range(gap)}: {gap.message}" for gap in file.gaps[:_WORDS_IN_LIST]]
+    lines += [f"  {_range(loss)}: {loss.message}" for loss in file.losses[:_WORDS_IN_LIST]]
+    left = len(file.losses) - _WORDS_IN_LIST
+    return lines + ([f"  and {left:,} more"] if left > 0 else [])
+
+
+def _range(one: Loss | Gap) -> str:
+    return f"bytes {one.begin:,} to {one.end:,}"

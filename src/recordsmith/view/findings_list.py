@@ -22,6 +22,7 @@ SEVERITY_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.I
 _MOST_PER_RULE = 10  # findings of one rule that are told in full
 _MOST_PLACES = 3
 _MOST_EVIDENCE = 8  # entries
+_DEEPEST = 3  # lists in lists of the evidence
 
 
 def findings_renderable(findings: Sequence[Finding]) -> RenderableType:
@@ -113,9 +114,12 @@ def _value(value: Any, depth: int = 0) -> str:
             return quoted(value, 48)
         case bytes():
             return quoted(value.decode(errors="backslashreplace"), 48)
-        case dict() if depth == 0:
-            entries = [f"{clipped(str(name), 24)} {_value(one, 1)}" for name, one in list(value.items())[:5]]
+        case dict() if depth < _DEEPEST:
+            entries = [f"{clipped(str(name), 24)} {_value(one, depth + 1)}" for name, one in list(value.items())[:5]]
             return ", ".join(entries) + (", …" if len(value) > 5 else "")
-        case list() | tuple() if depth == 0:
-            return ", ".join(_value(one, 1) for one in value[:5]) + (", …" if len(value) > 5 else "")
+        case list() | tuple() if depth < _DEEPEST:
+            nested = any(isinstance(one, (dict, list, tuple)) for one in value)
+            most = 2 if nested else 5
+            shown = [_value(one, depth + 1) for one in value[:most]]
+            return (" / " if nested else ", ").join(shown) + (", …" if len(value) > most else "")
     return clipped(str(value), 48)

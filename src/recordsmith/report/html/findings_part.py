@@ -17,6 +17,7 @@ __all__ = ["findings_part"]
 _MOST_FINDINGS = 500
 _MOST_LINES = 40  # of code
 _LONGEST_LINE = 240
+_DEEPEST = 3  # lists in lists of the evidence
 _MOST_OPEN = 8  # findings that are open from the start
 
 
@@ -116,11 +117,14 @@ def _plain(value: Any, depth: int = 0) -> str:
             return number_text(value)
         case bytes():
             return clipped(value.decode(errors="backslashreplace"), 80)
-        case dict() if depth == 0:
-            shown = [f"{clipped(str(name), 40)} {_plain(one, 1)}" for name, one in list(value.items())[:8]]
+        case dict() if depth < _DEEPEST:
+            shown = [f"{clipped(str(name), 40)} {_plain(one, depth + 1)}" for name, one in list(value.items())[:8]]
             return ", ".join(shown) + (", …" if len(value) > len(shown) else "")
-        case list() | tuple() if depth == 0:
-            return ", ".join(_plain(one, 1) for one in value[:8]) + (", …" if len(value) > 8 else "")
+        case list() | tuple() if depth < _DEEPEST:
+            nested = any(isinstance(one, (dict, list, tuple)) for one in value)
+            most = 4 if nested else 8
+            shown = [_plain(one, depth + 1) for one in value[:most]]
+            return ("; " if nested else ", ").join(shown) + (", …" if len(value) > most else "")
     return clipped(str(value), 120)
 
 

@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Iterable
 from importlib.metadata import version
 from importlib.resources import files
+from itertools import groupby
 
 from recordsmith.report.contents import ReportContents
 from recordsmith.report.html.dataset_part import figures_part, labels_part, shards_part, splits_part
@@ -19,12 +20,14 @@ from recordsmith.report.html.features_part import features_part
 from recordsmith.report.html.findings_part import findings_part
 from recordsmith.report.html.markup import Child, Markup, element
 from recordsmith.report.html.samples_part import samples_part
-from recordsmith.report.html.sections_part import section_part
+from recordsmith.report.html.sections_part import histograms_part, section_part
 from recordsmith.report.plain_text import verdict
+from recordsmith.report.sections import HistogramSection
 from recordsmith.visible_text import clipped
 
 __all__ = ["report_page"]
 
+_MOST_LINKS = 6  # at the top
 _TITLES = {"check": "Check", "lint": "Code check", "diagnose": "Diagnosis"}
 
 
@@ -66,8 +69,16 @@ Part = tuple[str, str, str, Child]  # the anchor, the title, what is said beside
 
 def _parts(report: ReportContents) -> Iterable[Part]:
     yield "findings", "Findings", f"{len(report.findings):,}" if report.findings else "", findings_part(report)
-    for number, section in enumerate(report.sections):
-        yield f"section-{number}", clipped(section.title, 120), "", section_part(section)
+    number = 0
+    for is_histogram, group in groupby(report.sections, key=lambda one: isinstance(one, HistogramSection)):
+        together = list(group)
+        if is_histogram and len(together) > 1:
+            yield f"section-{number}", "Distributions", "", histograms_part(together)
+            number += 1
+            continue
+        for section in together:
+            yield f"section-{number}", clipped(section.title, 120), "", section_part(section)
+            number += 1
     facts = report.facts
     if facts is not None:
         if facts.features:
@@ -80,7 +91,9 @@ def _parts(report: ReportContents) -> Iterable[Part]:
 
 
 def _top(title: str, parts: list[Part]) -> Markup:
-    links = [element("a", heading, href=f"#{anchor}") for anchor, heading, _, _ in parts[:8]]
+    fixed = [part for part in parts if not part[0].startswith("section-")]
+    shown = parts if len(parts) <= _MOST_LINKS else fixed
+    links = [element("a", clipped(heading, 24), href=f"#{anchor}") for anchor, heading, _, _ in shown]
     toggle = element("button", "Dark", type="button", id="theme", aria_label="Change between light and dark")
     return element(
         "header", element("div", element("b", title, class_="title"), element("nav", links), toggle), class_="top"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from recordsmith.amounts import number_text
 from recordsmith.report.html.drawings import histogram
 from recordsmith.report.html.markup import Child, Markup, element
@@ -9,7 +11,7 @@ from recordsmith.report.html.pictures import picture, pixels_uri
 from recordsmith.report.sections import HistogramSection, Picture, PictureGrid, Section, TableSection, TextSection
 from recordsmith.visible_text import clipped
 
-__all__ = ["section_part"]
+__all__ = ["histograms_part", "section_part"]
 
 _MOST_ROWS = 500
 _MOST_PICTURES = 200
@@ -25,6 +27,30 @@ def section_part(section: Section) -> Markup:
         return element("div", element("pre", section.text), class_="section")
     paragraphs = [element("p", part) for part in section.text.split("\n\n") if part.strip()]
     return element("div", paragraphs, _body(section), class_="section")
+
+
+def histograms_part(sections: Iterable[Section]) -> Markup:
+    """Return several sections of histograms side by side, a card for each.
+
+    >>> from recordsmith.facts.dataset_facts import Histogram
+    >>> histograms_part([HistogramSection("x", {"stored": Histogram((0.0, 1.0), (7,))})] * 2).count("<h3>")
+    2
+    """
+    cards = [
+        element(
+            "div",
+            element("h3", clipped(section.title, 120)),
+            element("p", section.text, class_="declared") if section.text else None,
+            [
+                [element("p", clipped(name, 80), class_="declared"), histogram(one, name=clipped(name, 60))]
+                for name, one in section.histograms.items()
+            ],
+            class_="card",
+        )
+        for section in sections
+        if isinstance(section, HistogramSection)
+    ]
+    return element("div", cards, class_="cards")
 
 
 def _body(section: Section) -> Child:

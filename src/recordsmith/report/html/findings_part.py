@@ -10,7 +10,7 @@ from recordsmith.findings import Finding, RuleText, Severity
 from recordsmith.report.code_lines import CodeLine, code_lines
 from recordsmith.report.contents import ReportContents
 from recordsmith.report.html.markup import Child, Markup, element, with_code
-from recordsmith.visible_text import clipped
+from recordsmith.visible_text import clipped, quoted
 
 __all__ = ["findings_part"]
 
@@ -125,7 +125,9 @@ def _plain(value: Any, depth: int = 0) -> str:
             most = 4 if nested else 8
             shown = [_plain(one, depth + 1) for one in value[:most]]
             return ("; " if nested else ", ").join(shown) + (", …" if len(value) > most else "")
-    return clipped(str(value), 120)
+    text = str(value)
+    # White space at the ends is often what the finding is about.
+    return quoted(text, 120) if depth or text != text.strip() else clipped(text, 120)
 
 
 def _code(finding: Finding) -> Markup | None:

@@ -11,6 +11,8 @@ __all__ = [
     "declared_feature",
     "describes_images",
     "is_category",
+    "is_mask",
+    "is_ordering",
     "label_features",
     "last_word",
     "named_like_pictures",
@@ -20,6 +22,10 @@ __all__ = [
 _DESCRIBING = frozenset(
     {"height", "width", "depth", "channels", "channel", "format", "colorspace", "colourspace", "shape", "size"}
     | {"rows", "cols", "columns", "encoding", "ndim", "dtype", "version", "rate"}
+)
+_MASKS = frozenset({"mask", "masks", "segmentation", "segment", "seg", "annotation", "token_type_ids", "weights"})
+_ORDERING = frozenset(
+    {"id", "ids", "index", "idx", "key", "time", "timestamp", "date", "datetime", "year", "row", "step"}
 )
 _LABELS = frozenset({"label", "labels", "class", "classes", "target", "targets", "category", "y", "species", "income"})
 _PICTURES = frozenset(
@@ -50,6 +56,24 @@ def describes_images(name: str) -> bool:
     (True, False)
     """
     return last_word(name) in _DESCRIBING
+
+
+def is_mask(name: str) -> bool:
+    """Tell by its name whether a feature marks places in another: such may well be the same everywhere.
+
+    >>> is_mask("attention_mask"), is_mask("masked_text")
+    (True, False)
+    """
+    return any(word in _MASKS for word in (*_words(name), name.lower().rpartition("/")[2]))
+
+
+def is_ordering(name: str) -> bool:
+    """Tell by its name whether a feature numbers or dates records, and so differs between splits by its nature.
+
+    >>> is_ordering("user_id"), is_ordering("identity")
+    (True, False)
+    """
+    return last_word(name) in _ORDERING
 
 
 def named_like_pictures(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from recordsmith.checking.feature_reading import declared_feature, label_features
+from recordsmith.checking.feature_reading import declared_feature, is_ordering, label_features
 from recordsmith.checking.split_reading import (
     is_balanced,
     is_training,
@@ -75,8 +75,9 @@ def value_drift(facts: DatasetFacts) -> Iterator[Finding]:
     """A number feature is distributed differently in two splits, by more than chance explains.
 
     Measured by the largest difference between the shares of values below some number (Kolmogorov-Smirnov), which has
-    to be over 0.15, and more than chance gives once in a million; with at least 100 records in each split. Whole
-    numbers of which nearly all differ are ids or times, and are not compared; nor are labels.
+    to be over 0.15, and more than chance gives once in a million; with at least 100 records in each split. Labels
+    are not compared, nor what numbers or dates records: whole numbers of which nearly all differ, and features that are
+    called so (id, index, time, date, ...).
 
     Why it matters:
         The model is measured on other inputs than it was trained for: either the split is wrong, or one of them was
@@ -97,7 +98,7 @@ def value_drift(facts: DatasetFacts) -> Iterator[Finding]:
             other = next((one for one in second.features if _same(one, feature)), None)
             if other is None or feature.name in labels or feature.numbers is None or other.numbers is None:
                 continue
-            if _is_unique(feature) or min(feature.records, other.records) < _RECORDS:
+            if _is_unique(feature) or is_ordering(feature.name) or min(feature.records, other.records) < _RECORDS:
                 continue
             distance = number_distance(feature.numbers, other.numbers)
             if distance > max(_VALUES_APART, smallest_gap(feature.records, other.records)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from recordsmith.checking.feature_reading import is_mask
 from recordsmith.checking.wording import counted, locate, share
 from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, ImageFacts
 from recordsmith.findings import Finding, Location, Severity, rule
@@ -106,7 +107,7 @@ def image_suffix_differs(facts: DatasetFacts) -> Iterator[Finding]:
 def one_colour_images(facts: DatasetFacts) -> Iterator[Finding]:
     """Images have one colour throughout.
 
-    An info where they are fewer than 1 % of the images decoded.
+    An info where they are fewer than 1 % of the images decoded. Masks (by their names) may well have one colour.
 
     Why it matters:
         There is nothing to be learnt from them, and their labels are noise.
@@ -119,7 +120,7 @@ def one_colour_images(facts: DatasetFacts) -> Iterator[Finding]:
         Leave them out, and find out where they come from.
     """
     for feature, images in _with_images(facts):
-        if images.black:
+        if images.black and not is_mask(feature.name):
             few = images.black < _ONE_COLOUR_SHARE * images.decoded
             yield one_colour_images.finding(
                 f"{counted(images.black, 'image')} of {feature.name!r} ({share(images.black, images.decoded)} of those "

@@ -121,9 +121,9 @@ def clustered_labels(facts: DatasetFacts) -> Iterator[Finding]:
             behind = label.buffer_spread.get(split, {})
             helps = behind.get(_USUAL_BUFFER, spread) >= _MIXED
             yield clustered_labels.finding(
-                f"Equal labels of {label.feature!r} lie together in {shown_split(split)}: up to "
-                f"{counted(label.longest_run.get(split, 0), 'record')} in a row{_expected_run(label, split)}. "
-                f"Batches see {spread:.0%} of the variety of a shuffled order{_behind_buffers(behind)}.",
+                f"Neighbouring records of {shown_split(split)} have few different classes of {label.feature!r}: "
+                f"{spread:.0%} of the variety of a shuffled order{_behind_buffers(behind)}. The longest run of one "
+                f"class has {counted(label.longest_run.get(split, 0), 'record')}{_expected_run(label, split)}.",
                 location=Location(split=split or None, feature=label.feature),
                 evidence={
                     "longest_run": label.longest_run.get(split),

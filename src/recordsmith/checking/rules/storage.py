@@ -19,7 +19,7 @@ _ZERO_SHARE, _LONG = 0.95, 256
 _WORTH_SAYING = 0.1  # of all payloads, that a saving has to be
 
 
-@rule("V011", "raw-pixels", Severity.INFO)
+@rule("V011", "raw-pixels-stored", Severity.INFO)
 def raw_pixels_stored(facts: DatasetFacts) -> Iterator[Finding]:
     """A byte feature holds the pixels of images, not encoded.
 

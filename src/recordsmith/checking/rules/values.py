@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from recordsmith.checking.feature_reading import (
     declared_feature,
     describes_images,
+    is_mask,
     label_features,
     values_per_record,
 )
@@ -75,8 +76,8 @@ def constant_feature(facts: DatasetFacts) -> Iterator[Finding]:
     """A feature has the same value in every record.
 
     Looked for where there are at least 10 records and all of them have the feature. Features that describe another
-    one (height, channels, format, ...) may well be constant, and so may what is declared with one class or value. An
-    info where the constant is a text.
+    one or mark places in it (height, channels, format, mask, ...) may well be constant, and so may what is declared
+    with one class or value. An info where the constant is a text.
 
     Why it matters:
         A model learns nothing from it. Often it is a mistake on the way: a column that was never filled, a label that
@@ -92,6 +93,8 @@ def constant_feature(facts: DatasetFacts) -> Iterator[Finding]:
         if feature.records < _RECORDS_FOR_CONSTANT or feature.missing or feature.unset or feature.empty:
             continue
         if not (feature.distinct == 1 and feature.distinct_exact) or describes_images(feature.name):
+            continue
+        if is_mask(feature.name):
             continue
         declared = declared_feature(facts, feature)
         if len(getattr(declared, "names", ()) or getattr(declared, "one_of", None) or ()) == 1:

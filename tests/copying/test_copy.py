@@ -399,7 +399,7 @@ def test_what_one_file_cannot_have_is_refused(folder: Path, quick_path: Path) ->
 
 
 TO_KILL = """
-import os, signal, sys
+import json, os, signal, sys
 from recordsmith import atomic_file
 from recordsmith.copying import copier, copy_dataset
 from recordsmith.making import publishing
@@ -420,21 +420,29 @@ def moved(*arguments, **named):
     atomic_file.put_in_place(*arguments, **named)
 
 publishing.put_in_place = copier.put_in_place = moved
-copy_dataset(source, out, shuffle=True, on_progress=step, workers=1, **({} if "." in out else {"shards": 2}))
+copy_dataset(source, out, on_progress=step, workers=1, **json.loads(sys.argv[4]))
 print(met)
 """
 
 
-def test_killed_runs_leave_nothing_under_final_names_and_go_on(folder: Path, quick_path: Path) -> None:
+@pytest.mark.parametrize(
+    "options", [{"shards": 2}, {"shards": 2, "drop": ["x"], "shuffle": True}], ids=["same", "changed"]
+)
+def test_killed_runs_leave_nothing_under_final_names_and_go_on(
+    options: dict[str, Any], folder: Path, quick_path: Path
+) -> None:
     def run(out: Path, moment: int) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", TO_KILL, str(folder), str(out), str(moment)]
+        some = {} if out.suffix else options
+        command = [sys.executable, "-c", TO_KILL, str(folder), str(out), str(moment), json.dumps(some)]
         return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=120)
 
     whole = run(quick_path / "whole", 0)
     assert whole.returncode == 0, whole.stderr
     expected = file_digests(quick_path / "whole")
     steps = int(whole.stdout)
-    for moment in (2, steps // 2, steps - 3):  # reading, writing, and while files are given their names
+    for moment in (
+        (2, steps - 3) if "drop" in options else (steps // 2, steps - 2)
+    ):  # reading, writing, and while files are given their names
         out = quick_path / "whole"
         for path in sorted(out.iterdir()):
             path.unlink()
@@ -446,10 +454,39 @@ def test_killed_runs_leave_nothing_under_final_names_and_go_on(folder: Path, qui
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(tfrecord_files, "_CHUNK_ROWS", 20)
-            copy_dataset(folder, out, shuffle=True, shards=2, resume=True)
+            copy_dataset(folder, out, resume=True, **options)
         assert file_digests(out) == expected
     assert run(quick_path / "one.tfrecord", 3).returncode == -signal.SIGKILL
     assert not (quick_path / "one.tfrecord").exists()
+
+
+def test_records_that_stay_as_they_are_take_no_room_but_their_own(
+    folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from recordsmith.making import staging
+
+    written: dict[str, int] = {}
+    real = staging._write_all
+
+    def counting(file: Any, data: Any) -> None:
+        written[os.path.basename(file.name)] = written.get(os.path.basename(file.name), 0) + len(data)
+        real(file, data)
+
+    monkeypatch.setattr(staging, "_write_all", counting)
+    copy_dataset(folder, quick_path / "same", where="n != 3", dedupe=True, sample=0.9)
+    assert written["records"] == 0
+    copy_dataset(folder, quick_path / "changed", drop=["x"])
+    assert written["records"] > 0
+
+
+def test_an_input_that_changes_meanwhile_is_noticed(plain_file: Path, quick_path: Path) -> None:
+    def change(progress: Any) -> None:
+        if progress.phase == "ordering":
+            plain_file.write_bytes(plain_file.read_bytes() + b"more")
+
+    with pytest.raises(rs.RecordsmithError, match="has changed"):
+        copy_dataset(plain_file, quick_path / "out", on_progress=change)
+    assert not (quick_path / "out").exists()
 
 
 def test_a_failing_disk_leaves_nothing(folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

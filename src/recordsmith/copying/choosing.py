@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
+from recordsmith.copying.input_places import InputPlaces
 from recordsmith.making.external_sort import sorted_blocks
 from recordsmith.making.group_splitting import assign_groups
 from recordsmith.making.groups import unit_blocks
@@ -39,8 +40,9 @@ class Choice:
         codes: for each staged record: the place of its split among the names, or NO_SPLIT.
     """
 
-    def __init__(self, staging: Staging) -> None:
+    def __init__(self, staging: Staging, in_place: InputPlaces | None = None) -> None:
         self._staging = staging
+        self._in_place = in_place
         self.codes = _mapped(staging.path("splits"), staging.rows)
 
     def keep_splits(self, names: Sequence[str]) -> None:
@@ -52,7 +54,7 @@ class Choice:
     def drop_duplicates(self) -> int:
         """Leave out records whose bytes were there before."""
         staging = self._staging
-        files = _core.FileSet([staging.path("records")])
+        files = _core.FileSet([staging.path("records")]) if self._in_place is None else self._in_place.open()
         dropped = 0
         for block in sorted_blocks(self._by_content(), staging.rows, staging.path("sort-content")):
             starts = np.flatnonzero(np.concatenate([[True], block[1:, 0] != block[:-1, 0]]))
@@ -152,6 +154,9 @@ class Choice:
         for numbers in (one, other):
             words = np.memmap(self._staging.path("keys"), np.uint64, "r").reshape(-1, KEY.itemsize // 8)
             keys = np.take(words, numbers.astype(np.int64), axis=0).view(KEY)[:, 0]
+            if self._in_place is not None:
+                payloads.append(self._in_place.read(files, keys, numbers))
+                continue
             lengths, offsets = keys["length"].astype(np.uint64), np.ascontiguousarray(keys["offset"])
             payloads.append(files.read(np.zeros(len(numbers), np.uint32), offsets, lengths, numbers, True))
         return np.array([mine == theirs for mine, theirs in zip(*payloads, strict=True)], np.bool_)

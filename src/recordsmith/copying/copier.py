@@ -5,6 +5,7 @@ Everything that decides about the bytes is in the plan, so that a run that was k
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from recordsmith.atomic_file import put_in_place
 from recordsmith.class_weights import class_weights
@@ -22,8 +24,11 @@ from recordsmith.copying.copied_dataset import CopiedDataset
 from recordsmith.copying.copy_inputs import CopyInputs
 from recordsmith.copying.copy_plan import CopyPlan
 from recordsmith.copying.copy_work import CopyWork
+from recordsmith.copying.input_places import InputPlaces
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
 from recordsmith.errors import RecordsmithError
+from recordsmith.index import FRAMING_BYTES
+from recordsmith.making import shuffling
 from recordsmith.making.chunk_work import version
 from recordsmith.making.descriptions import description_files
 from recordsmith.making.made_dataset import MadeSplit
@@ -32,10 +37,12 @@ from recordsmith.making.progress import OnProgress, Progress
 from recordsmith.making.publishing import REJECTED_NAME, finish_publishing, publish, refuse_existing
 from recordsmith.making.reject_reasons import commonest_reasons
 from recordsmith.making.shard_writing import Shard, ShardWriter, plan_shards
+from recordsmith.making.sources.table_files import SourceFile
 from recordsmith.making.sources.tfrecord_files import TFRecordsSource
 from recordsmith.making.splitting import SplitPlan
 from recordsmith.making.staging import Staging, differences
 from recordsmith.parallel import in_order, thread_pool
+from recordsmith.priorities import Uint64s
 from recordsmith.schema import Label, Schema
 
 __all__ = ["Copier", "CopyOptions"]
@@ -74,7 +81,28 @@ class CopyOptions:
 
 
 class FrameShardWriter(ShardWriter):
-    """Writes shards of records whose bytes are copied: they are proven by their digests, and may hold anything."""
+    """Writes shards of records whose bytes are copied: they are proven by their digests, and may hold anything.
+
+    With `in_place` they are read from their own files, and not from the staging folder.
+    """
+
+    def __init__(self, staging: Staging, *, compression: str | None, in_place: InputPlaces | None) -> None:
+        super().__init__(staging, Schema({}), (), compression=compression, ignored=())
+        self._in_place = in_place
+        self._inputs = None if in_place is None else in_place.open()
+
+    def forget(self) -> None:
+        """Let go of the records: they are not needed for checking."""
+        super().forget()
+        self._inputs = None
+
+    def _frames(self, numbers: Uint64s, entries: Any) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint64]]:
+        if self._in_place is None or self._inputs is None:
+            return super()._frames(numbers, entries)
+        frames = self._in_place.frames(self._inputs, entries, numbers)
+        self._inputs.forget()  # pages that were touched count as our memory
+        sizes = entries["length"].astype(np.uint64) + np.uint64(FRAMING_BYTES)
+        return frames, np.concatenate([[0], np.cumsum(sizes)]).astype(np.uint64)
 
     def _check_schema(self, path: str, first: int, frames: Any, offsets: Any) -> None:
         pass
@@ -102,14 +130,25 @@ class Copier:
             "source": self._source.describe(),
             "schema": None if plan.schema is None else plan.schema.to_json(),
         }
+        self._in_place = self._input_places()
         self._work = CopyWork(
             plan,
             dict(zip(inputs.files, inputs.split_of, strict=True)) if inputs.split_of else {},
+            in_place=self._in_place,
             cast=options.cast,
             strict=options.on_error == "stop",
         )
         self._warnings: list[str] = []
         self._writing = False  # everything is chosen: what goes wrong now is the disk's doing
+
+    def _input_places(self) -> InputPlaces | None:
+        """Say whether records can be read from their own files when they are written, which saves staging them."""
+        size = self._source.size_bytes  # None: some file can only be read from its start
+        if size is None or self._plan.writing is not None or self._plan.group is not None:
+            return None
+        if self._options.shuffle and size > shuffling.WORTH_DEALING:
+            return None
+        return InputPlaces([SourceFile.at(path) for path in self._inputs.files])
 
     @property
     def _folder(self) -> str:
@@ -140,6 +179,10 @@ class Copier:
                 self._read(staging)
             return self._finish(staging)
         except BaseException as error:
+            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                error.filename = error.filename or self._options.out
+                if not self._options.single:
+                    error.add_note("Make room, and go on with resume=True (--resume): what is finished was kept.")
             # What is wrong with the data or the options stays wrong: there is nothing to go on with. Nor is there with
             # one file, which is soon made again.
             if self._options.single or (isinstance(error, RecordsmithError) and not self._writing):
@@ -204,7 +247,7 @@ class Copier:
                         size if size is not None else self._source.row_count,
                         "bytes" if size is not None else "rows",
                         staging.rows,
-                        staging.bytes,
+                        staging.bytes or staging.counts["source_bytes"],
                         staging.counts["rejects"],
                     )
                 )
@@ -262,7 +305,7 @@ class Copier:
     def _choose(self, staging: Staging) -> tuple[Choice, list[str], dict[str, int]]:
         options = self._options
         self._say("ordering", staging)
-        choice = Choice(staging)
+        choice = Choice(staging, self._in_place)
         counts = {"duplicates": 0, "not_sampled": 0, "unassigned": 0}
         names = ["train"]
         if self._inputs.split_of:
@@ -285,9 +328,10 @@ class Copier:
         return choice, names, counts
 
     def _writer(self, staging: Staging) -> ShardWriter:
-        kind = FrameShardWriter if self._plan.writing is None else ShardWriter
-        schema = self._plan.writing or Schema({})
-        return kind(staging, schema, (), compression=self._options.compression, ignored=())
+        compression = self._options.compression
+        if self._plan.writing is None:
+            return FrameShardWriter(staging, compression=compression, in_place=self._in_place)
+        return ShardWriter(staging, self._plan.writing, (), compression=compression, ignored=())
 
     def _shards(self, order: SplitOrder) -> list[Shard]:
         options = self._options

@@ -13,6 +13,7 @@ from recordsmith import _core
 from recordsmith.columns import ByteColumn, PackedColumn
 from recordsmith.copying.copy_plan import CopyPlan
 from recordsmith.copying.frames import Frames, frames_of
+from recordsmith.copying.input_places import InputPlaces
 from recordsmith.errors import EncodeError, PipelineError, RecordsmithError
 from recordsmith.images import ImageError, Preparation, read_header
 from recordsmith.making.chunk_encoding import ChunkEncoder, Classes, EncodedChunk, Recipe
@@ -33,13 +34,23 @@ class CopyWork(ChunkEncoder):
     Args:
         plan: what is done to each record.
         split_of: the split that each file belongs to, where splits are kept.
+        in_place: where records are read again from their own files, instead of being staged.
         cast: casts and pictures may lose information.
         strict: the first record that cannot be copied is an error and not a reject.
     """
 
-    def __init__(self, plan: CopyPlan, split_of: Mapping[str, str], *, cast: bool, strict: bool) -> None:
+    def __init__(
+        self,
+        plan: CopyPlan,
+        split_of: Mapping[str, str],
+        *,
+        in_place: InputPlaces | None,
+        cast: bool,
+        strict: bool,
+    ) -> None:
         self._plan = plan
         self._split_of = split_of
+        self._in_place = in_place
         schema = plan.writing if plan.writing is not None else plan.schema or Schema({})
         translations = label_translations(_renamed(plan), schema) if plan.writing is not None else {}
         group = plan.renamed.get(plan.group, plan.group) if plan.group is not None else None
@@ -104,6 +115,10 @@ class CopyWork(ChunkEncoder):
         )
         if plan.stratum is not None:
             encoded.strata = self._classes(plan.stratum, frames.data, frames.offsets)
+        if self._in_place is not None:
+            assert frames.starts is not None  # noqa: S101 - for the type checker: such files are read in place
+            encoded.groups = self._in_place.of(frames.path, frames.starts)
+            encoded.frames = frames.data[:0]
         return encoded
 
     def _grouped(self, frames: Frames) -> tuple[Frames, Uint64s | None]:

@@ -32,6 +32,7 @@ class Frames:
         offsets: where each begins, and last where the last one ends.
         numbers: which records of the file they are.
         rejects: records that could not be read.
+        starts: where each begins in the file, if it can be read there again.
     """
 
     path: str
@@ -39,6 +40,7 @@ class Frames:
     offsets: Uint64s
     numbers: Sequence[int]
     rejects: list[Reject] = field(default_factory=list)
+    starts: Uint64s | None = None
 
     @property
     def rows(self) -> int:
@@ -57,7 +59,8 @@ class Frames:
         sink = _core.RecordSink()
         sink.append_chosen(self.data, self.offsets, places)
         numbers = tuple(self.numbers[place] for place in places.tolist())
-        return Frames(self.path, *sink.take(), numbers, self.rejects)
+        starts = None if self.starts is None else self.starts[places]
+        return Frames(self.path, *sink.take(), numbers, self.rejects, starts)
 
     def decoded(self, schema: Schema) -> dict[str, Any]:
         """Decode some features of all records."""
@@ -110,7 +113,7 @@ def frames_of(chunk: Chunk) -> Frames:
     numbers = range(chunk.first, chunk.first + count)
     try:
         data = files.frames(file_numbers, starts, lengths, in_file, verify=True)
-        return Frames(path, data, chunk.offsets - chunk.offsets[0], numbers)
+        return Frames(path, data, chunk.offsets - chunk.offsets[0], numbers, starts=starts)
     except RecordsmithError:
         pass
     sink, kept, rejects = _core.RecordSink(), [], []
@@ -123,7 +126,7 @@ def frames_of(chunk: Chunk) -> Frames:
             continue
         sink.append(payload)
         kept.append(number)
-    return Frames(path, *sink.take(), kept, rejects)
+    return Frames(path, *sink.take(), kept, rejects, starts[np.array(kept, np.int64) - chunk.first])
 
 
 def reject_of(place: str, number: int, error: RecordsmithError) -> Reject:

@@ -70,18 +70,18 @@ def restored_value(feature: Feature, plain: Any) -> Any:
     if plain is None:
         return None
     if isinstance(feature, Scalar):
-        return _restored_numbers(plain, feature.dtype, 0)
+        return _restored_numbers(plain, feature.dtype, ())
     if isinstance(feature, (Bytes, Image)):
         return _decoded(plain) if isinstance(plain, str) else [_decoded(one) for one in plain]
     if isinstance(feature, Tensor):
         if isinstance(plain, dict):
             return np.zeros(plain["shape"], feature.dtype)
-        return _restored_numbers(plain, feature.dtype, len(feature.shape))
+        return _restored_numbers(plain, feature.dtype, feature.shape)
     if isinstance(feature, Sparse):
         return np.asarray(plain["indices"], np.int64), np.asarray(_restored_words(plain["values"]), feature.dtype)
     if isinstance(feature, Packed):
         return {
-            name: _restored_numbers(plain[name], np.dtype(dtype), len(shape))
+            name: _restored_numbers(plain[name], np.dtype(dtype), shape)
             for name, (dtype, shape) in feature.parts.items()
         }
     if isinstance(feature, Steps):
@@ -135,20 +135,21 @@ def _restored_words(plain: Any) -> Any:
     return float(plain) if isinstance(plain, str) else plain
 
 
-def _restored_numbers(plain: Any, dtype: np.dtype[Any], dimensions: int) -> Any:
+def _restored_numbers(plain: Any, dtype: np.dtype[Any], declared: tuple[int | None, ...]) -> Any:
     numbers = _restored_words(plain)
     if dtype.kind != "c":
         return numbers
-    shape = _shape(numbers, dimensions)
+    shape = _shape(numbers, declared)
     pairs = np.asarray(numbers, np.float32 if dtype.itemsize == 8 else np.float64).reshape(*shape, 2)
     return np.ascontiguousarray(pairs).view(dtype)[..., 0]
 
 
-def _shape(nested: Any, dimensions: int) -> tuple[int, ...]:
+def _shape(nested: Any, declared: tuple[int | None, ...]) -> tuple[int, ...]:
+    """Return the shape of nested lists; behind one that is empty, the declared sizes are all that is known."""
     shape: list[int] = []
-    while len(shape) < dimensions:
-        shape.append(len(nested) if isinstance(nested, list) else 0)
-        nested = nested[0] if isinstance(nested, list) and nested else []
+    for size in declared:
+        shape.append((size or 0) if nested is None else len(nested))
+        nested = nested[0] if nested else None
     return tuple(shape)
 
 

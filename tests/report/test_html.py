@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,13 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import recordsmith as rs
 from recordsmith.facts.row_decoding import RowOverview
 from recordsmith.images import decode_image
 from recordsmith.report import Picture, PictureGrid, Report
 from recordsmith.report.html import report_fragment, report_page
 from recordsmith.report.html.pictures import pixels_uri, thumbnail
 from tests.headless_browser import visit
-from tests.made_reports import SCRIPT, diagnose_report, hostile_report, lint_report, pets_report, png
+from tests.made_reports import HOSTILE, SCRIPT, diagnose_report, hostile_report, lint_report, pets_report, png
 
 REPORTS = [pets_report, lint_report, diagnose_report, hostile_report, lambda: Report("check")]
 
@@ -225,3 +227,37 @@ def test_the_buttons_do_what_they_say(tmp_path: Path):
     </script></body>"""
     page.write_text(text.replace("</body>", trial))
     assert "<title>tried [5,3,5,true,true,2]</title>" in visit(page, tmp_path).dom
+
+
+def example_with_keys(keys: list[bytes], value: bytes) -> bytes:
+    """An Example with one byte string under each key, put together by hand: keys may be no text at all."""
+
+    def field(number: int, data: bytes) -> bytes:
+        length, size = len(data), b""
+        while length > 127:
+            size, length = size + bytes([length & 127 | 128]), length >> 7
+        return bytes([number << 3 | 2]) + size + bytes([length]) + data
+
+    entries = b"".join(field(1, field(1, key) + field(2, field(1, field(1, value)))) for key in keys)
+    return field(1, entries)
+
+
+def test_a_dataset_that_means_harm_is_shown_as_what_it_is(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = f"{SCRIPT.replace('/', '')}.tfrecord"
+    keys = [text[:300].encode(errors="surrogateescape") for text in HOSTILE]
+    with rs.RecordWriter(path) as writer:
+        for text in HOSTILE:
+            writer.write(example_with_keys(keys, text.encode(errors="surrogateescape")))
+        writer.write(example_with_keys([b"\xff\xfe", b"image"], png(9, 9)[:40] + b"<script>alert(6)</script>"))
+        writer.write(b"<script>alert(7)</script> is no Example")
+    report = rs.check(path)
+    assert len(report.samples) > 5
+    elements = Elements(report_page(report))
+    assert not elements.open
+    assert [tag for tag, _ in elements.found].count("script") == 1
+    assert "onerror" not in {name for _, attributes in elements.found for name in attributes}
+    assert "".join(elements.texts).count("alert(1)") > 5
+    json.dumps(report.to_json(), allow_nan=False).encode()
+    json.dumps(report.to_sarif(), allow_nan=False).encode()
+    assert len(report.to_github().split("\n")) == len(report.findings)

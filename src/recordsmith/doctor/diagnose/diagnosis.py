@@ -92,7 +92,9 @@ def diagnose(
         left = begun + time_limit - time.perf_counter()
         if probe is not None and drawn.model is not None:
             stopped = any(finding.severity is Severity.ERROR for finding in found)
-            drawn = _with_signal(drawn, probe, first.kept, seconds=max(left, 1.0), seed=seed, stopped=stopped)
+            drawn = _with_signal(
+                drawn, probe, first.kept, seconds=max(min(left, 0.5 * time_limit), 1.0), seed=seed, stopped=stopped
+            )
             found = without_consequences(run_rules(RULES, drawn))
     return Report(
         "diagnose",
@@ -171,6 +173,8 @@ def _with_signal(
         signal = probe_signal(trainer, kept, loss=model.loss, labels=drawn.labels, seconds=seconds, seed=seed)
     except Exception as error:  # noqa: BLE001 - a model may do anything when it is trained
         return _noted(drawn, f"Training a copy failed: {type(error).__name__}: {str(error).splitlines()[0][:200]}")
+    finally:
+        trainer.close()
     return replace(drawn, signal=signal)
 
 

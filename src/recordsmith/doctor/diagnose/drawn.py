@@ -431,6 +431,7 @@ class ModelFacts:
         embeddings: every embedding that saw ids.
         normalises: it has a layer that normalises what passes through.
         own_training: it brings its own train_step, so that targets and losses may be anything.
+        weights, learnt: how many weights it has, and how many of them are to be learnt.
 
     >>> ModelFacts("keras").units is None
     True
@@ -448,6 +449,8 @@ class ModelFacts:
     embeddings: tuple[FirstLayerFacts, ...] = ()
     normalises: bool = False
     own_training: bool = False
+    weights: int = 0
+    learnt: int = 0
 
     @property
     def units(self) -> int | None:
@@ -471,9 +474,10 @@ class SignalFacts:
         gradients: how many weights could be learnt.
         zero_gradients: how many of them had a gradient of zero, or none at all, in every position.
         true_loss, permuted_loss: on rows kept apart, after training on the true and on permuted labels.
-        train_loss: on the rows trained on, true labels.
         kept_apart: how many rows those are; 0 where this was not tried.
         advantage: how clearly true labels win: the mean difference over the rows in standard errors.
+        rows: how many rows were drawn for that.
+        model_free: by how many deviations a simple guess from the inputs beats chance; None where it was not tried.
         control_steps: how many steps each was trained.
         seconds_per_step: what a step of training takes.
 
@@ -491,9 +495,10 @@ class SignalFacts:
     zero_gradients: int = 0
     true_loss: float = 0.0
     permuted_loss: float = 0.0
-    train_loss: float = 0.0
     kept_apart: int = 0
     advantage: float = 0.0
+    rows: int = 0
+    model_free: float | None = None
     control_steps: int = 0
     seconds_per_step: float | None = None
 

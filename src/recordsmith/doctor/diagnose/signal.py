@@ -11,6 +11,7 @@ import numpy as np
 from recordsmith.doctor.diagnose.batch import Batch
 from recordsmith.doctor.diagnose.drawn import LabelFacts, LossFacts, SignalFacts
 from recordsmith.doctor.diagnose.label_order import class_values
+from recordsmith.doctor.diagnose.label_signal import label_signal
 from recordsmith.doctor.diagnose.models import Trainer
 
 __all__ = ["probe_signal"]
@@ -64,7 +65,8 @@ def _one_batch(trainer: Trainer, batch: Batch, rows: Any, loss: LossFacts | None
                 break
             best = min(best, value)
             bad = None
-            if time.perf_counter() > until:
+            learnt = guess is not None and best < guess / 2 and step >= _STEPS // 4
+            if learnt or time.perf_counter() > until:
                 break
         seconds = (time.perf_counter() - begun) / max(taken, 1) if seconds is None else seconds
         if (guess is not None and best < guess / 2) or time.perf_counter() > until:
@@ -126,7 +128,7 @@ def _control(
     held = [trainer.prepared(batch) for batch in kept]
     true = [trainer.prepared(batch) for batch in train]
     permuted = [trainer.prepared(batch, np.arange(batch.rows), generator.permutation(batch.rows)) for batch in train]
-    losses, train_loss, steps = [], 0.0, _CONTROL_STEPS
+    losses, steps = [], _CONTROL_STEPS
     half = (until - time.perf_counter()) / 2
     for given in (true, permuted):
         trainer.reset()
@@ -139,15 +141,14 @@ def _control(
                 break
         steps = min(steps, taken)  # permuted labels are given no more steps than true ones had
         losses.append(np.concatenate([trainer.row_losses(batch) for batch in held]))
-        if given is true:
-            train_loss = float(np.mean([trainer.row_losses(batch).mean() for batch in true]))
     difference = losses[1] - losses[0]
     error = float(difference.std(ddof=1) / np.sqrt(len(difference))) if len(difference) > 1 else 0.0
     return {
         "true_loss": float(losses[0].mean()),
         "permuted_loss": float(losses[1].mean()),
-        "train_loss": train_loss,
         "kept_apart": rows,
+        "rows": sum(batch.rows for batch in batches),
+        "model_free": label_signal(batches, seed=seed),
         "advantage": float(difference.mean() / error) if error > 0 else 0.0,
         "control_steps": steps,
     }

@@ -67,17 +67,20 @@ class KerasProbe(ModelProbe):
             "activation": _activation(model),
             "loss": loss,
             "own_training": type(model).train_step is not keras.Model.train_step,
+            "weights": len(model.weights),
+            "learnt": len(model.trainable_weights),
         }
         inputs = _tensors(batch.given[0], batch.inputs, _LOOKED_AT_ROWS)
+        seen: list[LayerInputs] = []
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 if not model.built:
                     model(inputs, training=False)
-                with _layers_watched(model) as seen:
+                with _layers_watched(model, seen):
                     answer, _ = model.stateless_call(*_values(model), inputs, training=False)
         except Exception as error:  # noqa: BLE001 - what a model says to a batch is what is asked for
-            return ModelFacts("keras", **known, refusal=short_reason(error))
+            return ModelFacts("keras", **known, **_from_layers(seen), refusal=short_reason(error))
         known |= _from_layers(seen)
         if isinstance(answer, (dict, list, tuple)):
             return ModelFacts("keras", **known)
@@ -271,9 +274,8 @@ def _activation(model: Any) -> str:
 
 
 @contextmanager
-def _layers_watched(model: Any) -> Iterator[list[LayerInputs]]:
+def _layers_watched(model: Any, seen: list[LayerInputs]) -> Iterator[None]:
     """Note what reaches the layers with weights, in the order in which they are called."""
-    seen: list[LayerInputs] = []
     leaves = [
         layer
         for layer in model._flatten_layers(include_self=False)  # noqa: SLF001 - there is no public way
@@ -284,7 +286,7 @@ def _layers_watched(model: Any) -> Iterator[list[LayerInputs]]:
     try:
         for layer in leaves:
             object.__setattr__(layer, "call", _watching(layer, layer.call, seen))
-        yield seen
+        yield
     finally:
         for layer in leaves:
             layer.__dict__.pop("call", None)

@@ -24,6 +24,7 @@ from recordsmith.doctor.diagnose.models.probe import (
 __all__ = ["TorchProbe", "TorchTrainer"]
 
 _LOOKED_AT_ROWS = 64
+_SMALL = 1_000_000  # weights
 
 
 class TorchProbe(ModelProbe):
@@ -46,6 +47,8 @@ class TorchProbe(ModelProbe):
         import torch
 
         known: dict[str, Any] = {"loss": loss_facts(self._loss, torch=True), "activation": _activation(self._model)}
+        weights = list(self._model.parameters())
+        known |= {"weights": len(weights), "learnt": sum(one.requires_grad for one in weights)}
         device = _device(self._model)
         seen: list[LayerInputs] = []
         handles = [
@@ -58,7 +61,7 @@ class TorchProbe(ModelProbe):
                 warnings.simplefilter("ignore")
                 answer = called(self._model, _tensors(batch.given[0], batch.inputs, _LOOKED_AT_ROWS, device))
         except Exception as error:  # noqa: BLE001 - what a model says to a batch is what is asked for
-            return ModelFacts("torch", **known, refusal=short_reason(error))
+            return ModelFacts("torch", **known, **_from_layers(seen), refusal=short_reason(error))
         finally:
             for handle in handles:
                 handle.remove()
@@ -91,7 +94,14 @@ class TorchTrainer(Trainer):
         self._torch = torch
         self._first = model
         self._loss = loss
+        self._threads = torch.get_num_threads()
+        if sum(one.numel() for one in model.parameters()) < _SMALL:
+            torch.set_num_threads(1)  # threads that wait for each other cost a small model more than they save
         self.reset()
+
+    def close(self) -> None:
+        """Give PyTorch its threads back."""
+        self._torch.set_num_threads(self._threads)
 
     def reset(self) -> None:
         """Begin again."""

@@ -330,6 +330,24 @@ def embedding_range(drawn: Drawn) -> Iterator[Finding]:
             )
 
 
+@rule("T018", "nothing-to-learn", Severity.ERROR)
+def nothing_to_learn(drawn: Drawn) -> Iterator[Finding]:
+    """All weights of the model are frozen.
+
+    Why it matters:
+        `fit` runs, and nothing changes.
+
+    Example:
+        `model.trainable = False` for a base that was meant to be a part of it; `requires_grad_(False)` on everything.
+
+    Fix:
+        Freeze only the layers that are to stay: `base.trainable = False`, and leave the last ones free.
+    """
+    model = drawn.model
+    if model is not None and model.weights and not model.learnt and model.loss is not None and not model.own_training:
+        yield nothing_to_learn.finding(f"None of the model's {model.weights} weights is to be learnt: all are frozen.")
+
+
 @rule("T016", "model-refuses", Severity.ERROR)
 def model_refuses(drawn: Drawn) -> Iterator[Finding]:
     """The model, or its loss, refused the first batch.
@@ -443,4 +461,5 @@ MODEL_FIT_RULES = (
     target_shape,
     embedding_range,
     model_refuses,
+    nothing_to_learn,
 )

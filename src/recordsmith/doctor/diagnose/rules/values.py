@@ -79,7 +79,9 @@ def nothing_but_zeros(drawn: Drawn) -> Iterator[Finding]:
         Compare the name with those that `recordsmith show data` lists, and look at what the steps do to one row.
     """
     for column in drawn.inputs:
-        if column.rows >= _ENOUGH_ROWS and column.values and column.zeros == column.values and not _may_be(column):
+        if column.rows >= _ENOUGH_ROWS and column.values and column.zeros == column.values:
+            if _may_be(column) or _is_mask(drawn, column):
+                continue
             alone = len(drawn.inputs) == 1 or column.dtype.startswith("float") or column.picture is not None
             yield nothing_but_zeros.finding(
                 f"{begin(column)} is 0 in all {column.rows} rows that were drawn.",
@@ -103,7 +105,7 @@ def constant_input(drawn: Drawn) -> Iterator[Finding]:
         Leave it out, or find the step that makes it constant.
     """
     for column in drawn.inputs:
-        if column.rows < _ENOUGH_ROWS or _may_be(column):
+        if column.rows < _ENOUGH_ROWS or _may_be(column) or _is_mask(drawn, column):
             continue
         constant = column.numeric and column.values and column.distinct == 1 and not column.nan
         if constant and column.zeros != column.values:
@@ -273,6 +275,14 @@ def scales_far_apart(drawn: Drawn) -> Iterator[Finding]:
 def _may_be(column: ColumnFacts) -> bool:
     """Whether an input may well be constant, by its name: masks of equal lengths, types of one kind."""
     return any(word in column.name.lower() for word in _MAY_BE_CONSTANT)
+
+
+def _is_mask(drawn: Drawn, column: ColumnFacts) -> bool:
+    """Whether an input may be a mask by its form: whole numbers, one for each of another input's."""
+    whole = column.dtype.startswith(("int", "uint", "bool"))
+    return (
+        whole and bool(column.shape) and any(other.shape == column.shape for other in drawn.inputs if other != column)
+    )
 
 
 def _name_advice(drawn: Drawn, column: ColumnFacts) -> str:

@@ -73,6 +73,8 @@ def dtype_of(value: Value | None, depth: int = 20) -> str | None:
                 if isinstance(value.index, Literal) and value.index.value == "T"
                 else None
             )
+        if isinstance(value.base, Call) and value.base.gives is not None:
+            return dtype_of(value.base.gives, depth - 1)
         return dtype_of(value.base, depth - 1) if isinstance(value.index, Slice | Literal | Group) else None
     if not isinstance(value, Call):
         return None

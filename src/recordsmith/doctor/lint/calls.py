@@ -43,6 +43,8 @@ _WRAPPERS = {
     "torch.no_grad",
     "contextlib.closing",
 }
+_RUNS = ("run", "experimental_run_v2")
+_POOL_MAPS = ("map", "starmap", "imap", "imap_unordered", "submit", "apply_async")
 # Methods of models that take datasets: the position or name, and what they are for.
 _CONSUMERS: dict[str, tuple[tuple[int | None, str, str], ...]] = {
     "fit": ((0, "x", "training"), (None, "validation_data", "validation")),
@@ -149,12 +151,12 @@ class Calls(Machine):
         for position, keyword, role in _CONSUMERS.get(name, ()):
             for pipeline in pipelines_in(made.argument(position, keyword)):
                 self.uses.append(Use(role, pipeline, node))
-        if name in ("run", "experimental_run_v2", "map") and arguments.positional:
+        if name in (*_RUNS, *_POOL_MAPS) and arguments.positional:
             function = arguments.positional[0]
             inner = made.argument(1, "args")
             if isinstance(function, Function):
-                given = inner.members if isinstance(inner, Group) and name != "map" else ()
-                self.follow(function, Arguments(given, exact=False))
+                given = inner.members if isinstance(inner, Group) and name in _RUNS else ()
+                made.gives = self.follow(function, Arguments(given, exact=False))
             return made
         if name == "as_dataset":
             return dataset_source(self, made) or made

@@ -83,11 +83,12 @@ class Expressions(Machine):
                 self.bind(target, value, scope)
                 return value
             case ast.ListComp(elt=element) | ast.SetComp(elt=element) | ast.GeneratorExp(elt=element):
-                return Many(self._comprehension(element, node.generators, scope), node=node)
+                over: list[Value] = []
+                member = self._comprehension(element, node.generators, scope, over)
+                return Many(member, tuple(over), node=node)
             case ast.DictComp(key=key, value=inner):
-                made = self._comprehension(
-                    ast.copy_location(ast.Tuple([key, inner], ast.Load()), node), node.generators, scope
-                )
+                pair = ast.copy_location(ast.Tuple([key, inner], ast.Load()), node)
+                made = self._comprehension(pair, node.generators, scope, [])
                 return self._table_of(made, node)
             case ast.Starred(value=inner) | ast.Await(value=inner) | ast.YieldFrom(value=inner):
                 return self.evaluate(inner, scope)
@@ -243,10 +244,13 @@ class Expressions(Machine):
             sides.append((frozenset({(condition, holds)}) if condition else frozenset(), value))
         return join(sides)
 
-    def _comprehension(self, element: ast.expr, generators: list[ast.comprehension], scope: Scope) -> Value:
+    def _comprehension(
+        self, element: ast.expr, generators: list[ast.comprehension], scope: Scope, overs: list[Value]
+    ) -> Value:
         inner = Scope(scope, label=scope.label)
         for generator in generators:
             over = self.evaluate(generator.iter, inner)
+            overs.append(over)
             value, _ = next(iter(loop_values(over)))
             self.bind(generator.target, value if isinstance(over, Many | Pipeline) else _any_like(over), inner)
             for condition in generator.ifs:
@@ -269,7 +273,7 @@ def _any_like(over: Value) -> Value:
     """What any one member of a collection is, where they may differ."""
     if isinstance(over, Group) and over.members and all(isinstance(one, Pipeline) for one in over.members):
         return over.members[0]
-    return Unknown()
+    return Item(over, Unknown())
 
 
 def _is_decorated(function: Function, name: str) -> bool:

@@ -11,6 +11,7 @@ from recordsmith.doctor.lint.values import (
     Call,
     Function,
     Group,
+    Item,
     Literal,
     Many,
     Object,
@@ -80,7 +81,7 @@ def loop_values(over: Value) -> Iterator[tuple[Value, Pipeline | None]]:
 def _pipeline_values(over: Value) -> Iterator[tuple[Value, Pipeline | None]]:
     found = pipelines_in(over)
     if not found:
-        yield Unknown(), None
+        yield Item(over, Unknown()), None
     for pipeline in found:
         yield pipeline.element, pipeline
 

@@ -115,15 +115,21 @@ class Group(Value):
 class Many(Value):
     """A collection of any number of values like this one, as a comprehension makes it.
 
+    Attributes:
+        member: any one of them.
+        over: what the comprehension goes over.
+
     >>> Many(Literal(1)).member.value
     1
     """
 
     member: Value
+    over: tuple[Value, ...] = ()
 
     def parts(self) -> Iterator[Value]:
-        """The member."""
+        """The member, and what it was made from."""
         yield self.member
+        yield from self.over
 
 
 @dataclass(eq=False, slots=True)
@@ -274,6 +280,7 @@ class Call(Value):
         receiver: the value whose method it is.
         args, keywords: what was given; `exact` is False if there may be more (`*args`, `**options`).
         within: the functions that were being followed, outermost first; of a dataset's `map` as "map:name".
+        gives: of a pool's `map`: what its function returns.
 
     >>> Call("tensorflow.io.decode_raw", None, (Unknown(), Symbol("tensorflow.uint8"))).argument(1, "out_type").path
     'tensorflow.uint8'
@@ -285,6 +292,7 @@ class Call(Value):
     keywords: dict[str, Value] = field(default_factory=dict)
     exact: bool = True
     within: tuple[str, ...] = ()
+    gives: Value | None = None
 
     def argument(self, position: int | None, *names: str) -> Value | None:
         """Return an argument by its position or its name; None if it was not given, Unknown if that is not sure."""
@@ -312,6 +320,8 @@ class Call(Value):
             yield self.receiver
         yield from self.args
         yield from self.keywords.values()
+        if self.gives is not None:
+            yield self.gives
 
 
 @dataclass(eq=False, slots=True)

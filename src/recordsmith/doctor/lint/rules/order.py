@@ -10,13 +10,15 @@ from recordsmith.doctor.lint.edits import move_stage, segment_of
 from recordsmith.doctor.lint.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.randomness import is_shuffled, shuffled_before
-from recordsmith.doctor.lint.values import Group
+from recordsmith.doctor.lint.values import Group, Literal
 from recordsmith.facts.dataset_facts import LabelFacts
 from recordsmith.findings import Finding, Severity, rule
 
 __all__ = ["ORDER_RULES"]
 
-_SMALL = 100
+_SMALL = 64
+_MODEST = 1000
+_COLLECTS = {"write", "append", "write_file", "imwrite", "add", "save"}
 
 
 @rule("P001", "batch-before-shuffle", Severity.WARNING)
@@ -240,15 +242,11 @@ def _small(program: Program, pipeline: Pipeline, shuffle: Stage, size: int) -> I
                 feature=label.feature,
             )
         return
-    rows = _rows(pipeline)
-    if rows is not None:
-        if size >= rows:
-            return
-    elif is_mixed_otherwise(program, pipeline):
+    rows = _rows(program, pipeline)
+    if (rows is not None and size >= rows) or is_mixed_otherwise(program, pipeline):
         return
-    if size < _SMALL:
-        if program.data is not None and program.data.records and size >= program.data.records:
-            return
+    batch = next((one.constant(0, "batch_size") for one in pipeline.stages if one.is_batch), None)
+    if size < _SMALL or (isinstance(batch, int) and size < batch):
         mixes = "changes nothing at all" if size <= 1 else f"only ever chooses among {size} examples"
         yield program.finding(
             small_shuffle_buffer,
@@ -256,12 +254,22 @@ def _small(program: Program, pipeline: Pipeline, shuffle: Stage, size: int) -> I
             f"A shuffle buffer of {size} {mixes}: the order stays nearly that of the data.",
             evidence={"buffer": size},
         )
+    elif size < _MODEST and pipeline.source.kind == "tfrecord" and rows is None:
+        yield program.finding(
+            small_shuffle_buffer,
+            node,
+            f"A shuffle buffer of {size} mixes neighbours only: if the records are sorted, by class or by time, "
+            "batches stay one-sided.",
+            advice="Compare it with the data: `--data PATH` measures the runs of equal labels.",
+            severity=Severity.INFO,
+            evidence={"buffer": size},
+        )
 
 
 def is_mixed_otherwise(program: Program, pipeline: Pipeline) -> bool:
     """Another, larger shuffle, or one of what the dataset is made from, does the work."""
     others = [one.constant(0, "buffer_size") for one in pipeline.stages if one.name == "shuffle"]
-    larger = any(not isinstance(size, int) or size >= _SMALL for size in others)
+    larger = any(not isinstance(size, int) or size >= _MODEST for size in others)
     return larger or shuffled_before(pipeline, program.calls)
 
 
@@ -280,14 +288,30 @@ def _longest_run(program: Program) -> tuple[LabelFacts, int] | None:
     return found
 
 
-def _rows(pipeline: Pipeline) -> int | None:
-    """How many examples there are, where the source says how large the arrays are."""
+def _rows(program: Program, pipeline: Pipeline) -> int | None:
+    """How many examples there are, where the data or the source says how large the arrays are."""
+    if program.data is not None and program.data.records:
+        return program.data.records
     call = pipeline.source.call
     value = None if call is None or pipeline.source.kind != "slices" else call.argument(0, "tensors")
     if isinstance(value, Group) and not value.is_list and value.members:
         value = value.members[0]
     shape = shape_of(value)
-    return shape[0] if shape else None
+    return shape[0] if shape else _made_here(program)
+
+
+def _made_here(program: Program) -> int | None:
+    """How often the longest loop runs that writes or collects the examples of a small program."""
+    found: list[int] = []
+    for call in program.calls:
+        last = call.args[-1] if call.name == "builtins.range" and call.args else None
+        loop = getattr(call.node, "parent", None)
+        if isinstance(last, Literal) and isinstance(last.value, int) and loop is not None:
+            collects = isinstance(loop, ast.comprehension) or (
+                isinstance(loop, ast.For) and any(getattr(node, "attr", "") in _COLLECTS for node in ast.walk(loop))
+            )
+            found += [last.value] if collects else []
+    return max(found, default=None)
 
 
 @rule("P009", "cache-after-shuffle", Severity.WARNING)

@@ -303,7 +303,15 @@ def examples_and_sequence_examples(folder: Path) -> Path:
     return folder
 
 
-@clean("W007", "W008")
+@triggers("W009")
+def words_as_names(folder: Path) -> Path:
+    def counts(number: int, row: Row) -> None:
+        row.update({f"word {number * 9 + word}": word for word in range(1, 10)})
+
+    return changed(folder, counts)
+
+
+@clean("W007", "W008", "W009")
 def sequence_examples(folder: Path) -> Path:
     path = folder / "steps.tfrecord"
     with rs.RecordWriter(path) as writer:

@@ -12,6 +12,8 @@ __all__ = ["rule_failed", "run_rules"]
 
 Subject = TypeVar("Subject")
 
+_MOST_OF_ONE_RULE = 50
+
 
 @rule("X001", "rule-failed", Severity.ERROR)
 def rule_failed(_subject: Any) -> Iterator[Finding]:
@@ -35,6 +37,8 @@ def run_rules(
     rules: Iterable[Rule[Subject]], subject: Subject, *, wanted: Callable[[Rule[Subject]], bool] | None = None
 ) -> list[Finding]:
     """Return what the rules find, in their order; a rule that raises becomes a finding of its own, X001.
+
+    Of one rule at most 50 findings are kept, and one that says how many more there are.
 
     Args:
         rules: the rules.
@@ -62,14 +66,24 @@ def run_rules(
     """
     found: list[Finding] = []
     for one in rules:
-        if wanted is not None and not wanted(one):
-            continue
-        try:
-            # A list first: what a rule found before it failed stays.
-            for finding in one(subject):
-                found.append(finding)  # noqa: PERF402 - extend() would lose them
-        except Exception as error:  # noqa: BLE001 - whatever it is, the run goes on
-            found.append(_failure(one, error))
+        if wanted is None or wanted(one):
+            found += _run(one, subject)
+    return found
+
+
+def _run(one: Rule[Subject], subject: Subject) -> list[Finding]:
+    found: list[Finding] = []
+    more = 0
+    try:
+        for finding in one(subject):
+            if len(found) < _MOST_OF_ONE_RULE:
+                found.append(finding)
+            else:
+                more += 1
+    except Exception as error:  # noqa: BLE001 - whatever it is, the run goes on
+        found.append(_failure(one, error))
+    if more:
+        found.append(one.finding(f"{more:,} more findings of this rule are not listed.", count=more))
     return found
 
 

@@ -94,8 +94,9 @@ def value_drift(facts: DatasetFacts) -> Iterator[Finding]:
     for first, second in combinations(facts.splits.values(), 2):
         if min(first.records, second.records) < _RECORDS:
             continue
+        there = {_key(feature): feature for feature in second.features}
         for feature in first.features:
-            other = next((one for one in second.features if _same(one, feature)), None)
+            other = there.get(_key(feature))
             if other is None or feature.name in labels or feature.numbers is None or other.numbers is None:
                 continue
             if _is_unique(feature) or is_ordering(feature.name) or min(feature.records, other.records) < _RECORDS:
@@ -129,14 +130,17 @@ def feature_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
     """
     labels = {label.feature for label in facts.labels}
     filled = [split for split in facts.splits.values() if split.records]
+    having = {split.name: _records_with_values(split) for split in filled}
+    usual = {
+        key for split in filled for key, records in having[split.name].items() if records >= _USUAL * split.records
+    }
     for split in filled:
         absent: dict[bool, list[str]] = {True: [], False: []}
         for feature in facts.features:
             declared = declared_feature(facts, feature)
             if declared is not None and (declared.optional or declared.default is not None):
                 continue
-            elsewhere = any(_records_with(other, feature) >= _USUAL * other.records for other in filled)
-            if elsewhere and not _records_with(split, feature):
+            if _key(feature) in usual and not having[split.name].get(_key(feature)):
                 absent[feature.name in labels and not is_training(split.name)].append(feature.name)
         for hidden, names in absent.items():
             if names:
@@ -150,12 +154,12 @@ def feature_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
                 )
 
 
-def _same(one: FeatureFacts, other: FeatureFacts) -> bool:
-    return one.name == other.name and one.in_steps == other.in_steps
+def _key(feature: FeatureFacts) -> tuple[str, bool]:
+    return feature.name, feature.in_steps
 
 
-def _records_with(split: SplitFacts, feature: FeatureFacts) -> int:
-    return next((one.records - one.empty for one in split.features if _same(one, feature)), 0)
+def _records_with_values(split: SplitFacts) -> dict[tuple[str, bool], int]:
+    return {_key(feature): feature.records - feature.empty for feature in split.features}
 
 
 def _is_unique(feature: FeatureFacts) -> bool:

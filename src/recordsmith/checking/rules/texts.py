@@ -67,6 +67,7 @@ def white_space_around_text(facts: DatasetFacts) -> Iterator[Finding]:
     Fix:
         Strip the texts before they are written.
     """
+    strings_of = {feature.name: feature.strings for feature in facts.features if not feature.in_steps}
     for name, counts in _categories(facts).items():
         around = [value for value in counts if value != value.strip()]
         if around:
@@ -80,7 +81,7 @@ def white_space_around_text(facts: DatasetFacts) -> Iterator[Finding]:
                 evidence={"values": around[:50]},
             )
             continue
-        strings = next((one.strings for one in facts.features if one.name == name and not one.in_steps), None)
+        strings = strings_of.get(name)
         rare = 0 if strings is None else max(strings.leading_space, strings.trailing_space)
         if rare:  # among values that are too rare to be listed
             yield white_space_around_text.finding(

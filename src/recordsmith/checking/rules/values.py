@@ -28,6 +28,7 @@ __all__ = [
 _RECORDS_FOR_CONSTANT = 10
 _RECORDS_FOR_EMPTY = 100
 _EMPTY_SHARE = 0.95
+_MANY = 5  # features, from which on one finding tells of them all
 _VECTOR = 16  # values a record, from which on a feature may be pixels
 _WIDE_SCALE = 100.0
 _SCALES_APART = 1000.0
@@ -124,24 +125,36 @@ def almost_always_empty(facts: DatasetFacts) -> Iterator[Finding]:
     Fix:
         Look at the source for what is missing; declare the feature optional if it is meant to be rare.
     """
+    rare: dict[Severity, list[tuple[str, int, int]]] = {Severity.WARNING: [], Severity.INFO: []}
     for feature in facts.features:
         known = feature.records + feature.missing + feature.unset
         blank = feature.missing + feature.unset + feature.empty
         if feature.strings is not None and feature.lengths is not None and feature.lengths.max <= 1:
             blank += feature.strings.empty
-        if known < _RECORDS_FOR_EMPTY or blank <= _EMPTY_SHARE * known:
+        if known >= _RECORDS_FOR_EMPTY and blank > _EMPTY_SHARE * known:
+            declared = declared_feature(facts, feature)
+            optional = declared is not None and (declared.optional or declared.default is not None)
+            rare[Severity.INFO if optional else Severity.WARNING].append((feature.name, blank, known))
+    for severity, features in rare.items():
+        if len(features) > _MANY:
+            names = [name for name, _, _ in features]
+            yield almost_always_empty.finding(
+                f"{len(features):,} features are missing or empty in more than 95 % of the records: {listed(names)}.",
+                count=len(features),
+                evidence={"features": names[:100]},
+                severity=severity,
+            )
             continue
-        declared = declared_feature(facts, feature)
-        optional = declared is not None and (declared.optional or declared.default is not None)
-        has = known - blank
-        yield almost_always_empty.finding(
-            f"Feature {feature.name!r} is missing or empty in {share(blank, known)} of the records: "
-            f"{'none has' if not has else 'only ' + format(has, ',') + (' has' if has == 1 else ' have')} a value.",
-            location=Location(feature=feature.name),
-            count=blank,
-            evidence={"missing": feature.missing, "unset": feature.unset, "empty": feature.empty, "records": known},
-            severity=Severity.INFO if optional else Severity.WARNING,
-        )
+        for name, blank, known in features:
+            has = known - blank
+            yield almost_always_empty.finding(
+                f"Feature {name!r} is missing or empty in {share(blank, known)} of the records: "
+                f"{'none has' if not has else 'only ' + format(has, ',') + (' has' if has == 1 else ' have')} a value.",
+                location=Location(feature=name),
+                count=blank,
+                evidence={"without_value": blank, "records": known},
+                severity=severity,
+            )
 
 
 @rule("V004", "unnormalised", Severity.INFO)

@@ -12,6 +12,7 @@ from recordsmith.findings import Finding, Location, Rule, Severity, rule
 __all__ = [
     "duplicate_key",
     "key_not_utf8",
+    "many_feature_names",
     "mixed_kinds",
     "mixed_payloads",
     "not_an_example",
@@ -30,6 +31,7 @@ _NAMES = {
     "unknown": "something unknown",
     "other": "something unknown",
 }
+_MANY_NAMES = 1000
 _PARSED = ("example", "sequence_example", "empty")
 
 
@@ -215,6 +217,33 @@ def mixed_payloads(facts: DatasetFacts) -> Iterator[Finding]:
             location=Location(path),
             count=kinds[rare],
             evidence={"payloads": dict(kinds)},
+        )
+
+
+@rule("W009", "many-feature-names", Severity.WARNING)
+def many_feature_names(facts: DatasetFacts) -> Iterator[Finding]:
+    """The records have more than 1000 different feature names together, of which each has few.
+
+    Few means that a name is on average in less than half of the records: a wide table has its columns in all of them.
+
+    Why it matters:
+        A parser has to be told each name. So many are hardly ever meant: data became names.
+
+    Example:
+        `{user_id: rating}` or `{word: count}` written as features, in place of a list of ids and a list of values.
+
+    Fix:
+        Store the names as values: `rs.Sparse`, or two lists of the same length.
+    """
+    names = len({(feature.name, feature.in_steps) for feature in facts.features}) + facts.features_left_out
+    present = sum(feature.records for feature in facts.features)
+    if names > _MANY_NAMES and 2 * present < len(facts.features) * facts.records:
+        rarest = min(facts.features, key=lambda feature: feature.records)
+        yield many_feature_names.finding(
+            f"The records have about {names:,} different feature names, such as {rarest.name!r} in "
+            f"{counted(rarest.records, 'record')}.",
+            location=Location(facts.files[0] if facts.files else None),
+            count=names,
         )
 
 

@@ -19,7 +19,7 @@ from docs import refresh_cli
 from recordsmith.cli import main
 
 READING = ["show", "index", "schema"]
-COMMANDS = ["make", "check", "copy", "doctor", "export", "rule", *READING]
+COMMANDS = ["make", "check", "copy", "demo", "doctor", "export", "repair", "rule", *READING]
 
 
 def test_every_command_is_listed(run):

@@ -12,6 +12,7 @@ import click
 
 from recordsmith.cli.check import check
 from recordsmith.cli.copy import copy
+from recordsmith.cli.demo import demo
 from recordsmith.cli.doctor import doctor
 from recordsmith.cli.export import export
 from recordsmith.cli.index import index
@@ -32,7 +33,7 @@ class Program(click.Group):
     """A group of commands whose errors are explained instead of traced.
 
     >>> sorted(main.commands)
-    ['check', 'copy', 'doctor', 'export', 'index', 'make', 'repair', 'rule', 'schema', 'show']
+    ['check', 'copy', 'demo', 'doctor', 'export', 'index', 'make', 'repair', 'rule', 'schema', 'show']
     """
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -81,6 +82,7 @@ def main(*, traceback: bool) -> None:  # Program.invoke reads the option
     """
 
 
+main.add_command(demo)
 main.add_command(make)
 main.add_command(show)
 main.add_command(schema)

@@ -103,7 +103,7 @@ class _Walk:
             file.write(BROKEN_PROGRAM)
         self._run("doctor", "train_broken.py", "--data", "data")
         self._say("text", "That was the code. And this is what its model would really see, looked up on disk:")
-        self._say("command", 'rs.diagnose(batches, records="data").to_html("diagnosis.html")')
+        self._say("command", 'rs.diagnose(batches, records=rs.open("data", split="train")).to_html("diagnosis.html")')
         self._diagnose()
 
     def end(self) -> None:
@@ -119,8 +119,8 @@ class _Walk:
         from recordsmith.loader import open_dataset
 
         chain = open_dataset(self._path("data"), split="train").images(size=(24, 24), scale=1 / 255)
-        right = list(chain.shuffle(seed=0).batch(32).pairs("image", "label"))
-        report = diagnose(_two_streams(right), records=self._path("data"))
+        right = list(chain.shuffle(seed=0).batch(32, drop_last=True).pairs("image", "label"))
+        report = diagnose(_two_streams(right), records=open_dataset(self._path("data"), split="train"))
         report.to_html(self._path("diagnosis.html"))
         for finding in report.findings[:2]:
             self._say("text", f"{finding.code} {finding.message}")

@@ -268,7 +268,7 @@ Status RecordRecovery::pass_damage() {
   } else {  // perhaps because the header there is damaged too
     std::optional<Piece> mended;
     RECORDSMITH_RETURN_IF_ERROR(mend(end, end, &mended));
-    met = mended.has_value();
+    met = mended.has_value() && mended->data_begin == end + kHeaderBytes;
   }
   if (!met) return pass_lost({true, false, begin, claimed});
   Piece piece;
@@ -368,8 +368,9 @@ Status RecordRecovery::mend(std::uint64_t begin, std::uint64_t next, std::option
     spent_ += limit - std::max(begin, std::min(next, limit));
     RECORDSMITH_RETURN_IF_ERROR(mend_by_length(begin, mended));
   }
-  bool belongs = true;
-  if (mended->has_value()) RECORDSMITH_RETURN_IF_ERROR(is_of_file(**mended, &belongs));
+  // Where another record lies between, the data found is not that of the one that begins here.
+  bool belongs = !mended->has_value() || next >= (*mended)->data_begin || next == begin;
+  if (mended->has_value() && belongs) RECORDSMITH_RETURN_IF_ERROR(is_of_file(**mended, &belongs));
   if (!belongs) mended->reset();
   return Status::ok();
 }
@@ -547,9 +548,10 @@ Status RecordRecovery::belongs_to_file(std::uint64_t place, const Lost& lost, Ch
 // its end: then these few bytes were put in or removed, and the chain lies inside.
 Status RecordRecovery::ends_nearby(const Lost& lost, const Chain& chain, bool* nearby) {
   const std::uint64_t end = lost.begin + kFramingBytes + lost.claimed;
-  const std::uint64_t from = std::max(chain.end + kFooterBytes, end - std::min<std::uint64_t>(end, kMostInserted));
+  const std::uint64_t few = std::min<std::uint64_t>(kMostInserted, lost.claimed / 2);
   *nearby = false;
-  for (std::uint64_t place = from; place <= end + kMostInserted && place <= size_ && !*nearby; ++place) {
+  for (std::uint64_t place = std::max(chain.end + kFooterBytes, end - few);
+       place <= end + few && place <= size_ && !*nearby; ++place) {
     RECORDSMITH_RETURN_IF_ERROR(is_met(place, nearby));
   }
   return Status::ok();

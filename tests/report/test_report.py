@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,10 @@ def test_an_html_file_replaces_another_only_when_it_is_whole(tmp_path: Path):
     pets_report().to_html(path)
     assert path.read_text().startswith("<!DOCTYPE html>")
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_report_can_be_sent_to_another_process():
+    report = pets_report()
+    again = pickle.loads(pickle.dumps(report))
+    assert isinstance(again, Report)
+    assert again.to_json() == report.to_json()

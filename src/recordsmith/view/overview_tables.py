@@ -239,8 +239,7 @@ def _block(
     elif row.features is None:
         yield Padding(Text(_payload_text(row), "green"), (0, 0, 0, 2))
     else:
-        for picture in _pictures(row, overview.features, thumbnails)[:_MOST_PICTURES]:
-            yield Padding(picture, (0, 0, 0, 2))
+        yield from _pictures(row, overview.features, thumbnails)[:_MOST_PICTURES]
         yield Padding(_values(overview.features, row, width), (0, 0, 0, 2))
 
 

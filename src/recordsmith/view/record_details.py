@@ -19,6 +19,8 @@ from recordsmith.visible_text import printable, quoted
 
 __all__ = ["record_renderable"]
 
+_MOST_PICTURES = 8  # of one feature
+
 
 def record_renderable(
     overview: DatasetOverview, row: RowOverview, *, width: int, raw: bool = False, thumbnails: Thumbnails | None = None
@@ -57,5 +59,5 @@ def _feature(
     yield title.append("" if shape == "scalar" else f" {shape}", "dim")
     yield Padding(full_value(value, feature.feature, width - 2), (0, 0, 0, 2))
     values = value if isinstance(value, list) else [value]
-    for picture in thumbnails.of(values[:8]) if thumbnails is not None else ():
-        yield Padding(picture, (0, 0, 0, 2))
+    if thumbnails is not None:
+        yield from thumbnails.of(values[:_MOST_PICTURES])

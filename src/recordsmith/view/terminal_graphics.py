@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from rich.color import Color
 from rich.segment import ControlType, Segment
 from rich.style import Style
 
@@ -56,15 +57,19 @@ def graphics_of(environment: Mapping[str, str]) -> str | None:
 class TerminalPicture:
     """A picture as large as so many characters at most, in one of the four ways.
 
+    It is indented by itself: rich's own padding fills lines up with spaces, which would go over what a terminal has
+    just drawn.
+
     >>> from rich.console import Console
     >>> picture = TerminalPicture(np.zeros((4, 4, 3), np.uint8), "blocks", columns=2, rows=1)
     >>> Console(width=20).print(picture)
     ▀▀
     """
 
-    def __init__(self, pixels: Pixels, way: str, *, columns: int, rows: int) -> None:
+    def __init__(self, pixels: Pixels, way: str, *, columns: int, rows: int, indent: int = 0) -> None:
         self._pixels = _in_colour(pixels)
         self._way = way
+        self._indent = Segment(" " * indent)
         height, width = self._pixels.shape[:2]
         scale = min(columns / width, 2 * rows / height)  # a character is about twice as high as it is wide
         self._columns = max(1, min(columns, round(width * scale)))
@@ -72,19 +77,18 @@ class TerminalPicture:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self._way == "blocks":
-            yield from half_blocks(_resized(self._pixels, self._columns, 2 * self._rows))
+            for line in half_blocks(_resized(self._pixels, self._columns, 2 * self._rows)):
+                yield from [self._indent, *line, Segment.line()]
             return
-        size = (self._columns * _CELL[0], self._rows * _CELL[1])
-        pixels = _resized(self._pixels, *size)
+        pixels = _resized(self._pixels, self._columns * _CELL[0], self._rows * _CELL[1])
+        yield self._indent
         if self._way == "kitty":
             # C=1 leaves the cursor where it is, so that the lines below are ours to count.
             yield _control(kitty_sequence(pixels, self._columns, self._rows))
             yield from [Segment.line()] * self._rows
-        elif self._way == "iterm2":
-            yield _control(iterm2_sequence(pixels, self._columns, self._rows))
-            yield Segment.line()
         else:
-            yield _control(sixel_sequence(pixels))
+            iterm2 = self._way == "iterm2"
+            yield _control(iterm2_sequence(pixels, self._columns, self._rows) if iterm2 else sixel_sequence(pixels))
             yield Segment.line()
 
 
@@ -137,27 +141,24 @@ def sixel_sequence(pixels: Pixels) -> str:
     return "".join([*parts, "\x1b\\"])
 
 
-def half_blocks(pixels: Pixels) -> list[Segment]:
-    r"""Return lines of characters that are two pixels each; the number of rows is even.
+def half_blocks(pixels: Pixels) -> list[list[Segment]]:
+    """Return lines of characters that are two pixels each; the number of rows is even.
 
-    >>> [segment.text for segment in half_blocks(np.zeros((2, 3, 3), np.uint8))]
-    ['▀', '▀', '▀', '\n']
+    >>> [[segment.text for segment in line] for line in half_blocks(np.zeros((2, 3, 3), np.uint8))]
+    [['▀', '▀', '▀']]
     """
-    segments = []
-    for top in range(0, len(pixels) - 1, 2):
-        for upper, lower in zip(pixels[top].tolist(), pixels[top + 1].tolist(), strict=True):
-            segments.append(Segment("▀", Style.parse(f"rgb({_colour(upper)}) on rgb({_colour(lower)})")))
-        segments.append(Segment.line())
-    return segments
+    return [
+        [
+            Segment("▀", Style(color=Color.from_rgb(*upper), bgcolor=Color.from_rgb(*lower)))
+            for upper, lower in zip(pixels[top].tolist(), pixels[top + 1].tolist(), strict=True)
+        ]
+        for top in range(0, len(pixels) - 1, 2)
+    ]
 
 
 def _control(sequence: str) -> Segment:
     """What a terminal takes as a command: it has no width, and goes to terminals alone."""
     return Segment(sequence, None, [(ControlType.CURSOR_FORWARD, 0)])
-
-
-def _colour(pixel: list[int]) -> str:
-    return ",".join(map(str, pixel))
 
 
 def _in_colour(pixels: Pixels) -> Pixels:
@@ -171,6 +172,8 @@ def _in_colour(pixels: Pixels) -> Pixels:
 
 def _resized(pixels: Pixels, width: int, height: int) -> Pixels:
     """Resize by the means of the areas that fall together; what grows is repeated."""
+    # Of a large picture a few pixels for each that is shown are enough, and take little memory.
+    pixels = pixels[:: max(1, pixels.shape[0] // (4 * height)), :: max(1, pixels.shape[1] // (4 * width))]
     for axis, size in ((0, height), (1, width)):
         edges = np.linspace(0, pixels.shape[axis], size + 1)
         starts = np.minimum(edges[:-1].astype(np.int64), pixels.shape[axis] - 1)

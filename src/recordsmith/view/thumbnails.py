@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Thumbnails"]
 
+_INDENT = 2
 _LEAST_SIDE = 8  # pixels of an array that is taken for a picture
 
 
@@ -42,7 +43,7 @@ class Thumbnails:
         for value in values:
             pixels = _pixels(value)
             if pixels is not None:
-                found.append(TerminalPicture(pixels, self.way, columns=self.columns, rows=self.rows))
+                found.append(TerminalPicture(pixels, self.way, columns=self.columns, rows=self.rows, indent=_INDENT))
         return found
 
 

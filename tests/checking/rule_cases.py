@@ -18,6 +18,7 @@ import numpy as np
 import recordsmith as rs
 from recordsmith.facts import keep_indexes
 from recordsmith.facts.dataset_facts import DatasetFacts
+from recordsmith.index import export_index
 from tests.checking.made_datasets import (
     CLASSES,
     SCHEMA,
@@ -238,6 +239,22 @@ def a_manifest_cut_short(folder: Path) -> Path:
     manifest = data / "recordsmith.json"
     manifest.write_text(manifest.read_text()[:-100])
     return data
+
+
+@triggers("F017")
+def an_index_of_the_file_as_it_was(folder: Path) -> Path:
+    path = sound(folder)
+    export_index(path, format="dali")
+    return write(path, rows(130, seed=3))
+
+
+@clean("F017")
+def indexes_for_other_programs(folder: Path) -> Path:
+    path = sound(folder)
+    export_index(path, format="dali")
+    export_index(path, format="vahidk")
+    (folder / "notes.idx").write_text("no index at all")
+    return path
 
 
 # --- W: wire ----------------------------------------------------------------------------------------------------------

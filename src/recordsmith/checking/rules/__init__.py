@@ -10,6 +10,7 @@ from recordsmith.checking.rules import (
     shard_sets,
     shard_sizes,
     storage,
+    text_indexes,
     texts,
     values,
     wire,
@@ -23,6 +24,7 @@ __all__ = ["RULES"]
 _MODULES = (
     framing,
     shard_sets,
+    text_indexes,
     wire,
     schema,
     values,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, ShardFacts
+from recordsmith.facts.feature_order import features_in_order
 from recordsmith.facts.payload_reading import DatasetPayloads, FileOverview
 from recordsmith.facts.row_decoding import RowOverview, decode_row
 from recordsmith.schema import Bytes, Feature, Scalar, Schema, Steps, Text
@@ -41,7 +43,7 @@ def sample_rows(facts: DatasetFacts, *, records: int = 12) -> tuple[RowOverview,
     [0, 49, 99]
     """
     declared = facts.schema
-    features = [_known(feature) for feature in facts.features]
+    features = [_known(feature) for feature in features_in_order(facts)]
     stored_names = {feature.name for feature in facts.features}
     names = [name for name in declared or () if name in stored_names]
     wanted = declared.select(names) if declared is not None and names else None
@@ -66,7 +68,12 @@ def _from(
     problems: list[RecordsmithError] = []  # the facts have told them already
     for stored in DatasetPayloads(files, problems).sample(records=records, bytes_in_all=bytes_in_all):
         row = decode_row(stored, features, schema, problems)
-        yield row if row.kind == "text" else replace(row, payload=b"")
+        values = None if row.features is None else _in_order(row.features, features)
+        yield replace(row, payload=row.payload if row.kind == "text" else b"", features=values)
+
+
+def _in_order(values: dict[str, Any], features: list[_Known]) -> dict[str, Any]:
+    return {one.name: values[one.name] for one in features if one.name in values and not one.steps}
 
 
 def _readable(shard: ShardFacts) -> int:

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from recordsmith.facts import FeatureOverview
 from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, ImageFacts, LengthFacts, NumberFacts
+from recordsmith.facts.feature_order import features_in_order
 from recordsmith.view.amounts import number_text
 from recordsmith.view.block_histogram import block_histogram
 from recordsmith.view.facts_summary import plain_table
@@ -27,14 +28,14 @@ def feature_table(facts: DatasetFacts, width: int) -> RenderableType:
     >>> type(feature_table(DatasetFacts((), (), records=0, bytes=0), 120)).__name__
     'Group'
     """
-    shown = facts.features[:_MOST_FEATURES]
+    shown = features_in_order(facts)[:_MOST_FEATURES]
     parts: list[RenderableType] = [_listing(facts, shown, width) if width < _NARROW else _table(facts, shown, width)]
     if len(facts.features) > len(shown):
         parts.append(Text(f"and {len(facts.features) - len(shown):,} more features, which --format json lists", "dim"))
     return Group(*parts)
 
 
-def _table(facts: DatasetFacts, features: tuple[FeatureFacts, ...], width: int) -> RenderableType:
+def _table(facts: DatasetFacts, features: list[FeatureFacts], width: int) -> RenderableType:
     cells = [(printable(one.name), *_kind(facts, one)) for one in features]
     widest = [max([7, *(len(row[column]) for row in cells)]) for column in range(3)]
     names = min(widest[0], max(16, width // 3))
@@ -60,7 +61,7 @@ def _table(facts: DatasetFacts, features: tuple[FeatureFacts, ...], width: int) 
     return table
 
 
-def _listing(facts: DatasetFacts, features: tuple[FeatureFacts, ...], width: int) -> RenderableType:
+def _listing(facts: DatasetFacts, features: list[FeatureFacts], width: int) -> RenderableType:
     parts: list[RenderableType] = []
     for one in features:
         kind, shape = _kind(facts, one)

@@ -14,6 +14,7 @@ from recordsmith.facts.dataset_facts import (
     NumberFacts,
     StringFacts,
 )
+from recordsmith.facts.feature_order import features_in_order
 from recordsmith.report.html.drawings import bar, histogram
 from recordsmith.report.html.markup import Child, Markup, element
 from recordsmith.schema import Schema
@@ -34,7 +35,7 @@ def features_part(facts: DatasetFacts) -> Markup:
     >>> features_part(DatasetFacts((), (), records=0, bytes=0))
     '<div class="cards"></div>'
     """
-    shown = facts.features[:_MOST_FEATURES]
+    shown = features_in_order(facts)[:_MOST_FEATURES]
     cards = element("div", [_card(one, facts) for one in shown], class_="cards")
     if len(shown) == len(facts.features):
         return cards

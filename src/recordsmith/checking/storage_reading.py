@@ -64,8 +64,9 @@ def float_pixels(feature: FeatureFacts) -> str | None:
 def raw_pixels(facts: DatasetFacts, feature: FeatureFacts) -> RawPixels | None:
     """Say which pixels a byte feature holds uncompressed; None where it does not, or that cannot be told.
 
-    It is told by the shape that the schema declares, by features beside it (height, width, channels) whose product is
-    the number of bytes, or, for a feature that is named like a picture, by a number of bytes that a square picture has.
+    It is told by the shape that the schema declares (of uint8, or of a feature that is named like a picture), by
+    features beside it (height, width, channels) whose product is the number of bytes, or, for a feature that is named
+    like a picture, by a number of bytes that a square picture has.
 
     >>> raw_pixels(DatasetFacts((), (), 0, 0), FeatureFacts("x", False, 1, 0)) is None
     True
@@ -77,7 +78,9 @@ def raw_pixels(facts: DatasetFacts, feature: FeatureFacts) -> RawPixels | None:
         return None
     declared = None if facts.schema is None else facts.schema.get(feature.name)
     if isinstance(declared, Tensor):
-        return _of_shape(declared.shape, declared.dtype.itemsize)
+        # A declared matrix of floats is what it says, unless it is called a picture.
+        is_picture = declared.dtype.name == "uint8" or named_like_pictures(feature.name)
+        return _of_shape(declared.shape, declared.dtype.itemsize) if is_picture else None
     if not strings.lengths.fixed:
         return None
     length = strings.lengths.max

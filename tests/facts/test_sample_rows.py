@@ -62,6 +62,21 @@ def test_damage_is_passed_over(tmp_path: Path):
     assert all(row.features is not None for row in rows)
 
 
+def test_a_feature_that_is_stored_in_parts_is_shown_as_one(tmp_path: Path):
+    from recordsmith.facts.survey import survey
+
+    schema = rs.Schema(
+        {"n": rs.Scalar("int64"), "words": rs.Sparse("float32", size=100), "gone": rs.Text(optional=True)}
+    )
+    with rs.write(tmp_path / "data", schema, name="d", split="train") as writer:
+        for n in range(5):
+            writer.add({"n": n, "words": {n: 0.5, n + 3: 1.5}})
+    row = sample_rows(survey(str(tmp_path / "data")))[2]
+    assert row.features is not None
+    assert list(row.features) == ["n", "words"]
+    assert row.features["words"].indices.tolist() == [2, 5]
+
+
 def test_a_dataset_without_records_has_no_samples():
     assert sample_rows(DatasetFacts((), (), 0, 0)) == ()
 

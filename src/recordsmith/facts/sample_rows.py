@@ -42,11 +42,12 @@ def sample_rows(facts: DatasetFacts, *, records: int = 12) -> tuple[RowOverview,
     >>> [int(row.features["label"]) for row in sample_rows(survey(path), records=3)]
     [0, 49, 99]
     """
-    declared = facts.schema
-    features = [_known(feature) for feature in features_in_order(facts)]
-    stored_names = {feature.name for feature in facts.features}
-    names = [name for name in declared or () if name in stored_names]
-    wanted = declared.select(names) if declared is not None and names else None
+    declared = _stored_part(facts)
+    # A feature may be stored in parts, such as a sparse one: they are not shown besides it.
+    parts = {column.key for name, feature in declared.items() for column in feature.plan(name)}
+    features = [_Known(name, isinstance(feature, Steps), feature) for name, feature in declared.items()]
+    features += [_known(one) for one in features_in_order(facts) if one.name not in parts]
+    wanted = Schema(declared) if declared else None
     groups: dict[str | None, list[ShardFacts]] = {}
     for shard in facts.shards:
         if _readable(shard):
@@ -56,6 +57,16 @@ def sample_rows(facts: DatasetFacts, *, records: int = 12) -> tuple[RowOverview,
         share = (records - len(rows)) // (len(groups) - number)
         rows += _from(shards, share, features, wanted, _BYTES // len(groups))
     return tuple(rows)
+
+
+def _stored_part(facts: DatasetFacts) -> dict[str, Feature]:
+    """The declared features that some record has."""
+    stored = {feature.name for feature in facts.features}
+    return {
+        name: feature
+        for name, feature in (facts.schema or {}).items()
+        if any(column.key in stored for column in feature.plan(name))
+    }
 
 
 def _from(

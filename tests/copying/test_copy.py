@@ -18,6 +18,7 @@ import recordsmith as rs
 from recordsmith import _core
 from recordsmith.copying import copy_dataset
 from recordsmith.dataset import find_layout
+from recordsmith.images import encode_image
 from recordsmith.making import external_sort, shuffling
 from tests.copying.conftest import SCHEMA, pets
 from tests.making.made_sources import file_digests
@@ -299,7 +300,7 @@ def test_a_schema_for_files_that_had_none(quick_path: Path) -> None:
 
 
 def test_pictures_are_encoded_anew(quick_path: Path) -> None:
-    from recordsmith.images import encode_image, read_header
+    from recordsmith.images import read_header
 
     pictures = [encode_image(np.full((8, 10 + n, 3), 40 * n, np.uint8), "jpeg") for n in range(4)]
     with rs.write(quick_path / "in", rs.Schema({"image": rs.Image(encoding="jpeg")})) as writer:
@@ -355,6 +356,25 @@ def test_a_vocabulary_goes_along(quick_path: Path) -> None:
     assert extra
     for name in extra:
         assert (quick_path / "out" / name).read_bytes() == (quick_path / "in" / name).read_bytes()
+
+
+def test_where_records_come_from_does_not_tell_them_apart(quick_path: Path) -> None:
+    """The same picture in two files is one, and stays in one split; no record is a duplicate of the other's bytes."""
+    for n in range(40):
+        folder = quick_path / "photos" / "ab"[n % 2]
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{n}.png").write_bytes(encode_image(np.full((2, 2, 3), n // 4, np.uint8), "png"))
+    rs.make(quick_path / "photos", quick_path / "in")
+    assert json.loads((quick_path / "in" / "recordsmith.json").read_text())["provenance"] == ["filename"]
+    changes: dict[str, dict[str, Any]] = {"same": {}, "changed": {"rename": {"filename": "path"}, "drop": ["label"]}}
+    for name, options in changes.items():
+        copied = copy_dataset(quick_path / "in", quick_path / name, split="train=0.5,test=0.5", dedupe=True, **options)
+        assert copied.duplicates == 0
+        manifest = json.loads((quick_path / name / "recordsmith.json").read_text())
+        assert manifest["provenance"] == ["path" if options else "filename"]
+        pictures = [{row["image"] for row in rs.open(quick_path / name, split=split)} for split in ("train", "test")]
+        if options:  # without labels, which tell pictures of the two folders apart
+            assert not pictures[0] & pictures[1]
 
 
 # --- damage, refusals, kills ---

@@ -9,6 +9,7 @@ All of it is a function of the staged keys, the options and the seed, in memory 
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -30,7 +31,7 @@ __all__ = ["Choice"]
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint8]
 
-_COMPARED_AT_ONCE = 256
+_READ_AT_ONCE = 64
 
 
 class Choice:
@@ -57,14 +58,22 @@ class Choice:
         files = _core.FileSet([staging.path("records")]) if self._in_place is None else self._in_place.open()
         dropped = 0
         for block in sorted_blocks(self._by_content(), staging.rows, staging.path("sort-content")):
-            starts = np.flatnonzero(np.concatenate([[True], block[1:, 0] != block[:-1, 0]]))
-            first_of = np.repeat(block[starts, 1], np.diff(np.append(starts, len(block))))
-            again = np.flatnonzero(first_of != block[:, 1])
-            for at in range(0, len(again), _COMPARED_AT_ONCE):
-                some = again[at : at + _COMPARED_AT_ONCE]
-                same = self._same_bytes(files, first_of[some], block[some, 1])
-                self.codes[block[some, 1][same]] = NO_SPLIT
-                dropped += int(same.sum())
+            runs = np.cumsum(np.concatenate([[True], block[1:, 0] != block[:-1, 0]]))  # of one digest each
+            several = np.flatnonzero(np.bincount(runs)[runs] > 1)
+            run, seen = 0, set[bytes]()
+            for at in range(0, len(several), _READ_AT_ONCE):
+                some = several[at : at + _READ_AT_ONCE]
+                numbers = np.ascontiguousarray(block[some, 1])
+                for number, of, payload in zip(
+                    numbers.tolist(), runs[some].tolist(), self._payloads(files, numbers), strict=True
+                ):
+                    if of != run:
+                        run, seen = of, set()
+                    proof = hashlib.blake2b(payload, digest_size=16).digest()
+                    if proof in seen:
+                        self.codes[number] = NO_SPLIT
+                        dropped += 1
+                    seen.add(proof)
         return dropped
 
     def take(self, rows: int) -> int:
@@ -148,18 +157,14 @@ class Choice:
             rows = np.arange(first, first + len(keys), dtype=np.uint64)
             yield np.stack([priorities(np.ascontiguousarray(keys["digest"]), 0), rows], axis=1)
 
-    def _same_bytes(self, files: _core.FileSet, one: Uint64s, other: Uint64s) -> Bools:
-        """Hold records against each other: a digest alone is no proof."""
-        payloads = []
-        for numbers in (one, other):
-            words = np.memmap(self._staging.path("keys"), np.uint64, "r").reshape(-1, KEY.itemsize // 8)
-            keys = np.take(words, numbers.astype(np.int64), axis=0).view(KEY)[:, 0]
-            if self._in_place is not None:
-                payloads.append(self._in_place.read(files, keys, numbers))
-                continue
-            lengths, offsets = keys["length"].astype(np.uint64), np.ascontiguousarray(keys["offset"])
-            payloads.append(files.read(np.zeros(len(numbers), np.uint32), offsets, lengths, numbers, True))
-        return np.array([mine == theirs for mine, theirs in zip(*payloads, strict=True)], np.bool_)
+    def _payloads(self, files: _core.FileSet, numbers: Uint64s) -> list[bytes]:
+        """Read records to be held against each other: 64 bits of a digest alone are no proof."""
+        words = np.memmap(self._staging.path("keys"), np.uint64, "r").reshape(-1, KEY.itemsize // 8)
+        keys = np.take(words, numbers.astype(np.int64), axis=0).view(KEY)[:, 0]
+        if self._in_place is not None:
+            return self._in_place.read(files, keys, numbers)
+        offsets, lengths = np.ascontiguousarray(keys["offset"]), keys["length"].astype(np.uint64)
+        return files.read(np.zeros(len(numbers), np.uint32), offsets, lengths, numbers, True)
 
 
 def _mapped(path: str, rows: int) -> Codes:

@@ -86,8 +86,10 @@ class FrameShardWriter(ShardWriter):
     With `in_place` they are read from their own files, and not from the staging folder.
     """
 
-    def __init__(self, staging: Staging, *, compression: str | None, in_place: InputPlaces | None) -> None:
-        super().__init__(staging, Schema({}), (), compression=compression, ignored=())
+    def __init__(
+        self, staging: Staging, *, compression: str | None, ignored: tuple[str, ...], in_place: InputPlaces | None
+    ) -> None:
+        super().__init__(staging, Schema({}), (), compression=compression, ignored=ignored)
         self._in_place = in_place
         self._inputs = None if in_place is None else in_place.open()
 
@@ -328,10 +330,10 @@ class Copier:
         return choice, names, counts
 
     def _writer(self, staging: Staging) -> ShardWriter:
-        compression = self._options.compression
+        compression, ignored = self._options.compression, self._plan.provenance
         if self._plan.writing is None:
-            return FrameShardWriter(staging, compression=compression, in_place=self._in_place)
-        return ShardWriter(staging, self._plan.writing, (), compression=compression, ignored=())
+            return FrameShardWriter(staging, compression=compression, ignored=ignored, in_place=self._in_place)
+        return ShardWriter(staging, self._plan.writing, (), compression=compression, ignored=ignored)
 
     def _shards(self, order: SplitOrder) -> list[Shard]:
         options = self._options
@@ -418,6 +420,7 @@ class Copier:
             schema,
             splits,
             **({"class_weights": {"feature": self._plan.label, "weights": weights}} if weights else {}),
+            **({"provenance": list(self._plan.provenance)} if self._plan.provenance else {}),
             made={
                 "by": f"recordsmith {version()}",
                 "plan": self._identity,

@@ -129,6 +129,7 @@ def copy_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but t
         where=where,
         stratify=stratify,
         group=group,
+        provenance=inputs.provenance,
     )
     options = CopyOptions(
         out=out,

@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from recordsmith import _core
 from recordsmith.dataset import DatasetLayout, find_layout
@@ -31,6 +32,7 @@ class CopyInputs:
         schema: the schema that lies beside them.
         all_declared: every file has it; otherwise some have none of their own.
         texts: what else lies beside the files and belongs to the dataset, such as a vocabulary.
+        provenance: features that say where a record comes from, and not what it is.
 
     >>> CopyInputs(("a.tfrecord",), (), None, True, {}).splits
     ()
@@ -41,6 +43,7 @@ class CopyInputs:
     schema: Schema | None
     all_declared: bool
     texts: dict[str, str]
+    provenance: tuple[str, ...] = ()
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -84,14 +87,17 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
     splits: list[str | None] = []
     schemas: list[tuple[str, Schema | None]] = []
     texts: dict[str, str] = {}
+    provenance: dict[str, None] = {}
     for path in given:
         layout = find_layout(path).select(split)
         split_of = {file: name for name, names in layout.splits.items() for file in names}
         files.extend(layout.files)
         splits.extend(split_of.get(file) for file in layout.files)
         schemas.append((os.fsdecode(path), layout.schema))
-        if layout.described_by is not None and len(given) == 1:
-            texts = _texts_beside(layout.described_by, layout.schema)
+        manifest = _manifest_of(layout)
+        provenance |= dict.fromkeys(name for name in manifest.get("provenance", ()) if isinstance(name, str))
+        if len(given) == 1:
+            texts = _texts_beside(layout, manifest)
     _refuse_twice(files)
     declared = [(path, schema) for path, schema in schemas if schema is not None]
     for path, other in declared[1:]:
@@ -105,7 +111,12 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
             )
     schema = declared[0][1] if declared else None
     return CopyInputs(
-        tuple(files), _checked_splits(files, splits, keep=keep_splits), schema, len(declared) == len(schemas), texts
+        tuple(files),
+        _checked_splits(files, splits, keep=keep_splits),
+        schema,
+        len(declared) == len(schemas),
+        texts,
+        tuple(provenance),
     )
 
 
@@ -123,15 +134,22 @@ def _checked_splits(files: list[str], splits: list[str | None], *, keep: bool) -
     return found
 
 
-def _texts_beside(description: str, schema: Schema | None) -> dict[str, str]:
-    """Return the texts that a manifest lists beside its shards, but for those that every copy writes for itself."""
-    if os.path.basename(description) != MANIFEST_NAME:
+def _manifest_of(layout: DatasetLayout) -> dict[str, Any]:
+    """Return the manifest beside the files as it stands; an empty one if there is none."""
+    described = layout.described_by
+    if described is None or os.path.basename(described) != MANIFEST_NAME:
         return {}
-    anew = {*_WRITTEN_ANEW, *(schema.tfds_label_files() if schema is not None else ())}
-    listed = load_manifest(description).get("made", {}).get("files", [])
+    return load_manifest(described)
+
+
+def _texts_beside(layout: DatasetLayout, manifest: dict[str, Any]) -> dict[str, str]:
+    """Return the texts that a manifest lists beside its shards, but for those that every copy writes for itself."""
+    anew = {*_WRITTEN_ANEW, *(layout.schema.tfds_label_files() if layout.schema is not None else ())}
+    folder = os.path.dirname(layout.described_by or "")
+    listed = manifest.get("made", {}).get("files", [])
     texts = {}
     for name in listed:
-        path = os.path.join(os.path.dirname(description), os.path.basename(name))
+        path = os.path.join(folder, os.path.basename(name))
         if name in anew or name != os.path.basename(name) or not os.path.isfile(path):
             continue
         if os.path.getsize(path) <= _LONGEST_TEXT:

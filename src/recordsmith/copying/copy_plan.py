@@ -63,6 +63,7 @@ class CopyPlan:
         pictures: what is done to pictures, by the old names of their features.
         renamed: new names by old ones.
         left_out: features of the input that the copy does not have.
+        provenance: features that do not count when records are compared for being identical, by their new names.
     """
 
     schema: Schema | None
@@ -78,9 +79,10 @@ class CopyPlan:
     pictures: Mapping[str, Preparation] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
+    provenance: tuple[str, ...] = ()
 
 
-def plan_copy(
+def plan_copy(  # noqa: PLR0913 - each is a fact of its own, named by the caller
     known: Schema | None,
     changes: Changes,
     *,
@@ -90,6 +92,7 @@ def plan_copy(
     where: str | None,
     stratify: str | bool | None,
     group: str | None,
+    provenance: Iterable[str] = (),
 ) -> CopyPlan:
     """Plan a copy.
 
@@ -102,6 +105,7 @@ def plan_copy(
         where: a condition.
         stratify: the feature to stratify by; True means the label.
         group: the feature to group by.
+        provenance: features that say where a record comes from, and not what it is.
 
     >>> from recordsmith.schema import Text
     >>> options = dict(declared=True, all_declared=True, describe=False, where=None, stratify=None, group=None)
@@ -135,6 +139,7 @@ def plan_copy(
         pictures={} if verbatim else _pictures(known, written, renamed, changes),
         renamed={} if verbatim else renamed,
         left_out=() if verbatim else _left_out(known, reading),
+        provenance=tuple(name for old in provenance if (name := renamed.get(old, old)) in (result or ())),
     )
 
 

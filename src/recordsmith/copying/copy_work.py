@@ -61,6 +61,7 @@ class CopyWork(ChunkEncoder):
                 stratum=plan.stratum,
                 group=group,
                 translations=translations,
+                ignored=plan.provenance,
                 cast=cast,
                 strict=strict,
             )
@@ -105,7 +106,7 @@ class CopyWork(ChunkEncoder):
         encoded = EncodedChunk(
             frames=frames.data,
             offsets=frames.offsets,
-            digests=_core.digest_frames(frames.data, frames.offsets, []),
+            digests=_core.digest_frames(frames.data, frames.offsets, list(plan.provenance)),
             classes=self._classes(plan.label, frames.data, frames.offsets),
             strata=Classes.none(frames.rows),
             groups=groups,

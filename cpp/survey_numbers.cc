@@ -359,11 +359,14 @@ void NumberTally<T>::fill_quantiles(NumberSummary* summary) const {
   if (quantiles_ == nullptr) {
     for (const KeyCount& entry : values_.exact_entries()) values.emplace_back(value_of<T>(entry.key), entry.count);
   } else {
-    for (const auto& [value, weight] : *quantiles_) values.emplace_back(value, weight);
+    // Not by the sketch's own iterator: that of this version takes all weights for 1 where the lowest level is empty.
+    for (const auto& [value, weight] : quantiles_->get_sorted_view(false)) values.emplace_back(value, weight);
     summary->quantiles_are_exact = thinned_quantiles_ == nullptr && !quantiles_->is_estimation_mode();
     if (!summary->quantiles_are_exact) summary->rank_error = quantiles_->get_normalized_rank_error(false);
     if (thinned_quantiles_ != nullptr) {
-      for (const auto& [value, weight] : *thinned_quantiles_) values.emplace_back(value, weight * kThinned);
+      for (const auto& [value, weight] : thinned_quantiles_->get_sorted_view(false)) {
+        values.emplace_back(value, weight * kThinned);
+      }
       summary->rank_error = std::max(summary->rank_error, thinned_quantiles_->get_normalized_rank_error(false));
       // What thinning adds: each piece errs by up to kThinned ranks, evenly spread and by chance.
       const double pieces = static_cast<double>(thinned_quantiles_->get_n()) * kThinned / kPiece;

@@ -38,6 +38,7 @@ def test_what_there_is_and_what_is_wrong_with_it(width):
         "declared by data/recordsmith.json",
         "jpeg image",
         "0.4..71.5 mean 12.75 ± 9.5 2 NaN",
+        '"cat" 58 %, "dog" 35 %',
         "cat 7,000 58.3 %",
         "pets-train",
         "1 damage",

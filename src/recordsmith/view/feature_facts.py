@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from recordsmith.facts import FeatureOverview
-from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, ImageFacts, LengthFacts, NumberFacts
+from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, ImageFacts, LabelFacts, LengthFacts, NumberFacts
 from recordsmith.facts.feature_order import features_in_order
 from recordsmith.view.amounts import number_text
 from recordsmith.view.block_histogram import block_histogram
@@ -56,7 +56,7 @@ def _table(facts: DatasetFacts, features: list[FeatureFacts], width: int) -> Ren
             Text(middle_left_out(shape, shapes), "dim" if shape == "scalar" else ""),
             _presence(one),
             Text(_drawn(one, histogram), "cyan"),
-            feature_values(one, room),
+            _values(facts, one, room),
         )
     return table
 
@@ -74,9 +74,28 @@ def _listing(facts: DatasetFacts, features: list[FeatureFacts], width: int) -> R
         drawn = _drawn(one, 12)
         if drawn:
             body.append(drawn, "cyan").append("  ")
-        body.append_text(feature_values(one, max(12, width - len(drawn) - 4)))
+        body.append_text(_values(facts, one, max(12, width - len(drawn) - 4)))
         parts += [head, Padding(body, (0, 0, 0, 2))]
     return Group(*parts)
+
+
+def _values(facts: DatasetFacts, feature: FeatureFacts, width: int) -> Text:
+    label = next((one for one in facts.labels if one.feature == feature.name and one.names), None)
+    return feature_values(feature, width) if label is None else _classes(label, width)
+
+
+def _classes(label: LabelFacts, width: int) -> Text:
+    """The commonest classes with their shares: the mean of classes says nothing."""
+    totals = {name: sum(split.get(name, 0) for split in label.counts.values()) for name in label.classes}
+    records = max(1, sum(totals.values()))
+    shown: list[str] = []
+    for name, count in sorted(totals.items(), key=lambda entry: -entry[1]):
+        told = f"{quoted(name, 20)} {100 * count / records:.0f} %"
+        if len(", ".join([*shown, told])) > width - 3:
+            shown.append("…")
+            break
+        shown.append(told)
+    return Text(", ".join(shown), "green")
 
 
 def feature_values(feature: FeatureFacts, width: int) -> Text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -27,6 +28,16 @@ def test_every_rule_has_a_page_and_a_text(rule):
     words = " ".join(result.output.split())
     for part in (rule.text.summary, rule.text.why, rule.text.example, rule.text.fix):
         assert " ".join(part.split()) in words
+
+
+@pytest.mark.parametrize("rule", list(every_rule()), ids=lambda rule: rule.code)
+def test_commands_that_a_text_names_are_real(rule):
+    text = " ".join([rule.text.details, rule.text.why, rule.text.example, rule.text.fix])
+    for quoted in re.findall(r"`recordsmith ([^`]*)`", " ".join(text.split())):
+        name, *words = quoted.split()
+        command = main.commands[name]
+        options = {option for param in command.params for option in param.opts}
+        assert {word for word in words if word.startswith("--")} <= options, quoted
 
 
 def test_the_table_lists_them_all():

@@ -47,6 +47,7 @@ def duplicate_records(facts: DatasetFacts) -> Iterator[Finding]:
             location=Location(location.path, split or None, location.record, location.offset),
             count=copies,
             places=more,
+            advice=_advice(group),
             evidence={"copies": copies, "records": records},
             severity=Severity.INFO if copies < _MANY * records else Severity.WARNING,
         )
@@ -150,6 +151,15 @@ def similar_images(facts: DatasetFacts) -> Iterator[Finding]:
 def _but_for(group: DuplicateGroup | None) -> str:
     names = group.but_for if group else ()
     return f", but for {' and '.join(map(repr, names))}" if names else ""
+
+
+def _advice(group: DuplicateGroup | None) -> str:
+    if group is None or not group.but_for:
+        return ""  # the rule's own
+    return (
+        "Remove the copies at their source, or leave out what they differ in and then the copies: `recordsmith copy "
+        f"SRC -o DST --drop {','.join(group.but_for)}`, and `--dedupe` of the result."
+    )
 
 
 def _largest(groups: tuple[DuplicateGroup, ...], split: str) -> DuplicateGroup | None:

@@ -191,7 +191,7 @@ def empty_file(facts: DatasetFacts) -> Iterator[Finding]:
 
     Fix:
         Find out whether records were meant to be here. If not, remove the file and number the others anew, for example
-        with `recordsmith copy`.
+        with `recordsmith copy SRC -o DST`.
     """
     empty = [
         shard

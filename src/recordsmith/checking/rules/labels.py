@@ -67,7 +67,8 @@ def class_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
         Sorted records, split by cutting the file at 80 %.
 
     Fix:
-        Split with stratification: `recordsmith make --split ... --stratify label`.
+        Split with stratification: `recordsmith make ... --split ... --stratify label`, or `recordsmith copy` with the
+        same options.
     """
     for label in label_features(facts):
         splits = {split: counts for split, counts in label.counts.items() if split and sum(counts.values())}
@@ -110,8 +111,8 @@ def clustered_labels(facts: DatasetFacts) -> Iterator[Finding]:
         Files written class by class, and `dataset.shuffle(1000)` on runs of 5000 equal labels.
 
     Fix:
-        Shuffle when the files are made (`recordsmith make` does, `recordsmith copy --shuffle`), use recordsmith's
-        exact shuffle (`ds.shuffle()`), or a buffer larger than the runs.
+        Shuffle the files themselves (`recordsmith make` does; `recordsmith copy SRC -o DST --shuffle`), use
+        recordsmith's exact shuffle (`ds.shuffle()`), or a buffer larger than the runs.
     """
     for label in label_features(facts):
         for split, spread in label.batch_spread.items():

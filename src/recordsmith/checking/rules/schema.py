@@ -51,7 +51,8 @@ def unexpected_feature(facts: DatasetFacts) -> Iterator[Finding]:
         `lable` in the writer, `label` in the schema.
 
     Fix:
-        Correct the name, declare the feature, or leave it out with `recordsmith copy`.
+        Correct the name (`recordsmith copy SRC -o DST --rename OLD=NEW`), declare the feature, or leave it out
+        (`--drop`).
     """
     for mismatch in _of_kind(facts, "unexpected"):
         yield _finding(

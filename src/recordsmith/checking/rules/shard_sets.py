@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -33,7 +34,8 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
         `train-00003-of-00008` was not copied, or its download failed.
 
     Fix:
-        Copy or make the missing files again. If they are gone for good, number the others anew with `recordsmith copy`.
+        Copy or make the missing files again. If they are gone for good, number the others anew: `recordsmith copy SRC
+        -o DST`.
     """
     described = _described_files(facts)
     absent = [file for file in described if not os.path.exists(file)]
@@ -55,7 +57,7 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
         yield missing_shard.finding(
             f"{counted(len(missing), 'shard')} of the {count} of {group!r} "
             f"{'is' if len(missing) == 1 else 'are'} missing: number {numbers}.",
-            location=Location(os.path.join(folder, f"{group}-of-{count:05}")),
+            location=Location(_sibling(facts.files, folder, group, count, missing[0])),
             count=len(missing),
             evidence={"group": group, "of": count, "missing": missing},
         )
@@ -234,6 +236,13 @@ def _numbered_sets(files: Iterable[str]) -> dict[tuple[str, str, int], set[int]]
         if parsed.shard is not None and parsed.count is not None:
             sets[folder, parsed.group, parsed.count].add(parsed.shard)
     return sets
+
+
+def _sibling(files: Iterable[str], folder: str, group: str, count: int, shard: int) -> str:
+    """The name that a missing shard of a set would have."""
+    there = next(file for file in files if _number_in(file, folder, group, count) is not None)
+    name = re.sub(r"\d+(?=-of-)", lambda digits: f"{shard:0{len(digits[0])}}", os.path.basename(there))
+    return os.path.join(folder, name)
 
 
 def _number_in(file: str, folder: str, group: str, count: int) -> int | None:

@@ -62,7 +62,7 @@ def tiny_shards(facts: DatasetFacts) -> Iterator[Finding]:
         One file for each record or each batch.
 
     Fix:
-        Join them to files of about 100 MB: `recordsmith copy SRC -o DST --shards N`.
+        Join them to larger files: `recordsmith copy SRC -o DST --shard-size 128MB`.
     """
     for split, shards in _by_split(facts).items():
         mean = sum(shard.bytes for shard in shards) / len(shards)
@@ -87,7 +87,7 @@ def giant_shard(facts: DatasetFacts) -> Iterator[Finding]:
         A whole dataset in one file.
 
     Fix:
-        Cut it into files of 100 MB to 1 GB: `recordsmith copy SRC -o DST --shards N`.
+        Cut it into smaller files: `recordsmith copy SRC -o DST --shard-size 128MB`.
     """
     for shard in facts.shards:
         if shard.bytes > _GIANT_BYTES:

@@ -88,7 +88,7 @@ def constant_feature(facts: DatasetFacts) -> Iterator[Finding]:
         Every label is 0, because the writer read it before it was set.
 
     Fix:
-        Fill the feature, or leave it out: `recordsmith copy` can select features.
+        Fill the feature, or leave it out: `recordsmith copy SRC -o DST --drop NAME`.
     """
     for feature in facts.features:
         if feature.records < _RECORDS_FOR_CONSTANT or feature.missing or feature.unset or feature.empty:

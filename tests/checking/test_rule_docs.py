@@ -32,7 +32,7 @@ def test_every_rule_has_a_page_and_a_text(rule):
 
 @pytest.mark.parametrize("rule", list(every_rule()), ids=lambda rule: rule.code)
 def test_commands_that_a_text_names_are_real(rule):
-    text = " ".join([rule.text.details, rule.text.why, rule.text.example, rule.text.fix])
+    text = f"{rule.text.details} {rule.text.why} {rule.text.example} {rule.text.fix}"
     for quoted in re.findall(r"`recordsmith ([^`]*)`", " ".join(text.split())):
         name, *words = quoted.split()
         command = main.commands[name]

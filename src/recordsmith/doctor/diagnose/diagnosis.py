@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from recordsmith.dataset import StoredDataset
 from recordsmith.doctor.diagnose.batch import Batch
 from recordsmith.doctor.diagnose.consequences import without_consequences
@@ -78,10 +80,11 @@ def diagnose(
     with random_numbers_kept():
         drawn_epochs = draw_epochs(source, batches=batches, epochs=epochs, seconds=0.35 * time_limit)
         first = drawn_epochs[0]
-        drawn = _observed(source, drawn_epochs, seed)
         matches: list[Match] = []
-        if dataset is not None:
-            drawn, matches = _with_records(drawn, dataset, first, source, seconds=0.25 * time_limit)
+        with np.errstate(all="ignore"):  # values may be anything here, and are looked at for that
+            drawn = _observed(source, drawn_epochs, seed)
+            if dataset is not None:
+                drawn, matches = _with_records(drawn, dataset, first, source, seconds=0.25 * time_limit)
         probe: ModelProbe | None = None
         if model is not None and first.kept:
             probe, why_not = open_model(model, loss)

@@ -105,7 +105,9 @@ def compare_epochs(epochs: Sequence[DrawnEpoch]) -> OrderFacts:
     first = epochs[0] if epochs else None
     same_batch = False
     if first is not None and len(first.batches) >= 3 and all(len(drawn.content) for drawn in first.batches):
-        same_batch = len({tuple(sorted(drawn.content.tolist())) for drawn in first.batches}) == 1
+        contents = {tuple(sorted(drawn.content.tolist())) for drawn in first.batches}
+        # Rows that are all alike are another matter: then it is the inputs that say nothing.
+        same_batch = len(contents) == 1 and len(set(next(iter(contents)))) > 1
     if first is None or len(epochs) < 2:
         return OrderFacts(same_batch=same_batch)
     pairs = list(zip(first.batches, epochs[1].batches, strict=False))

@@ -57,6 +57,8 @@ def _as_floats(flat: Array) -> str:
         return f"whole numbers, such as int64 or int32, read as {name}"
     if flat.dtype == np.float16:
         return ""
+    if flat.dtype == np.float32 and _are_halves(flat):
+        return "float64 numbers read as float32"
     far = float(((size > 1e20) | (size < 1e-20)).mean())
     if far < 0.1:
         return ""
@@ -67,6 +69,14 @@ def _as_floats(flat: Array) -> str:
         if max(ordinary) > 0.95 and min(ordinary) < 0.75:
             return "float64 numbers read as float32"
     return f"bytes, such as pixels, read as {name}"
+
+
+def _are_halves(flat: Array) -> bool:
+    """Whether every second value is the lower half of a float64 that was a float32 before: only 3 bits of it vary."""
+    lower, upper = np.ascontiguousarray(flat[: flat.size // 2 * 2]).view(np.uint32).reshape(-1, 2).T
+    if (lower & 0x1FFF_FFFF).any() or not (lower == 0x2000_0000).any():
+        return False
+    return len(np.unique(lower)) > 3 and len(np.unique(upper)) > 8
 
 
 def _ordinary(values: Array) -> float:

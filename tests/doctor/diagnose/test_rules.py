@@ -1,0 +1,143 @@
+"""The rules by themselves: each looks at facts and needs no framework."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from recordsmith.doctor.diagnose.consequences import without_consequences
+from recordsmith.doctor.diagnose.drawn import (
+    ChainStep,
+    ColumnFacts,
+    Drawn,
+    EpochFacts,
+    FirstLayerFacts,
+    InputSpec,
+    LabelFacts,
+    LossFacts,
+    ModelFacts,
+    OutputFacts,
+    PairExample,
+    RecordFacts,
+    SignalFacts,
+)
+from recordsmith.doctor.diagnose.rules import RULES
+from recordsmith.findings.running import run_rules
+
+INPUT = ColumnFacts(
+    "x", "input", "float32", (4,), 64, values=256, min=-2.0, max=2.0, mean=0.0, deviation=1.0, distinct=200
+)
+TARGET = ColumnFacts("y", "target", "int64", (), 64, values=64, min=0.0, max=1.0, integral=True, distinct=2)
+LABELS = LabelFacts("classes", 64, {"0": 32, "1": 32}, 0, 1, whole=True, batches=8)
+LOSS = LossFacts("sparse_categorical_crossentropy", "sparse-categorical", from_logits=False)
+MODEL = ModelFacts(
+    "keras",
+    (InputSpec("x", (None, 4)),),
+    (None, 2),
+    "softmax",
+    LOSS,
+    output=OutputFacts((8, 2), 0.2, 0.8, sums_to_one=True),
+    first_layer=FirstLayerFacts("dense", "linear", -2.0, 2.0, 1.0, 1.0),
+    weights=2,
+    learnt=2,
+)
+SIGNAL = SignalFacts(200, 0.7, 0.01, 0.69, gradient_norm=1.0, gradients=2, seconds_per_step=0.01)
+HEALTHY = Drawn(
+    "a tf.data.Dataset",
+    (EpochFacts(8, 64, whole=True, seconds=0.01), EpochFacts(8, 64, whole=True)),
+    columns=(INPUT, TARGET),
+    batch_sizes=(8,) * 7,
+    labels=LABELS,
+    chain=(ChainStep("source"), ChainStep("shuffle", buffer=64), ChainStep("batch"), ChainStep("prefetch")),
+    model=MODEL,
+    signal=SIGNAL,
+)
+RECORDS = RecordFacts(
+    "a.tfrecord", 64, 64, ("x", "y"), "x", "content", found=64, drawn=64, label="y", compared=64, agree=64
+)
+
+
+def found(drawn: Drawn) -> list[str]:
+    return [finding.code for finding in without_consequences(run_rules(RULES, drawn))]
+
+
+def test_nothing_is_found_where_all_is_well() -> None:
+    assert found(HEALTHY) == []
+    assert found(replace(HEALTHY, records=RECORDS)) == []
+    assert found(Drawn("a list")) == []
+
+
+def changed(part: str, **facts: Any) -> Drawn:
+    return replace(HEALTHY, **{part: replace(getattr(HEALTHY, part), **facts)})
+
+
+def chained(*steps: ChainStep) -> Drawn:
+    return replace(HEALTHY, chain=(ChainStep("source"), *steps, ChainStep("prefetch")))
+
+
+ZIPPED = ((ChainStep("source"), ChainStep("shuffle")), (ChainStep("source"),))
+CASES = {
+    "T001": replace(HEALTHY, failure="ValueError: no"),
+    "T008": replace(
+        HEALTHY,
+        columns=(INPUT, replace(INPUT, name="z"), TARGET),
+        model=replace(MODEL, inputs=(InputSpec("x", (None, 4)), InputSpec("w", (None, 4)))),
+    ),
+    "T009": replace(HEALTHY, columns=(ColumnFacts("x", "input", "text", (), 64, distinct=9), TARGET)),
+    "T012": changed("model", activation="softmax", output=OutputFacts((8, 1), 1.0, 1.0), output_shape=(None, 1)),
+    "T016": changed("model", refusal="ValueError: no"),
+    "T031": replace(HEALTHY, labels=LabelFacts("classes", 64, {"0": 64}, 0, 0, whole=True, batches=8)),
+    "T034": changed("model", first_layer=FirstLayerFacts("dense", "linear", 0.0, 1e5, 1e4, 1e4)),
+    "T040": changed("labels", spread=0.5, chance=0.001, single_label_batches=8),
+    "T041": changed("labels", spread=0.4, chance=0.001, expected_spread=0.1),
+    "T052": chained(ChainStep("zip", branches=ZIPPED, ranks=(3, 0))),
+    "T053": chained(ChainStep("map", random=True, parallel=True), ChainStep("cache"), ChainStep("batch")),
+    "T054": replace(HEALTHY, chain=(ChainStep("source"), ChainStep("batch"))),
+    "T055": chained(ChainStep("map"), ChainStep("batch")),
+    "T060": replace(HEALTHY, records=replace(RECORDS, agree=20, examples=(PairExample("a.tfrecord", 3, "0", "1"),))),
+    "T061": replace(HEALTHY, records=replace(RECORDS, found=3, compared=0)),
+    "T062": replace(HEALTHY, records=replace(RECORDS, mapping={"1": "0", "2": "1"})),
+    "T070": replace(HEALTHY, epochs=(EpochFacts(8, 64, whole=True, seconds=7.0),)),
+    "T080": changed("signal", bad_step=3),
+    "T081": changed("signal", zero_gradients=2),
+    "T082": changed("signal", best_loss=0.69),
+    "T083": changed("signal", kept_apart=300, control_steps=300, model_free=0.3, rows=2000),
+    "T084": changed("signal", gradient_norm=1e9),
+}
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_a_rule_finds_what_it_is_about_and_nothing_else_does(code: str) -> None:
+    assert found(CASES[code]) == [code]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (ChainStep("zip", branches=ZIPPED, ranks=(3, 3)), ChainStep("batch")),  # pictures and pictures
+        (ChainStep("zip", branches=ZIPPED, ranks=(None, 0)), ChainStep("batch")),  # pairs with a counter
+        (ChainStep("batch"), ChainStep("unbatch"), ChainStep("shuffle"), ChainStep("batch")),
+        (ChainStep("shuffle"), ChainStep("repeat"), ChainStep("shuffle"), ChainStep("batch")),
+        (ChainStep("repeat"), ChainStep("interleave"), ChainStep("shuffle"), ChainStep("batch")),  # of files
+        (ChainStep("shuffle"), ChainStep("cache"), ChainStep("shuffle"), ChainStep("batch")),
+        (ChainStep("batch"), ChainStep("map")),
+    ],
+)
+def test_chains_that_are_right_are_left_alone(steps: tuple[ChainStep, ...]) -> None:
+    assert found(chained(*steps)) == []
+
+
+@pytest.mark.parametrize("rule", list(RULES), ids=lambda rule: rule.code)
+def test_a_rule_explains_itself(rule: Any) -> None:
+    assert rule.code.startswith("T")
+    assert rule.text.summary.endswith(".")
+    assert all(part for part in (rule.text.why, rule.text.example, rule.text.fix))
+
+
+def test_a_finding_that_another_explains_is_left_out() -> None:
+    spoilt = replace(INPUT, nan=9, infinite=3, bits_of="bytes, such as pixels, read as float32")
+    assert found(replace(HEALTHY, columns=(spoilt, TARGET))) == ["T030"]
+    refused = replace(MODEL, refusal="ValueError: no")
+    assert found(replace(HEALTHY, columns=(replace(INPUT, shape=(5,)), TARGET), model=refused)) == ["T007"]

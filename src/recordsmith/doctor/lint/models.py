@@ -30,6 +30,7 @@ class CompiledModel:
         activation: of the last layer: "softmax", "sigmoid", "" for none, or None if that is not known.
         last: the call that makes the last layer.
         trained_on: the datasets that `fit` is given.
+        layers: all layers, first to last, where the source says them all; else None.
 
     >>> CompiledModel(Call(".compile", None), "sparse", False, 10, "softmax", None, ()).units
     10
@@ -42,6 +43,7 @@ class CompiledModel:
     activation: str | None
     last: Call | None
     trained_on: tuple[Pipeline, ...]
+    layers: tuple[Call, ...] | None = None
 
 
 def compiled_models(calls: list[Call]) -> Iterator[CompiledModel]:
@@ -54,7 +56,8 @@ def compiled_models(calls: list[Call]) -> Iterator[CompiledModel]:
         fits = [one for one in calls if one.name == ".fit" and one.receiver is call.receiver]
         trained_on = tuple(pipeline for one in fits for pipeline in pipelines_in(one.argument(0, "x")))
         units, activation = _output(last)
-        yield CompiledModel(call, loss, from_logits, units, activation, last, trained_on)
+        layers = _layers(call.receiver, calls)
+        yield CompiledModel(call, loss, from_logits, units, activation, last, trained_on, layers)
 
 
 def _loss(value: Value | None) -> tuple[str | None, bool | None]:
@@ -96,6 +99,29 @@ def _last_layer(model: Value, calls: Iterable[Call]) -> Call | None:
         if isinstance(output, Call) and output.name == "()" and isinstance(output.receiver, Call):
             return output.receiver
     return None
+
+
+def _layers(model: Value, calls: Iterable[Call]) -> tuple[Call, ...] | None:
+    if not isinstance(model, Call):
+        return None
+    found: list[Value] = []
+    if model.name in ("keras.Sequential", "keras.models.Sequential"):
+        given = model.argument(0, "layers")
+        if given is not None and not isinstance(given, Group):
+            return None
+        found = list(given.members) if isinstance(given, Group) else []
+        found += [one.args[0] for one in calls if one.name == ".add" and one.receiver is model and one.args]
+    elif model.name in ("keras.Model", "keras.models.Model"):
+        value = model.argument(1, "outputs")
+        while isinstance(value, Call) and value.name == "()" and value.receiver is not None and len(value.args) == 1:
+            found.append(value.receiver)
+            value = value.args[0]
+        if not isinstance(value, Call) or value.name not in ("keras.Input", "keras.layers.Input"):
+            return None
+        found.append(value)
+        found.reverse()
+    layers = tuple(one for one in found if isinstance(one, Call))
+    return layers if layers and len(layers) == len(found) else None
 
 
 def _output(last: Call | None) -> tuple[int | None, str | None]:

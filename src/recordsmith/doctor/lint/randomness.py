@@ -64,6 +64,9 @@ def shuffles_by_itself(pipeline: Pipeline) -> bool | None:
         return True
     if source.kind == "torch" and not source.of:
         return source.shuffles
+    if source.kind in ("directory", "csv") and source.shuffles is False:
+        ordered = source.call is not None and "timeseries" in source.call.name
+        return None if ordered else False
     if source.of:
         parts = [is_shuffled(one) for one in source.of]
         return True if True in parts else None if None in parts else False

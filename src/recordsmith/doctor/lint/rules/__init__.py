@@ -11,6 +11,7 @@ from recordsmith.doctor.lint.rules.listings import LISTING_RULES
 from recordsmith.doctor.lint.rules.order import ORDER_RULES
 from recordsmith.doctor.lint.rules.pairs import PAIR_RULES
 from recordsmith.doctor.lint.rules.pictures import PICTURE_RULES
+from recordsmith.doctor.lint.rules.ranges import RANGE_RULES
 from recordsmith.doctor.lint.rules.raw_bytes import RAW_BYTES_RULES
 from recordsmith.doctor.lint.rules.speed import SPEED_RULES
 from recordsmith.doctor.lint.rules.splitting import SPLITTING_RULES
@@ -33,6 +34,7 @@ RULES: RuleSet[Program] = RuleSet(
         *PAIR_RULES,
         *RAW_BYTES_RULES,
         *PICTURE_RULES,
+        *RANGE_RULES,
         *FEATURE_RULES,
         *COMPRESSION_RULES,
         *TARGET_RULES,

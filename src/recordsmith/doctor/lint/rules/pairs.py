@@ -14,6 +14,8 @@ from recordsmith.findings import Finding, Severity, rule
 __all__ = ["PAIR_RULES"]
 
 _LABEL = re.compile(r"label|target|mask|annot|truth|class|caption|answer|segment|categor|^y$|^ys$", re.IGNORECASE)
+_IN_PLACE = {"random.shuffle", "numpy.random.shuffle"}
+_SEEDS = {"random.seed", "numpy.random.seed"}
 _SHORT_LABEL = re.compile(r"^(y|ys|gt)_|_(y|ys|gt)$", re.IGNORECASE)
 
 
@@ -47,8 +49,8 @@ def shuffled_apart(program: Program) -> Iterator[Finding]:
             call.expression,
             f"{names} {verb} shuffled before being zipped, each in an order of its own: the labels no longer belong to "
             "their examples.",
-            corrected=None,
         )
+    yield from _arrays_shuffled_apart(program)
 
 
 @rule("P014", "interleaved-apart", Severity.ERROR)
@@ -77,6 +79,29 @@ def interleaved_apart(program: Program) -> Iterator[Finding]:
                 call.expression,
                 f"{names} may come in any order (`deterministic=False`) and is zipped with a dataset that does not "
                 "know of it: examples get the labels of others.",
+            )
+
+
+def _arrays_shuffled_apart(program: Program) -> Iterator[Finding]:
+    """Two arrays that are shuffled in place, one after the other, and then paired by position."""
+    shuffles = [one for one in program.calls if one.name in _IN_PLACE and one.args]
+    if sum(one.name in _SEEDS for one in program.calls) > 1:
+        return  # the same seed before each gives the same order
+    for call in program.calls:
+        if call.name not in ("tensorflow.data.Dataset.from_tensor_slices", "builtins.zip"):
+            continue
+        given = call.args[0] if len(call.args) == 1 else None
+        members = given.members if isinstance(given, Group) else call.args
+        moved = [one for one in shuffles if any(one.args[0] is member for member in members)]
+        distinct = {id(one.args[0]): one for one in moved}
+        if len(members) == 2 and len(distinct) == 2:
+            yield program.finding(
+                shuffled_apart,
+                list(distinct.values())[-1].expression,
+                "Two arrays are shuffled one after the other, each in an order of its own, and then paired by "
+                "position: the labels no longer belong to their examples.",
+                advice="Shuffle one list of pairs, or one permutation of the indices: `order = "
+                "np.random.permutation(len(x))`, `x[order]`, `y[order]`.",
             )
 
 

@@ -1,4 +1,4 @@
-"""Rules on decoded pictures: their shape and their range."""
+"""Rules on decoded pictures: their shape, and the masks that belong to them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import math
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.arrays import dtype_named
 from recordsmith.doctor.lint.program import Program
-from recordsmith.doctor.lint.values import Call, Group, Item, Literal, Operation, Value
+from recordsmith.doctor.lint.values import Call, Group, Item, Literal, Operation, Value, walk
 from recordsmith.facts.dataset_facts import ImageFacts
 from recordsmith.findings import Finding, Severity, rule
 
@@ -21,6 +20,7 @@ _PASSES = {
     "tensorflow.identity",
     "tensorflow.image.per_image_standardization",
 }
+_MOVES = re.compile(r"tensorflow\.image\.(random_flip_\w+|random_crop|rot90)")
 _TPU = re.compile(r"TPUStrategy|TPUClusterResolver|for TPU", re.IGNORECASE)
 
 
@@ -104,91 +104,36 @@ def _sizes(images: ImageFacts | None) -> str:
     return f" The pictures are {heights.min} to {heights.max} high and {widths.min} to {widths.max} wide."
 
 
-@rule("P025", "scaled-twice", Severity.WARNING)
-def scaled_twice(program: Program) -> Iterator[Finding]:
-    """Pixels are scaled to 0..1 twice.
+@rule("P032", "mask-left-behind", Severity.ERROR)
+def mask_left_behind(program: Program) -> Iterator[Finding]:
+    """A picture is flipped, turned or cropped at random, and the mask that belongs to it is not.
 
     Why it matters:
-        `convert_image_dtype(image, tf.float32)` already divides by 255. Dividing again leaves values below 0.004: to
-        the model all pictures are black, and the gradients are as small.
+        The mask then describes another place of the picture: half of the labels are wrong, and the model learns to
+        blur.
 
     Example:
-        `tf.image.convert_image_dtype(image, tf.float32) / 255.0`
+        `return tf.image.random_flip_left_right(image), mask`
 
     Fix:
-        Scale once: leave out the division, or use `tf.cast(image, tf.float32) / 255.0` instead.
+        Decide once and do the same to both: draw a seed, and give it to `tf.image.stateless_random_flip_left_right` for
+        the picture and for the mask; or join them, flip, and split again.
     """
-    seen: set[int] = set()
     for pipeline in program.finished:
-        for value in _deep(pipeline.element):
-            if id(value) not in seen and _is_division(value):
-                seen.add(id(value))
-                inner = _scaled(value)
-                node = value.node
-                if inner is not None and node is not None:
-                    yield program.finding(
-                        scaled_twice,
-                        node,
-                        f"These pixels are divided by 255 although {inner} has scaled them to 0..1 already: what is "
-                        "left is all but black.",
-                    )
-
-
-def _deep(value: Value) -> Iterator[Value]:
-    from recordsmith.doctor.lint.values import walk
-
-    yield from walk(value)
-
-
-def _is_division(value: Value) -> bool:
-    if isinstance(value, Operation) and len(value.operands) == 2:
-        factor = value.operands[1]
-        if isinstance(factor, Literal) and isinstance(factor.value, int | float):
-            return (value.operator == "/" and factor.value in (255, 256)) or (
-                value.operator == "*" and math.isclose(factor.value, 1 / 255, rel_tol=0.01)
+        element = pipeline.element
+        if not isinstance(element, Group) or len(element.members) != 2:
+            continue
+        picture, mask = ([one for one in walk(member) if isinstance(one, Call)] for member in element.members)
+        moved = next((one for one in picture if _MOVES.fullmatch(one.name)), None)
+        if moved is None or any(_MOVES.fullmatch(one.name) for one in mask):
+            continue
+        if any(_DECODER.fullmatch(one.name) for one in mask) and not any(one is moved for one in mask):
+            yield program.finding(
+                mask_left_behind,
+                moved.expression,
+                f"`{moved.name.rpartition('.')[2]}` moves the picture and not the mask that belongs to it: they no "
+                "longer fit together.",
             )
-    if isinstance(value, Call) and value.name == "()" and isinstance(value.receiver, Call):
-        return value.receiver.name == "keras.layers.Rescaling" and _by_255(value.receiver)
-    return False
 
 
-def _by_255(layer: Call) -> bool:
-    scale = layer.argument(0, "scale")
-    return (
-        isinstance(scale, Literal)
-        and isinstance(scale.value, float)
-        and math.isclose(scale.value, 1 / 255, rel_tol=0.01)
-    )
-
-
-def _scaled(value: Value) -> str | None:
-    """What has scaled the operand of a division before, if only steps that keep the range lie between."""
-    inner: Value | None = value.operands[0] if isinstance(value, Operation) else None
-    if isinstance(value, Call):
-        inner = value.argument(0)
-    while inner is not None:
-        if _is_division(inner):
-            return "an earlier division"
-        if not isinstance(inner, Call):
-            return None
-        if inner.name == "tensorflow.image.convert_image_dtype":
-            to_float = (dtype_named(inner.argument(1, "dtype")) or "").startswith("float")
-            start = _decoder_of(inner.argument(0))
-            return "`convert_image_dtype`" if to_float and start is not None and _is_whole(inner.argument(0)) else None
-        keeps = inner.name.startswith("tensorflow.image.") or inner.name in ("tensorflow.reshape", "tensorflow.cast")
-        inner = inner.argument(0) if keeps else None
-    return None
-
-
-def _is_whole(value: Value | None) -> bool:
-    """It is still a decoder's whole numbers, which alone are scaled by convert_image_dtype."""
-    while isinstance(value, Call):
-        if _DECODER.fullmatch(value.name):
-            return True
-        if value.name not in ("tensorflow.reshape", "tensorflow.identity", "tensorflow.image.resize_with_crop_or_pad"):
-            return False
-        value = value.argument(0)
-    return False
-
-
-PICTURE_RULES = [constant_reshape, scaled_twice]
+PICTURE_RULES = [constant_reshape, mask_left_behind]

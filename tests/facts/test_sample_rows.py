@@ -62,6 +62,23 @@ def test_damage_is_passed_over(tmp_path: Path):
     assert all(row.features is not None for row in rows)
 
 
+def test_a_large_split_is_not_read_to_its_end_and_no_index_is_left(tmp_path: Path, monkeypatch):
+    from recordsmith.facts import sample_rows as module
+
+    shards = [made(tmp_path / f"train-{n}", 30) for n in range(5)]
+    monkeypatch.setattr(module, "_SMALL", 0)
+    rows = sample_rows(facts_of(*shards), records=6)
+    assert [(Path(row.path).name, row.number_in_file) for row in rows] == [
+        ("train-0", 0),
+        ("train-0", 1),
+        *((f"train-{n}", 0) for n in range(1, 5)),
+    ]
+    assert [row.number for row in rows] == [0, 1, 30, 60, 90, 120]
+    monkeypatch.setattr(module, "_BYTES", 0)
+    assert sample_rows(facts_of(*shards)) == ()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"train-{n}" for n in range(5)]
+
+
 def test_a_feature_that_is_stored_in_parts_is_shown_as_one(tmp_path: Path):
     from recordsmith.facts.survey import survey
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
+
+import numpy as np
 
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, ShardFacts
 from recordsmith.facts.feature_order import features_in_order
-from recordsmith.facts.payload_reading import DatasetPayloads, FileOverview
+from recordsmith.facts.payload_reading import StoredPayload
 from recordsmith.facts.row_decoding import RowOverview, decode_row
+from recordsmith.reader import RecordReader
 from recordsmith.schema import Bytes, Feature, Scalar, Schema, Steps, Text
 
 __all__ = ["sample_rows"]
 
-_BYTES = 16 << 20  # that are read at most, however large the records are
+_SMALL = 64 << 20  # bytes of a split that is read to its end for it
+_BYTES = 16 << 20  # of records that are kept at most, however large they are
 _DTYPES = {"float": "float32", "int64": "int64"}
 
 
@@ -55,7 +61,7 @@ def sample_rows(facts: DatasetFacts, *, records: int = 12) -> tuple[RowOverview,
     rows: list[RowOverview] = []
     for number, shards in enumerate(groups.values()):
         share = (records - len(rows)) // (len(groups) - number)
-        rows += _from(shards, share, features, wanted, _BYTES // len(groups))
+        rows += _rows_of(shards, share, features, wanted)
     return tuple(rows)
 
 
@@ -69,18 +75,45 @@ def _stored_part(facts: DatasetFacts) -> dict[str, Feature]:
     }
 
 
-def _from(
-    shards: list[ShardFacts], records: int, features: list[_Known], schema: Schema | None, bytes_in_all: int
+def _rows_of(
+    shards: list[ShardFacts], records: int, features: list[_Known], schema: Schema | None
 ) -> Iterable[RowOverview]:
-    files = [
-        FileOverview(shard.path, shard.bytes, shard.compression, _readable(shard), damaged=shard.damage_count > 0)
-        for shard in shards
-    ]
-    problems: list[RecordsmithError] = []  # the facts have told them already
-    for stored in DatasetPayloads(files, problems).sample(records=records, bytes_in_all=bytes_in_all):
-        row = decode_row(stored, features, schema, problems)
+    for stored in _payloads(shards, records):
+        row = decode_row(stored, features, schema, [])  # what does not fit the schema, the facts have told already
         values = None if row.features is None else _in_order(row.features, features)
         yield replace(row, payload=row.payload if row.kind == "text" else b"", features=values)
+
+
+def _payloads(shards: list[ShardFacts], records: int) -> Iterable[StoredPayload]:
+    """Read records of one split: spread over all of it where it is small, else the first ones of files spread over it.
+
+    No index is made for it, which would read large files once more, and leave something behind.
+    """
+    counts = [_readable(shard) for shard in shards]
+    if sum(shard.bytes for shard in shards) <= _SMALL:
+        numbers = _spread(sum(counts), records)
+    else:
+        starts = np.cumsum([0, *counts])
+        chosen = _spread(len(shards), records)
+        each = -(-records // max(1, len(chosen)))
+        by_turns = [int(starts[one]) + n for n in range(each) for one in chosen if n < counts[one]]
+        numbers = sorted(by_turns[:records])
+    room = _BYTES
+    first = 0
+    for shard, count in zip(shards, counts, strict=True):
+        wanted = {number - first for number in numbers if first <= number < first + count}
+        if wanted:
+            with contextlib.suppress(RecordsmithError), RecordReader(shard.path) as reader:
+                for number, payload in enumerate(islice(reader, max(wanted) + 1)):
+                    if number in wanted and len(payload) <= room:
+                        room -= len(payload)
+                        yield StoredPayload(first + number, shard.path, number, payload)
+        first += count
+
+
+def _spread(there: int, wanted: int) -> list[int]:
+    """Some of so many numbers, evenly spread, the first and the last among them."""
+    return [int(number) for number in np.unique(np.linspace(0, there - 1, min(there, wanted)).astype(np.int64))]
 
 
 def _in_order(values: dict[str, Any], features: list[_Known]) -> dict[str, Any]:

@@ -35,8 +35,9 @@ CMAKE_WITHOUT_PYTHON := cmake --log-level=WARNING -S . -G Ninja -DRECORDSMITH_BI
 
 ##@ Using it
 
-demo: $(STAMPS)/core  ## Write a small dataset, show it, read it back in batches
-	$(BIN)/python demo/first_dataset.py
+demo: $(STAMPS)/core $(STAMPS)/demo  ## Make, check, repair, train and explain, on a small dataset with planted faults
+	rm -rf build/demo
+	$(BIN)/recordsmith demo build/demo
 
 bench: $(STAMPS)/core $(STAMPS)/bench  ## Compare with TensorFlow and others: table, JSON and chart
 	$(BIN)/python -m bench $(BENCH_ARGS)
@@ -84,7 +85,7 @@ format: $(STAMPS)/lint  ## Format Python and C++, and mend what ruff can mend
 
 clean:  ## Remove .venv, builds and caches
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find bench cpp demo docs src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find bench cpp docs src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } \
@@ -102,7 +103,7 @@ $(STAMPS)/venv:
 	mkdir -p $(STAMPS)
 	touch $@
 
-$(STAMPS)/build $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/bench: $(STAMPS)/%: pyproject.toml | $(STAMPS)/venv
+$(STAMPS)/build $(STAMPS)/demo $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/bench: $(STAMPS)/%: pyproject.toml | $(STAMPS)/venv
 	@echo 'Installing what "$*" needs into $(VENV); the first time takes minutes.'
 	$(PIP_INSTALL) --group $*
 	touch $@

@@ -53,10 +53,8 @@ def _with_keras(training: Loader, test: Loader, classes: int) -> float:
         [
             keras.Input((24, 24, 3)),
             keras.layers.Rescaling(4.0, -2.0),
-            keras.layers.Conv2D(8, 3, activation="relu"),
-            keras.layers.MaxPooling2D(2),
-            keras.layers.Conv2D(16, 3, activation="relu"),
-            keras.layers.MaxPooling2D(2),
+            keras.layers.Conv2D(16, 5, strides=2, activation="relu"),
+            keras.layers.Conv2D(32, 3, strides=2, activation="relu"),
             keras.layers.Flatten(),
             keras.layers.Dense(classes),
         ]
@@ -73,14 +71,12 @@ def _with_torch(training: Loader, test: Loader, classes: int) -> float:
 
     torch.manual_seed(0)
     model = nn.Sequential(
-        nn.Conv2d(3, 8, 3),
+        nn.Conv2d(3, 16, 5, stride=2),
         nn.ReLU(),
-        nn.MaxPool2d(2),
-        nn.Conv2d(8, 16, 3),
+        nn.Conv2d(16, 32, 3, stride=2),
         nn.ReLU(),
-        nn.MaxPool2d(2),
         nn.Flatten(),
-        nn.Linear(16 * 4 * 4, classes),
+        nn.Linear(32 * 4 * 4, classes),
     )
     optimizer = torch.optim.Adam(model.parameters(), 0.005)
     for _ in range(EPOCHS):

@@ -47,6 +47,40 @@ class KeyedPermutation {
     return number;
   }
 
+  // The same for many numbers, several of them at once: the processor does not have to wait for one to be done.
+  void apply(const std::int64_t* numbers, std::size_t count, std::int64_t* results) const {
+    if (n_ <= kKeptBelow) {
+      for (std::size_t i = 0; i < count; ++i) {
+        results[i] = static_cast<std::int64_t>(kept_[static_cast<std::size_t>(numbers[i])]);
+      }
+      return;
+    }
+    constexpr std::size_t kAtOnce = 512;
+    std::uint64_t values[kAtOnce];
+    std::uint16_t places[kAtOnce];
+    for (std::size_t first = 0; first < count; first += kAtOnce) {
+      std::size_t left = count - first < kAtOnce ? count - first : kAtOnce;
+      for (std::size_t i = 0; i < left; ++i) {
+        values[i] = static_cast<std::uint64_t>(numbers[first + i]);
+        places[i] = static_cast<std::uint16_t>(i);
+      }
+      while (left > 0) {
+        for (std::size_t i = 0; i < left; ++i) values[i] = encrypt(values[i]);
+        // Those that are inside the range are done; the others move together, without a jump that nobody can foresee.
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < left; ++i) {
+          const std::uint64_t value = values[i];
+          const std::uint16_t place = places[i];
+          results[first + place] = static_cast<std::int64_t>(value);
+          values[kept] = value;
+          places[kept] = place;
+          kept += value >= n_;
+        }
+        left = kept;
+      }
+    }
+  }
+
  private:
   static constexpr std::size_t kRounds = 6;
 

@@ -22,9 +22,7 @@ nb::object permuted(const KeyedPermutation& permutation, const Positions& positi
   result.reserve(count + 1, 0);
   {
     const nb::gil_scoped_release released;
-    for (std::size_t i = 0; i < count; ++i) {
-      result[i] = static_cast<std::int64_t>(permutation(static_cast<std::uint64_t>(positions.data()[i])));
-    }
+    permutation.apply(positions.data(), count, result.data());
   }
   return export_int64s(std::move(result), count);
 }

@@ -20,6 +20,20 @@ TEST(every_number_comes_once) {
   }
 }
 
+TEST(many_at_once_are_the_same) {
+  for (const std::uint64_t n : {1ull, 1000ull, 65537ull, 262145ull, 1ull << 40}) {
+    const KeyedPermutation permutation(n, 11);
+    for (const std::size_t count : {0u, 1u, 511u, 512u, 513u, 3000u}) {
+      std::vector<std::int64_t> numbers, results(count);
+      for (std::size_t i = 0; i < count; ++i) numbers.push_back(static_cast<std::int64_t>(i * 7919 % n));
+      permutation.apply(numbers.data(), count, results.data());
+      for (std::size_t i = 0; i < count; ++i) {
+        CHECK_EQUAL(results[i], static_cast<std::int64_t>(permutation(static_cast<std::uint64_t>(numbers[i]))));
+      }
+    }
+  }
+}
+
 TEST(a_billion_and_more_are_no_problem) {
   const KeyedPermutation permutation(std::uint64_t{1} << 40 | 12345, 1);
   for (std::uint64_t i = 0; i < 1000; ++i) CHECK(permutation(i * 1000003) < permutation.size());

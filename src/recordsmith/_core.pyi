@@ -187,6 +187,14 @@ def adjust_contrast(pixels: npt.NDArray[np.float32], factor: float) -> None:
 def adjust_saturation(pixels: npt.NDArray[np.float32], factor: float) -> None:
     """Change the saturation of values from 0 to 1, in place."""
 
+def pad_rows(
+    values: npt.NDArray[np.uint8],
+    offsets: npt.NDArray[np.int64],
+    padding: npt.NDArray[np.uint8],
+    target: npt.NDArray[np.uint8],
+) -> None:
+    """Copy rows, whose offsets count items as large as `padding`, into the rows of `target`, and fill these up."""
+
 def pooled_bytes(size: int) -> npt.NDArray[np.uint8]:
     """Return memory for a batch, with any content; it is used again when the last array over it is gone."""
 

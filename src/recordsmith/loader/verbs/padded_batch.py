@@ -10,6 +10,7 @@ from typing import Any
 from recordsmith.call_stack import caller_level
 from recordsmith.columns import Ragged, ShapedColumn
 from recordsmith.errors import PipelineError, did_you_mean, list_names
+from recordsmith.loader.padding import padded
 from recordsmith.loader.plan import Batch, Batching, Plan
 from recordsmith.loader.verbs.batch import check_batch, check_threads
 from recordsmith.loader.verbs.shuffle import check_whole_number
@@ -44,7 +45,7 @@ class PaddedBatching(Batching):
             return column
         length = self.pad_to.get(name) if isinstance(self.pad_to, Mapping) else self.pad_to
         try:
-            return column.to_padded(length, value, truncate=self.truncate)
+            return padded(column, length, value, truncate=self.truncate)
         except ValueError as error:
             raise PipelineError(
                 f"The rows of {name!r} cannot be padded: {error}",

@@ -1,0 +1,39 @@
+// Rows of different length as one rectangle, in memory of the pool.
+#include <nanobind/ndarray.h>
+
+#include "../row_padding.h"
+#include "parts.h"
+
+namespace recordsmith {
+namespace {
+
+using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Offsets = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Target = nb::ndarray<std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void pad(const Bytes& values, const Offsets& offsets, const Bytes& padding, const Target& target) {
+  const std::span<const std::int64_t> edges(offsets.data(), offsets.shape(0));
+  const std::size_t item = padding.shape(0);
+  if (item == 0 || target.shape(1) % item != 0) throw nb::value_error("rows are whole items");
+  if (edges.size() != target.shape(0) + 1) throw nb::value_error("each row has a beginning and an end");
+  bool rises = edges[0] >= 0;
+  for (std::size_t i = 0; i + 1 < edges.size(); ++i) rises = rises && edges[i] <= edges[i + 1];
+  if (!rises || static_cast<std::size_t>(edges.back()) > values.shape(0) / item) {
+    throw nb::value_error("offsets rise, and end inside the values");
+  }
+  const std::size_t length = target.shape(1) / item;
+  const std::uint8_t* from = values.data();
+  const std::uint8_t* filling = padding.data();
+  std::uint8_t* to = target.data();
+  const nb::gil_scoped_release released;
+  pad_rows(from, edges, item, length, filling, to);
+}
+
+}  // namespace
+
+void bind_padding(nb::module_& module) {
+  module.def("pad_rows", &pad, nb::arg("values").noconvert(), nb::arg("offsets").noconvert(),
+             nb::arg("padding").noconvert(), nb::arg("target").noconvert());
+}
+
+}  // namespace recordsmith

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +83,36 @@ def test_every_cut_is_found(tmp_path: Path):
         record = max(number for number, begin in enumerate(begins[:-1]) if begin < end)
         stray = end - begins[record] < 12
         assert found == [("F004" if stray else "F003", record)] or (record == 0 and found[0][0] == "F005"), (end, found)
+
+
+CHANGES: dict[str, Callable[[bytes, int], bytes]] = {
+    "inserted": lambda data, place: data[:place] + b"?????" + data[place:],
+    "removed": lambda data, place: data[:place] + data[place + 5 :],
+    "zeroed": lambda data, place: data[:place] + bytes(9) + data[place + 9 :],
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_bytes_that_were_inserted_removed_or_zeroed_are_found(change: str, tmp_path: Path):
+    path = tmp_path / "data.tfrecord"
+    for place in range(len(WHOLE) - 9):
+        path.write_bytes(CHANGES[change](WHOLE, place))
+        begun = max(number for number, begin in enumerate(starts(PAYLOADS)[:-1]) if begin <= place)
+        found = found_damage(path)
+        assert {code for code, _ in found} & DAMAGE, place
+        first = min((record for code, record in found if code in DAMAGE and record is not None), default=0)
+        assert first == begun, (place, found)
+
+
+def test_every_flipped_byte_of_a_compressed_file(tmp_path: Path):
+    """What cannot be read is found; the few bytes of a gzip header that mean nothing are let be."""
+    path = tmp_path / "data.tfrecord.gz"
+    whole = gzip.compress(WHOLE, mtime=0)
+    harmless = 0
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
+        report = rs.check(path, select=["F"])
+        damaged = bool({finding.code for finding in report.findings} & DAMAGE)
+        assert damaged != is_readable(path), place
+        harmless += not damaged
+    assert harmless < 8

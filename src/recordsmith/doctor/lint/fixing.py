@@ -55,9 +55,10 @@ def _fix(source: SourceFile, mended: list[tuple[Finding, tuple[Edit, ...]]]) -> 
     else:
         with open(source.path, encoding="utf-8", newline="") as file:
             original = file.read()
-        if original != source.text:  # other line ends or encoding: positions would not be the same
+        windows = "\r\n" in original and original.replace("\r\n", "\n") == source.text
+        if original != source.text and not windows:  # another encoding, or magic lines: not the same text
             return None
-        write_text_atomically(source.path, text)
+        write_text_atomically(source.path, text.replace("\n", "\r\n") if windows else text)
     return Fixed(source.path, tuple(made))
 
 

@@ -39,7 +39,7 @@ def batch_before_shuffle(program: Program) -> Iterator[Finding]:
     for pipeline in program.finished:
         stages = pipeline.stages
         found = _late_shuffle(stages)
-        if found is None or pipeline.source.batches:
+        if found is None or pipeline.source.batches or program.is_for_testing(pipeline):
             continue
         batch, shuffle = found
         between = stages[stages.index(batch) : stages.index(shuffle) + 1]
@@ -58,6 +58,8 @@ def _late_shuffle(stages: list[Stage]) -> tuple[Stage, Stage] | None:
     """The batch and the shuffle behind it; not where a shuffle went before, or a second batch tells of windows."""
     batch: Stage | None = None
     for number, stage in enumerate(stages):
+        if stage.name == "shuffle" and stage.constant(2, "reshuffle_each_iteration") is False:
+            continue  # done once, as before a split
         if stage.name in ("shuffle", "unbatch", "rebatch", "flat_map", "window"):
             if stage.name != "shuffle" or batch is None:
                 return None
@@ -338,7 +340,7 @@ def cache_after_shuffle(program: Program) -> Iterator[Finding]:
         if shuffle is None or any(one.name == "shuffle" for one in stages[at:]):
             continue
         between = stages[stages.index(shuffle) + 1 : at]
-        once = shuffle.constant(None, "reshuffle_each_iteration") is False
+        once = shuffle.constant(2, "reshuffle_each_iteration") is False
         split = any(one.name in ("take", "skip", "shard", "filter", "interleave", "flat_map") for one in between)
         if once or split:
             continue

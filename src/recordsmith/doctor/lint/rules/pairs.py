@@ -8,13 +8,14 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.program import Program
-from recordsmith.doctor.lint.values import Call, Element, Group, Literal, Table, Value, walk
+from recordsmith.doctor.lint.values import Call, Element, Group, Item, Literal, Table, Value, walk
 from recordsmith.findings import Finding, Severity, rule
 
 __all__ = ["PAIR_RULES"]
 
 _LABEL = re.compile(r"label|target|mask|annot|truth|class|caption|answer|segment|categor|^y$|^ys$", re.IGNORECASE)
 _IN_PLACE = {"random.shuffle", "numpy.random.shuffle"}
+_PERMUTES = {"numpy.random.permutation", "tensorflow.random.shuffle", "sklearn.utils.shuffle", ".permutation"}
 _SEEDS = {"random.seed", "numpy.random.seed"}
 _SHORT_LABEL = re.compile(r"^(y|ys|gt)_|_(y|ys|gt)$", re.IGNORECASE)
 
@@ -51,6 +52,7 @@ def shuffled_apart(program: Program) -> Iterator[Finding]:
             "their examples.",
         )
     yield from _arrays_shuffled_apart(program)
+    yield from _arrays_ordered_apart(program)
 
 
 @rule("P014", "interleaved-apart", Severity.ERROR)
@@ -103,6 +105,38 @@ def _arrays_shuffled_apart(program: Program) -> Iterator[Finding]:
                 advice="Shuffle one list of pairs, or one permutation of the indices: `order = "
                 "np.random.permutation(len(x))`, `x[order]`, `y[order]`.",
             )
+
+
+def _arrays_ordered_apart(program: Program) -> Iterator[Finding]:
+    """Two arrays of which one was put into a random order, or both into different ones, and then paired by position."""
+    for call in program.calls:
+        if call.name not in ("tensorflow.data.Dataset.from_tensor_slices", "builtins.zip"):
+            continue
+        given = call.args[0] if len(call.args) == 1 else None
+        members = given.members if isinstance(given, Group) and not given.is_list else call.args
+        if len(members) != 2 or not all(isinstance(member, Call | Item) for member in members):
+            continue
+        orders = [_own_order(member) for member in members]
+        first, second = members
+        related = any(one is second for one in walk(first)) or any(one is first for one in walk(second))
+        if orders[0] != orders[1] and not related and not {"seed"} & {kind for kind, _ in orders if kind}:
+            yield program.finding(
+                shuffled_apart,
+                call.expression,
+                "One of these two was put into a random order that the other does not have: the labels no longer "
+                "belong to their examples.",
+                advice="Use one permutation for both: `order = np.random.permutation(len(x))`, `x[order]`, `y[order]`.",
+            )
+
+
+def _own_order(value: Value) -> tuple[str, object]:
+    """The random order that an array was put into: by a permutation that indexes it, or by a function that shuffles."""
+    if isinstance(value, Item) and isinstance(value.index, Call) and value.index.name in _PERMUTES:
+        return "index", id(value.index)
+    if isinstance(value, Call) and value.name in _PERMUTES and len(value.args) == 1:
+        seed = value.argument(None, "seed", "random_state")
+        return ("index", id(value)) if seed is None else ("seed", _key(seed))
+    return "", None
 
 
 def _zips(program: Program) -> Iterator[Pipeline]:

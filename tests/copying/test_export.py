@@ -121,6 +121,24 @@ def test_a_folder_gets_a_file_for_each_split(folder: Path, quick_path: Path) -> 
         assert sorted(payloads(quick_path / f"{kind}-back")) == sorted(payloads(folder))
 
 
+def test_files_of_a_size(folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recordsmith.copying import export_writers
+    from recordsmith.making.sources import tfrecord_files
+
+    monkeypatch.setattr(tfrecord_files, "_CHUNK_ROWS", 7)
+    monkeypatch.setattr(export_writers, "_GROUP_BYTES", 100)
+    for kind, suffix in SUFFIXES.items():
+        exported = export_dataset(folder, quick_path / f"data{suffix}", split="train", shard_size="1KB")
+        names = [os.path.basename(path) for path in exported.files]
+        assert len(names) > 1
+        assert names == [f"data-{number:05}{suffix}" for number in range(len(names))]
+        assert exported.rows == 48
+        rs.make(quick_path / f"data-*{suffix}", quick_path / kind, shuffle=False, on_error="stop")
+        assert payloads(quick_path / kind) == payloads(folder, "train")
+    with pytest.raises(rs.RecordsmithError, match="already"):
+        export_dataset(folder, quick_path / "data.csv", split="train", shard_size="1KB")
+
+
 def test_compressed_texts(folder: Path, quick_path: Path) -> None:
     for name in ("data.csv.gz", "data.jsonl.gz"):
         export_dataset(folder, quick_path / name, split="test")

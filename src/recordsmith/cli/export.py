@@ -18,7 +18,7 @@ Examples:
   recordsmith export data/ -o tables --to parquet
   recordsmith export records.tfrecord.gz -o records.jsonl
   recordsmith export data/ -o cats.csv --split test --where 'label == "cat"' --features name,label
-  recordsmith export data/ -o shards --to webdataset
+  recordsmith export data/ -o shards --to webdataset --shard-size 500MB
 """
 
 
@@ -51,6 +51,11 @@ Examples:
     "--schema",
     metavar="PATH",
     help="What is in a record, where no description lies beside the files; without it, that is inferred.",
+)
+@click.option(
+    "--shard-size",
+    metavar="SIZE",
+    help="Begin another file when one has this size, as 500MB: data-00000.tar, data-00001.tar.",
 )
 @click.option(
     "--on-error",

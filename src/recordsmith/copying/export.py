@@ -8,17 +8,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from recordsmith.atomic_file import write_atomically
 from recordsmith.copying.absent_values import without_defaults
 from recordsmith.copying.copy_inputs import CopyInputs, find_inputs
-from recordsmith.copying.copy_plan import Changes, plan_copy
-from recordsmith.copying.export_writers import KINDS, ExportWriter, form_of, writer_for
+from recordsmith.copying.copy_plan import Changes, CopyPlan, plan_copy
+from recordsmith.copying.export_files import ExportFiles
+from recordsmith.copying.export_writers import KINDS, form_of
 from recordsmith.copying.frames import Frames, frames_of
 from recordsmith.dataset.inference import infer_from_files
-from recordsmith.errors import PipelineError, RecordsmithError, did_you_mean, list_names
+from recordsmith.errors import RecordsmithError, did_you_mean, list_names
+from recordsmith.making.options import parse_size
 from recordsmith.making.progress import OnProgress, Progress
 from recordsmith.making.source import Chunk, Reject
-from recordsmith.making.sources.exported_form import SIDECAR, ExportedForm
 from recordsmith.making.sources.tfrecord_files import TFRecordsSource
 from recordsmith.parallel import default_workers, in_order, thread_pool
 from recordsmith.schema import Schema
@@ -76,6 +76,7 @@ def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but
     features: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     schema: Schema | None = None,
+    shard_size: int | str | None = None,
     on_error: Literal["stop", "skip"] = "stop",
     workers: int | None = None,
     overwrite: bool = False,
@@ -95,6 +96,7 @@ def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but
         features: the only features to export, in this order.
         drop: features to leave out.
         schema: what is in a record; None: the schema beside the files, or one inferred from all records.
+        shard_size: begin another file when one has this size: data-00000.tar, data-00001.tar; None writes one.
         on_error: what becomes of damaged records and of those that do not fit: "stop", or "skip" (counted).
         workers: how many threads decode records.
         overwrite: replace files that are there.
@@ -131,8 +133,11 @@ def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but
         known, changes, declared=True, all_declared=True, describe=True, where=where, stratify=None, group=None
     )
     written = plan.schema if plan.schema is not None else known
-    exporter = _Exporter(inputs, form_of(kind, written), out if is_folder else None, out, on_error, on_progress)
-    return exporter.run(plan, without_defaults(written), overwrite=overwrite, workers=workers or default_workers())
+    files = ExportFiles(
+        form_of(kind, written), None if shard_size is None else parse_size(shard_size), overwrite=overwrite
+    )
+    exporter = _Exporter(inputs, files, plan, out, strict=on_error == "stop", on_progress=on_progress)
+    return exporter.run(without_defaults(written), is_folder=is_folder, workers=workers or default_workers())
 
 
 class _Exporter:
@@ -141,109 +146,82 @@ class _Exporter:
     def __init__(
         self,
         inputs: CopyInputs,
-        form: ExportedForm,
-        folder: str | None,
+        files: ExportFiles,
+        plan: CopyPlan,
         out: str,
-        on_error: str,
+        *,
+        strict: bool,
         on_progress: OnProgress | None,
     ) -> None:
         self._inputs = inputs
-        self._form = form
-        self._strict = on_error == "stop"
+        self._files = files
+        self._plan = plan
+        self._out = out
+        self._strict = strict
         self._report = on_progress or (lambda _: None)
         self._source = TFRecordsSource(inputs.layout, None, Schema({}), None)
-        splits = dict(zip(inputs.files, inputs.split_of, strict=True)) if inputs.split_of else {}
-        suffix = KINDS[form.kind][0]
-        self._file_of = {
-            file: out if folder is None else os.path.join(folder, f"{splits.get(file, 'all')}{suffix}")
-            for file in inputs.files
-        }
-        self._rows = dict.fromkeys(self._file_of.values(), 0)
         self._rejects: list[Reject] = []
         self._unmatched = self._source_rows = 0
 
-    def run(self, plan: Any, reading: Schema, *, overwrite: bool, workers: int) -> ExportedDataset:
-        self._refuse_existing(overwrite=overwrite)
-        for path in self._rows:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-
-        def read(chunk: Chunk) -> tuple[Frames, dict[str, Any], int, int, int]:
-            frames = frames_of(chunk)
-            whole, unmatched = frames.rows + len(frames.rejects), 0
-            if plan.where is not None:
-                frames, columns = frames.fitting(plan.where_schema)
-                try:
-                    mask = plan.where.mask(columns, frames.rows)
-                except PipelineError as error:
-                    if error.row is not None:
-                        error.path, error.record, error.row = frames.path, frames.numbers[error.row], None
-                    raise
-                frames, unmatched = frames.chosen(mask), int(len(mask) - mask.sum())
-            frames, columns = frames.fitting(reading)
-            return frames, columns, whole, unmatched, chunk.source_bytes
-
+    def run(self, reading: Schema, *, is_folder: bool, workers: int) -> ExportedDataset:
+        names = self._names(is_folder=is_folder)
         done = 0
-        with self._files() as writers, thread_pool(workers) as pool:
+        with self._files as files, thread_pool(workers) as pool:
+            for name in dict.fromkeys(names.values()):
+                files.begin(name)
+
+            def read(chunk: Chunk) -> tuple[Frames, dict[str, Any], int, int, int]:
+                return *self._read(chunk, reading), chunk.source_bytes
+
             for frames, columns, whole, unmatched, size in in_order(
                 pool, read, self._source.chunks(), ahead=workers + 1
             ):
                 self._source_rows += whole
                 self._unmatched += unmatched
                 self._refuse(frames)
-                path = self._file_of[frames.path]
-                self._write(writers[path], frames, columns)
-                self._rows[path] += frames.rows
+                self._write(names[frames.path], frames, columns)
                 done += size
-                total = self._source.size_bytes
-                rows = sum(self._rows.values())
-                self._report(
-                    Progress(
-                        "writing", rows if total is None else done, total, "bytes" if total else "rows", rows, 0, 0
-                    )
-                )
+                total, rows = self._source.size_bytes, sum(files.rows.values())
+                unit: Literal["bytes", "rows"] = "rows" if total is None else "bytes"
+                self._report(Progress("writing", rows if total is None else done, total, unit, rows, 0, 0))
         return ExportedDataset(
-            self._form.kind,
-            self._rows,
-            sum(os.path.getsize(path) for path in self._rows),
+            self._files.form.kind,
+            dict(self._files.rows),
+            sum(os.path.getsize(path) for path in self._files.rows),
             source_rows=self._source_rows,
             rejects=len(self._rejects),
             reasons=tuple(f"{reject.source}: {reject.reason}" for reject in self._rejects[:5]),
             unmatched=self._unmatched,
-            left_out=plan.left_out,
+            left_out=self._plan.left_out,
         )
 
-    def _write(self, writer: ExportWriter, frames: Frames, columns: dict[str, Any]) -> None:
-        if not frames.rows:
-            return
-        try:
-            writer.write(columns, frames.rows)
-        except RecordsmithError as error:
-            if error.row is not None:
-                error.path, error.record, error.row = frames.path, frames.numbers[error.row], None
-            raise
+    def _names(self, *, is_folder: bool) -> dict[str, str]:
+        """Return the file that the records of each input file go to."""
+        if not is_folder:
+            return dict.fromkeys(self._inputs.files, self._out)
+        suffix = KINDS[self._files.form.kind][0]
+        splits = self._inputs.split_of or ("all",) * len(self._inputs.files)
+        return {
+            file: os.path.join(self._out, f"{split}{suffix}")
+            for file, split in zip(self._inputs.files, splits, strict=True)
+        }
 
-    @contextlib.contextmanager
-    def _files(self) -> Iterator[dict[str, ExportWriter]]:
-        """Give writers, whose files get their names only when all are whole."""
-        with contextlib.ExitStack() as stack:
-            writers: dict[str, ExportWriter] = {}
-            beside = [path for path in self._rows if self._form.kind in ("csv", "jsonl")]
-            temporary = {path: stack.enter_context(write_atomically(path)) for path in self._rows}
-            sidecars = [stack.enter_context(write_atomically(path + SIDECAR)) for path in beside]
-            for sidecar in sidecars:
-                with open(sidecar, "w", encoding="utf-8", newline="") as file:
-                    file.write(self._form.to_text())
-            try:
-                for path, name in temporary.items():
-                    writers[path] = writer_for(self._form, name, path)
-                yield writers
-            except BaseException:
-                for writer in writers.values():
-                    with contextlib.suppress(Exception):  # what failed first is what counts
-                        writer.close()
-                raise
-            for writer in writers.values():
-                writer.close()
+    def _read(self, chunk: Chunk, reading: Schema) -> tuple[Frames, dict[str, Any], int, int]:
+        """Return the records of a chunk that meet the condition, how many there were, and how many do not meet it."""
+        frames = frames_of(chunk)
+        whole, unmatched = frames.rows + len(frames.rejects), 0
+        if self._plan.where is not None and self._plan.where_schema is not None:
+            frames, columns = frames.fitting(self._plan.where_schema)
+            with _placed(frames):
+                mask = self._plan.where.mask(columns, frames.rows)
+            frames, unmatched = frames.chosen(mask), int(len(mask) - mask.sum())
+        frames, columns = frames.fitting(reading)
+        return frames, columns, whole, unmatched
+
+    def _write(self, name: str, frames: Frames, columns: dict[str, Any]) -> None:
+        if frames.rows:
+            with _placed(frames):
+                self._files.write(name, columns, frames.rows)
 
     def _refuse(self, frames: Frames) -> None:
         if self._strict and frames.rejects:
@@ -257,15 +235,16 @@ class _Exporter:
             )
         self._rejects.extend(frames.rejects)
 
-    def _refuse_existing(self, *, overwrite: bool) -> None:
-        for path in self._rows:
-            for there in (path, path + SIDECAR):
-                if os.path.exists(there) and not overwrite:
-                    raise RecordsmithError(
-                        "There is a file of this name already.",
-                        path=there,
-                        advice="Choose another name, or give overwrite=True (--overwrite) to replace it.",
-                    )
+
+@contextlib.contextmanager
+def _placed(frames: Frames) -> Iterator[None]:
+    """Say of an error about a row which record of which file it is."""
+    try:
+        yield
+    except RecordsmithError as error:
+        if error.row is not None:
+            error.path, error.record, error.row = frames.path, frames.numbers[error.row], None
+        raise
 
 
 def _kind(out: str, asked: str | None) -> tuple[str, bool]:

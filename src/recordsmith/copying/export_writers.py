@@ -102,9 +102,11 @@ class _ParquetWriter(ExportWriter):
             self._flush()
 
     def close(self) -> None:
-        if self._waiting:
-            self._flush()
-        self._writer.close()
+        try:
+            if self._waiting:
+                self._flush()
+        finally:
+            self._writer.close()
 
     def _flush(self) -> None:
         arrow = import_extra("pyarrow", "arrow", purpose="Exporting to Parquet")
@@ -128,6 +130,7 @@ class _JsonWriter(ExportWriter):
             for row in range(rows)
         ]
         self._stream.write("".join(lines).encode())
+        _let_out(self._stream)
 
     def close(self) -> None:
         self._stream.close()
@@ -151,6 +154,7 @@ class _CsvWriter(ExportWriter):
         sink = self._arrow.BufferOutputStream()
         writer.write_csv(table, sink, writer.WriteOptions(include_header=False))
         self._stream.write(sink.getvalue())
+        _let_out(self._stream)
 
     def close(self) -> None:
         self._stream.close()
@@ -196,6 +200,12 @@ class _TarWriter(ExportWriter):
         member = tarfile.TarInfo(name)
         member.size = len(data)
         self._tar.addfile(member, io.BytesIO(data))
+
+
+def _let_out(stream: Any) -> None:
+    """Give what was written to the file, whose size tells when it is large enough; gzip would compress worse by it."""
+    if not isinstance(stream, gzip.GzipFile):
+        stream.flush()
 
 
 def _refuse_for_csv(schema: Schema) -> None:

@@ -28,7 +28,7 @@ FOUND: dict[str, set[str]] = {
     "tensorflow+models/pets_examples.record": {"V002"},  # ten pets, none 'difficult', none 'truncated', all 'Frontal'
     "tensorflow+ranking/train_numerical_elwc.tfrecord": {"W001"},  # records of learning to rank: an info
     "tensorflow+datasets/nsynth-test.tfrecord": set(),
-    "google+deepvariant": {"V002"},  # one sequencing_type
+    "google+deepvariant": {"D001", "V002"},  # three classes, 36 to 12 to 1 (an info); one sequencing_type
     "google+grain/morris_sequence_first_5.tfrecord": {"W001"},  # plain text: an info
     # pictures that a test made, all black; boxes in the training split only
     "google-research+google-research": {"D014", "V016"},

@@ -48,6 +48,20 @@ def test_a_rare_class_may_be_absent_from_a_small_split(tmp_path: Path):
     assert severities(splits(tmp_path, train=train, test=test)) == {}
 
 
+def test_random_orders_are_not_clustered(tmp_path: Path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "data.tfrecord"
+    for records in (30, 60, 300, 1200):
+        for shares in ([0.5, 0.5], [0.9, 0.1], [0.97, 0.03], [0.1] * 10):
+            write(path, [{"label": int(label)} for label in rng.choice(len(shares), records, p=shares)])
+            assert not rs.check(path, select=["D007"]).findings
+
+
+def test_a_small_sorted_file_is_clustered(tmp_path: Path):
+    path = write(tmp_path / "data.tfrecord", [{"label": number // 20, "x": number / 7} for number in range(40)])
+    assert severities(path) == {"D007": "info"}
+
+
 def test_records_that_are_all_something_else_are_only_worth_knowing(tmp_path: Path):
     path = write_payloads(tmp_path / "data.tfrecord", [f"line {number}".encode() for number in range(20)])
     assert severities(path) == {"W001": "info"}
@@ -104,6 +118,16 @@ def test_pixels_in_bytes_are_known_by_their_declaration(tmp_path: Path):
         with rs.RecordWriter(tmp_path / f"{name}.tfrecord") as writer:
             writer.write_rows(some, schema)
         assert severities(tmp_path / f"{name}.tfrecord", schema=schema) == said
+
+
+def test_pixels_of_different_sizes_are_known_by_what_stands_beside_them(tmp_path: Path):
+    rng = np.random.default_rng(0)
+    some = []
+    for number in range(40):
+        height, width = (int(side) for side in rng.integers(60, 120, 2))
+        pixels = rng.integers(0, 256, (height, width, 3), np.uint8)
+        some.append({"image_raw": pixels.tobytes(), "height": height, "width": width, "row": number})
+    assert severities(write(tmp_path / "data.tfrecord", some)) == {"V011": "info"}
 
 
 def test_masks_may_have_one_colour(tmp_path: Path):

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from recordsmith.checking.feature_reading import last_word, named_like_pictures, values_per_record
-from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts
+from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, LengthFacts, NumberFacts
 from recordsmith.schema import Image, Tensor
 
 __all__ = ["RawPixels", "float_pixels", "raw_pixels"]
@@ -82,7 +82,7 @@ def raw_pixels(facts: DatasetFacts, feature: FeatureFacts) -> RawPixels | None:
         is_picture = declared.dtype.name == "uint8" or named_like_pictures(feature.name)
         return _of_shape(declared.shape, declared.dtype.itemsize) if is_picture else None
     if not strings.lengths.fixed:
-        return None
+        return _by_varying_neighbours(facts, strings.lengths) if named_like_pictures(feature.name) else None
     length = strings.lengths.max
     return _by_neighbours(facts, length) or (_square(length) if named_like_pictures(feature.name) else None)
 
@@ -110,6 +110,32 @@ def _by_neighbours(facts: DatasetFacts, length: int) -> RawPixels | None:
     return None
 
 
+def _by_varying_neighbours(facts: DatasetFacts, lengths: LengthFacts) -> RawPixels | None:
+    """Pictures of different sizes: the facts do not tell each product, only whether all of them are possible."""
+    height, width = _numbers(facts, _HEIGHTS), _numbers(facts, _WIDTHS)
+    if height is None or width is None:
+        return None
+    told = _constant(facts, _CHANNELS)
+    for channels in [told] if told else [1, 3, 4]:
+        for bytes_each in (1, 2, 4, 8):
+            unit = channels * bytes_each
+            least, most = (height.min or 0) * (width.min or 0) * unit, (height.max or 0) * (width.max or 0) * unit
+            mean = (height.mean or 0) * (width.mean or 0) * unit
+            if least <= lengths.min and lengths.max <= most and abs(lengths.mean - mean) <= 0.15 * mean:
+                return RawPixels(
+                    round(height.mean or 0),
+                    round(width.mean or 0),
+                    channels,
+                    bytes_each,
+                    "the sizes that are told beside it",
+                )
+    return None
+
+
+def _numbers(facts: DatasetFacts, names: frozenset[str]) -> NumberFacts | None:
+    return next((one.numbers for one in facts.features if last_word(one.name) in names and one.numbers), None)
+
+
 def _constant(facts: DatasetFacts, names: frozenset[str]) -> int | None:
     for feature in facts.features:
         numbers = feature.numbers
@@ -123,5 +149,7 @@ def _square(length: int) -> RawPixels | None:
         for channels in (3, 1, 4):
             side = math.isqrt(length // (channels * bytes_each))
             if side >= 16 and side * side * channels * bytes_each == length and not (channels == 1 and side % 4):
-                return RawPixels(side, side, channels, bytes_each, "its name and its number of bytes")
+                # A quarter of the pixels with four bytes each is as long.
+                other = f"; {side // 2}x{side // 2} if floats" if bytes_each == 1 and side % 2 == 0 else ""
+                return RawPixels(side, side, channels, bytes_each, f"its name and its number of bytes{other}")
     return None

@@ -20,7 +20,7 @@ from recordsmith.findings import Finding, Location, Severity, rule
 
 __all__ = ["feature_absent_from_split", "label_drift", "value_drift"]
 
-_RECORDS = 100
+_RECORDS = 30
 _TINY_CHANCE = 1e-6
 _LABELS_APART = 0.1
 _VALUES_APART = 0.15
@@ -33,7 +33,7 @@ def label_drift(facts: DatasetFacts) -> Iterator[Finding]:
     """Classes have different shares in two splits, by more than chance explains.
 
     Measured by the Jensen-Shannon distance (0 equal, 1 nothing in common), which has to be over 0.1, and by a G-test
-    whose chance has to be below one in a million; with at least 100 records in each split. A training split that was
+    whose chance has to be below one in a million; with at least 30 records in each split. A training split that was
     balanced when it was made differs on purpose, and is not compared.
 
     Why it matters:
@@ -75,7 +75,7 @@ def value_drift(facts: DatasetFacts) -> Iterator[Finding]:
     """A number feature is distributed differently in two splits, by more than chance explains.
 
     Measured by the largest difference between the shares of values below some number (Kolmogorov-Smirnov), which has
-    to be over 0.15, and more than chance gives once in a million; with at least 100 records in each split. Labels
+    to be over 0.15, and more than chance gives once in a million; with at least 30 records in each split. Labels
     are not compared, nor what numbers or dates records: whole numbers of which nearly all differ, and features that are
     called so (id, index, time, date, ...).
 

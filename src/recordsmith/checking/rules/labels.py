@@ -12,19 +12,19 @@ from recordsmith.findings import Finding, Location, Severity, rule
 
 __all__ = ["class_absent_from_split", "class_imbalance", "clustered_labels"]
 
-_RECORDS_FOR_IMBALANCE = 100
+_RECORDS_FOR_IMBALANCE = 20
 _IMBALANCE, _STRONG_IMBALANCE = 10, 50
-_EXPECTED = 10.0  # records of a class, from which on chance does not leave it out of a split
+_CHANCE = 0.001  # that a split lacks a class, below which it is not by chance
 _MIXED = 0.5  # share of a shuffled order's variety, below which labels are clustered
 _USUAL_BUFFER = 1000
-_RECORDS_FOR_ORDER = 100
+_RECORDS_FOR_ORDER, _MANY_RECORDS = 30, 1000
 
 
 @rule("D001", "class-imbalance", Severity.WARNING)
 def class_imbalance(facts: DatasetFacts) -> Iterator[Finding]:
     """The commonest class of the training data is more than 10 times as frequent as the rarest.
 
-    An info up to 50 times. Looked for where there are at least 100 records; classes that do not occur do not count.
+    An info up to 50 times. Looked for where there are at least 20 records; classes that do not occur do not count.
 
     Why it matters:
         A model that always says the commonest class has a good accuracy, and often that is what it learns.
@@ -38,7 +38,8 @@ def class_imbalance(facts: DatasetFacts) -> Iterator[Finding]:
     """
     for label in label_features(facts):
         for split, counts in label.counts.items():
-            there = {name: count for name, count in counts.items() if count}
+            known = label.names or counts  # what is no class at all is S006's
+            there = {name: count for name, count in counts.items() if count and name in known}
             if not is_training(split) or len(there) < 2 or sum(there.values()) < _RECORDS_FOR_IMBALANCE:
                 continue
             most, least = max(there, key=lambda name: there[name]), min(there, key=lambda name: there[name])
@@ -46,7 +47,7 @@ def class_imbalance(facts: DatasetFacts) -> Iterator[Finding]:
             if ratio > _IMBALANCE:
                 yield class_imbalance.finding(
                     f"Classes of {label.feature!r} are imbalanced in {shown_split(split)}: "
-                    f"{there[most]:,} times {most!r}, {there[least]:,} times {least!r}, {ratio:,.0f} to 1.",
+                    f"{there[most]:,} of {most!r}, {there[least]:,} of {least!r}, {ratio:,.0f} to 1.",
                     location=Location(split=split or None, feature=label.feature),
                     evidence={"counts": _first(counts), "ratio": round(ratio, 2)},
                     severity=Severity.WARNING if ratio > _STRONG_IMBALANCE else Severity.INFO,
@@ -58,7 +59,7 @@ def class_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
     """A class occurs in one split and not in another.
 
     Always told if the training split lacks a class that another split has. Otherwise only where chance does not explain
-    it: at least 10 records of the class were to be expected in the split.
+    it: a random split of this size would lack one of its classes less than once in a thousand times.
 
     Why it matters:
         What is absent from training cannot be learnt, and what is absent from validation is not measured.
@@ -82,7 +83,7 @@ def class_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
                 for name in label.classes
                 if not counts.get(name)
                 and (elsewhere := sum(other.get(name, 0) for other in splits.values()))
-                and (is_training(split) or elsewhere / total * records >= _EXPECTED)
+                and (is_training(split) or len(label.classes) * (1 - elsewhere / total) ** records < _CHANCE)
             ]
             if absent:
                 yield class_absent_from_split.finding(
@@ -100,8 +101,9 @@ def clustered_labels(facts: DatasetFacts) -> Iterator[Finding]:
     """Records with equal labels lie together, so that a batch sees few classes.
 
     Measured over windows of 256 records in file order: their classes, relative to those of a shuffled order. Told where
-    that is less than half, in training data of at least 100 records. A warning if it is still less than half behind a
-    shuffle buffer of 1000 records, else an info.
+    that is less than half, in training data of at least 30 records (below 1000 only if some run of equal labels is
+    twice as long as in a shuffled order, too). A warning if it is still less than half behind a shuffle buffer of 1000
+    records, else an info.
 
     Why it matters:
         A shuffle buffer smaller than the runs mixes nothing: the model learns one class, forgets it, and learns the
@@ -119,6 +121,8 @@ def clustered_labels(facts: DatasetFacts) -> Iterator[Finding]:
             counts = label.counts.get(split, {})
             if not is_training(split) or sum(counts.values()) < _RECORDS_FOR_ORDER or spread >= _MIXED:
                 continue
+            if sum(counts.values()) < _MANY_RECORDS and not _has_long_runs(label, split):
+                continue
             behind = label.buffer_spread.get(split, {})
             helps = behind.get(_USUAL_BUFFER, spread) >= _MIXED
             yield clustered_labels.finding(
@@ -133,6 +137,10 @@ def clustered_labels(facts: DatasetFacts) -> Iterator[Finding]:
                 },
                 severity=Severity.INFO if helps else Severity.WARNING,
             )
+
+
+def _has_long_runs(label: LabelFacts, split: str) -> bool:
+    return label.longest_run.get(split, 0) >= 2 * label.expected_run.get(split, 1.0)
 
 
 def _expected_run(label: LabelFacts, split: str) -> str:

@@ -15,7 +15,7 @@ from recordsmith.findings import Finding, Location, Severity, rule
 __all__ = ["few_shards", "giant_shard", "tiny_shards", "uneven_shards"]
 
 _UNEVEN = 3
-_RECORDS_FOR_UNEVEN = 100
+_RECORDS_FOR_UNEVEN = 20
 _TINY_BYTES, _MANY_SHARDS = 1_000_000, 16
 _GIANT_BYTES = 4_000_000_000
 _READERS, _ENOUGH_FOR_A_SHARD = 8, 128_000_000
@@ -25,7 +25,8 @@ _READERS, _ENOUGH_FOR_A_SHARD = 8, 128_000_000
 def uneven_shards(facts: DatasetFacts) -> Iterator[Finding]:
     """The largest shard of a split has more than 3 times as many records as the middle one.
 
-    Looked for in splits of at least 3 shards and 100 records. One shard that is smaller than the others is usual.
+    Of two shards, as the other one. Looked for in splits of at least 20 records. One shard that is smaller than several
+    others is usual.
 
     Why it matters:
         Where each worker reads files of its own, the one with the large file is last in every epoch, and the others
@@ -39,9 +40,9 @@ def uneven_shards(facts: DatasetFacts) -> Iterator[Finding]:
     """
     for split, shards in _by_split(facts).items():
         records = [shard.records for shard in shards]
-        if len(shards) < 3 or sum(records) < _RECORDS_FOR_UNEVEN:
+        if len(shards) < 2 or sum(records) < _RECORDS_FOR_UNEVEN:
             continue
-        middle, largest = statistics.median(records), max(shards, key=lambda shard: shard.records)
+        middle, largest = statistics.median_low(records), max(shards, key=lambda shard: shard.records)
         if largest.records > _UNEVEN * max(1, middle):
             yield uneven_shards.finding(
                 f"The shards of {shown_split(split)} are uneven: the largest has {largest.records:,} records, "

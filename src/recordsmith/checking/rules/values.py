@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 _RECORDS_FOR_CONSTANT = 10
-_RECORDS_FOR_EMPTY = 100
+_RECORDS_FOR_EMPTY = 20
 _EMPTY_SHARE = 0.95
 _MANY = 5  # features, from which on one finding tells of them all
 _VECTOR = 16  # values a record, from which on a feature may be pixels
@@ -61,9 +61,9 @@ def not_finite(facts: DatasetFacts) -> Iterator[Finding]:
         total = sum(bad.values())
         if total:
             location, more = locate(feature.nan_places, feature.name)
-            kinds = ", ".join(f"{count:,} times {name}" for name, count in bad.items() if count)
+            kinds = ", ".join(f"{count:,} {name}" for name, count in bad.items() if count)
             yield not_finite.finding(
-                f"Feature {feature.name!r} holds {kinds}, among {counted(numbers.count, 'value')} "
+                f"Feature {feature.name!r} holds {kinds} among {counted(numbers.count, 'value')} "
                 f"({share(total, numbers.count)}).",
                 location=location,
                 count=total,
@@ -112,7 +112,7 @@ def constant_feature(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("V003", "almost-always-empty", Severity.WARNING)
 def almost_always_empty(facts: DatasetFacts) -> Iterator[Finding]:
-    """A feature is missing or empty in more than 95 % of at least 100 records.
+    """A feature is missing or empty in more than 95 % of at least 20 records.
 
     An info where the schema declares it optional.
 

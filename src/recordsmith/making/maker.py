@@ -20,29 +20,22 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from recordsmith.class_weights import class_weights
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
 from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, list_names
 from recordsmith.making import chunk_work
-from recordsmith.making.balancing import Balance, balance_training
 from recordsmith.making.chunk_encoding import EncodedChunk, Recipe
 from recordsmith.making.descriptions import description_files
 from recordsmith.making.finish.finisher import Finisher
-from recordsmith.making.group_splitting import assign_groups
-from recordsmith.making.groups import unit_blocks
 from recordsmith.making.label_translation import Translations, label_translations
 from recordsmith.making.made_dataset import MadeDataset
 from recordsmith.making.options import MakeOptions, OnError
-from recordsmith.making.ordering import SplitOrder, build_order
 from recordsmith.making.progress import OnProgress, Progress
 from recordsmith.making.publishing import REJECTED_NAME, finish_publishing, publish, refuse_existing
 from recordsmith.making.reject_reasons import commonest_reasons
 from recordsmith.making.shard_writing import Shard, ShardWriter, plan_shards
 from recordsmith.making.source import Source
-from recordsmith.making.splitting import NO_SPLIT, assign_splits
+from recordsmith.making.split_ordering import SplitOrdering
 from recordsmith.making.staging import Staging, differences
 from recordsmith.parallel import in_order, thread_pool
 from recordsmith.schema import Label, Packed, Schema, Sparse
@@ -313,8 +306,10 @@ class _Maker:
 
     def _finish(self, staging: Staging) -> None:
         options = self._options
-        codes = self._assign(staging)
-        orders = self._orders(staging, codes)
+        self._say("ordering", staging)
+        ordering = SplitOrdering(staging, self._schema, options, self._label)
+        orders = ordering.orders()
+        self._warnings.extend(ordering.warnings)
         writer = ShardWriter(
             staging, self._schema, options.finish, compression=options.compression, ignored=self._recipe.ignored
         )
@@ -346,89 +341,7 @@ class _Maker:
                 **({"classes": classes} if classes else {}),
                 "shards": mine,
             }
-        self._publish(staging, writer, splits, int(np.count_nonzero(codes == NO_SPLIT)))
-
-    def _assign(self, staging: Staging) -> npt.NDArray[np.uint8]:
-        self._say("ordering", staging)
-        # Space first: a page of a mapping that the disk has no room for would end the process without a word.
-        with open(staging.path("splits"), "wb") as file:
-            os.posix_fallocate(file.fileno(), 0, staging.rows)
-        codes = np.memmap(staging.path("splits"), np.uint8, "r+", shape=(staging.rows,))
-        blocks = unit_blocks(staging, grouped=self._options.group is not None, stratified=bool(self._options.stratify))
-        options = self._options
-        if options.group is not None and len(options.split.names) > 1:
-            assign_groups(blocks, staging.rows, options.split, options.seed, codes)
-        else:
-            assign_splits(blocks, staging.rows, options.split, options.seed, staging.path("sort"), codes)
-        return codes
-
-    def _orders(self, staging: Staging, codes: Any) -> dict[str, tuple[SplitOrder, dict[str, int]]]:
-        """Put the rows of each split into their order, and count their classes."""
-        options = self._options
-        names = options.split.names
-        balance: Balance | None = None
-        if options.balance is not None and self._label is not None:
-            code = names.index(options.split.training)
-            balance = balance_training(
-                staging,
-                self._schema,
-                lambda first, last: codes[first:last] == code,
-                label=self._label,
-                strategy=options.balance,
-                seed=options.seed,
-                class_names=self._class_names(staging),
-            )
-        orders = {}
-        for code, name in enumerate(names):
-            training = name == options.split.training
-            chosen = _rows_of(codes, code)
-            rows = int(np.count_nonzero(codes == code))
-            if training and balance is not None:
-                chosen, rows = balance.chosen, balance.total
-            order = build_order(
-                staging,
-                name,
-                chosen,
-                expected_rows=rows,
-                shuffle_seed=options.seed if training and options.shuffle else None,
-            )
-            if order.rows == 0:
-                self._warnings.append(f"The split {name!r} is empty.")
-            orders[name] = (order, self._count_classes(staging, chosen))
-        self._warn_about_shares(codes)
-        return orders
-
-    def _class_names(self, staging: Staging) -> list[str]:
-        feature = self._schema[self._label] if self._label is not None else None
-        if isinstance(feature, Label):
-            return [feature.label_of(value) for value in staging.classes]
-        return [str(value) for value in staging.classes]
-
-    def _count_classes(self, staging: Staging, chosen: Callable[[int, int], Any]) -> dict[str, int]:
-        if self._label is None:
-            return {}
-        names = self._class_names(staging)
-        counts = np.zeros(len(names) + 1, np.int64)
-        first = 0
-        for keys in staging.key_blocks():
-            copies = chosen(first, first + len(keys))
-            counts += np.bincount(keys["class"] + 1, weights=copies, minlength=len(counts)).astype(np.int64)
-            first += len(keys)
-        feature = self._schema[self._label]
-        order = list(feature.names) if isinstance(feature, Label) else sorted(names)
-        by_name = dict(zip(names, counts[1:].tolist(), strict=True))
-        return {name: by_name.get(name, 0) for name in order}
-
-    def _warn_about_shares(self, codes: Any) -> None:
-        """Say it if rows that had to stay together made the splits other than asked for."""
-        for code, (name, share) in enumerate(self._options.split.shares.items()):
-            found = int(np.count_nonzero(codes == code))
-            wanted = share * len(codes) if isinstance(share, float) else share
-            if wanted is not None and abs(found - wanted) > max(1.0, 0.02 * len(codes)):
-                self._warnings.append(
-                    f"The split {name!r} has {found} rows instead of {round(wanted)}: rows of one group, or with the "
-                    "same content, stay together."
-                )
+        self._publish(staging, writer, splits, ordering.unassigned)
 
     # --- shards ---
 
@@ -498,17 +411,6 @@ class _Maker:
     def _say(self, phase: Any, staging: Staging, done: int = 0, total: int | None = None) -> None:
         total = staging.rows if total is None else total
         self._report(Progress(phase, done, total, "rows", staging.rows, staging.bytes, staging.counts["rejects"]))
-
-
-def _rows_of(codes: Any, code: int) -> Callable[[int, int], Any]:
-    def chosen(first: int, last: int) -> Any:
-        # A sampler may have staged rows that have no code of their own: they are chosen by the balance alone.
-        result = np.zeros(last - first, np.int64)
-        mine = codes[first:last] == code
-        result[: len(mine)] = mine
-        return result
-
-    return chosen
 
 
 def _add_hint(error: OSError, out: str) -> None:

@@ -107,6 +107,16 @@ def test_where_without_a_description(plain_file: Path, quick_path: Path) -> None
     assert numbers(quick_path / "out.tfrecord") == [11, 15, 19, 23, 27]
 
 
+def test_where_beside_features_of_mixed_types(quick_path: Path) -> None:
+    with rs.RecordWriter(quick_path / "in.tfrecord") as writer:
+        for n, value in enumerate((1, "text", 2.5)):
+            writer.write_example({"n": n, "value": value})
+    copied = copy_dataset(quick_path / "in.tfrecord", quick_path / "out.tfrecord", where="n > 0")
+    assert copied.rows == 2
+    with pytest.raises(rs.SchemaError, match=r"same kind of value(.|\n)*'value'"):
+        copy_dataset(quick_path / "in.tfrecord", quick_path / "other.tfrecord", where="value == 1")
+
+
 def test_where_that_fails_names_the_record(plain_file: Path, quick_path: Path) -> None:
     with pytest.raises(rs.PipelineError, match="record 1") as caught:
         copy_dataset(plain_file, quick_path / "out", where="n > 0 and tokens > 1")

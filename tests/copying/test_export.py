@@ -139,6 +139,16 @@ def test_files_of_a_size(folder: Path, quick_path: Path, monkeypatch: pytest.Mon
         export_dataset(folder, quick_path / "data.csv", split="train", shard_size="1KB")
 
 
+def test_exports_do_not_depend_on_workers(folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recordsmith.making.sources import tfrecord_files
+
+    monkeypatch.setattr(tfrecord_files, "_CHUNK_ROWS", 7)
+    for suffix in (*SUFFIXES.values(), ".csv.gz"):
+        for workers in (1, 4):
+            export_dataset(folder, quick_path / f"{workers}{suffix}", split="train", workers=workers)
+        assert (quick_path / f"1{suffix}").read_bytes() == (quick_path / f"4{suffix}").read_bytes()
+
+
 def test_compressed_texts(folder: Path, quick_path: Path) -> None:
     for name in ("data.csv.gz", "data.jsonl.gz"):
         export_dataset(folder, quick_path / name, split="test")

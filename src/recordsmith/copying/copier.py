@@ -10,24 +10,24 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from recordsmith.atomic_file import put_in_place
 from recordsmith.class_weights import class_weights
 from recordsmith.copying.choosing import Choice
 from recordsmith.copying.copied_dataset import CopiedDataset
 from recordsmith.copying.copy_inputs import CopyInputs
+from recordsmith.copying.copy_options import CopyOptions
 from recordsmith.copying.copy_plan import CopyPlan
 from recordsmith.copying.copy_work import CopyWork
+from recordsmith.copying.frame_shards import FrameShardWriter
 from recordsmith.copying.input_places import InputPlaces
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
 from recordsmith.errors import RecordsmithError
-from recordsmith.index import FRAMING_BYTES
 from recordsmith.making import shuffling
 from recordsmith.making.chunk_work import version
 from recordsmith.making.descriptions import description_files
@@ -42,72 +42,9 @@ from recordsmith.making.sources.tfrecord_files import TFRecordsSource
 from recordsmith.making.splitting import SplitPlan
 from recordsmith.making.staging import Staging, differences
 from recordsmith.parallel import in_order, thread_pool
-from recordsmith.priorities import Uint64s
 from recordsmith.schema import Label, Schema
 
-__all__ = ["Copier", "CopyOptions"]
-
-
-@dataclass(frozen=True)
-class CopyOptions:
-    """How records are chosen and where they go, as `copy_dataset` says it.
-
-    Attributes:
-        out: the folder, or the file if `single` is set.
-        split: how to divide; None keeps the splits that there are.
-    """
-
-    out: str
-    single: bool
-    name: str
-    split: SplitPlan | None
-    stratify: bool
-    seed: int
-    shuffle: bool
-    sample: float | None
-    take: int | None
-    dedupe: bool
-    shards: int | None
-    shard_bytes: int
-    compression: str | None
-    cast: bool
-    on_error: str
-    workers: int
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what of it decides about the bytes, JSON-ready."""
-        document = {key: value for key, value in asdict(self).items() if key not in ("out", "workers", "split")}
-        return {**document, "split": None if self.split is None else self.split.to_json()}
-
-
-class FrameShardWriter(ShardWriter):
-    """Writes shards of records whose bytes are copied: they are proven by their digests, and may hold anything.
-
-    With `in_place` they are read from their own files, and not from the staging folder.
-    """
-
-    def __init__(
-        self, staging: Staging, *, compression: str | None, ignored: tuple[str, ...], in_place: InputPlaces | None
-    ) -> None:
-        super().__init__(staging, Schema({}), (), compression=compression, ignored=ignored)
-        self._in_place = in_place
-        self._inputs = None if in_place is None else in_place.open()
-
-    def forget(self) -> None:
-        """Let go of the records: they are not needed for checking."""
-        super().forget()
-        self._inputs = None
-
-    def _frames(self, numbers: Uint64s, entries: Any) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint64]]:
-        if self._in_place is None or self._inputs is None:
-            return super()._frames(numbers, entries)
-        frames = self._in_place.frames(self._inputs, entries, numbers)
-        self._inputs.forget()  # pages that were touched count as our memory
-        sizes = entries["length"].astype(np.uint64) + np.uint64(FRAMING_BYTES)
-        return frames, np.concatenate([[0], np.cumsum(sizes)]).astype(np.uint64)
-
-    def _check_schema(self, path: str, first: int, frames: Any, offsets: Any) -> None:
-        pass
+__all__ = ["Copier"]
 
 
 class Copier:

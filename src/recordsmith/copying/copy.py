@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from recordsmith.compression import writing_compression
 from recordsmith.copying.copied_dataset import CopiedDataset
-from recordsmith.copying.copier import Copier, CopyOptions
+from recordsmith.copying.copier import Copier
 from recordsmith.copying.copy_inputs import CopyInputs, find_inputs
+from recordsmith.copying.copy_options import CopyOptions
 from recordsmith.copying.copy_plan import Changes, plan_copy
 from recordsmith.dataset.inference import infer_from_files, schema_from_census, take_census
-from recordsmith.errors import RecordsmithError, did_you_mean, list_names
+from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, list_names
 from recordsmith.making.options import check_name, parse_size
 from recordsmith.making.progress import OnProgress
 from recordsmith.making.splitting import parse_splits
@@ -117,9 +119,14 @@ def copy_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but t
         )
     inputs = find_inputs(paths, split=from_split, keep_splits=divided is None and not single)
     changes = Changes(None if features is None else tuple(features), tuple(drop), dict(rename or {}), schema, cast=cast)
-    known = inputs.schema
-    if known is None and (changes.any or infer_schema or where is not None or stratify or group is not None):
-        known = _inferred(inputs, pictures=changes.any or infer_schema, damaged=on_error != "stop")
+    known, unclear = inputs.schema, dict[str, SchemaError]()
+    if known is None and (changes.any or infer_schema):
+        known = _inferred(inputs, damaged=on_error != "stop")
+    elif known is None and (where is not None or stratify or group is not None):
+        known, unclear = _inferred_in_part(inputs, damaged=on_error != "stop")
+    for feature, problem in unclear.items():
+        if feature in (group, stratify) or feature in (where or ""):
+            raise problem
     plan = plan_copy(
         known,
         changes,
@@ -196,10 +203,28 @@ def _compression(given: str | None, inputs: CopyInputs, file: str | None) -> str
     return None if checked == "none" else checked
 
 
-def _inferred(inputs: CopyInputs, *, pictures: bool, damaged: bool) -> Schema:
-    if pictures and not damaged:
+def _inferred(inputs: CopyInputs, *, damaged: bool) -> Schema:
+    if not damaged:
         return infer_from_files(inputs.files)[0]
-    return schema_from_census(take_census(inputs.files, stop_at_damage=damaged), inputs.files)
+    return schema_from_census(take_census(inputs.files, stop_at_damage=True), inputs.files)
+
+
+def _inferred_in_part(inputs: CopyInputs, *, damaged: bool) -> tuple[Schema, dict[str, SchemaError]]:
+    """Infer a schema of the features that have one type throughout, and say what is wrong with the others.
+
+    Records whose bytes stay as they are may hold anything beside what is asked about.
+    """
+    census = take_census(inputs.files, stop_at_damage=damaged)
+    unclear: dict[str, SchemaError] = {}
+    while True:
+        try:
+            return schema_from_census(census, inputs.files), unclear
+        except SchemaError as error:
+            if error.feature is None or error.feature in unclear:
+                raise
+            unclear[error.feature] = error
+            kept = tuple(facts for facts in census.features if facts["key"] != error.feature)
+            census = replace(census, features=kept)
 
 
 def _check(

@@ -124,7 +124,9 @@ void look_at(const float* values, std::size_t count, PieceFacts<float>* facts, d
   *facts = {min, max, zeros, negatives, fractions == 0, mean, sum_of_lanes(squares)};
 }
 
-void look_at(const std::int64_t* values, std::size_t count, PieceFacts<std::int64_t>* facts, __int128* sum) {
+// `origin` is what means are counted from.
+void look_at(const std::int64_t* values, std::size_t count, std::int64_t origin, PieceFacts<std::int64_t>* facts,
+             __int128* sum) {
   std::int64_t min = values[0];
   std::int64_t max = values[0];
   std::uint32_t zeros = 0;
@@ -138,10 +140,16 @@ void look_at(const std::int64_t* values, std::size_t count, PieceFacts<std::int6
     negatives += value < 0 ? 1U : 0U;
     *sum += value;
   }
-  const double mean = static_cast<double>(*sum) / static_cast<double>(count);
+  std::int64_t ignored = 0;
+  const bool is_near = !__builtin_sub_overflow(min, origin, &ignored) && !__builtin_sub_overflow(max, origin, &ignored);
+  const auto from_origin = [&](std::int64_t value) {
+    return is_near ? static_cast<double>(value - origin) : static_cast<double>(value) - static_cast<double>(origin);
+  };
+  const __int128 from = *sum - static_cast<__int128>(origin) * static_cast<__int128>(count);
+  const double mean = static_cast<double>(from) / static_cast<double>(count);
   double squares = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const double distance = static_cast<double>(values[i]) - mean;
+    const double distance = from_origin(values[i]) - mean;
     squares += distance * distance;
   }
   *facts = {min, max, zeros, negatives, true, mean, squares};
@@ -232,7 +240,8 @@ void NumberTally<T>::take_finite(const T* values, std::size_t count) {
     add_exactly(sum, &sum_, &sum_rest_);
   } else {
     __int128 sum = 0;
-    look_at(values, count, &facts, &sum);
+    if (finite_ == 0) origin_ = values[0];
+    look_at(values, count, origin_, &facts, &sum);
     exact_sum_ += sum;
   }
   min_ = finite_ == 0 ? facts.min : std::min(min_, facts.min);
@@ -296,8 +305,13 @@ void NumberTally<T>::merge(NumberTally&& later) {
     min_ = finite_ == 0 ? later.min_ : std::min(min_, later.min_);
     max_ = finite_ == 0 ? later.max_ : std::max(max_, later.max_);
   }
+  double later_mean = later.mean_;
+  if constexpr (std::is_same_v<T, std::int64_t>) {
+    if (finite_ == 0) origin_ = later.origin_;
+    later_mean += static_cast<double>(static_cast<__int128>(later.origin_) - origin_);
+  }
   const Moments both = joined({static_cast<double>(finite_), mean_, squares_},
-                              {static_cast<double>(later.finite_), later.mean_, later.squares_});
+                              {static_cast<double>(later.finite_), later_mean, later.squares_});
   mean_ = both.mean;
   squares_ = both.squares;
   count_ += later.count_;

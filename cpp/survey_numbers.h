@@ -66,7 +66,10 @@ class NumberTally {
   double sum_ = 0;
   double sum_rest_ = 0;
   __int128 exact_sum_ = 0;
-  double mean_ = 0;     // of the pieces so far, for the next line
+  // Of integers, the first one: what follows is counted from there, so that a double can hold it also for numbers of
+  // which it could not. Of floats always 0, because doubles are twice as fine.
+  T origin_{};
+  double mean_ = 0;     // of the pieces so far, from the origin; for the next line
   double squares_ = 0;  // the sum of squared distances from the mean
 
   ValueTally values_;

@@ -89,7 +89,7 @@ std::vector<KeyCount> ValueTally::frequent() const {
     entries = table_.entries();
   } else {
     for (const auto& row : sketches_->frequent.get_frequent_items(datasketches::NO_FALSE_POSITIVES)) {
-      entries.push_back({row.get_item(), row.get_estimate()});
+      entries.push_back({row.get_item(), row.get_lower_bound()});
     }
   }
   sort_by_count(&entries);

@@ -355,6 +355,10 @@ def main(corpus: Path) -> None:
         "example": options_and(joined(chain(neighbours(examples()), surprises())), 0x00, 0x03, 0x04, 0x09, 0x0B, 0x10),
         "sequence_example": options_and(joined(neighbours(sequence_examples())), 0x00, 0x03, 0x09, 0x0B),
         "jpeg": (bytes(place) + data for data in pictures() for place in ((0, 0xFF), (0x37, 0x42))),
+        "survey": chain(
+            options_and(chain(examples(), sequence_examples()), 0x01),
+            options_and(chain(record_files(), [framed(*examples()), framed(*sequence_examples())]), 0x00, 0x02),
+        ),
         "gzip": (bytes([option | is_zlib]) + data for data, is_zlib in compressed_files() for option in (0x06, 0x38)),
     }
     for target, contents in seeds.items():

@@ -41,16 +41,17 @@ def labels_of(
     >>> labels_of({}, (), None, FilePlaces([]))
     ()
     """
+    counted = {split: _counted(content) for split, content in splits.items()}
     found = []
     for feature in features:
         declared = None if schema is None or feature.in_steps else schema.get(feature.name)
-        if not isinstance(declared, Label) and not _looks_like_label(feature):
-            continue
-        counted = {split: _counted(content, feature.name) for split, content in splits.items()}
-        whole = {split: label for split, label in counted.items() if label is not None}
-        if not whole or (not isinstance(declared, Label) and any(_given_up(splits, counted, feature.name))):
-            continue
-        found.append(_label(feature.name, declared if isinstance(declared, Label) else None, whole, places))
+        own = {split: labels[feature.name] for split, labels in counted.items() if feature.name in labels}
+        whole = {split: label for split, label in own.items() if label is not None}
+        if isinstance(declared, Label):
+            if whole:
+                found.append(_label(feature.name, declared, whole, places))
+        elif whole and len(whole) == len(own) and _looks_like_label(feature):
+            found.append(_label(feature.name, None, whole, places))
     return tuple(found)
 
 
@@ -63,20 +64,9 @@ def _looks_like_label(feature: FeatureFacts) -> bool:
     return single and few
 
 
-def _counted(content: dict[str, Any], name: str) -> dict[str, Any] | None:
-    for feature in content["features"]:
-        if feature["key"] == name and not feature["in_steps"]:
-            label: dict[str, Any] | None = feature["label"]
-            return label
-    return None
-
-
-def _given_up(splits: dict[str, dict[str, Any]], counted: dict[str, dict[str, Any] | None], name: str) -> list[bool]:
-    """Say for each split whether it has the feature, and yet no classes of it."""
-    return [
-        counted[split] is None and any(feature["key"] == name for feature in content["features"])
-        for split, content in splits.items()
-    ]
+def _counted(content: dict[str, Any]) -> dict[str, dict[str, Any] | None]:
+    """Return the classes of each feature; None where the core found that its values are none."""
+    return {feature["key"]: feature["label"] for feature in content["features"] if not feature["in_steps"]}
 
 
 def _label(name: str, declared: Label | None, counted: dict[str, dict[str, Any]], places: FilePlaces) -> LabelFacts:

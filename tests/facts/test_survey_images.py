@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image as Pillow
+
+import recordsmith as rs
+from recordsmith import _core
+from recordsmith.facts.dataset_facts import DatasetFacts, ImageFacts
+from recordsmith.facts.survey import survey
+from recordsmith.images import encode_image, read_header
+from tests.facts.surveying import same_for_all_threads, write_rows
+
+
+def saved(mode: str, form: str, **settings: object) -> bytes:
+    out = BytesIO()
+    Pillow.new(mode, (13, 7), 1).save(out, form, **settings)
+    return out.getvalue()
+
+
+EVERY_FORM = [
+    *(saved(mode, "PNG") for mode in ("1", "L", "LA", "RGB", "RGBA", "P", "I;16")),
+    saved("P", "PNG", transparency=0),
+    *(saved(mode, "JPEG") for mode in ("L", "RGB", "CMYK")),
+    saved("RGB", "JPEG", progressive=True),
+    *(saved(mode, "WEBP", lossless=lossless) for mode in ("RGB", "RGBA") for lossless in (True, False)),
+    saved("RGBA", "WEBP", exif=b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0"),
+    *(saved(mode, "BMP") for mode in ("1", "L", "RGB", "RGBA", "P")),
+    *(saved(mode, "GIF") for mode in ("L", "P")),
+    b"BM" + bytes(12) + b"\x0c\0\0\0\x05\0\x04\0\x01\0\x08\0" + bytes(30),
+    b"plain text",
+    b"",
+]
+
+
+def check_header(data: bytes) -> None:
+    header = read_header(data)
+    expected = None if header is None else (header.format, header.height, header.width, header.channels)
+    assert _core.image_header(data) == expected, data
+
+
+def test_headers_are_read_as_images_reads_them() -> None:
+    random = np.random.default_rng(8)
+    for data in EVERY_FORM:
+        check_header(data)
+        for cut in range(min(len(data), 120)):
+            check_header(data[:cut])
+        for _ in range(200):
+            changed = bytearray(data)
+            for place in random.integers(0, max(1, min(len(data), 80)), 2):
+                if changed:
+                    changed[place] = random.integers(256)
+            check_header(bytes(changed))
+
+
+def images_of(facts: DatasetFacts, name: str = "image") -> ImageFacts:
+    feature = facts.feature(name)
+    assert feature is not None
+    assert feature.images is not None
+    return feature.images
+
+
+def test_formats_sizes_and_what_is_no_image_are_told(tmp_path: Path) -> None:
+    rows = [
+        {"image": encode_image(np.full((10 + number, 20), number * 20, np.uint8), "png"), "label": 1}
+        for number in range(8)
+    ]
+    rows[2]["image"] = encode_image(np.zeros((4, 5, 3), np.uint8), "jpeg")
+    rows[5]["image"] = b"not an image"
+    facts = same_for_all_threads(write_rows(tmp_path / "a", rows), decode="all")
+    images = images_of(facts)
+    assert images.formats == {"jpeg": 1, "png": 6}
+    assert images.channels == {1: 6, 3: 1}
+    assert images.heights is not None
+    assert (images.heights.min, images.heights.max) == (4, 17)
+    assert images.no_header == 1
+    assert [place.record for place in images.no_header_places] == [5]
+    assert (images.decoded, images.decoded_all, images.undecodable, images.black) == (7, True, 0, 7)
+    strings = facts.features[0].strings
+    assert strings is not None
+    assert strings.utf8 == 1
+
+
+@pytest.mark.parametrize("compression", [None, "gzip"])
+def test_a_sample_is_decoded_and_the_same_every_time(tmp_path: Path, compression: str | None) -> None:
+    random = np.random.default_rng(9)
+    good = [encode_image(random.integers(0, 255, (8, 8), np.uint8), "png") for _ in range(300)]
+    rows = [{"image": data if number % 10 else data[:40], "n": number} for number, data in enumerate(good)]
+    facts = same_for_all_threads(write_rows(tmp_path / "a", rows, compression=compression))
+    images = images_of(facts)
+    assert (images.decoded, images.decoded_all) == (200, False)
+    assert 5 < images.undecodable < 50
+    assert all(place.record % 10 == 0 for place in images.undecodable_places)
+    assert "cannot be decoded" in images.undecodable_places[0].detail
+    everything = images_of(survey(tmp_path / "a", decode="all"))
+    assert (everything.decoded, everything.undecodable) == (300, 30)
+    assert images_of(survey(tmp_path / "a", decode="none")).decoded == 0
+
+
+def test_a_name_that_says_another_format_is_told(tmp_path: Path) -> None:
+    png = encode_image(np.zeros((4, 4), np.uint8), "png")
+    names = ["a.png", "b.JPG", "c.jpeg", "d.txt", "e"]
+    rows = [{"image/encoded": png, "image/filename": name} for name in names]
+    images = images_of(survey(write_rows(tmp_path / "a", rows)), "image/encoded")
+    assert images.suffix_differs == 2
+    assert [(place.record, place.detail) for place in images.suffix_places] == [
+        (1, "b.JPG holds png"),
+        (2, "c.jpeg holds png"),
+    ]
+
+
+def test_frames_of_sequences_are_images_too(tmp_path: Path) -> None:
+    frames = [encode_image(np.full((6, 6), level, np.uint8), "png") for level in (10, 20, 30)]
+    with rs.RecordWriter(tmp_path / "a") as writer:
+        writer.write(
+            rs.encode_sequence_example(
+                {"id": 1}, {"frames": [[frame] for frame in frames], "t": [[1], [2], np.empty(0, np.int64)]}
+            )
+        )
+        writer.write(rs.encode_sequence_example({"id": 2}, {"frames": [[frames[0][:30]]]}))
+    facts = same_for_all_threads(tmp_path / "a", decode="all")
+    feature = facts.feature("frames", in_steps=True)
+    assert feature is not None
+    assert feature.images is not None
+    assert (feature.images.decoded, feature.images.undecodable) == (4, 1)
+    assert feature.steps is not None
+    assert (feature.steps.min, feature.steps.max) == (1, 3)
+    times = facts.feature("t", in_steps=True)
+    assert times is not None
+    assert (times.records, times.missing, times.kinds) == (1, 1, {"int64": 1})
+    assert times.lengths is not None
+    assert (times.lengths.min, times.lengths.max) == (0, 1)
+    assert facts.shards[0].payloads == {"sequence_example": 2}

@@ -117,12 +117,14 @@ def _feature(name: str, value: Value, table: ast.expr | None) -> ParsedFeature |
     if form in ("fixed", "sequence"):
         shape = _shape(value.argument(0, "shape"))
         dtype = dtype_named(value.argument(1, "dtype"))
-        default = value.argument(2, "default_value") if form == "fixed" else None
+        # Of a sequence, `allow_missing` does what a default does: a feature that is absent becomes empty.
+        default = value.argument(2, "default_value" if form == "fixed" else "allow_missing")
     elif form in ("variable", "ragged"):
         dtype = dtype_named(value.argument(0, "dtype"))
     else:
         return None
-    given = default is not None and not (isinstance(default, Literal) and default.value is None)
+    nothing = isinstance(default, Literal) and (default.value is None or (form == "sequence" and not default.value))
+    given = default is not None and not nothing
     return ParsedFeature(name, form, dtype, shape, given, value, _key(table, name))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -206,7 +207,8 @@ class Program:
 def analyse(source: SourceFile, *, folder: str | None = None, data: DatasetFacts | None = None) -> Program:
     """Follow a module; `folder` is where the modules lie that it may import."""
     interpreter = ProjectInterpreter(folder)
-    interpreter.run(source.tree)
+    with contextlib.suppress(RecursionError):  # nested too deeply: what was met until there is still right
+        interpreter.run(source.tree)
     return Program(
         source,
         interpreter.calls,

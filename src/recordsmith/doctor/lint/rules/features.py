@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from recordsmith.doctor.lint.arrays import size_of
 from recordsmith.doctor.lint.edits import Edit
-from recordsmith.doctor.lint.parse_specs import ParsedFeature, ParseSpec
+from recordsmith.doctor.lint.parse_specs import ParsedFeature, ParseSpec, parse_specs
 from recordsmith.doctor.lint.program import Program
-from recordsmith.doctor.lint.values import Group, Many
+from recordsmith.doctor.lint.values import Call, Group, Item, Literal, Many
 from recordsmith.doctor.lint.written_features import WrittenExample, features_of
 from recordsmith.errors import list_names
 from recordsmith.findings import Finding, Severity, rule
@@ -262,4 +262,38 @@ def feature_shape(program: Program) -> Iterator[Finding]:
             )
 
 
-FEATURE_RULES = [hidden_by_default, unknown_feature, feature_dtype, feature_shape]
+@rule("P033", "key-not-parsed", Severity.ERROR)
+def key_not_parsed(program: Program) -> Iterator[Finding]:
+    """A feature is used that was not asked for when parsing.
+
+    Why it matters:
+        What `parse_single_example` returns has exactly the keys that it was given: any other raises a KeyError.
+
+    Example:
+        `parsed["imgae"]`, where "image" was parsed.
+
+    Fix:
+        Use the name that was parsed, or add the feature to the dict that is given to the parser.
+    """
+    for item in program.items:
+        if not isinstance(item, Item) or item.attribute or not isinstance(item.index, Literal) or item.node is None:
+            continue
+        base, key = item.base, item.index.value
+        specs = list(parse_specs([base])) if isinstance(base, Call) else []
+        if len(specs) != 1 or not isinstance(key, str) or not specs[0].complete or key in specs[0].features:
+            continue
+        near = _nearest(key, list(specs[0].features))
+        node = item.node.slice if isinstance(item.node, ast.Subscript) else item.node
+        begin, end = getattr(node, "source", program.source).span(node)
+        quoted = isinstance(node, ast.Constant) and near is not None
+        yield program.finding(
+            key_not_parsed,
+            item.node,
+            f"{key!r} is not among the features that are parsed ({list_names(specs[0].features)}): this raises a "
+            f"KeyError.{'' if near is None else f' Did you mean {near!r}?'}",
+            edits=[Edit(begin, end, f'"{near}"')] if quoted else None,
+            feature=key,
+        )
+
+
+FEATURE_RULES = [hidden_by_default, unknown_feature, feature_dtype, feature_shape, key_not_parsed]

@@ -8,10 +8,14 @@ from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.values import Call, Group, Literal, Many, Value, walk
 from recordsmith.findings import Finding, Severity, rule
 
-__all__ = ["LISTING_RULES"]
+__all__ = ["LISTING_RULES", "is_read_elsewhere"]
 
 _LISTINGS = {"glob.glob", "glob.iglob", "os.listdir", "os.scandir", ".glob", ".rglob", ".iterdir"}
-_KEEPS_ORDER = {"builtins.list", "numpy.array", "numpy.asarray", "tensorflow.constant", "builtins.tuple"}
+_KEEPS_ORDER = {
+    "builtins.list", "numpy.array", "numpy.asarray", "tensorflow.constant", "builtins.tuple", "numpy.concatenate",
+    "numpy.stack", "numpy.vstack", "tensorflow.concat", "pandas.concat",
+}  # fmt: skip
+_READS = {"numpy.load", "numpy.genfromtxt", "numpy.loadtxt", "json.load", "pickle.load", "builtins.open"}
 _PAIRS = {"builtins.zip", "tensorflow.data.Dataset.from_tensor_slices"}
 
 
@@ -70,18 +74,19 @@ def _listing(value: Value) -> Call | None:
 
 def _is_independent(other: Value, listing: Call) -> bool:
     """Labels that were made from the listing itself follow it; so do constants of its length."""
-    parts = list(walk(other))
-    if any(part is listing for part in parts) or isinstance(other, Literal):
+    if any(part is listing for part in walk(other)) or isinstance(other, Literal):
         return False
-    # Only what was plainly read from elsewhere is certain: another listing, a table, an array on disk, a list.
-    names = [part.name for part in parts if isinstance(part, Call)]
-    read = any(
-        name in _LISTINGS
-        or name.startswith(("pandas.read_", "numpy.load", "numpy.genfromtxt", "json.load", "csv.", "pickle.load"))
-        for name in names
-    )
-    opened = any(name in ("builtins.open", ".readlines", ".splitlines", ".read") for name in names)
-    return read or opened or (isinstance(other, Group) and len(other.members) > 1)
+    return is_read_elsewhere(other) or (isinstance(other, Group) and len(other.members) > 1)
+
+
+def is_read_elsewhere(value: Value) -> bool:
+    """Tell whether a value was plainly read from somewhere: another listing, a table, an array on disk, a file.
+
+    >>> is_read_elsewhere(Call("pandas.read_csv", None))
+    True
+    """
+    names = [part.name for part in walk(value) if isinstance(part, Call)]
+    return any(name in _LISTINGS or name in _READS or name.startswith(("pandas.read_", "csv.")) for name in names)
 
 
 def _sorted(program: Program, listing: Call) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.listings import is_read_elsewhere
 from recordsmith.doctor.lint.values import Call, Element, Group, Item, Literal, Table, Value, walk
 from recordsmith.findings import Finding, Severity, rule
 
@@ -96,7 +97,18 @@ def _arrays_shuffled_apart(program: Program) -> Iterator[Finding]:
         members = given.members if isinstance(given, Group) else call.args
         moved = [one for one in shuffles if any(one.args[0] is member for member in members)]
         distinct = {id(one.args[0]): one for one in moved}
-        if len(members) == 2 and len(distinct) == 2:
+        if len(members) == 2 and len(distinct) == 1:
+            (one,) = distinct.values()
+            other = next(member for member in members if member is not one.args[0])
+            if not any(part is one.args[0] for part in walk(other)) and is_read_elsewhere(other):
+                yield program.finding(
+                    shuffled_apart,
+                    one.expression,
+                    "This is shuffled, and what it is paired with by position is not: the labels no longer belong to "
+                    "their examples.",
+                    advice="Pair them first, and shuffle the pairs.",
+                )
+        elif len(members) == 2 and len(distinct) == 2:
             yield program.finding(
                 shuffled_apart,
                 list(distinct.values())[-1].expression,

@@ -6,8 +6,9 @@ import math
 import re
 from collections.abc import Iterator
 
+from recordsmith.doctor.lint.models import compiled_models
 from recordsmith.doctor.lint.program import Program
-from recordsmith.doctor.lint.values import Call, Group, Item, Literal, Operation, Value, walk
+from recordsmith.doctor.lint.values import Call, Element, Group, Item, Literal, Operation, Value, walk
 from recordsmith.facts.dataset_facts import ImageFacts
 from recordsmith.findings import Finding, Severity, rule
 
@@ -21,6 +22,9 @@ _PASSES = {
     "tensorflow.image.per_image_standardization",
 }
 _MOVES = re.compile(r"tensorflow\.image\.(random_flip_\w+|random_crop|rot90)")
+_SAME_SIZE = re.compile(
+    r"tensorflow\.image\.(random_flip_\w+|random_(brightness|contrast|hue|saturation)|adjust_\w+)|tensorflow\.clip_by_value"
+)
 _TPU = re.compile(r"TPUStrategy|TPUClusterResolver|for TPU", re.IGNORECASE)
 
 
@@ -136,4 +140,55 @@ def mask_left_behind(program: Program) -> Iterator[Finding]:
             )
 
 
-PICTURE_RULES = [constant_reshape, mask_left_behind]
+@rule("P034", "size-against-model", Severity.ERROR)
+def size_against_model(program: Program) -> Iterator[Finding]:
+    """Pictures are resized to another size than the model takes.
+
+    Why it matters:
+        The model refuses the first batch; or, if it begins with a layer that takes any size, the layers behind it do.
+
+    Example:
+        `tf.image.resize(image, (128, 128))` and `tf.keras.Input((224, 224, 3))`.
+
+    Fix:
+        Use one constant for both.
+    """
+    for model in compiled_models(program.calls):
+        wanted = _input_size(model.layers[0]) if model.layers else None
+        for pipeline in model.trained_on:
+            element = pipeline.element
+            resize = _last_resize(element.members[0]) if isinstance(element, Group) and element.members else None
+            size = None if resize is None else _constant_shape(resize.argument(1, "size"))
+            if resize is None or wanted is None or size is None or len(size) != 2 or size == wanted:
+                continue
+            yield program.finding(
+                size_against_model,
+                resize.expression,
+                f"Pictures are resized to {size[0]}×{size[1]}, but the model takes {wanted[0]}×{wanted[1]}.",
+            )
+
+
+def _input_size(layer: Call) -> tuple[int, int] | None:
+    inputs = layer.name in ("keras.Input", "keras.layers.Input", "keras.layers.InputLayer")
+    shape = _constant_shape(layer.argument(0 if inputs else None, "shape" if inputs else "input_shape"))
+    return (shape[0], shape[1]) if shape is not None and len(shape) == 3 else None
+
+
+def _last_resize(value: Value) -> Call | None:
+    """The resize that decides a picture's size: what comes behind it leaves the size as it is."""
+    current: Value | None = value
+    while current is not None:
+        if isinstance(current, Element):
+            current = current.of
+        elif isinstance(current, Operation):
+            current = current.operands[0] if current.operator in ("/", "*", "-", "+") and current.operands else None
+        elif not isinstance(current, Call):
+            return None
+        elif current.name == "tensorflow.image.resize":
+            return current
+        else:
+            current = current.argument(0) if current.name in _PASSES or _SAME_SIZE.fullmatch(current.name) else None
+    return None
+
+
+PICTURE_RULES = [constant_reshape, mask_left_behind, size_against_model]

@@ -86,6 +86,15 @@ def test_the_configuration_of_the_project_counts(run, bad_file):
     assert run("check", bad_file, "--fail-on", "warning").exit_code == 1
 
 
+def test_the_configuration_may_name_rules_of_other_families(run, bad_file):
+    Path("recordsmith.toml").write_text('ignore = ["P005", "T", "not-finite", "V002"]\n')
+    assert run("check", bad_file).exit_code == 0
+    Path("recordsmith.toml").write_text('ignore = ["not-finit"]\n')
+    result = run("check", bad_file)
+    assert result.exit_code == 2
+    assert "Did you mean 'not-finite'" in result.output
+
+
 def test_a_baseline_keeps_known_findings_quiet(run, bad_file, tmp_path):
     known = tmp_path / "known.json"
     written = run("check", bad_file, "--baseline", known, "--write-baseline")

@@ -17,7 +17,7 @@ from recordsmith.facts.row_decoding import RowOverview
 from recordsmith.facts.sample_rows import sample_rows
 from recordsmith.facts.schema_source import find_schema
 from recordsmith.facts.survey import survey
-from recordsmith.findings import Baseline, Configuration
+from recordsmith.findings import Baseline, Configuration, Selection
 from recordsmith.findings.running import run_rules
 from recordsmith.report import Report
 from recordsmith.schema import Schema
@@ -68,7 +68,9 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
     (False, "Feature 'x' holds 10 NaN among 10 values (100 %).")
     """
     settings = configuration or Configuration()
-    selection = settings.selection(select=select, ignore=ignore, fail_on=fail_on, rules=RULES)
+    chosen = Selection(tuple(select), tuple(ignore)).resolved(RULES)
+    # The configuration may name rules of other families too, which are not known here.
+    selection = settings.selection(select=chosen.select, ignore=chosen.ignore, fail_on=fail_on)
     known = _loaded(baseline if baseline is not None else settings.baseline)
     declared = schema if schema is None or isinstance(schema, Schema) else find_schema(schema).schema
     asked = [os.fsdecode(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]

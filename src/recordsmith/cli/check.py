@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
+from recordsmith.cli.make_values import NearChoice
+
 if TYPE_CHECKING:
     from recordsmith.report import Report
 
@@ -38,7 +40,7 @@ def codes_option(_ctx: click.Context | None, _param: click.Parameter | None, val
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["text", "json", "sarif", "github"]),
+    type=NearChoice(["text", "json", "sarif", "github"]),
     default="text",
     show_default=True,
     help="sarif: for code scanning. github: annotations of GitHub Actions.",
@@ -54,14 +56,14 @@ def codes_option(_ctx: click.Context | None, _param: click.Parameter | None, val
 @click.option("--ignore", multiple=True, callback=codes_option, metavar="RULES", help="Leave these rules out.")
 @click.option(
     "--fail-on",
-    type=click.Choice(["error", "warning", "info", "never"]),
+    type=NearChoice(["error", "warning", "info", "never"]),
     help="The least severity that ends with exit code 1. [default: warning]",
 )
 @click.option("--baseline", metavar="FILE", help="Known findings, which are not told again.")
 @click.option("--write-baseline", is_flag=True, help="Write what is found now to the file of --baseline, as known.")
 @click.option(
     "--decode",
-    type=click.Choice(["sample", "all", "none"]),
+    type=NearChoice(["sample", "all", "none"]),
     default="sample",
     show_default=True,
     help="Which images to decode in full.",
@@ -98,6 +100,10 @@ def check(  # noqa: PLR0913 - one for each option
     from recordsmith.findings import Baseline, Configuration, load_configuration
 
     configuration = load_configuration()
+    if configuration.path is not None:
+        from recordsmith.view.rule_text import every_rule
+
+        configuration.selection(rules=every_rule())  # refuses what names no rule of any family
     known_in = baseline if baseline is not None else configuration.baseline
     if write_baseline and known_in is None:
         raise click.UsageError("--write-baseline needs --baseline FILE, or a baseline in the configuration.")

@@ -17,6 +17,8 @@ constexpr std::size_t kFirstInput = std::size_t{2} << 10;  // most trials end so
 constexpr std::size_t kOutputBytes = std::size_t{256} << 10;
 constexpr std::size_t kWindowBytes = std::size_t{32} << 10;
 constexpr std::size_t kLargestHeader = std::size_t{64} << 10;
+constexpr std::size_t kUsualGzipHeader = 10;
+constexpr std::size_t kZlibHeader = 2;
 constexpr std::size_t kGzipTrailer = 8;
 constexpr std::size_t kZlibTrailer = 4;
 // What a trial has to bring.
@@ -209,7 +211,7 @@ Status InflateRecovery::header_size(std::uint64_t offset, std::uint64_t* size) c
   if (format_ == Compression::kZlib) {
     const bool is_header = got >= 2 && (head[0] & 0x0f) == 8 && (head[0] >> 4) <= 7 && (head[1] & 0x20) == 0 &&
                            ((head[0] << 8) | head[1]) % 31 == 0;
-    if (is_header) *size = 2;
+    if (is_header) *size = kZlibHeader;
     return Status::ok();
   }
   if (got < head.size() || head[0] != 0x1f || head[1] != 0x8b || head[2] != 8 || (head[3] & 0xe0) != 0) {
@@ -239,6 +241,16 @@ Status InflateRecovery::header_size(std::uint64_t offset, std::uint64_t* size) c
 Status InflateRecovery::begin_member() {
   std::uint64_t header = 0;
   RECORDSMITH_RETURN_IF_ERROR(header_size(offset_, &header));
+  if (header == 0 && offset_ == 0) {
+    // A damaged header of the usual size: whatever follows it, blocks that have no header of their own included.
+    const std::uint64_t usual = format_ == Compression::kGzip ? kUsualGzipHeader : kZlibHeader;
+    bool good = false;
+    RECORDSMITH_RETURN_IF_ERROR(inflates_from({usual * 8, true, false}, &good));
+    if (good) {
+      gaps_.push_back({InflateGap::Reason::kDamaged, 0, usual, 0});
+      header = usual;
+    }
+  }
   if (header == 0) {
     return go_on(offset_ == 0 ? InflateGap::Reason::kDamaged : InflateGap::Reason::kStray, offset_, offset_ * 8);
   }

@@ -177,7 +177,10 @@ def look_at(
     with contextlib.ExitStack() as stack:
         first, *others = [compression] if compression != "auto" else _guesses(path)
         best = stack.enter_context(_look(path, first, scratch, progress))
-        for guess in others if not best.records else ():
+        for guess in others if not best.is_sound else ():
+            if guess == "none" and best.records:
+                break
+            # Also where something was found: stored blocks of compressed files hold records as they are.
             file = stack.enter_context(_look(path, guess, scratch, None))
             best = max(best, file, key=lambda one: one.records)
         yield best

@@ -57,7 +57,7 @@ def repair(
     >>> folder = tempfile.mkdtemp()
     >>> with rs.RecordWriter(folder + "/bad.tfrecord") as writer:
     ...     for number in range(100):
-    ...         writer.write(b"record %d" % number)
+    ...         writer.write(b"record %03d" % number)
     >>> with open(folder + "/bad.tfrecord", "r+b") as file:
     ...     _ = file.seek(1000); _ = file.write(bytes(8))
     >>> result = rs.repair(folder + "/bad.tfrecord", folder + "/good.tfrecord")

@@ -10,7 +10,7 @@ __all__ = ["FileRepair", "Gap", "Loss", "Mend", "RepairResult"]
 _LOSS_WORDS = {
     "data-checksum": "the data of one record does not match its checksum",
     "header": "no record that can be read begins here",
-    "torn": "a record begins here and does not end where its length says: bytes were put in, removed or overwritten",
+    "torn": "a record begins here, and does not end where its length says",
     "cut-off": "the file ends inside a record",
     "stray": "too few bytes for a record",
     "zeros": "zeros stand where records should be",

@@ -18,7 +18,7 @@ import recordsmith as rs
 from recordsmith import _core
 from recordsmith.copying import copy_dataset
 from recordsmith.dataset import find_layout
-from recordsmith.images import encode_image
+from recordsmith.images import decode_image, encode_image
 from recordsmith.making import external_sort, shuffling
 from tests.copying.conftest import SCHEMA, pets
 from tests.making.made_sources import file_digests
@@ -178,6 +178,12 @@ def test_splits_with_groups_and_classes(folder: Path, quick_path: Path) -> None:
     copy_dataset(folder, quick_path / "out", split="train=0.5,val=0.5", group="who")
     parts = {split: {int(row["who"]) for row in rs.open(quick_path / "out", split=split)} for split in ("train", "val")}
     assert not parts["train"] & parts["val"]
+    copy_dataset(folder, quick_path / "without", split="train=0.5,val=0.5", group="who", drop=["who"])
+    owners = {row["n"]: 7 if row["who"] is None else row["who"] for row in pets(60)}
+    train, val = ({owners[number] for number in numbers(quick_path / "without", split)} for split in ("train", "val"))
+    assert train
+    assert val
+    assert not train & val
     copy_dataset(folder, quick_path / "even", split="train=0.75,val=0.25", stratify=True)
     counts = {
         split: collections.Counter(int(row["label"]) for row in rs.open(quick_path / "even", split=split))
@@ -278,6 +284,22 @@ def test_another_schema(folder: Path, quick_path: Path) -> None:
         assert new["n"].dtype == np.uint8
         assert new["x"].tolist() == old["x"].tolist()
         assert schema["label"].names[new["label"]] == ("cat", "dog")[old["label"]]  # type: ignore[attr-defined]
+
+
+def test_pixels_become_pictures_and_labels_texts(quick_path: Path) -> None:
+    schema = rs.Schema({"image": rs.Tensor("uint8", (8, 8, 3)), "label": rs.Label(["cat", "dog"]), "name": rs.Text()})
+    pixels = np.random.default_rng(0).integers(0, 256, (4, 8, 8, 3), np.uint8)
+    with rs.write(quick_path / "in", schema) as writer:
+        writer.extend({"image": pixels, "label": [0, 1, 1, 0], "name": ["dog", "cat", "cat", "dog"]})
+    other = {"label": rs.Text(), "name": rs.Label(["dog", "cat"])}
+    copy_dataset(quick_path / "in", quick_path / "out", schema=rs.Schema({"image": rs.Image(encoding="png"), **other}))
+    for row, picture in zip(rs.open(quick_path / "out"), pixels, strict=True):
+        assert (decode_image(row["image"]) == picture).all()
+        assert row["label"] == ["dog", "cat"][1 - row["name"]]
+    jpeg = rs.Schema({"image": rs.Image(encoding="jpeg")})
+    with pytest.raises(rs.SchemaError, match="--cast"):
+        copy_dataset(quick_path / "in", quick_path / "jpeg", schema=jpeg)
+    assert copy_dataset(quick_path / "in", quick_path / "jpeg", schema=jpeg, cast=True).rows == 4
 
 
 def test_casts_that_lose_something_need_consent(folder: Path, quick_path: Path) -> None:

@@ -14,9 +14,11 @@ from recordsmith.copying.absent_values import without_defaults
 from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, list_names
 from recordsmith.facts.where import Where, compile_where
 from recordsmith.images import Preparation
-from recordsmith.schema import Bytes, Image, Label, Schema
+from recordsmith.schema import Bytes, Image, Label, Schema, Tensor
 
 __all__ = ["Changes", "CopyPlan", "plan_copy"]
+
+_LOSSY = ("jpeg", "webp")
 
 
 @dataclass(frozen=True)
@@ -238,6 +240,13 @@ def _pictures(
         return found
     for name, feature in known.items():
         wanted = written.get(renamed.get(name, name)) if renamed.get(name, name) in written else None
+        if isinstance(wanted, Image) and isinstance(feature, Tensor) and wanted.encoding in _LOSSY and not changes.cast:
+            raise SchemaError(
+                f"Pixels lose information by becoming {wanted.encoding}.",
+                feature=name,
+                found=feature,
+                advice="Allow it with cast=True (--cast), or choose encoding='png'.",
+            )
         one_string = isinstance(feature, Image) or (isinstance(feature, Bytes) and not feature.shape)
         if not isinstance(wanted, Image) or not one_string:
             continue

@@ -20,7 +20,7 @@ from recordsmith.making.chunk_encoding import ChunkEncoder, Classes, EncodedChun
 from recordsmith.making.label_translation import label_translations
 from recordsmith.making.source import Chunk, Loaded, Reject
 from recordsmith.priorities import Uint64s
-from recordsmith.schema import Schema
+from recordsmith.schema import Label, Schema, Text
 from recordsmith.schema.conversion import is_missing
 
 __all__ = ["CopyWork"]
@@ -51,6 +51,7 @@ class CopyWork(ChunkEncoder):
         self._plan = plan
         self._split_of = split_of
         self._in_place = in_place
+        self._decoding = Schema({**(plan.group_schema or {}), **(plan.reading or {})})
         schema = plan.writing if plan.writing is not None else plan.schema or Schema({})
         translations = label_translations(_renamed(plan), schema) if plan.writing is not None else {}
         group = plan.renamed.get(plan.group, plan.group) if plan.group is not None else None
@@ -139,30 +140,25 @@ class CopyWork(ChunkEncoder):
     def _changed(self, frames: Frames) -> Chunk:
         """Decode what is to be encoded anew, with new names and with pictures as the schema wants them."""
         plan = self._plan
-        assert plan.reading is not None  # noqa: S101 - for the type checker: there is one with every `writing`
-        group_column: dict[str, Any] = {}
-        reading = plan.reading
-        if plan.group is not None and plan.group_schema is not None and plan.group not in reading:
-            frames, group_column = frames.fitting(plan.group_schema)
-        frames, columns = frames.fitting(reading)
-        if group_column and len(next(iter(group_column.values()))) != frames.rows:
-            frames, group_column = frames.fitting(plan.group_schema or reading)
+        frames, columns = frames.fitting(self._decoding)
         for name, preparation in plan.pictures.items():
             columns[name] = _prepared(columns[name], preparation, frames, name, cast=self._recipe.cast)
         bad = {row for name in plan.pictures for row, value in enumerate(columns[name]) if value is _BAD}
         if bad:
             there = np.array([row not in bad for row in range(frames.rows)], np.bool_)
-            kept = frames.chosen(there)
-            pictures = {name: [one for one in columns[name] if one is not _BAD] for name in plan.pictures}
-            for name in plan.pictures:  # another picture of a row that is left out goes with it
-                pictures[name] = [one for one, stays in zip(columns[name], there.tolist(), strict=True) if stays]
-            columns = {**kept.decoded(reading), **pictures}
-            group_column = kept.decoded(plan.group_schema) if group_column and plan.group_schema else {}
-            frames = kept
-        renamed = {
-            plan.renamed.get(name, name): list(column) if isinstance(column, PackedColumn) else column
-            for name, column in {**columns, **group_column}.items()
-        }
+            pictures = {
+                name: [one for one, stays in zip(columns[name], there.tolist(), strict=True) if stays]
+                for name in plan.pictures
+            }
+            frames = frames.chosen(there)
+            columns = {**frames.decoded(self._decoding), **pictures}
+        renamed: dict[str, Any] = {}
+        for name, column in columns.items():
+            new, feature = plan.renamed.get(name, name), self._decoding[name]
+            if isinstance(feature, Label) and new in self._schema and isinstance(self._schema[new], Text):
+                renamed[new] = _class_names(feature, column)
+            else:
+                renamed[new] = list(column) if isinstance(column, PackedColumn) else column
         return _ReadChunk(Loaded(renamed, frames.rows, frames, frames.rejects))
 
 
@@ -207,6 +203,16 @@ def _one_picture(data: bytes, preparation: Preparation, *, cast: bool) -> bytes:
                 f"The {header.title} would lose information by being encoded anew. Allow it with cast=True (--cast)."
             )
     return preparation.prepare(data)
+
+
+def _class_names(feature: Label, column: Any) -> list[str | None]:
+    """Return the names of classes, where a label becomes a text; a number that is no class is its own name."""
+    numbers = np.ma.getdata(column).tolist()
+    absent = np.ma.getmaskarray(column).tolist()
+    return [
+        None if gone else feature.names[number] if 0 <= number < feature.size else str(number)
+        for number, gone in zip(numbers, absent, strict=True)
+    ]
 
 
 def _renamed(plan: CopyPlan) -> Schema:

@@ -89,7 +89,6 @@ BROKEN = {
     "T004": Epochs(TABLE, CLASSES, size=1, form=lambda columns: tuple(column[0] for column in columns)),
     "T005": Epochs(TABLE, CLASSES, form=lambda columns: (columns[0], columns[1][1:])),
     "T006": Epochs(TABLE[:, :0], CLASSES),
-    "T017": Epochs(TABLE, CLASSES, size=1),
     "T020": Epochs(with_nan(TABLE), CLASSES),
     "T021": Epochs(np.log(np.maximum(TABLE, 0), where=TABLE > 0, out=np.full_like(TABLE, -np.inf)), CLASSES),
     "T022": Epochs(TABLE * 0, CLASSES),
@@ -147,6 +146,10 @@ def test_the_same_order_in_both_epochs_is_worth_knowing_of_a_loop() -> None:
     report = rs.diagnose(Epochs(TABLE, CLASSES, seed=None, size=16))
     assert codes(report) == ["T042"]
     assert report.ok
+
+
+def test_batches_of_one_are_worth_knowing_of() -> None:
+    assert codes(rs.diagnose(Epochs(TABLE, CLASSES, size=1))) == ["T017"]
 
 
 def test_a_generator_is_drawn_once_and_that_is_said() -> None:

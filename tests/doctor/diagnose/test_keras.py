@@ -242,7 +242,7 @@ ORDERS = {
 
 @pytest.mark.parametrize("code", ORDERS)
 def test_c5_steps_in_the_wrong_order(code: str, path: str) -> None:
-    report = rs.diagnose(ORDERS[code](tf.data.TFRecordDataset(path).map(parse)))
+    report = rs.diagnose(ORDERS[code](tf.data.TFRecordDataset(path).map(parse)), None, network(), time_limit=6)
     assert codes(report, least="warning") == [code], wrong(report)
 
 
@@ -302,12 +302,12 @@ def test_c7_probabilities_where_scores_are_taken(path: str) -> None:
 
 def test_c7_labels_without_signal() -> None:
     random = np.random.default_rng(0)
-    table = random.normal(size=(1024, 4)).astype(np.float32)
+    table = random.normal(size=(4096, 4)).astype(np.float32)
     learnable = (table[:, 0] > 0).astype(np.int64)
     model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(8, activation="relu"), keras.layers.Dense(2)])
-    report = rs.diagnose(Epochs(table, random.permutation(learnable), size=64), None, model, from_logits())
+    report = rs.diagnose(Epochs(table, random.permutation(learnable), size=256), None, model, from_logits())
     assert codes(report, least="warning") == ["T083"]
-    assert wrong(rs.diagnose(Epochs(table, learnable, size=64), None, model, from_logits())) == []
+    assert wrong(rs.diagnose(Epochs(table, learnable, size=256), None, model, from_logits())) == []
 
 
 def test_c7_a_model_that_does_not_look_at_its_input() -> None:

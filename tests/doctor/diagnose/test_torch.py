@@ -90,7 +90,7 @@ BROKEN: dict[str, tuple[str, Any, Any, Any]] = {
     "pixels": ("T024", fed((PICTURES * 255).round(), BRIGHT), pictures_network(), nn.CrossEntropyLoss()),
     "frozen": ("T018", fed(TABLE, CLASSES), frozen(), nn.CrossEntropyLoss()),
     "no gradient": ("T081", fed(TABLE, CLASSES), NoGradient(), nn.CrossEntropyLoss()),
-    "no shuffle": ("T042", fed(TABLE, CLASSES, shuffle=False), None, None),
+    "no shuffle": ("T042", fed(TABLE, CLASSES, shuffle=False), network(), nn.CrossEntropyLoss()),
     "sorted": (
         "T040",
         fed(TABLE[CLASSES.argsort()], CLASSES.sort()[0], shuffle=False),

@@ -209,6 +209,7 @@ class OrderFacts:
         by: what told it: "content" or "labels".
         batches: how many batches could be compared.
         same_batch: all drawn batches hold the same rows.
+        rows: how many different rows the first epoch had, by their content.
 
     >>> OrderFacts(same_order=True, by="content").same_batch
     False
@@ -218,6 +219,7 @@ class OrderFacts:
     by: str = ""
     batches: int = 0
     same_batch: bool = False
+    rows: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +235,7 @@ class ChainStep:
         random: a map draws random numbers.
         reshuffles: a shuffle takes another order each time.
         seed: the seeds of a shuffle; None without.
-        branches: for "zip" the chains that are put together.
+        branches: the chains that are put together, in a zip, a mixture or a concatenation.
         ranks: for each branch of a zip the rank of its only tensor; None where it has several tensors.
         seconds: what it takes to make a batch up to here; None where it was not measured.
 
@@ -476,7 +478,6 @@ class SignalFacts:
         true_loss, permuted_loss: on rows kept apart, after training on the true and on permuted labels.
         kept_apart: how many rows those are; 0 where this was not tried.
         advantage: how clearly true labels win: the mean difference over the rows in standard errors.
-        rows: how many rows were drawn for that.
         model_free: by how many deviations a simple guess from the inputs beats chance; None where it was not tried.
         control_steps: how many steps each was trained.
         seconds_per_step: what a step of training takes.
@@ -497,7 +498,6 @@ class SignalFacts:
     permuted_loss: float = 0.0
     kept_apart: int = 0
     advantage: float = 0.0
-    rows: int = 0
     model_free: float | None = None
     control_steps: int = 0
     seconds_per_step: float | None = None

@@ -104,30 +104,29 @@ def compare_epochs(epochs: Sequence[DrawnEpoch]) -> OrderFacts:
     """
     first = epochs[0] if epochs else None
     same_batch = False
+    rows = len({number for drawn in first.batches for number in drawn.content.tolist()}) if first is not None else 0
     if first is not None and len(first.batches) >= 3 and all(len(drawn.content) for drawn in first.batches):
         contents = {tuple(sorted(drawn.content.tolist())) for drawn in first.batches}
         # Rows that are all alike are another matter: then it is the inputs that say nothing.
         same_batch = len(contents) == 1 and len(set(next(iter(contents)))) > 1
     if first is None or len(epochs) < 2:
-        return OrderFacts(same_batch=same_batch)
+        return OrderFacts(same_batch=same_batch, rows=rows)
     pairs = list(zip(first.batches, epochs[1].batches, strict=False))
     count = len(pairs)
     if count < 2 or same_batch:
-        return OrderFacts(batches=count, same_batch=same_batch)
+        return OrderFacts(batches=count, same_batch=same_batch, rows=rows)
     content = [(one.content, other.content) for one, other in pairs]
-    if len({number for one, _ in content for number in one.tolist()}) > 1 and all(
-        np.array_equal(one, other) for one, other in content
-    ):
-        return OrderFacts(same_order=True, by="content", batches=count)
+    if rows > 1 and all(np.array_equal(one, other) for one, other in content):
+        return OrderFacts(same_order=True, by="content", batches=count, rows=rows)
     labels = [(_labels(one.batch), _labels(other.batch)) for one, other in pairs]
     if any(one is None or other is None for one, other in labels):
-        return OrderFacts(same_order=None, batches=count)
+        return OrderFacts(same_order=None, batches=count, rows=rows)
     every = np.concatenate([one for one, _ in labels if one is not None])
     shares = np.unique(every, return_counts=True)[1] / max(len(every), 1)
     bits = -len(every) * float((shares * np.log2(shares)).sum())
     if not all(np.array_equal(one, other) for one, other in labels):  # type: ignore[arg-type] # none is None
-        return OrderFacts(same_order=False, by="labels", batches=count)
-    return OrderFacts(same_order=True if bits > _ENOUGH_BITS else None, by="labels", batches=count)
+        return OrderFacts(same_order=False, by="labels", batches=count, rows=rows)
+    return OrderFacts(same_order=True if bits > _ENOUGH_BITS else None, by="labels", batches=count, rows=rows)
 
 
 def _labels(batch: Batch) -> Array | None:

@@ -51,8 +51,10 @@ def find_leaks(batches: list[Batch]) -> tuple[str, ...]:
     targets = [next(iter(batch.target.values())) for batch in batches]
     if any(isinstance(target, list) or target.dtype.kind == "O" for target in targets):
         return ()
-    target = np.concatenate([np.asarray(one).reshape(len(one), -1) for one in targets])
-    if target.shape[1] != 1 or len(target) < 32 or len(np.unique(target)) < 2:
+    if any(np.asarray(one).size != len(one) for one in targets):
+        return ()
+    target = np.concatenate([np.asarray(one).reshape(len(one), 1) for one in targets])
+    if len(target) < 32 or len(np.unique(target)) < 2:
         return ()
     found = []
     for name in batches[0].inputs:

@@ -97,6 +97,7 @@ def _guess_loss(batch: Batch, rows: Any, loss: LossFacts | None) -> float | None
         return None if values is None else _entropy(np.unique(values, return_counts=True)[1] / len(values))
     if loss.kind == "binary":
         means = target.reshape(len(target), -1).astype(np.float64).mean(axis=0)
+        means = means if target.ndim < 3 else means.mean(keepdims=True)  # a mask: one guess for all places
         if not ((means >= 0) & (means <= 1)).all():
             return None
         return float(np.mean([_entropy(np.array([mean, 1 - mean])) for mean in means]))
@@ -147,7 +148,6 @@ def _control(
         "true_loss": float(losses[0].mean()),
         "permuted_loss": float(losses[1].mean()),
         "kept_apart": rows,
-        "rows": sum(batch.rows for batch in batches),
         "model_free": label_signal(batches, seed=seed),
         "advantage": float(difference.mean() / error) if error > 0 else 0.0,
         "control_steps": steps,

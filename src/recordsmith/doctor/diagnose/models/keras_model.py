@@ -67,8 +67,6 @@ class KerasProbe(ModelProbe):
             "activation": _activation(model),
             "loss": loss,
             "own_training": type(model).train_step is not keras.Model.train_step,
-            "weights": len(model.weights),
-            "learnt": len(model.trainable_weights),
         }
         inputs = _tensors(batch.given[0], batch.inputs, _LOOKED_AT_ROWS)
         seen: list[LayerInputs] = []
@@ -82,6 +80,7 @@ class KerasProbe(ModelProbe):
         except Exception as error:  # noqa: BLE001 - what a model says to a batch is what is asked for
             return ModelFacts("keras", **known, **_from_layers(seen), refusal=short_reason(error))
         known |= _from_layers(seen)
+        known |= {"weights": len(model.weights), "learnt": len(model.trainable_weights)}
         if isinstance(answer, (dict, list, tuple)):
             return ModelFacts("keras", **known)
         known["output"] = output_facts(np.asarray(keras.ops.convert_to_numpy(answer)))

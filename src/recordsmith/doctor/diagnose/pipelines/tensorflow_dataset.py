@@ -93,7 +93,7 @@ def _step(dataset: Any, below: list[Any]) -> ChainStep:
     name = "source" if not below else _NAMES.get(kind, kind.lower())
     branches: tuple[tuple[ChainStep, ...], ...] = ()
     ranks: tuple[int | None, ...] = ()
-    if name == "zip":
+    if len(below) > 1:
         branches = tuple(read_chain(one) for one in below)
         ranks = tuple(_rank(one) for one in below)
     return ChainStep(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from recordsmith.doctor.diagnose.drawn import ChainStep, Drawn
 from recordsmith.findings import Finding, Severity, rule
 
-__all__ = ["CHAIN_RULES"]
+__all__ = ["CHAIN_RULES", "all_steps"]
 
 _BATCHING = ("batch", "padded_batch", "ragged_batch")
 _OPENING = ("interleave", "flat_map")  # behind these, elements are rows; before them often files
@@ -27,17 +27,17 @@ def batch_before_shuffle(drawn: Drawn) -> Iterator[Finding]:
         `dataset.shuffle(10_000).batch(32)`
     """
     for chain in _chains(drawn.chain):
+        batched = shuffled = False
         rows = _rows_part(chain)
-        batched = False
-        shuffled = False
-        for step in rows:
+        for place, step in enumerate(rows):
+            again = any(other.name in _BATCHING for other in rows[place:])  # then the first ones are windows
             if step.name in _BATCHING:
                 batched = True
             elif step.name == "unbatch":
                 batched = False
             elif step.name == "shuffle" and not batched:
                 shuffled = True
-            elif step.name == "shuffle" and batched and not shuffled:
+            elif step.name == "shuffle" and not shuffled and not again:
                 yield batch_before_shuffle.finding(
                     "Batches are shuffled, not rows: .batch() stands before .shuffle().",
                     quoted="dataset.batch(n).shuffle(m)",
@@ -86,7 +86,7 @@ def shuffled_streams_zipped(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         `tf.data.Dataset.zip((images, labels)).shuffle(1000)`; better, keep both in one record.
     """
-    for step in _all_steps(drawn.chain):
+    for step in all_steps(drawn.chain):
         if step.name != "zip" or len(step.branches) < 2 or any(rank is None for rank in step.ranks):
             continue
         ranks = [rank for rank in step.ranks if rank is not None]
@@ -201,7 +201,12 @@ def _chains(chain: tuple[ChainStep, ...]) -> Iterator[tuple[ChainStep, ...]]:
             yield from _chains(branch)
 
 
-def _all_steps(chain: tuple[ChainStep, ...]) -> Iterator[ChainStep]:
+def all_steps(chain: tuple[ChainStep, ...]) -> Iterator[ChainStep]:
+    """Yield the steps of a chain and of all that is put together in it.
+
+    >>> [step.name for step in all_steps((ChainStep("source"), ChainStep("batch")))]
+    ['source', 'batch']
+    """
     for one in _chains(chain):
         yield from one
 

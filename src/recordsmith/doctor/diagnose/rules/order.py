@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recordsmith.doctor.diagnose.drawn import Drawn
+from recordsmith.doctor.diagnose.rules.chain import all_steps
 from recordsmith.errors import list_names
 from recordsmith.findings import Finding, Severity, rule
 
@@ -95,6 +96,8 @@ def weak_shuffle(drawn: Drawn) -> Iterator[Finding]:
 def same_order(drawn: Drawn) -> Iterator[Finding]:
     """Two epochs come in exactly the same order.
 
+    With a model it is a warning; without one it may be data for validation, which needs no shuffle.
+
     Why it matters:
         The same rows are always together in a batch, and the model can follow the order instead of the content.
 
@@ -106,14 +109,19 @@ def same_order(drawn: Drawn) -> Iterator[Finding]:
         `DataLoader(..., shuffle=True)`. Data for validation need not be shuffled.
     """
     order = drawn.order
-    if order is None or not order.same_order or order.batches < 4:
+    steps = list(all_steps(drawn.chain))
+    # A few batches come in the same order twice by chance, where batches are what is shuffled.
+    shuffles = any(step.name == "shuffle" and step.reshuffles for step in steps)
+    if order is None or not order.same_order or order.batches < (8 if shuffles else 4):
         return
+    if order.by == "labels" and any(step.branches for step in steps):
+        return  # a mixture may take its classes in turns
     own_loop = drawn.kind in ("a list", "an iterable")
     told = "in file order" if drawn.records is not None and drawn.records.file_order else "in the same order"
     what = "rows" if order.by == "content" else "labels"
     yield same_order.finding(
         f"The first {order.batches} batches of both epochs hold the same {what} {told}.{_about_shuffle(drawn)}",
-        severity=Severity.INFO if own_loop else Severity.WARNING,
+        severity=Severity.INFO if own_loop or drawn.model is None else Severity.WARNING,
     )
 
 
@@ -251,7 +259,7 @@ def one_epoch_only(drawn: Drawn) -> Iterator[Finding]:
 def _about_shuffle(drawn: Drawn) -> str:
     """Say what is known about why: the shuffles in the chain, and how long runs of equal labels are on disk."""
     told = []
-    shuffles = [step for step in drawn.chain if step.name == "shuffle" and step.buffer is not None]
+    shuffles = [step for step in all_steps(drawn.chain) if step.name == "shuffle" and step.buffer is not None]
     if drawn.chain and not shuffles:
         told.append("The dataset has no shuffle.")
     elif shuffles:

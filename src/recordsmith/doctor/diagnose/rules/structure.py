@@ -124,7 +124,11 @@ def not_batched(drawn: Drawn) -> Iterator[Finding]:
         yield not_batched.finding(
             f"Each element is one row ({shapes}), not a batch.",
             corrected="dataset.batch(32)",
-            severity=Severity.WARNING if drawn.model is None else Severity.ERROR,
+            severity=Severity.ERROR
+            if drawn.model is not None
+            else Severity.WARNING
+            if drawn.targets
+            else Severity.INFO,
         )
 
 
@@ -174,6 +178,8 @@ def empty_input(drawn: Drawn) -> Iterator[Finding]:
 def batch_of_one(drawn: Drawn) -> Iterator[Finding]:
     """Every batch has one row.
 
+    With a model that is trained in the usual way it is a warning; otherwise it may well be meant.
+
     Why it matters:
         Each step follows the gradient of a single row: training is noisy, batch normalisation has nothing to average
         over, and the machine is hardly used.
@@ -186,7 +192,12 @@ def batch_of_one(drawn: Drawn) -> Iterator[Finding]:
     """
     sizes = drawn.batch_sizes
     if len(sizes) >= 8 and set(sizes) == {1} and any(column.batched for column in drawn.columns):
-        yield batch_of_one.finding(f"All of {len(sizes)} drawn batches have one row.", corrected="dataset.batch(32)")
+        meant = drawn.model is None or drawn.model.own_training
+        yield batch_of_one.finding(
+            f"All of {len(sizes)} drawn batches have one row.",
+            corrected="dataset.batch(32)",
+            severity=Severity.INFO if meant else Severity.WARNING,
+        )
 
 
 STRUCTURE_RULES = (

@@ -9,6 +9,8 @@ from recordsmith.findings import Finding, Severity, rule
 
 __all__ = ["TRAINING_RULES"]
 
+_MANY_ROWS = 4000
+
 
 @rule("T070", "input-slower-than-model", Severity.INFO)
 def input_slower_than_model(drawn: Drawn) -> Iterator[Finding]:
@@ -87,7 +89,8 @@ def cannot_learn_one_batch(drawn: Drawn) -> Iterator[Finding]:
     """A copy of the model cannot learn a single batch by heart.
 
     It is trained on the first batch alone, by Adam at two learning rates, without dropout. Nearly every model can learn
-    a few dozen rows; one that gets no better than always answering the same has something in its way.
+    a few dozen rows. One that gets no better at all than always answering the same has something in its way; one that
+    gets hardly better may be too small for what it is given, which is worth knowing.
 
     Why it matters:
         What is not learnt from one batch will not be learnt from all of them.
@@ -104,10 +107,12 @@ def cannot_learn_one_batch(drawn: Drawn) -> Iterator[Finding]:
         return
     guess = signal.guess_loss
     if guess is not None and guess > 1e-3 and signal.best_loss > 0.95 * guess:
+        blind = signal.best_loss > 0.999 * guess
         yield cannot_learn_one_batch.finding(
             f"After {signal.steps} steps on one batch the loss is {signal.best_loss:.4g}; always answering the same "
             f"costs {guess:.4g}.",
             evidence={"first": signal.first_loss, "best": signal.best_loss, "guess": guess},
+            severity=Severity.WARNING if blind else Severity.INFO,
         )
 
 
@@ -117,8 +122,8 @@ def labels_without_signal(drawn: Drawn) -> Iterator[Finding]:
 
     Two copies of the model are trained for the same number of steps, one on the labels as they came, one on labels that
     were dealt out at random within each batch, and both are tried on rows kept apart. It is reported only where a
-    simple guess from the inputs, without the model, is no better than chance either. Below 1,000 rows it is only worth
-    knowing: a weak connection may not show yet.
+    simple guess from the inputs, without the model, is no better than chance either. Below 4,000 different rows it is
+    only worth knowing, since a weak connection may not show yet; so it is where `records=` confirmed the labels.
 
     Why it matters:
         The labels say nothing about the inputs: they may belong to other rows, or the inputs may have lost what they
@@ -134,6 +139,8 @@ def labels_without_signal(drawn: Drawn) -> Iterator[Finding]:
     if signal is None or not signal.kept_apart or signal.control_steps < 100 or signal.model_free is None:
         return
     if signal.advantage < 2 and signal.model_free < 2:
+        records, rows = drawn.records, drawn.order.rows if drawn.order is not None else 0
+        confirmed = records is not None and records.compared > 0 and records.agree >= 0.98 * records.compared
         yield labels_without_signal.finding(
             f"On {signal.kept_apart} rows kept apart, the loss is {signal.true_loss:.4g} after training on the true "
             f"labels and {signal.permuted_loss:.4g} after training on mixed ones ({signal.control_steps} steps each): "
@@ -144,7 +151,7 @@ def labels_without_signal(drawn: Drawn) -> Iterator[Finding]:
                 "advantage": signal.advantage,
                 "model_free": signal.model_free,
             },
-            severity=Severity.WARNING if signal.rows >= 1000 else Severity.INFO,
+            severity=Severity.INFO if confirmed or rows < _MANY_ROWS else Severity.WARNING,
         )
 
 

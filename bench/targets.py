@@ -30,3 +30,7 @@ FEED_TF = {"tab": 2.0, "img": 1.0}
 FEED_FLAT = 0.9
 # Seconds from opening ten million records, whose index is there, to the first batch of their shuffle.
 FEED_FIRST_BATCH = 1.0
+# Collecting all facts: times a pass with tf.data and numpy that collects a part of them.
+FACTS = {"tab": 5.0}
+# Memory over half of the shards as a part of that over all: it does not grow.
+FACTS_FLAT = 0.8

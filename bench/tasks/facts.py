@@ -1,0 +1,93 @@
+"""Collecting the facts of a dataset: what `check` looks at."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+from bench import targets
+from bench.results import Figure, Outcome, Section, times_faster
+from bench.workers import PROJECT, PeerFailedError
+
+if TYPE_CHECKING:
+    from bench.store import StoredDataset
+    from bench.tasks.context import Context
+
+METHOD = (
+    "All facts that `recordsmith check` looks at, of all four shards, with two threads. The peer is a pass with "
+    "tf.data (parsed in batches on all cores) and numpy that collects a part of them: count, range, moments, "
+    "quantiles, distinct and frequent values of each feature, lengths and white space of strings, runs of labels, and "
+    "records that are there twice; it holds all values in memory. TensorFlow Data Validation could not be installed "
+    "beside the other peers. The numbers of both are compared. Memory is the highest resident size of a new process "
+    "over half of the shards, as a part of that over all of them. How fast both CRCs are checked is the subject of the "
+    "task `verify`."
+)
+THREADS = 2
+SUBJECTS = ("tab", "tok")
+OURS, THEIRS = "recordsmith", "tensorflow"
+
+
+def run(context: Context) -> Section:
+    """Survey the datasets with both, and hold their numbers against each other."""
+    section = Section("facts", "Collecting facts", METHOD)
+    for name in SUBJECTS:
+        stored = context.datasets.get(name)
+        if stored is None:
+            continue
+        answers = {}
+        for peer, times in ((OURS, context.repeats), (THEIRS, max(1, context.repeats // 2))):
+            if context.workers.get(peer) is None:
+                continue
+            context.say(f"facts {name}: {peer}")
+            try:
+                answers[peer] = _survey(context, stored, peer, times, stored.paths)
+            except PeerFailedError as problem:
+                section.skipped.append(f"{peer} on {name}: {problem}")
+                continue
+            form = "all facts" if peer == OURS else "tf.data and numpy"
+            section.figures.append(
+                Figure(name, peer, form, answers[peer]["seconds"], stored.records, stored.bytes,
+                       peak_bytes=answers[peer]["peak"])
+            )  # fmt: skip
+        _judge(context, section, stored, answers)
+    section.skipped += context.missing(OURS, THEIRS)
+    return section
+
+
+def _survey(context: Context, stored: StoredDataset, peer: str, times: int, paths: list[Any]) -> dict[str, Any]:
+    """Survey in a new process, some times."""
+    python = context.workers.python(peer)
+    words = [python, "-m", "bench.surveys", peer, stored.name, str(times), str(THREADS), *map(str, paths)]
+    done = subprocess.run(words, cwd=PROJECT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise PeerFailedError((done.stderr.strip().splitlines() or ["no reason given"])[-1])
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def _judge(context: Context, section: Section, stored: StoredDataset, answers: dict[str, dict[str, Any]]) -> None:
+    if OURS in answers and THEIRS in answers:
+        _compare(answers[OURS]["found"], answers[THEIRS]["found"])
+        ours, theirs = section.best(stored.name, OURS), section.best(stored.name, THEIRS)
+        assert ours is not None
+        assert theirs is not None
+        target = targets.FACTS.get(stored.name)
+        section.outcomes.append(
+            Outcome(stored.name, "facts", times_faster(ours, theirs), "times", "tf.data and numpy", target)
+        )
+    if OURS in answers:
+        half = _survey(context, stored, OURS, 1, stored.paths[: len(stored.paths) // 2])
+        whole = _survey(context, stored, OURS, 1, stored.paths)
+        flat = half["peak"] / whole["peak"]
+        section.outcomes.append(
+            Outcome(stored.name, "memory", flat, "fraction", "the highest of half of the shards", targets.FACTS_FLAT)
+        )
+
+
+def _compare(ours: dict[str, list[float]], theirs: dict[str, list[float]]) -> None:
+    assert ours.keys() == theirs.keys()
+    for name, numbers in theirs.items():
+        pairs = zip(ours[name], numbers, strict=True)
+        assert all(math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9) for one, other in pairs), (name, ours[name])

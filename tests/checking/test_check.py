@@ -108,6 +108,25 @@ def test_missing_files_of_a_split_that_nobody_asked_for_are_not_missed(tmp_path:
     assert codes(rs.check(data, split="train")) == []
 
 
+def test_files_of_other_splits_are_not_unlisted(tmp_path: Path):
+    assert codes(rs.check(made(tmp_path / "data"), split="train")) == []
+
+
+def test_several_folders_one_of_which_lacks_a_file(tmp_path: Path):
+    whole = made(tmp_path / "whole")
+    cut = made(tmp_path / "cut", rows(300, seed=3))
+    (cut / "pets-val.tfrecord-00000-of-00001").unlink()
+    (found,) = rs.check([whole, cut], select=["F"]).findings
+    assert (found.code, found.location.path) == ("F009", str(cut / "recordsmith.json"))
+
+
+def test_a_description_of_which_every_file_is_missing(tmp_path: Path):
+    data = made(tmp_path / "data")
+    for shard in data.glob("*.tfrecord-*"):
+        shard.unlink()
+    assert codes(rs.check(data)) == ["F009"]
+
+
 def test_missing_files_of_a_tfds_folder_are_a_finding(tmp_path: Path):
     data = made(tmp_path / "data")
     (data / "recordsmith.json").unlink()

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from recordsmith.checking.descriptions import description_in
 from recordsmith.checking.rules import RULES
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
-from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.facts.row_decoding import RowOverview
@@ -109,18 +108,11 @@ def _survey_in_any_case(paths: list[str], look: Callable[[list[str]], DatasetFac
     try:
         return look(paths)
     except (RecordsmithError, OSError):
-        files = files_in(paths[0]) if len(paths) == 1 and _is_described(paths[0]) else []
-        if not files:
+        described = [path for path in paths if description_in(path) is not None]
+        files = [file for path in paths for file in (files_in(path) if path in described else [path])]
+        if not described or not files:
             raise
-        facts = look(files)
-        manifest = None
-        with contextlib.suppress(RecordsmithError, OSError):
-            manifest = load_manifest(os.path.join(paths[0], MANIFEST_NAME))
-        return replace(facts, paths=tuple(paths), manifest=manifest)
-
-
-def _is_described(folder: str) -> bool:
-    return any(os.path.isfile(os.path.join(folder, name)) for name in (MANIFEST_NAME, DATASET_INFO_NAME))
+        return replace(look(files), paths=tuple(paths))
 
 
 def _samples(facts: DatasetFacts) -> tuple[RowOverview, ...]:

@@ -8,9 +8,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from recordsmith.checking.descriptions import description_in, descriptions, read_description
 from recordsmith.checking.wording import counted, listed
-from recordsmith.dataset.manifest import MANIFEST_NAME, read_manifest
-from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.findings import Finding, Location, Severity, rule
@@ -37,17 +36,20 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
         Copy or make the missing files again. If they are gone for good, number the others anew: `recordsmith copy SRC
         -o DST`.
     """
-    described = _described_files(facts)
-    absent = [file for file in described if not os.path.exists(file)]
-    if absent:
-        yield missing_shard.finding(
-            f"{counted(len(absent), 'file')} of the {len(described)} that {_description_name(facts)} names "
-            f"{'is' if len(absent) == 1 else 'are'} missing: {listed([os.path.basename(file) for file in absent])}.",
-            location=Location(facts.described_by or os.path.dirname(absent[0])),
-            count=len(absent),
-            evidence={"missing": [os.path.basename(file) for file in absent]},
-        )
-    gone = set(absent)
+    gone: set[str] = set()
+    for description in descriptions(facts):
+        named = description.files(facts.split)
+        absent = [file for file in named if not os.path.exists(file)]
+        gone.update(absent)
+        if absent:
+            names = [os.path.basename(file) for file in absent]
+            yield missing_shard.finding(
+                f"{counted(len(absent), 'file')} of the {len(named)} that {description.name} names "
+                f"{'is' if len(absent) == 1 else 'are'} missing: {listed(names)}.",
+                location=Location(description.path),
+                count=len(absent),
+                evidence={"missing": names},
+            )
     for (folder, group, count), there in _numbered_sets(facts.files).items():
         left_out = _beside(folder, group, count)
         missing = [shard for shard in range(count) if shard not in there and shard not in left_out]
@@ -125,7 +127,7 @@ def manifest_disagrees(facts: DatasetFacts) -> Iterator[Finding]:
                 for name, (said, actual) in wrong.items()
             ]
             yield manifest_disagrees.finding(
-                f"The file is not the one that {_description_name(facts)} describes: {'; '.join(words)}.",
+                f"The file is not the one that is described beside it: {'; '.join(words)}.",
                 location=Location(shard.path, shard.split),
                 evidence={name: {"described": said, "found": actual} for name, (said, actual) in wrong.items()},
             )
@@ -144,22 +146,20 @@ def unlisted_file(facts: DatasetFacts) -> Iterator[Finding]:
     Fix:
         Remove the file, or make the dataset again with it.
     """
-    described = _described_files(facts)
-    if not described:
-        return
-    folder = os.path.dirname(described[0])
-    named = {os.path.basename(file) for file in described}
-    others: list[str] = []
-    with contextlib.suppress(OSError):
-        others = [file for file in files_in(folder or ".") if os.path.basename(file) not in named]
-    if others:
-        yield unlisted_file.finding(
-            f"{counted(len(others), 'TFRecord file')} in the folder {'is' if len(others) == 1 else 'are'} not named by "
-            f"{_description_name(facts)}: {listed([os.path.basename(file) for file in others])}.",
-            location=Location(others[0]),
-            count=len(others),
-            places=[Location(file) for file in others[1:6]],
-        )
+    for description in descriptions(facts):
+        named = {os.path.basename(file) for file in description.files()}
+        others: list[str] = []
+        with contextlib.suppress(OSError):
+            there = files_in(os.path.dirname(description.path) or ".")
+            others = [file for file in there if os.path.basename(file) not in named]
+        if others:
+            yield unlisted_file.finding(
+                f"{counted(len(others), 'TFRecord file')} in the folder {'is' if len(others) == 1 else 'are'} not "
+                f"named by {description.name}: {listed([os.path.basename(file) for file in others])}.",
+                location=Location(others[0]),
+                count=len(others),
+                places=[Location(file) for file in others[1:6]],
+            )
 
 
 @rule("F016", "unreadable-description", Severity.ERROR)
@@ -178,54 +178,16 @@ def unreadable_description(facts: DatasetFacts) -> Iterator[Finding]:
         Restore the file, or make the dataset again. Until then a glob of the files opens them without it.
     """
     for path in facts.paths:
-        for name, read in ((MANIFEST_NAME, _read_manifest), (DATASET_INFO_NAME, read_tfds_folder)):
-            description = os.path.join(path, name)
-            if not os.path.isfile(description):
-                continue
-            try:
-                read(path)
-            except (RecordsmithError, OSError, ValueError) as error:
-                problem = error.problem if isinstance(error, RecordsmithError) else str(error)
-                yield unreadable_description.finding(
-                    f"The description cannot be read: {problem.rstrip('.')}.", location=Location(description)
-                )
-
-
-def _read_manifest(folder: str) -> object:
-    return read_manifest(os.path.join(folder, MANIFEST_NAME))
-
-
-def _described_files(facts: DatasetFacts) -> list[str]:
-    """The files that the description beside them names, of the splits that were looked at."""
-    folder = _described_folder(facts)
-    if folder is None:
-        return []
-    try:
-        if os.path.isfile(os.path.join(folder, MANIFEST_NAME)):
-            _, splits = read_manifest(os.path.join(folder, MANIFEST_NAME))
-        else:
-            _, splits = read_tfds_folder(folder)
-    except (RecordsmithError, OSError, ValueError):
-        return []  # F016 tells
-    return [file for name, files in splits.items() if facts.split in (None, name) for file in files]
-
-
-def _described_folder(facts: DatasetFacts) -> str | None:
-    if facts.described_by is not None:
-        return os.path.dirname(facts.described_by)
-    for path in facts.paths:
-        if len(facts.paths) == 1 and any(
-            os.path.isfile(os.path.join(path, name)) for name in (MANIFEST_NAME, DATASET_INFO_NAME)
-        ):
-            return path
-    return None
-
-
-def _description_name(facts: DatasetFacts) -> str:
-    folder = _described_folder(facts)
-    if facts.described_by is not None:
-        return os.path.basename(facts.described_by)
-    return MANIFEST_NAME if folder and os.path.isfile(os.path.join(folder, MANIFEST_NAME)) else DATASET_INFO_NAME
+        description = description_in(path)
+        if description is None:
+            continue
+        try:
+            read_description(description)
+        except (RecordsmithError, OSError, ValueError) as error:
+            problem = error.problem if isinstance(error, RecordsmithError) else str(error)
+            yield unreadable_description.finding(
+                f"The description cannot be read: {problem.rstrip('.')}.", location=Location(description)
+            )
 
 
 def _numbered_sets(files: Iterable[str]) -> dict[tuple[str, str, int], set[int]]:

@@ -1,0 +1,84 @@
+"""What lies beside the files of a dataset and describes them: recordsmith.json, or TFDS's dataset_info.json."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from recordsmith.dataset.manifest import MANIFEST_NAME, read_manifest
+from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
+from recordsmith.errors import RecordsmithError
+from recordsmith.facts.dataset_facts import DatasetFacts
+
+__all__ = ["Description", "description_in", "descriptions", "read_description"]
+
+_NAMES = (MANIFEST_NAME, DATASET_INFO_NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A description that can be read.
+
+    Attributes:
+        path: the file.
+        splits: the files that it names, by split, whether they are there or not.
+
+    >>> Description("data/recordsmith.json", {"train": ("data/a.tfrecord",)}).name
+    'recordsmith.json'
+    """
+
+    path: str
+    splits: dict[str, tuple[str, ...]]
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return os.path.basename(self.path)
+
+    def files(self, split: str | None = None) -> list[str]:
+        """Return the files of a split, or of all.
+
+        >>> Description("d.json", {"train": ("a",), "test": ("b",)}).files("test")
+        ['b']
+        """
+        return [file for name, files in self.splits.items() if split in (None, name) for file in files]
+
+
+def description_in(folder: str) -> str | None:
+    """Return the description that counts in a folder; None if there is none.
+
+    >>> description_in("no such folder") is None
+    True
+    """
+    return next((path for name in _NAMES if os.path.isfile(path := os.path.join(folder, name))), None)
+
+
+def read_description(path: str) -> Description:
+    """Read a description; what is wrong with it is raised.
+
+    >>> read_description("no such folder/recordsmith.json")
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'no such folder/recordsmith.json'
+    """
+    if os.path.basename(path) == MANIFEST_NAME:
+        _, splits = read_manifest(path)
+    else:
+        _, splits = read_tfds_folder(os.path.dirname(path))
+    return Description(path, splits)
+
+
+def descriptions(facts: DatasetFacts) -> list[Description]:
+    """Return the descriptions of the folders that were looked at; those that cannot be read are left out.
+
+    >>> descriptions(DatasetFacts((), (), 0, 0))
+    []
+    """
+    paths = [facts.described_by] if facts.described_by is not None else map(description_in, facts.paths)
+    found = []
+    for path in paths:
+        if path is not None:
+            try:
+                found.append(read_description(path))
+            except (RecordsmithError, OSError, ValueError):
+                continue  # rule F016 tells of it
+    return found

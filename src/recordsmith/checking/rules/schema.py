@@ -121,8 +121,7 @@ def label_outside_classes(facts: DatasetFacts) -> Iterator[Finding]:
     """A label is no number of the declared classes.
 
     Why it matters:
-        The loss is NaN or an error names neither file nor record. On a GPU, sparse cross entropy may read beside the
-        logits and say nothing.
+        Sparse cross entropy fails on a CPU, with an error that names neither file nor record, and is NaN on a GPU.
 
     Example:
         Classes counted from 1 in the source; -1 for "unknown"; a class added after the schema was written.

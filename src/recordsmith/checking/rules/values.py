@@ -172,7 +172,7 @@ def unnormalised(facts: DatasetFacts) -> Iterator[Finding]:
         `image.astype("float32")` without `/ 255`; an income in dollars beside an age in years.
 
     Fix:
-        Normalise in the input pipeline (`.images(scale="0..1")`, a Normalization layer), with the mean and deviation
+        Normalise in the input pipeline (`.images(scale=1 / 255)`, a Normalization layer), with the mean and deviation
         of the training split.
     """
     for feature in facts.features:

@@ -59,6 +59,8 @@ SCHEMA = rs.Schema(
         ("not flag", {"flag": np.bool_(True)}, False),
         ("n * 2 == 18446744073709551614", {"n": np.int64(2**63 - 1)}, True),  # no overflow
         ("n / 0 > 1", {"n": 3}, False),
+        ("any(tokens <= x)", {"tokens": [1, 2], "x": np.float32("nan")}, False),
+        (r"name == '\d'", {"name": "\\d"}, True),
         ("abs(n) == 3 and -n == 3", {"n": -3}, True),
     ],
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import keyword
 import re
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -159,7 +160,9 @@ class _Parser:
     def parse(self) -> Node:
         self._parsed = self._replaced()
         try:
-            tree = ast.parse(self._parsed, mode="eval").body
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about backslashes in strings, which are Python's matter
+                tree = ast.parse(self._parsed, mode="eval").body
         except SyntaxError as error:
             raise self._syntax(error) from None
         except (ValueError, RecursionError, MemoryError):  # zero bytes; brackets too deep

@@ -74,7 +74,8 @@ def compared(sign: str, left: Any, right: Any, column: int) -> Any:
         raise _unfit(f"The two sides of {sign!r} at column {column} cannot be compared", left, right)
     if isinstance(left, np.ndarray) and isinstance(right, np.ndarray) and left.shape != right.shape:
         raise _unfit(f"The two lists at column {column} are not of one length", left, right)
-    found = _COMPARISONS[sign](left, right)
+    with np.errstate(all="ignore"):  # NaN is less than nothing, and no error
+        found = _COMPARISONS[sign](left, right)
     return found.astype(np.bool_) if isinstance(found, np.ndarray) else bool(found)
 
 

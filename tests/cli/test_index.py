@@ -34,10 +34,10 @@ def test_a_second_time_it_is_already_there(run, large_file):
     assert "index written" in run("index", large_file).stdout
     place = cache_paths(str(large_file))[0]
     before = os.stat(place)
-    second = json.loads(run("index", large_file, "--json").stdout)
+    second = json.loads(run("index", large_file, "--format", "json").stdout)
     assert second["files"][0]["written"] is False
     assert os.stat(place) == before
-    again = json.loads(run("index", large_file, "--json", "--rebuild").stdout)
+    again = json.loads(run("index", large_file, "--format", "json", "--rebuild").stdout)
     assert again["files"][0]["written"] is True
     assert os.stat(place).st_ino != before.st_ino
 
@@ -47,13 +47,13 @@ def test_a_stale_index_is_written_anew(run, large_file, pets_file):
     with rs.RecordWriter(large_file) as writer:
         for _ in range(300):
             writer.write(bytes(5000))
-    document = json.loads(run("index", large_file, pets_file, "--json").stdout)
+    document = json.loads(run("index", large_file, pets_file, "--format", "json").stdout)
     assert [file["written"] for file in document["files"]] == [True, True]
     assert load_index(large_file).lengths.tolist() == [5000] * 300
 
 
 def test_the_keys_of_the_json(run, pets_folder):
-    document = json.loads(run("index", pets_folder, "--json").stdout)
+    document = json.loads(run("index", pets_folder, "--format", "json").stdout)
     assert set(document) == {"records", "bytes", "files"}
     assert document["records"] == 13
     assert [file["records"] for file in document["files"]] == [3, 6, 4]
@@ -63,12 +63,12 @@ def test_the_keys_of_the_json(run, pets_folder):
 
 
 def test_a_split(run, pets_folder):
-    assert json.loads(run("index", pets_folder, "--split", "test", "--json").stdout)["records"] == 3
+    assert json.loads(run("index", pets_folder, "--split", "test", "--format", "json").stdout)["records"] == 3
 
 
 def test_paths_are_told_as_they_were_given(run, pets_folder, monkeypatch):
     monkeypatch.chdir(pets_folder.parent)
-    document = json.loads(run("index", "pets", "--json").stdout)
+    document = json.loads(run("index", "pets", "--format", "json").stdout)
     assert document["files"][0]["index"].startswith("pets/.recordsmith/")
 
 
@@ -123,7 +123,7 @@ def test_compressed_files_have_no_text_index(run, tmp_path):
     path = tmp_path / "data.tfrecord.gz"
     with rs.RecordWriter(path, "gzip") as writer:
         writer.write(b"x")
-    assert json.loads(run("index", path, "--json").stdout)["files"][0]["compression"] == "gzip"
+    assert json.loads(run("index", path, "--format", "json").stdout)["files"][0]["compression"] == "gzip"
     result = run("index", path, "--format", "dali")
     assert result.exit_code == 2
     assert "compressed" in result.stderr

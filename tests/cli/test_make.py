@@ -350,7 +350,7 @@ def test_shards(make, visits):
 
 @pytest.mark.parametrize(("kind", "start"), [("gzip", b"\x1f\x8b"), ("zlib", b"\x78")])
 def test_compress(make, visits, kind, start):
-    make(visits, "--compress", kind)
+    make(visits, "--compression", kind)
     (name,) = digests()
     assert Path("out", name).read_bytes().startswith(start)
     assert len(rows()) == 40
@@ -425,7 +425,7 @@ def test_resuming_what_is_done_does_nothing(make, visits):
 
 
 MISTYPED = [
-    (["--compress", "gzpi"], "Did you mean 'gzip'?"),
+    (["--compression", "gzpi"], "Did you mean 'gzip'?"),
     (["--on-error", "quarantaine"], "Did you mean 'quarantine'?"),
     (["--encoding", "jpg"], "Did you mean 'jpeg'?"),
     (["--kind", "cvs"], "Did you mean 'csv'?"),

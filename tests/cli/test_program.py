@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -19,7 +20,7 @@ from docs import refresh_cli
 from recordsmith.cli import main
 
 READING = ["show", "index", "schema"]
-COMMANDS = ["make", "check", "copy", "demo", "doctor", "export", "repair", "rule", *READING]
+COMMANDS = ["make", "check", "completion", "copy", "demo", "doctor", "export", "repair", "rule", *READING]
 
 
 def test_every_command_is_listed(run):
@@ -46,7 +47,7 @@ def test_every_command_has_help_with_examples(run, name):
 def test_every_example_of_the_help_is_understood(name):
     """Their paths are nobody's, and their options are real."""
     for line in (main.commands[name].epilog or "").splitlines():
-        words = line.strip().partition(" | ")[0].replace("'", "").split()
+        words = re.split(r" [|>]", line.strip())[0].replace("'", "").split()
         if words[:2] == ["recordsmith", name]:
             main.commands[name].make_context(name, words[2:])
 
@@ -143,11 +144,11 @@ class TestWhatCannotBeRead:
 
 
 def test_a_traceback_on_request(run_alone, tmp_path):
-    for arguments, env in ([["--traceback"], {}], [[], {"RECORDSMITH_TRACEBACK": "1"}]):
+    for arguments, env in ([["--debug"], {}], [[], {"RECORDSMITH_DEBUG": "1"}]):
         result = run_alone(*arguments, "show", tmp_path / "none", env=env)
         assert "Traceback (most recent call last)" in result.stderr
         assert "There is no such file or folder" in result.stderr
-        assert result.returncode == 1
+        assert result.returncode == 2
 
 
 def test_warnings_are_said_in_words(run, pets_folder):
@@ -216,7 +217,7 @@ def test_a_name_that_is_no_utf8(tmp_path):
     path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff\xfe.tfrecord"))
     with rs.RecordWriter(path) as writer:
         writer.write_example({"label": 3})
-    for arguments in (["show"], ["show", "--format", "json"], ["schema"], ["index"], ["index", "--json"]):
+    for arguments in (["show"], ["show", "--format", "json"], ["schema"], ["index"], ["index", "--format", "json"]):
         command = [os.fsencode(word) for word in (sys.executable, "-m", "recordsmith", *arguments)]
         done = subprocess.run([*command, os.fsencode(path)], capture_output=True, check=False)
         assert done.returncode == 0, done.stderr

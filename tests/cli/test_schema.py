@@ -58,9 +58,9 @@ def test_a_file_is_not_replaced_unasked(run, pets_file, tmp_path):
     place.write_text("mine")
     result = run("schema", pets_file, "-o", place)
     assert result.exit_code == 2
-    assert "--force" in result.stderr
+    assert "--overwrite" in result.stderr
     assert place.read_text() == "mine"
-    assert run("schema", pets_file, "-o", place, "--force").exit_code == 0
+    assert run("schema", pets_file, "-o", place, "--overwrite").exit_code == 0
     assert rs.Schema.load(place)
 
 

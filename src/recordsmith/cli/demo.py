@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from recordsmith.cli.make_values import NearChoice
+
 __all__ = ["demo"]
 
 _EXAMPLES = """\b
@@ -17,7 +19,7 @@ Examples:
 @click.argument("folder", default="recordsmith-demo")
 @click.option(
     "--framework",
-    type=click.Choice(["keras", "pytorch", "scikit-learn", "numpy"]),
+    type=NearChoice(["keras", "pytorch", "scikit-learn", "numpy"]),
     help="What to train with. [default: the first of these that is installed]",
 )
 def demo(*, folder: str, framework: str | None) -> None:

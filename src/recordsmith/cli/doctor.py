@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recordsmith.cli.check import codes_option
+from recordsmith.cli.make_values import NearChoice
 
 if TYPE_CHECKING:
     from recordsmith.doctor.lint.fixing import Fixed
@@ -32,7 +33,7 @@ Examples:
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["text", "json", "sarif", "github"]),
+    type=NearChoice(["text", "json", "sarif", "github"]),
     default="text",
     show_default=True,
     help="sarif: for code scanning. github: annotations of GitHub Actions.",
@@ -48,7 +49,7 @@ Examples:
 @click.option("--ignore", multiple=True, callback=codes_option, metavar="RULES", help="Leave these rules out.")
 @click.option(
     "--fail-on",
-    type=click.Choice(["error", "warning", "info", "never"]),
+    type=NearChoice(["error", "warning", "info", "never"]),
     help="The least severity that ends with exit code 1. [default: warning]",
 )
 @click.pass_context

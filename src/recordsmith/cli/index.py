@@ -7,6 +7,8 @@ from typing import Literal, cast
 
 import click
 
+from recordsmith.cli.make_values import NearChoice
+
 __all__ = ["index"]
 
 _EXAMPLES = """\b
@@ -23,19 +25,16 @@ Examples:
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["cache", "dali", "vahidk"]),
-    default="cache",
+    type=NearChoice(["text", "json", "dali", "vahidk"]),
+    default="text",
     show_default=True,
-    help="cache: recordsmith's own index, kept where it looks for it. dali: a text file data.tfrecord.idx. "
-    "vahidk: a text file data.tfindex, for the Python package tfrecord.",
+    help="text, json: recordsmith's own index, kept where it looks for it; printed is what was done. dali: a text file "
+    "data.tfrecord.idx. vahidk: a text file data.tfindex, for the Python package tfrecord.",
 )
 @click.option("-o", "--output", metavar="PLACE", help="Folder for the text indexes; or a file, if there is only one.")
 @click.option("--rebuild", is_flag=True, help="Build cached indexes anew, even if they still fit their files.")
 @click.option("--split", metavar="NAME", help="Only the files of this split, such as train.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def index(
-    *, paths: tuple[str, ...], style: str, output: str | None, rebuild: bool, split: str | None, as_json: bool
-) -> None:
+def index(*, paths: tuple[str, ...], style: str, output: str | None, rebuild: bool, split: str | None) -> None:
     """Index TFRecord files: where every record begins.
 
     recordsmith builds its indexes by itself when they are needed; making them beforehand saves the first reader the
@@ -50,14 +49,15 @@ def index(
     from recordsmith.facts import export_indexes, index_files, keep_indexes
     from recordsmith.view.index_table import index_json, index_line, index_summary, index_table
 
-    if style == "cache" and output is not None:
+    cached = style in ("text", "json")
+    if cached and output is not None:
         raise click.UsageError("-o is for the text indexes: the cached ones lie where recordsmith looks for them.")
-    if style != "cache" and rebuild:
+    if rebuild and not cached:
         raise click.UsageError("--rebuild is for the cached indexes: text indexes are written anew in any case.")
     files = index_files(paths, split)
     work = (
         keep_indexes(files, rebuild=rebuild)
-        if style == "cache"
+        if cached
         else export_indexes(files, output, format=cast("Literal['dali', 'vahidk']", style))
     )
     console = output_console()
@@ -66,9 +66,9 @@ def index(
         for file in work:
             done.append(file)
             on_file(file.bytes)
-            if not as_json and not console.is_terminal:
+            if style != "json" and not console.is_terminal:
                 click.echo(index_line(file))
-    if as_json:
+    if style == "json":
         click.echo(json.dumps(index_json(done), ensure_ascii=False, indent=2))
         return
     if console.is_terminal:

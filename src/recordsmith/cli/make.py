@@ -199,7 +199,13 @@ class _UnderHeadings(click.Command):
     "--shards", metavar="N", type=click.IntRange(1, 99_999), help="Files a split; else it goes by their size."
 )
 @click.option("--shard-size", metavar="SIZE", default="128MB", show_default=True, help="How large a file should be.")
-@click.option("--compress", type=NearChoice(["gzip", "zlib"]), help="Compress the files.")
+@click.option(
+    "--compression",
+    type=NearChoice(["none", "gzip", "zlib"]),
+    default="none",
+    show_default=True,
+    help="Of the files that are written.",
+)
 @click.option(
     "--workers",
     metavar="N",
@@ -246,7 +252,7 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
             finish=finishers(options["vocabulary"], options["tokenize"], options["tfidf"]),
             shards=options["shards"],
             shard_size=options["shard_size"],
-            compression=options["compress"],
+            compression=None if options["compression"] == "none" else options["compression"],
             cast=options["cast"],
             on_error=options["on_error"],
             max_rejects=options["max_rejects"],

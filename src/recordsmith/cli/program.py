@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import traceback
 import warnings
 from typing import Any
 
 import click
 
 from recordsmith.cli.check import check
+from recordsmith.cli.completion import complete_paths, completion
 from recordsmith.cli.copy import copy
 from recordsmith.cli.demo import demo
 from recordsmith.cli.doctor import doctor
@@ -21,20 +23,54 @@ from recordsmith.cli.repair import repair
 from recordsmith.cli.rule import rule
 from recordsmith.cli.schema import schema
 from recordsmith.cli.show import show
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import RecordsmithError, did_you_mean
 
 __all__ = ["main"]
 
 _WRONG = 2
+_KNOWN = (RecordsmithError, OSError, MemoryError)
 _INTERRUPTED = 130  # as shells say it: 128 and the signal's number
+
+# What other programs call it.
+_OTHER_WORDS = {
+    "cat": "show",
+    "convert": "make",
+    "create": "make",
+    "diagnose": "doctor",
+    "fix": "repair",
+    "head": "show",
+    "help": "--help",
+    "inspect": "show",
+    "lint": "doctor",
+    "merge": "copy",
+    "reshard": "copy",
+    "rules": "rule",
+    "split": "copy",
+    "validate": "check",
+    "verify": "check",
+    "version": "--version",
+    "view": "show",
+    "write": "make",
+}
 
 
 class Program(click.Group):
     """A group of commands whose errors are explained instead of traced.
 
     >>> sorted(main.commands)
-    ['check', 'copy', 'demo', 'doctor', 'export', 'index', 'make', 'repair', 'rule', 'schema', 'show']
+    ['check', 'completion', 'copy', 'demo', 'doctor', 'export', 'index', 'make', 'repair', 'rule', 'schema', 'show']
     """
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which one may have been meant."""
+        word = args[0]
+        if word not in self.commands and word[:1] != "-" and not ctx.resilient_parsing:
+            meant = _OTHER_WORDS.get(word.casefold())
+            hint = f" Did you mean {meant!r}?" if meant else did_you_mean(word, self.commands)
+            ctx.fail(f"No such command {word!r}.{hint}")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and turn what it raises into words and an exit code."""
@@ -52,10 +88,13 @@ class Program(click.Group):
                 ctx.exit(0)
             except KeyboardInterrupt:
                 ctx.exit(_INTERRUPTED)
-            except (RecordsmithError, OSError, MemoryError) as error:
-                if ctx.params["traceback"]:
-                    raise
-                _explain(error)
+            except (click.ClickException, click.exceptions.Exit, click.Abort):
+                raise  # click has words and codes for these
+            except Exception as error:  # noqa: BLE001 - also what is our own mistake has words and a code
+                if ctx.params["debug"]:
+                    traceback.print_exception(error)
+                else:
+                    _explain(error if isinstance(error, _KNOWN) else _our_own_fault(error))
                 ctx.exit(_WRONG)
             else:
                 return result
@@ -68,12 +107,12 @@ class Program(click.Group):
 )
 @click.version_option(package_name="recordsmith", message="%(package)s %(version)s")
 @click.option(
-    "--traceback",
+    "--debug",
     is_flag=True,
-    envvar="RECORDSMITH_TRACEBACK",
-    help="On an error, show where in the program it arose. The variable RECORDSMITH_TRACEBACK=1 does the same.",
+    envvar="RECORDSMITH_DEBUG",
+    help="On an error, show where in the program it arose. The variable RECORDSMITH_DEBUG=1 does the same.",
 )
-def main(*, traceback: bool) -> None:  # Program.invoke reads the option
+def main(*, debug: bool) -> None:  # Program.invoke reads the option
     """Make, check and feed TFRecord datasets.
 
     A PATH is a TFRecord file, a folder of them, or a quoted glob; compression is told from the content.
@@ -93,6 +132,16 @@ main.add_command(doctor)
 main.add_command(rule)
 main.add_command(copy)
 main.add_command(export)
+main.add_command(completion)
+complete_paths(main)
+
+
+def _our_own_fault(error: Exception) -> RecordsmithError:
+    return RecordsmithError(
+        "This is a fault of recordsmith itself.",
+        found=f"{type(error).__name__}: {error}",
+        advice="RECORDSMITH_DEBUG=1 before the same command shows where it arose: please report that.",
+    )
 
 
 def _explain(error: Exception) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 
 import click
+from click.shell_completion import CompletionItem
+
+from recordsmith.cli.make_values import NearChoice
 
 __all__ = ["rule"]
 
@@ -17,12 +20,19 @@ Examples:
 """
 
 
+def _rules_that_begin(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+    from recordsmith.view.rule_text import every_rule
+
+    words = [(word, one.name) for one in every_rule() for word in (one.code, one.name)]
+    return [CompletionItem(word, help=name) for word, name in words if word.startswith(begun)]
+
+
 @click.command(short_help="Explain a rule of check and doctor, or list them all.", epilog=_EXAMPLES)
-@click.argument("code", metavar="[CODE|NAME]", required=False)
+@click.argument("code", metavar="[CODE|NAME]", required=False, shell_complete=_rules_that_begin)
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["text", "json"]),
+    type=NearChoice(["text", "json"]),
     default="text",
     show_default=True,
     help="json: for programs.",

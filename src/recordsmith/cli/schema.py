@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from recordsmith.cli.make_values import NearChoice
+
 if TYPE_CHECKING:
     from recordsmith.facts import FoundSchema
 
@@ -30,14 +32,14 @@ Examples:
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["text", "table", "python", "json", "tf", "tfds", "tfmd"]),
+    type=NearChoice(["text", "table", "python", "json", "tf", "tfds", "tfmd"]),
     help="text, the default: the declaration, and where it comes from. table: a line for each feature. python: code "
     "that declares it. json: what Schema.load reads, and the default with -o. tf: code that parses the records with "
     "TensorFlow alone. tfds: features.json. tfmd: schema.pbtxt.",
 )
 @click.option("--diff", "other", metavar="OTHER", help="Compare with the schema of OTHER; exit with 1 if they differ.")
 @click.option("-o", "--output", metavar="FILE", help="Write the schema to this file.")
-@click.option("--force", is_flag=True, help="Let -o replace a file that is there.")
+@click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
 @click.option(
     "--records",
     metavar="N",
@@ -54,7 +56,7 @@ def schema(  # noqa: PLR0913 - one for each option
     style: str | None,
     other: str | None,
     output: str | None,
-    force: bool,
+    overwrite: bool,
     records: int | None,
     infer: bool,
     split: str | None,
@@ -80,8 +82,8 @@ def schema(  # noqa: PLR0913 - one for each option
         raise click.UsageError("A comparison goes to standard output, as --format text or json.")
     if output is not None and style in ("text", "table"):
         raise click.UsageError("What is written to a file is --format json, python, tf, tfds or tfmd.")
-    if output is not None and os.path.exists(output) and not force:
-        raise RecordsmithError("There is a file of this name.", path=output, advice="Add --force to replace it.")
+    if output is not None and os.path.exists(output) and not overwrite:
+        raise RecordsmithError("There is a file of this name.", path=output, advice="Add --overwrite to replace it.")
     found = find_schema(given[0] if len(given) == 1 else given, split=split, records=records, infer=infer)
     if other is None:
         _print_schema(found, style, output)

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from recordsmith.cli.copy import names_option
+from recordsmith.cli.make_values import NearChoice
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -64,7 +67,7 @@ def rows_option(_ctx: click.Context | None, _param: click.Parameter | None, valu
     metavar="CONDITION",
     help="Show the first N rows that fit, as in \"label == 'cat' and len(tokens) > 10\".",
 )
-@click.option("--features", metavar="NAMES", help="Show only these features, separated by commas.")
+@click.option("--features", metavar="NAMES", multiple=True, callback=names_option, help="Show only these features.")
 @click.option(
     "--thumbnails/--no-thumbnails",
     default=None,
@@ -78,8 +81,8 @@ def rows_option(_ctx: click.Context | None, _param: click.Parameter | None, valu
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["table", "json"]),
-    default="table",
+    type=NearChoice(["text", "json"]),
+    default="text",
     show_default=True,
     help="How to print it. The keys of the JSON are described in docs/cli.md, and stay.",
 )
@@ -92,7 +95,7 @@ def show(  # noqa: PLR0913 - one for each option
     rows: RowRange | None,
     record: int | None,
     where: str | None,
-    features: str | None,
+    features: tuple[str, ...],
     thumbnails: bool | None,
     raw: bool,
     split: str | None,
@@ -123,7 +126,7 @@ def show(  # noqa: PLR0913 - one for each option
             paths[0] if len(paths) == 1 else paths,
             rows=wanted,
             where=where,
-            features=[name for name in (features or "").split(",") if name],
+            features=list(features),
             split=split,
             schema=None if schema_path is None else Schema.load(schema_path),
             schema_name=schema_path,
@@ -143,7 +146,7 @@ def show(  # noqa: PLR0913 - one for each option
         else:
             print_to(console, overview_renderable(overview, width=console.width, raw=raw, thumbnails=pictures))
     for problem in overview.problems:
-        print_to(error_console(), Group("", error_block(problem)) if style == "table" else error_block(problem))
+        print_to(error_console(), Group("", error_block(problem)) if style == "text" else error_block(problem))
     ctx.exit(2 if overview.problems else 0)
 
 

@@ -52,6 +52,8 @@ Examples:
     type=NearChoice(["error", "warning", "info", "never"]),
     help="The least severity that ends with exit code 1. [default: warning]",
 )
+@click.option("--baseline", metavar="FILE", help="Known findings, which are not told again.")
+@click.option("--write-baseline", is_flag=True, help="Write what is found now to the file of --baseline, as known.")
 @click.pass_context
 def doctor(  # noqa: PLR0913 - one for each option
     context: click.Context,
@@ -64,26 +66,48 @@ def doctor(  # noqa: PLR0913 - one for each option
     select: list[str],
     ignore: list[str],
     fail_on: str | None,
+    baseline: str | None,
+    write_baseline: bool,
 ) -> None:
     """Read code that makes or reads TFRecords, and say what is wrong with it.
 
     PATH is a Python file, a notebook, or a folder of them. The code is only read: nothing is imported or executed, and
     TensorFlow need not be installed. Each finding shows the line, why it matters, and the corrected line where there is
     one. With --data, the features that the code asks for are compared with those that exist, and shuffle buffers with
-    the runs of equal labels.
+    the runs of equal labels. The settings of [tool.recordsmith] in pyproject.toml, or of recordsmith.toml, count too.
 
     Ends with 1 if there are findings of the severity of --fail-on or above.
     """
     from recordsmith.doctor.lint.lint import lint_and_fix
+    from recordsmith.findings import Baseline, load_configuration
 
-    known = data[0] if len(data) == 1 else list(data) or None
-    report, fixed = lint_and_fix(path, known, select=select, ignore=ignore, fail_on=fail_on, fix=fix)
+    configuration = load_configuration()
+    if configuration.path is not None:
+        from recordsmith.view.rule_text import every_rule
+
+        configuration.selection(rules=every_rule())  # refuses what names no rule of any family
+    known_in = baseline if baseline is not None else configuration.baseline
+    if write_baseline and known_in is None:
+        raise click.UsageError("--write-baseline needs --baseline FILE, or a baseline in the configuration.")
+    report, fixed = lint_and_fix(
+        path,
+        data[0] if len(data) == 1 else list(data) or None,
+        select=select,
+        ignore=ignore,
+        fail_on=fail_on,
+        baseline=None if write_baseline else known_in,
+        configuration=configuration,
+        fix=fix,
+    )
     if html is not None:
         report.to_html(html)
     _print(report, fixed, style)
     if html is not None:
         click.echo(f"Report written to {html}.", err=style != "text")
-    if not report.ok:
+    if write_baseline and known_in is not None:
+        Baseline.of(report.findings).save(known_in)
+        click.echo(f"{len(report.findings)} findings written to {known_in} as known.", err=style != "text")
+    elif not report.ok:
         context.exit(1)
 
 

@@ -113,3 +113,15 @@ def test_compression_is_compared_with_the_files(tmp_path: Path) -> None:
     code.write_text("import tensorflow as tf\nds = tf.data.TFRecordDataset(files)\n")
     assert run(code, "--data", path, "--fix").exit_code == 0
     assert 'TFRecordDataset(files, compression_type="GZIP")' in code.read_text()
+
+
+def test_the_configuration_and_a_baseline_count(broken: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(broken.parent)
+    Path("recordsmith.toml").write_text('ignore = ["P001", "D003"]')
+    assert run(broken).exit_code == 0
+    Path("recordsmith.toml").write_text('select = ["V", "D"]')  # rules on data: those on code all stay
+    assert run(broken).exit_code == 1
+    assert run(broken, "--write-baseline", "--baseline", "known.json").exit_code == 0
+    assert run(broken, "--baseline", "known.json").exit_code == 0
+    Path("recordsmith.toml").write_text('ignore = ["no-such-rule"]')
+    assert run(broken).exit_code == 2

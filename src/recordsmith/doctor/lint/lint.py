@@ -11,7 +11,7 @@ from recordsmith.doctor.lint.rules import RULES
 from recordsmith.doctor.lint.source_files import SourceFile, read_source, source_files
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
-from recordsmith.findings import Finding, Selection, load_configuration
+from recordsmith.findings import Baseline, Configuration, Finding, Selection
 from recordsmith.findings.running import run_rules
 from recordsmith.report import Report
 
@@ -25,6 +25,8 @@ def lint(
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
     fail_on: str | None = None,
+    baseline: str | os.PathLike[str] | None = None,
+    configuration: Configuration | None = None,
 ) -> Report:
     r"""Read training and writing code, and say what is wrong with it; nothing is imported or executed.
 
@@ -34,7 +36,10 @@ def lint(
             the features that the code asks for are compared with those that exist.
         select: rules to run, by code, the beginning of one, or name; all, if none is given.
         ignore: rules to leave out.
-        fail_on: the least severity that makes the report not ok: "error", "warning" (the default), "info", "never".
+        fail_on: the least severity that makes the report not ok: "error", "warning", "info" or "never"; None: as the
+            configuration says, which is "warning" without one.
+        baseline: a file of known findings, which are left out; None: none.
+        configuration: what a project has decided, from `load_configuration`; None: nothing, whatever files there are.
 
     >>> report = lint('''
     ... import tensorflow as tf
@@ -45,7 +50,15 @@ def lint(
     >>> report.findings[0].corrected
     'train = tf.data.TFRecordDataset("train.tfrecord").shuffle(1000).batch(32)'
     """
-    report, _ = lint_and_fix(path_or_source, data, select=select, ignore=ignore, fail_on=fail_on, fix=False)
+    report, _ = lint_and_fix(
+        path_or_source,
+        data,
+        select=select,
+        ignore=ignore,
+        fail_on=fail_on,
+        baseline=baseline,
+        configuration=configuration,
+    )
     return report
 
 
@@ -56,14 +69,14 @@ def lint_and_fix(
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
     fail_on: str | None = None,
+    baseline: str | os.PathLike[str] | None = None,
+    configuration: Configuration | None = None,
     fix: bool = False,
 ) -> tuple[Report, list[Fixed]]:
     """Do as `lint` does; with `fix`, first make the changes that are certain, and report what is left."""
+    selection = _selection(configuration or Configuration(), select, ignore, fail_on)
     facts = _facts_of(data)
     text = os.fspath(path_or_source)
-    selection = load_configuration(_start_of(text)).selection(
-        select=select, ignore=ignore, fail_on=fail_on, rules=RULES
-    )
     programs, subject = _programs(text, facts)
     findings = _findings(programs, selection)
     fixed: list[Fixed] = []
@@ -72,15 +85,26 @@ def lint_and_fix(
         if fixed:
             programs, subject = _programs(text, facts)
             findings = _findings(programs, selection)
-    rules = {one.code: one.text for one in RULES}
-    report = Report("lint", tuple(findings), subject=subject, fail_on=selection.fail_on, rules=rules)
+    told = findings if baseline is None else Baseline.load(baseline).without_known(findings)
+    report = Report(
+        "lint",
+        tuple(told),
+        subject=subject,
+        fail_on=selection.fail_on,
+        rules={one.code: one.text for one in RULES},
+        known=len(findings) - len(told),
+    )
     return report, fixed
 
 
-def _start_of(text: str) -> str:
-    if "\n" in text or not os.path.exists(text):
-        return "."
-    return text if os.path.isdir(text) else os.path.dirname(text) or "."
+def _selection(
+    configuration: Configuration, select: Iterable[str], ignore: Iterable[str], fail_on: str | None
+) -> Selection:
+    """Join what is asked for with what the project has decided, where rules of other families do not count."""
+    chosen = Selection(tuple(select), tuple(ignore)).resolved(RULES)
+    ours = tuple(entry for entry in configuration.select if any(Selection(select=(entry,)).wants(one) for one in RULES))
+    settings = Configuration(ours, configuration.ignore, configuration.fail_on)
+    return settings.selection(select=chosen.select, ignore=chosen.ignore, fail_on=fail_on)
 
 
 def _programs(text: str, facts: DatasetFacts | None) -> tuple[list[Program], str]:
@@ -113,7 +137,7 @@ def _programs(text: str, facts: DatasetFacts | None) -> tuple[list[Program], str
 def _findings(programs: list[Program], selection: Selection) -> list[Finding]:
     found: dict[tuple[object, ...], Finding] = {}
     for program in programs:
-        for finding in run_rules(RULES, program, wanted=lambda one: selection.wants(one.code)):
+        for finding in run_rules(RULES, program, wanted=selection.wants):
             where = finding.location
             key = (finding.code, where.path, where.cell, where.line, where.column, where.feature)
             found.setdefault(key, finding)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import json
-import os
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -224,6 +220,7 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
     """
     from recordsmith.cli.consoles import output_console, print_to
     from recordsmith.cli.progress import making_progress
+    from recordsmith.cli.resuming import resumable
     from recordsmith.facts import find_schema
     from recordsmith.making.maker import make as make_dataset
     from recordsmith.view.made_tables import made_json, made_renderable
@@ -236,7 +233,7 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
         options["schema"] = find_schema(options["schema"]).schema
     if options["channels"] is not None:
         options["channels"] = int(options["channels"])
-    with _resumable(output), making_progress() as on_progress:
+    with resumable(output), making_progress() as on_progress:
         made = make_dataset(
             _source(sources, options),
             output,
@@ -287,32 +284,3 @@ def _source(paths: tuple[str, ...], options: dict[str, Any]) -> Source:
                 error.problem = error.problem.replace(f"no option {its!r}", f"no option --{ours}")
                 error.expected = None
         raise
-
-
-@contextlib.contextmanager
-def _resumable(output: str) -> Iterator[None]:
-    """Say of what ends a run from outside whether, and how, it can go on."""
-    from recordsmith.cli.consoles import error_console, print_to
-    from recordsmith.errors import RecordsmithError
-    from recordsmith.making.staging import Staging
-    from recordsmith.view.amounts import bytes_text
-
-    advice = "What is finished is kept: run the same command with --resume, and it goes on from there."
-    try:
-        yield
-    except KeyboardInterrupt:
-        print_to(error_console(), f"Stopped. {advice if Staging.exists(output) else 'Nothing has been written.'}")
-        raise
-    except (OSError, MemoryError) as error:
-        if not Staging.exists(output) or isinstance(error, BrokenPipeError):
-            raise
-        if getattr(error, "errno", None) not in (errno.ENOSPC, errno.EDQUOT):
-            error.add_note(advice)
-            raise
-        room = os.statvfs(output)
-        raise RecordsmithError(
-            "The disk is full.",
-            path=output,
-            found=f"{bytes_text(room.f_bavail * room.f_frsize)} left",
-            advice=f"Make room. {advice}",
-        ) from None

@@ -1,0 +1,39 @@
+"""What is said of a run that ended before its time."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from collections.abc import Iterator
+
+__all__ = ["resumable"]
+
+
+@contextlib.contextmanager
+def resumable(output: str) -> Iterator[None]:
+    """Say of what ends a run from outside whether, and how, it can go on."""
+    from recordsmith.cli.consoles import error_console, print_to
+    from recordsmith.errors import RecordsmithError
+    from recordsmith.making.staging import Staging
+    from recordsmith.view.amounts import bytes_text
+
+    advice = "What is finished is kept: run the same command with --resume, and it goes on from there."
+    try:
+        yield
+    except KeyboardInterrupt:
+        print_to(error_console(), f"Stopped. {advice if Staging.exists(output) else 'Nothing has been written.'}")
+        raise
+    except (OSError, MemoryError) as error:
+        if not Staging.exists(output) or isinstance(error, BrokenPipeError):
+            raise
+        if getattr(error, "errno", None) not in (errno.ENOSPC, errno.EDQUOT):
+            error.add_note(advice)
+            raise
+        room = os.statvfs(output)
+        raise RecordsmithError(
+            "The disk is full.",
+            path=output,
+            found=f"{bytes_text(room.f_bavail * room.f_frsize)} left",
+            advice=f"Make room. {advice}",
+        ) from None

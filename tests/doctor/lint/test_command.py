@@ -65,7 +65,9 @@ def test_a_folder_with_notebooks_and_a_broken_file(tmp_path: Path, broken: Path)
     (tmp_path / ".hidden" / "other.py").write_text(BROKEN)
     cell = {"cell_type": "code", "source": BROKEN, "metadata": {}}
     (tmp_path / "book.ipynb").write_text(json.dumps({"cells": [cell], "nbformat": 4}))
-    found = [one for one in rs.lint(tmp_path).findings if one.code == "P001"]
+    report = rs.lint(tmp_path)
+    assert "old.py" in str(report.sections)
+    found = [one for one in report.findings if one.code == "P001"]
     assert {Path(one.location.path or "").name for one in found} == {"train.py", "book.ipynb"}
 
 

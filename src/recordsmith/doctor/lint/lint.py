@@ -13,9 +13,11 @@ from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.findings import Baseline, Configuration, Finding, Selection
 from recordsmith.findings.running import run_rules
-from recordsmith.report import Report
+from recordsmith.report import Report, TextSection
 
 __all__ = ["lint", "lint_and_fix"]
+
+_SOURCE = "<source>"
 
 
 def lint(
@@ -77,19 +79,20 @@ def lint_and_fix(
     selection = _selection(configuration or Configuration(), select, ignore, fail_on)
     facts = _facts_of(data)
     text = os.fspath(path_or_source)
-    programs, subject = _programs(text, facts)
+    programs, unread = _programs(text, facts)
     findings = _findings(programs, selection)
     fixed: list[Fixed] = []
     if fix:
         fixed = fix_sources(programs, findings)
         if fixed:
-            programs, subject = _programs(text, facts)
+            programs, unread = _programs(text, facts)
             findings = _findings(programs, selection)
     told = findings if baseline is None else Baseline.load(baseline).without_known(findings)
     report = Report(
         "lint",
         tuple(told),
-        subject=subject,
+        sections=_sections(unread),
+        subject=_subject(text),
         fail_on=selection.fail_on,
         rules={one.code: one.text for one in RULES},
         known=len(findings) - len(told),
@@ -107,9 +110,18 @@ def _selection(
     return settings.selection(select=chosen.select, ignore=chosen.ignore, fail_on=fail_on)
 
 
-def _programs(text: str, facts: DatasetFacts | None) -> tuple[list[Program], str]:
-    if "\n" in text or (not os.path.exists(text) and "(" in text):
-        return [analyse(SourceFile.parse("<source>", text), data=facts)], "<source>"
+def _is_source(text: str) -> bool:
+    return "\n" in text or (not os.path.exists(text) and "(" in text)
+
+
+def _subject(text: str) -> str:
+    return _SOURCE if _is_source(text) else text
+
+
+def _programs(text: str, facts: DatasetFacts | None) -> tuple[list[Program], list[RecordsmithError]]:
+    """Read and follow the files; those of a folder that cannot be read are told, not fatal."""
+    if _is_source(text):
+        return [analyse(SourceFile.parse(_SOURCE, text), data=facts)], []
     if not os.path.exists(text):
         raise RecordsmithError(
             "There is no such file or folder.", path=text, expected="a Python file, a notebook, or a folder of them"
@@ -117,21 +129,25 @@ def _programs(text: str, facts: DatasetFacts | None) -> tuple[list[Program], str
     paths = list(source_files(text))
     if not paths:
         raise RecordsmithError("There is no Python file and no notebook here.", path=text)
+    folder = text if os.path.isdir(text) else os.path.dirname(text) or "."
     programs: list[Program] = []
-    refused: RecordsmithError | None = None
+    unread: list[RecordsmithError] = []
     for path in paths:
         try:
-            source = read_source(path)
+            programs.append(analyse(read_source(path), folder=folder, data=facts))
         except RecordsmithError as error:
-            refused = error
-            continue
-        folder = text if os.path.isdir(text) else os.path.dirname(path) or "."
-        programs.append(analyse(source, folder=folder, data=facts))
-    if refused is not None and not programs:
-        raise refused
+            unread.append(error)
+    if not programs:
+        raise unread[0]
     for program in programs:
         program.elsewhere = [one for other in programs if other is not program for one in other.examples]
-    return programs, text
+    return programs, unread
+
+
+def _sections(unread: list[RecordsmithError]) -> tuple[TextSection, ...]:
+    if not unread:
+        return ()
+    return (TextSection("Not read", "\n\n".join(f"{error.path}: {error.problem}" for error in unread)),)
 
 
 def _findings(programs: list[Program], selection: Selection) -> list[Finding]:

@@ -41,6 +41,7 @@ HEALTHY = {
     "brightened a little": Epochs(SCALED + RANDOM.uniform(-0.2, 0.2, (ROWS, 1, 1, 1)), KINDS),
     "noise": Epochs(RANDOM.random((ROWS, 16, 20, 3)).astype(np.float32), KINDS),
     "black and white": Epochs((SCALED > 0.5).astype(np.float32), KINDS),
+    "one colour each": Epochs(np.ones((ROWS, 8, 8, 3)) * RANDOM.random((ROWS, 1, 1, 1)), KINDS),
     "spectrograms": Epochs(RANDOM.normal(-40, 12, (ROWS, 32, 40, 1)).astype(np.float32), KINDS),
     "ids": Epochs(WORDS, CLASSES),
     "ids and a mask": Epochs(WORDS, np.ones_like(WORDS), CLASSES),
@@ -102,6 +103,7 @@ BROKEN = {
     "T032": Epochs(TABLE, np.eye(4)[:, 1:][RANDOM.integers(0, 4, ROWS)]),
     "T033": Epochs(np.column_stack([TABLE, CLASSES]).astype(np.float32), CLASSES),
     "T035": Epochs((SCALED - 0.5) * 60, KINDS),
+    "T036": Epochs((PIXELS // 255).astype(np.uint8), KINDS),
     "T040": Epochs(TABLE[IN_ORDER], CLASSES[IN_ORDER], seed=None),
 }
 

@@ -189,7 +189,8 @@ def _from_tensorflow(value: Any) -> Values:
         value = sys.modules["tensorflow"].sparse.to_dense(value)
     elif kind.startswith("RaggedTensor"):
         return [np.asarray(_values(row)) for row in value]
-    return np.asarray(value.numpy())
+    array = np.asarray(value.numpy())
+    return array.astype(object) if array.dtype.kind in "SU" else array
 
 
 def _from_torch(value: Any) -> Values:

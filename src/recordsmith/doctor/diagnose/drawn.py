@@ -69,6 +69,7 @@ class PictureFacts:
     Attributes:
         looked_at: how many.
         flat: how many have one value throughout.
+        blank: how many of these are completely black or white: at an end of all values.
         extreme: the share of all values that are the smallest or the largest possible.
         within: how far values lie apart within a picture: the mean of the pictures' deviations.
         between: how far the pictures' means lie apart.
@@ -82,6 +83,7 @@ class PictureFacts:
 
     looked_at: int
     flat: int = 0
+    blank: int = 0
     extreme: float = 0.0
     within: float = 0.0
     between: float = 0.0

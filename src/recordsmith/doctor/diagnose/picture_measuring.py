@@ -76,9 +76,11 @@ def measure_pictures(parts: list[Values]) -> PictureFacts | None:
         )
         means, deviations = flat.mean(axis=1), flat.std(axis=1)
         layout, smoother = _other_layout(every[:_FOR_LAYOUT])
+        one_colour = (flat == flat[:, :1]).all(axis=1)
         return PictureFacts(
             looked_at=len(flat),
-            flat=int((flat == flat[:, :1]).all(axis=1).sum()),
+            flat=int(one_colour.sum()),
+            blank=int((one_colour & ((flat[:, 0] == least) | (flat[:, 0] == most))).sum()),
             extreme=float(((flat == least) | (flat == most)).mean()),
             within=_finite(deviations.mean()),
             between=_finite(means.std()),

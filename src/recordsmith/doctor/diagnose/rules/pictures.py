@@ -108,7 +108,7 @@ def blank_pictures(drawn: Drawn) -> Iterator[Finding]:
         told = "" if before is None else f" On disk it is {before:.0%}."
         if share >= 0.05 and before is not None and share > 2 * before + 0.03:
             severity = Severity.ERROR
-        elif share >= 0.25 and before is None:
+        elif before is None and share < 0.98 and picture.blank >= 0.25 * picture.looked_at:
             severity = Severity.WARNING
         else:
             continue
@@ -163,9 +163,9 @@ def brightness_drowns(drawn: Drawn) -> Iterator[Finding]:
     """
     for column in drawn.inputs:
         picture = column.picture
-        if picture is None or picture.looked_at < _ENOUGH_PICTURES or picture.within <= 0:
+        if picture is None or picture.looked_at < _ENOUGH_PICTURES or picture.flat > picture.looked_at / 2:
             continue
-        if picture.between > 5 * picture.within:
+        if picture.within > 0 and picture.between > 5 * picture.within:
             yield brightness_drowns.finding(
                 f"The pictures of {column.shown} differ by {picture.between:.3g} in brightness, and values within one "
                 f"by {picture.within:.3g}.",
@@ -241,6 +241,31 @@ def picture_out_of_range(drawn: Drawn) -> Iterator[Finding]:
             )
 
 
+@rule("T036", "pixels-made-whole", Severity.ERROR)
+def pixels_made_whole(drawn: Drawn) -> Iterator[Finding]:
+    """Pixels were divided by 255 and made whole numbers then: nearly all are 0.
+
+    Why it matters:
+        Everything but pure white is lost: the model sees black pictures.
+
+    Example:
+        `tf.cast(image / 255, tf.uint8)`; in numpy `image //= 255`.
+
+    Fix:
+        Keep the fractions: `tf.cast(image, tf.float32) / 255`.
+    """
+    for column in drawn.inputs:
+        if column.picture is None or column.rows < _ENOUGH_PICTURES or not column.integral or column.max != 1:
+            continue
+        if column.min == 0 and column.zeros >= 0.97 * column.values and 3 in (column.shape[0], column.shape[-1]):
+            yield pixels_made_whole.finding(
+                f"{begin(column)} holds pictures of 0 and 1 only, and {column.zeros / column.values:.1%} are 0: scaled "
+                "pixels were made whole numbers.",
+                location=at(column),
+                corrected="image = tf.cast(image, tf.float32) / 255",
+            )
+
+
 PICTURE_RULES = (
     not_scaled,
     scaled_twice,
@@ -249,4 +274,5 @@ PICTURE_RULES = (
     brightness_drowns,
     pixels_in_another_order,
     picture_out_of_range,
+    pixels_made_whole,
 )

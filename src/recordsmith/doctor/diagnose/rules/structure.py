@@ -13,6 +13,9 @@ from recordsmith.findings import Finding, Severity, rule
 __all__ = ["STRUCTURE_RULES"]
 
 _REQUIRED = re.compile(r"[Ff]eature:? ?\(?(?:key: )?'?([\w/.]+)'? .*?(?:is required but could not be found|missing)")
+_TENSORFLOW_PREFIX = re.compile(
+    r"\{\{function_node .*?\}\} ?|Error in user-defined function passed to .*? transformation with iterator: [\w:]+: "
+)
 _RESHAPE = re.compile(r"Input to reshape is a tensor with (\d+) values, but the requested shape has (\d+)")
 
 
@@ -43,7 +46,7 @@ def pipeline_raises(drawn: Drawn) -> Iterator[Finding]:
         advice = (
             "The reshape names another size than the values have: take the shape from the record, or from the file."
         )
-    reason = re.sub(r"\{\{function_node .*?\}\} ?", "", drawn.failure).splitlines()[0][:400]
+    reason = _TENSORFLOW_PREFIX.sub("", drawn.failure).splitlines()[0][:400]
     yield pipeline_raises.finding(f"Drawing batches failed: {reason}", advice=advice)
 
 

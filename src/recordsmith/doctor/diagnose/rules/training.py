@@ -138,7 +138,7 @@ def labels_without_signal(drawn: Drawn) -> Iterator[Finding]:
     signal = drawn.signal
     if signal is None or not signal.kept_apart or signal.control_steps < 100 or signal.model_free is None:
         return
-    if signal.advantage < 2 and signal.model_free < 2:
+    if signal.advantage < 2 and signal.model_free < 2.5:
         records, rows = drawn.records, drawn.order.rows if drawn.order is not None else 0
         confirmed = records is not None and records.compared > 0 and records.agree >= 0.98 * records.compared
         yield labels_without_signal.finding(

@@ -17,11 +17,24 @@ constexpr std::uint8_t kNaturalOrder[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 
                                             35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
                                             58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
+// The same with the place beyond the block for everything that lies outside.
+struct Places {
+  std::uint8_t natural[256];
+  constexpr Places() : natural() {
+    for (std::size_t k = 0; k < 256; ++k) natural[k] = k < 64 ? kNaturalOrder[k] : 64;
+  }
+};
+constexpr Places kPlaceOf;
+
 // Larger ones are left to the library, one at a time: memory is kept from picture to picture, by every thread.
 constexpr std::size_t kMostPixels = 16'000'000;
 // A block has at most 64 codes of 16 bits, each with 15 bits of value.
 constexpr std::size_t kMostBlockBytes = 64 * 32 / 8;
 constexpr std::int32_t kEndOfBlock = 128;  // as a run: leads out of any block
+constexpr int kHasSecond = 0x80;           // in a pair's step: the second is a coefficient
+constexpr int kEndStep = 0x7F;             // the same if it is the block's end: leads out of any block too
+// Coefficients beyond a block's 64, which are the second ones of pairs that its end cuts off, go to a place behind it.
+constexpr std::size_t kPlaces = 256;
 // Up to this sum of all coefficients' sizes, no step of the transform leaves 16 bits, beyond which libjpeg-turbo's
 // vectors saturate: times 4 (how they are scaled) and 1.39 (the largest factor) it makes 32,767. Damage exceeds it, and
 // so does noise of pure black and white.
@@ -69,6 +82,15 @@ struct BitReader {
 
 bool JpegDecoder::HuffmanTable::build(const std::uint8_t* counts, const std::uint8_t* values, std::size_t count,
                                       bool dc) {
+  std::uint8_t source[sizeof made_from] = {};
+  source[0] = dc ? 1 : 2;
+  std::memcpy(source + 1, counts, 16);
+  std::memcpy(source + 17, values, count);
+  if (std::memcmp(source, made_from, sizeof source) == 0) {
+    present = true;
+    return true;
+  }
+  made_from[0] = 0;  // until it is built
   std::memset(symbols, 0, sizeof symbols);
   std::memcpy(symbols, values, count);
   fast.assign(std::size_t{1} << kLookBits, 0);
@@ -98,8 +120,30 @@ bool JpegDecoder::HuffmanTable::build(const std::uint8_t* counts, const std::uin
     code <<= 1;
   }
   largest[17] = 1 << 16;
+  if (!dc) build_pairs();
+  std::memcpy(made_from, source, sizeof source);
   present = true;
   return true;
+}
+
+void JpegDecoder::HuffmanTable::build_pairs() {
+  pairs.assign(fast.size(), Pair{});
+  for (std::size_t code = 0; code < fast.size(); ++code) {
+    const std::int32_t first = fast[code];
+    if (first == 0) continue;
+    Pair& pair = pairs[code];
+    pair.value = static_cast<std::int16_t>(first >> 16);
+    pair.run = static_cast<std::uint8_t>(first >> 8);
+    pair.bits = pair.first_bits = static_cast<std::uint8_t>(first);
+    if (pair.run == kEndOfBlock) continue;
+    const std::int32_t second = fast[code << pair.bits & (fast.size() - 1)];
+    const int both = pair.bits + (second & 0xFF);
+    if (second == 0 || both > kLookBits) continue;
+    const int run = second >> 8 & 0xFF;
+    pair.bits = static_cast<std::uint8_t>(both);
+    pair.next_value = static_cast<std::int16_t>(second >> 16);
+    pair.step = static_cast<std::uint8_t>(run == kEndOfBlock ? kEndStep : kHasSecond | (run + 1));
+  }
 }
 
 JpegSupport JpegDecoder::open(const std::uint8_t* data, std::size_t size) {
@@ -311,7 +355,7 @@ bool JpegDecoder::decode(const WantedPixels& wanted) {
   const std::size_t units = units_across * units_down;
   const std::size_t intervals = restart_interval_ == 0 ? 1 : divided_up(units, restart_interval_);
   if (interval_ends_.size() != intervals) return false;
-  std::int16_t quantization[3][64];
+  std::int16_t quantization[3][kPlaces] = {};  // 0 beyond the block: what is put there adds up to nothing
   for (std::size_t i = 0; i < components_.size(); ++i) {
     for (int k = 0; k < 64; ++k) {
       const std::uint16_t scale = quantization_[components_[i].quantization][k];
@@ -319,8 +363,7 @@ bool JpegDecoder::decode(const WantedPixels& wanted) {
       quantization[i][k] = static_cast<std::int16_t>(scale);
     }
   }
-  alignas(32) std::int16_t block[64];
-  std::memset(block, 0, sizeof block);
+  alignas(32) std::int16_t block[64 + 16] = {};
   std::size_t unit = 0;
   for (std::size_t interval = 0; interval < intervals; ++interval) {
     const std::uint8_t* end = bits_.data() + interval_ends_[interval];
@@ -335,7 +378,7 @@ bool JpegDecoder::decode(const WantedPixels& wanted) {
         const HuffmanTable& dc_table = huffman_[static_cast<std::size_t>(component.dc_table)];
         const HuffmanTable& ac_table = huffman_[static_cast<std::size_t>(4 + component.ac_table)];
         const std::int32_t* const dc_fast = dc_table.fast.data();
-        const std::int32_t* const ac_fast = ac_table.fast.data();
+        const HuffmanTable::Pair* const ac_pairs = ac_table.pairs.data();
         const std::int16_t* const scales = quantization[i];
         for (std::size_t part = 0; part < component.across * component.down; ++part) {
           // --- the difference of the mean to that of the block before ---
@@ -361,17 +404,41 @@ bool JpegDecoder::decode(const WantedPixels& wanted) {
           block[0] = static_cast<std::int16_t>(mean);
           // --- the other coefficients: runs of zeros, and values ---
           std::int32_t k = 1;
-          std::int32_t last_k = 0;
+          std::int32_t last_k = 63;
           while (true) {
             bits.fill();
-            // The window has bits for four short codes.
+            // The window has bits for four lookups.
             for (int n = 0; n < 4; ++n) {
-              entry = ac_fast[bits.window >> (64 - HuffmanTable::kLookBits)];
-              std::int32_t value;
-              if (entry != 0) [[likely]] {
-                bits.skip(entry & 0xFF);
-                k += (entry >> 8) & 0xFF;
-                value = entry >> 16;
+              const HuffmanTable::Pair pair = ac_pairs[bits.window >> (64 - HuffmanTable::kLookBits)];
+              if (pair.bits != 0) [[likely]] {
+                const std::int32_t first = k + pair.run;
+                if (first > 63) {
+                  if (first < kEndOfBlock) return false;
+                  bits.skip(pair.bits);
+                  last_k = k - 1;
+                  goto block_is_read;
+                }
+                const std::int32_t coefficient = pair.value * scales[first];
+                size_of_all += std::abs(coefficient);
+                block[kNaturalOrder[first]] = static_cast<std::int16_t>(coefficient);
+                // The second one: if there is none, a zero where there is a zero already.
+                const std::int32_t second = first + (pair.step & 0x7F);
+                const std::int32_t other = pair.next_value * scales[second];
+                size_of_all += std::abs(other);
+                block[kPlaceOf.natural[second]] = static_cast<std::int16_t>(other);
+                k = second + (pair.step >> 7);
+                if (k > 63) [[unlikely]] {
+                  if (first == 63) {
+                    bits.skip(pair.first_bits);  // what follows belongs to the next block
+                    goto block_is_read;
+                  }
+                  bits.skip(pair.bits);
+                  if (k == 64) goto block_is_read;
+                  if (k < kEndOfBlock) return false;
+                  last_k = first;
+                  goto block_is_read;
+                }
+                bits.skip(pair.bits);
               } else {
                 bits.fill();
                 n = 4;
@@ -384,18 +451,18 @@ bool JpegDecoder::decode(const WantedPixels& wanted) {
                 const int run = symbol >> 4;
                 if (size == 0 && run != 15 && run != 0) return false;
                 bits.skip(length);
-                value = extended(bits.take(size), size);
-                k += size == 0 && run == 0 ? kEndOfBlock : run;
+                const std::int32_t value = extended(bits.take(size), size);
+                if (size == 0 && run == 0) {
+                  last_k = k - 1;
+                  goto block_is_read;
+                }
+                k += run;
+                if (k > 63) return false;
+                const std::int32_t coefficient = value * scales[k];
+                size_of_all += std::abs(coefficient);
+                block[kNaturalOrder[k]] = static_cast<std::int16_t>(coefficient);
+                if (++k == 64) goto block_is_read;
               }
-              if (k > 63) {
-                if (k < kEndOfBlock) return false;
-                goto block_is_read;
-              }
-              const std::int32_t coefficient = value * scales[k];
-              size_of_all += std::abs(coefficient);
-              block[kNaturalOrder[k]] = static_cast<std::int16_t>(coefficient);
-              last_k = k;
-              if (++k == 64) goto block_is_read;
             }
           }
         block_is_read:
@@ -411,7 +478,7 @@ bool JpegDecoder::decode(const WantedPixels& wanted) {
               transform_block(block, last_k <= 9, to, component.stride);
             }
           } else if (last_k > 0) {
-            std::memset(block, 0, sizeof block);
+            std::memset(block, 0, 64 * sizeof block[0]);
           }
         }
       }
@@ -449,8 +516,8 @@ void spread_samples(const std::int16_t* from, std::size_t count, std::uint8_t* _
 }
 
 RECORDSMITH_WITH_AVX2
-void to_rgbx(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t* cr, std::size_t count,
-             std::uint8_t* __restrict rgbx) {
+void colours_to_rgbx(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t* cr, std::size_t count,
+                     std::uint8_t* __restrict rgbx) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::int32_t luma = y[i];
     const std::int32_t blue = cb[i] - 128;
@@ -495,15 +562,34 @@ void JpegDecoder::upsample(const Component& component, std::size_t y, std::uint8
 }
 
 void JpegDecoder::row(std::size_t y, std::uint8_t* rgbx) {
+  upsample(y);
+  to_rgbx(samples_, width_, rgbx);
+}
+
+void JpegDecoder::row(std::size_t y, std::span<const std::uint32_t> columns, std::uint8_t* rgbx) {
+  upsample(y);
+  for (std::size_t i = 0; i < components_.size(); ++i) {
+    picked_[i].resize(columns.size() + 1);
+    const std::uint8_t* const from = samples_[i].data();
+    std::uint8_t* const to = picked_[i].data();
+    for (std::size_t x = 0; x < columns.size(); ++x) to[x] = from[columns[x]];
+  }
+  to_rgbx(picked_, columns.size(), rgbx);
+}
+
+void JpegDecoder::upsample(std::size_t y) {
   for (std::size_t i = 0; i < components_.size(); ++i) {
     samples_[i].resize(width_ + 1);
     upsample(components_[i], y, samples_[i].data());
   }
+}
+
+void JpegDecoder::to_rgbx(const std::vector<std::uint8_t> (&samples)[3], std::size_t count, std::uint8_t* rgbx) const {
   if (components_.size() == 1) {
-    for (std::size_t i = 0; i < width_; ++i) std::memset(rgbx + 4 * i, samples_[0][i], 4);
+    for (std::size_t i = 0; i < count; ++i) std::memset(rgbx + 4 * i, samples[0][i], 4);
     return;
   }
-  to_rgbx(samples_[0].data(), samples_[1].data(), samples_[2].data(), width_, rgbx);
+  colours_to_rgbx(samples[0].data(), samples[1].data(), samples[2].data(), count, rgbx);
 }
 
 }  // namespace recordsmith

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace recordsmith {
@@ -43,6 +44,8 @@ class JpegDecoder {
 
   // Makes one wanted row: four bytes a pixel, of which the last one says nothing. Grey pictures have R = G = B.
   void row(std::size_t y, std::uint8_t* rgbx);
+  // The same for some of its columns only, one after the other.
+  void row(std::size_t y, std::span<const std::uint32_t> columns, std::uint8_t* rgbx);
 
  private:
   struct HuffmanTable;
@@ -68,7 +71,9 @@ class JpegDecoder {
   bool read_scan(const std::uint8_t* at, std::size_t size);
   bool unstuff(const std::uint8_t* at, const std::uint8_t* end);
   void want(const WantedPixels& wanted);
+  void upsample(std::size_t y);
   void upsample(const Component& component, std::size_t y, std::uint8_t* samples);
+  void to_rgbx(const std::vector<std::uint8_t> (&samples)[3], std::size_t count, std::uint8_t* rgbx) const;
 
   std::size_t height_ = 0;
   std::size_t width_ = 0;
@@ -84,20 +89,35 @@ class JpegDecoder {
   std::vector<std::uint8_t> bits_;          // the scan without stuffing and markers
   std::vector<std::size_t> interval_ends_;  // in bits_, one for each restart interval
   std::vector<std::uint8_t> samples_[3];    // a row of each component at full width
+  std::vector<std::uint8_t> picked_[3];     // some of them
   std::vector<std::int16_t> sums_;
 };
 
 // Where the private table is known: for vectors of it.
 struct JpegDecoder::HuffmanTable {
   // Looking up this many bits finds most codes together with the bits of their value.
-  static constexpr int kLookBits = 11;
+  static constexpr int kLookBits = 12;
+
+  // What the next bits say of a block's coefficients: one of them, and where the lookup has bits enough, the one after
+  // it.
+  struct Pair {
+    std::int16_t value = 0;
+    std::int16_t next_value = 0;  // 0 if there is no second one, and at the end of the block
+    std::uint8_t bits = 0;        // of both together; 0: the code is longer than the lookup
+    std::uint8_t first_bits = 0;
+    std::uint8_t run = 0;   // zeros before the first one; kEndOfBlock leads out of the block
+    std::uint8_t step = 1;  // from the first to the second one; the top bit says that this is one, or the block's end
+  };
 
   bool present = false;
-  std::vector<std::int32_t> fast;  // value << 16 | run << 8 | length; 0: longer than the lookup
+  std::vector<std::int32_t> fast;         // value << 16 | run << 8 | length; 0: longer than the lookup
+  std::vector<Pair> pairs;                // the same for two at a time; not for DC
+  std::uint8_t made_from[17 + 256] = {};  // pictures of one source share their tables, which then need not be built
   std::uint8_t symbols[256] = {};
   std::int32_t largest[18] = {};  // the largest code of each length, shifted to 16 bits, or -1
   std::int32_t offset[17] = {};   // from a code to its symbol
   bool build(const std::uint8_t* counts, const std::uint8_t* values, std::size_t count, bool dc);
+  void build_pairs();
 };
 
 }  // namespace recordsmith

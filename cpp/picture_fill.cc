@@ -115,7 +115,7 @@ void fill_pixels(const std::uint8_t* pixels, std::size_t width, const PicturePar
 template <typename Value>
 bool fill_jpeg(JpegDecoder& decoder, const PicturePart& part, const FillSettings& settings, Value* target) {
   const FillAxis rows = make_fill_axis(part.top, part.height, settings.height, settings.flip_up_down);
-  const FillAxis columns = make_fill_axis(part.left, part.width, settings.width, settings.flip_left_right);
+  FillAxis columns = make_fill_axis(part.left, part.width, settings.width, settings.flip_left_right);
   WantedPixels wanted{std::vector<std::uint8_t>(decoder.height()), std::vector<std::uint8_t>(decoder.width())};
   for (const auto* numbers : {&rows.lower, &rows.upper}) {
     for (const std::uint32_t number : *numbers) wanted.rows[number] = 1;
@@ -124,6 +124,19 @@ bool fill_jpeg(JpegDecoder& decoder, const PicturePart& part, const FillSettings
     for (const std::uint32_t number : *numbers) wanted.columns[number] = 1;
   }
   if (!decoder.decode(wanted)) return false;
+  // Of a picture that becomes much smaller, only the columns that are looked at are made into colours.
+  std::vector<std::uint32_t> picked;
+  for (std::size_t x = 0; x < wanted.columns.size(); ++x) {
+    if (wanted.columns[x]) picked.push_back(static_cast<std::uint32_t>(x));
+  }
+  const bool few = picked.size() * 2 < part.width;
+  if (few) {
+    std::vector<std::uint32_t> place(decoder.width());
+    for (std::size_t i = 0; i < picked.size(); ++i) place[picked[i]] = static_cast<std::uint32_t>(i);
+    for (auto* numbers : {&columns.lower, &columns.upper}) {
+      for (std::uint32_t& number : *numbers) number = place[number];
+    }
+  }
   // The last two rows that were made: neighbours are often asked for twice.
   thread_local std::vector<std::uint8_t> made[2];
   std::size_t which[2] = {decoder.height(), decoder.height()};
@@ -138,7 +151,11 @@ bool fill_jpeg(JpegDecoder& decoder, const PicturePart& part, const FillSettings
       return made[i].data();
     }
     const int i = oldest;
-    decoder.row(y, made[i].data());
+    if (few) {
+      decoder.row(y, picked, made[i].data());
+    } else {
+      decoder.row(y, made[i].data());
+    }
     which[i] = y;
     oldest = 1 - i;
     return made[i].data();

@@ -61,6 +61,8 @@ def stages(text: str, folder: Path | None = None) -> set[str]:
         ("a, b = [tf.data.Dataset.range(3), tf.data.Dataset.range(4).batch(2)]", {"", "batch"}),
         ("d = {'train': tf.data.Dataset.range(3)}\nd['train'] = d['train'].batch(2)", {"batch"}),
         ("ds = tf.data.Dataset.range(3)\nfor step in ('x', 'y'):\n    ds = ds.map(lambda e: e)", {"map map"}),
+        ("d = {n: tf.data.Dataset.range(3).batch(n) for n in (1, 2)}\nds = d[2].cache()", {"batch", "batch cache"}),
+        ("a, b = (tf.data.Dataset.range(n) for n in (1, 2))\na = a.batch(2)", {"batch", ""}),
         ("with tf.device('cpu'):\n    ds = tf.data.Dataset.range(3).cache()", {"cache"}),
         ("ds = tf.data.Dataset.range(3).apply(lambda d: d.shuffle(3).batch(2))", {"shuffle batch"}),
         ("ds = tf.data.Dataset.range(3).apply(tf.data.experimental.shuffle_and_repeat(9))", {"shuffle repeat"}),
@@ -75,6 +77,12 @@ def test_datasets_are_followed(text: str, expected: set[str]) -> None:
 def test_constants_are_computed() -> None:
     program = follow("A = 8\nB = A * 4\ndef f(n=B):\n    return tf.data.Dataset.range(9).batch(n)\nds = f()")
     assert program.finished[0].stages[0].constant(0, "batch_size") == 32
+
+
+def test_a_list_that_grows_has_no_known_length() -> None:
+    text = "x = []\nfor f in files:\n    x.append(f)\ny = []\nfor f in files:\n    y += [f]\n"
+    program = follow(text + "ds = tf.data.Dataset.range(9).shuffle(len(x)).shuffle(len(y))")
+    assert [stage.constant(0, "buffer_size") for stage in program.finished[0].stages] == [None, None]
 
 
 @pytest.mark.parametrize(

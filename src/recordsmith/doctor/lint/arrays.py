@@ -155,6 +155,8 @@ def shape_of(value: Value | None, depth: int = 20) -> tuple[int, ...] | None:  #
     if depth == 0 or value is None:
         return None
     if isinstance(value, Group):
+        if value.grown:
+            return None
         inner = {shape_of(member, depth - 1) if isinstance(member, Group) else () for member in value.members}
         first = inner.pop() if len(inner) == 1 else None
         return (len(value.members), *first) if first is not None else None

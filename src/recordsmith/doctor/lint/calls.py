@@ -31,6 +31,7 @@ from recordsmith.doctor.lint.values import (
 __all__ = ["Calls"]
 
 _DEEPEST = 14  # functions within functions
+_MOST_APPENDED = 64
 
 # What these give is the function that they are given.
 _WRAPPERS = {
@@ -131,7 +132,9 @@ class Calls(Machine):
             case Table() if name in ("get", "pop", "copy", "update", "setdefault"):
                 return self._table_method(receiver, name, arguments)
             case Group() if name in ("append", "extend", "insert"):
-                receiver.members = (*receiver.members, *arguments.positional[-1:]) if name == "append" else ()
+                receiver.grown = True  # in a loop, nobody knows how often
+                if name == "append" and len(receiver.members) < _MOST_APPENDED:
+                    receiver.members = (*receiver.members, *arguments.positional[-1:])
                 return Literal(None)
             case Call(name="functools.partial"):
                 pass
@@ -209,7 +212,7 @@ class Calls(Machine):
                 node=made.node,
             )
         if path == "builtins.len" and isinstance(first, Group):
-            return Literal(len(first.members)) if not first.is_list or isinstance(first.node, ast.List) else None
+            return None if first.grown else Literal(len(first.members))
         if path in ("builtins.list", "builtins.tuple", "builtins.sorted") and isinstance(first, Group | Many):
             return first if path != "builtins.sorted" else None
         if path in ("builtins.int", "builtins.float", "builtins.str") and isinstance(first, Literal):

@@ -38,6 +38,9 @@ __all__ = ["Expressions"]
 _USUAL_NAMES = {"tf": "tensorflow", "np": "numpy", "keras": "keras", "tfds": "tensorflow_datasets", "pd": "pandas"}
 
 
+_LONGEST = 8  # members that a comprehension is followed over one by one
+
+
 class Expressions(Machine):
     """The part of the interpreter that follows expressions."""
 
@@ -83,13 +86,17 @@ class Expressions(Machine):
                 self.bind(target, value, scope)
                 return value
             case ast.ListComp(elt=element) | ast.SetComp(elt=element) | ast.GeneratorExp(elt=element):
+                each = self._each(element, node.generators, scope)
+                if each is not None:
+                    return Group(tuple(each), is_list=True, node=node)
                 over: list[Value] = []
                 member = self._comprehension(element, node.generators, scope, over)
                 return Many(member, tuple(over), node=node)
             case ast.DictComp(key=key, value=inner):
                 pair = ast.copy_location(ast.Tuple([key, inner], ast.Load()), node)
-                made = self._comprehension(pair, node.generators, scope, [])
-                return self._table_of(made, node)
+                each = self._each(pair, node.generators, scope)
+                complete = each is not None
+                return self._table_of(each or [self._comprehension(pair, node.generators, scope, [])], node, complete)
             case ast.Starred(value=inner) | ast.Await(value=inner) | ast.YieldFrom(value=inner):
                 return self.evaluate(inner, scope)
             case ast.Yield(value=inner):
@@ -193,10 +200,28 @@ class Expressions(Machine):
         return table
 
     @staticmethod
-    def _table_of(pair: Value, node: ast.expr) -> Value:
-        if isinstance(pair, Group) and len(pair.members) == 2 and isinstance(pair.members[0], Literal):
-            return Table({pair.members[0].value: pair.members[1]}, complete=False, node=node)
-        return Table({}, complete=False, node=node)
+    def _table_of(pairs: list[Value], node: ast.expr, complete: bool) -> Value:  # noqa: FBT001 - of its own caller
+        known = [
+            pair.members
+            for pair in pairs
+            if isinstance(pair, Group) and len(pair.members) == 2 and isinstance(pair.members[0], Literal)
+        ]
+        entries = {key.value: value for key, value in known if isinstance(key, Literal)}
+        return Table(entries, complete and len(known) == len(pairs), node=node)
+
+    def _each(self, element: ast.expr, generators: list[ast.comprehension], scope: Scope) -> list[Value] | None:
+        """What a comprehension over a few known members makes of each of them; None for any other."""
+        if len(generators) != 1 or generators[0].ifs:
+            return None
+        over = self.evaluate(generators[0].iter, scope)
+        if not isinstance(over, Group) or over.grown or not 0 < len(over.members) <= _LONGEST:
+            return None
+        made: list[Value] = []
+        for member in over.members:
+            inner = Scope(scope, label=scope.label)
+            self.bind(generators[0].target, member, inner)
+            made.append(self.evaluate(element, inner))
+        return made
 
     def _unary(self, node: ast.UnaryOp, scope: Scope) -> Value:
         value = self.evaluate(node.operand, scope)

@@ -48,7 +48,10 @@ class Statements(Machine):
                 self.bind(target, self.evaluate(node, scope), scope)
             case ast.AugAssign(target=target, op=operator, value=node):
                 whole = ast.copy_location(ast.BinOp(_as_load(target), operator, node), statement)
-                self.bind(target, self.evaluate(whole, scope), scope)
+                value = self.evaluate(whole, scope)
+                if isinstance(value, Group):
+                    value.grown = True
+                self.bind(target, value, scope)
             case ast.Import(names=names):
                 for name in names:
                     path = name.name if name.asname else name.name.split(".")[0]

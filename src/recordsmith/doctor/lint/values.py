@@ -97,7 +97,7 @@ class Symbol(Value):
 
 @dataclass(eq=False, slots=True)
 class Group(Value):
-    """A tuple or list whose members are all known one by one.
+    """A tuple or list whose members are known one by one; of one that has `grown`, only some of them.
 
     >>> len(Group((Literal(1), Literal(2))).members)
     2
@@ -105,6 +105,7 @@ class Group(Value):
 
     members: tuple[Value, ...]
     is_list: bool = False
+    grown: bool = False
 
     def parts(self) -> Iterator[Value]:
         """The members."""

@@ -98,6 +98,9 @@ def diagnose(
             drawn = _with_signal(
                 drawn, probe, first.kept, seconds=max(min(left, 0.5 * time_limit), 1.0), seed=seed, stopped=stopped
             )
+            if any(finding.code == "T070" for finding in run_rules(RULES, drawn)):
+                rows = max(drawn.batch_sizes, default=1)
+                drawn = replace(drawn, slowest=source.slowest_step(min(2.0, 0.1 * time_limit), rows))
             found = without_consequences(run_rules(RULES, drawn))
     return Report(
         "diagnose",

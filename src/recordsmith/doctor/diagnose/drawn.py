@@ -14,7 +14,7 @@ Drawn
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from recordsmith.facts.dataset_facts import Histogram
 
@@ -239,7 +239,6 @@ class ChainStep:
         seed: the seeds of a shuffle; None without.
         branches: the chains that are put together, in a zip, a mixture or a concatenation.
         ranks: for each branch of a zip the rank of its only tensor; None where it has several tensors.
-        seconds: what it takes to make a batch up to here; None where it was not measured.
 
     >>> ChainStep("shuffle", buffer=1000).buffer
     1000
@@ -255,7 +254,6 @@ class ChainStep:
     seed: tuple[int, int] | None = None
     branches: tuple[tuple[ChainStep, ...], ...] = ()
     ranks: tuple[int | None, ...] = ()
-    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +299,6 @@ class RecordFacts:
         file_order: the elements came in the order of the files.
         extreme: for pictures on disk, as PictureFacts.extreme.
         flat: for pictures on disk: the share with one colour throughout.
-        stored: the values on disk of the feature that was matched.
 
     >>> RecordFacts("data", 10).how
     ''
@@ -330,7 +327,6 @@ class RecordFacts:
     file_order: bool = False
     extreme: float | None = None
     flat: float | None = None
-    stored: Histogram | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -521,6 +517,7 @@ class Drawn:
         endless: the pipeline repeats without end.
         fixed: it is a list, which cannot come in another order.
         sharded: it feeds only one of several ranks' share.
+        slowest: the step of the chain that takes most of the time; empty where it was not measured.
         notes: what could not be looked at, and why.
 
     >>> Drawn("an iterable").column("x") is None
@@ -544,8 +541,8 @@ class Drawn:
     records: RecordFacts | None = None
     model: ModelFacts | None = None
     signal: SignalFacts | None = None
+    slowest: str = ""
     notes: tuple[str, ...] = ()
-    evidence: dict[str, Any] = field(default_factory=dict)
 
     @property
     def inputs(self) -> tuple[ColumnFacts, ...]:

@@ -11,7 +11,7 @@ from recordsmith.dataset import StoredDataset
 from recordsmith.doctor.diagnose.batch import Batch
 from recordsmith.doctor.diagnose.content import stored_pixels
 from recordsmith.doctor.diagnose.drawing import DrawnEpoch
-from recordsmith.doctor.diagnose.drawn import Drawn
+from recordsmith.doctor.diagnose.drawn import ColumnFacts, Drawn
 from recordsmith.doctor.diagnose.label_order import class_values
 from recordsmith.doctor.diagnose.pair_checking import Match
 from recordsmith.doctor.diagnose.picture_measuring import as_pictures
@@ -109,7 +109,7 @@ def _pictures(kept: list[Batch], drawn: Drawn, dataset: StoredDataset | None, ma
         shown = []
         for row in range(min(len(pictures), _PICTURES)):
             label = "" if labels is None or row >= len(labels) else _label(labels[row])
-            shown.append(Picture(_small(pictures[row]), label, "as it arrives"))
+            shown.append(Picture(_as_seen(_small(pictures[row]), drawn.column(name)), label, "as it arrives"))
             before = _stored(dataset, drawn, by_row.get(row))
             if before is not None:
                 shown.append(before)
@@ -133,8 +133,18 @@ def _stored(dataset: StoredDataset | None, drawn: Drawn, match: Match | None) ->
     if pixels is None:
         return None
     label = row.get(drawn.records.label) if drawn.records.label else None
-    sure = "" if match.sureness >= 0.999 else f", {match.sureness:.0%} sure"
+    exact = drawn.records.how in ("index", "content")
+    sure = "" if exact else f", {min(match.sureness, 0.99):.0%} sure"
     return Picture(_small(pixels), "" if label is None else _label(label), f"record {match.record} on disk{sure}")
+
+
+def _as_seen(picture: npt.NDArray[Any], column: ColumnFacts | None) -> npt.NDArray[Any]:
+    """Return pixels from 0 to 1 or 0 to 255 as they are meant; others are stretched by the page, which says so."""
+    if column is None or column.min is None or column.max is None or column.min < -0.5 or column.nan or column.infinite:
+        return picture
+    if column.max <= 2 and column.max > 0.05:
+        return np.clip(np.round(picture * 255), 0, 255).astype(np.uint8)
+    return np.clip(np.round(picture), 0, 255).astype(np.uint8) if 20 < column.max <= 256 else picture
 
 
 def _small(picture: npt.NDArray[Any]) -> npt.NDArray[Any]:

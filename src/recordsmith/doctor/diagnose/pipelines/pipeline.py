@@ -39,6 +39,10 @@ class Pipeline:
     records: StoredDataset | None = None
     label: str | None = None
 
+    def slowest_step(self, seconds: float, rows: int) -> str:  # noqa: ARG002 - for those that can tell
+        """Return which step takes most of the time for a batch of so many rows; empty where it cannot be told."""
+        return ""
+
     def epoch(self) -> Iterator[Any]:
         """Begin an epoch, and return its batches."""
         raise NotImplementedError

@@ -7,7 +7,9 @@ have had for years; where one is missing, the step is left out and nothing is co
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from recordsmith.doctor.diagnose.drawn import ChainStep
@@ -38,6 +40,7 @@ _NAMES = {
     "Unbatch": "unbatch",
     "Zip": "zip",
 }
+_BATCHING = ("batch", "padded_batch", "ragged_batch")
 _LONGEST_CHAIN = 200
 _RANDOM = re.compile(r"(Stateless)?(Random|Truncated|Multinomial|ParameterizedTruncated|Stateful(Uniform|Normal))")
 
@@ -63,6 +66,35 @@ class TensorFlowDataset(Pipeline):
     def epoch(self) -> Iterator[Any]:
         """Begin an epoch."""
         return iter(self._dataset)
+
+    def slowest_step(self, seconds: float, rows: int) -> str:
+        """Draw from the dataset as it is after each step, and return the step that adds most."""
+        stages = [self._dataset]
+        while len(below := _inputs(stages[-1])) == 1 and len(stages) < _LONGEST_CHAIN:
+            stages.append(below[0])
+        stages.reverse()
+        names = [step.name for step in self.chain]
+        if len(names) != len(stages):
+            return ""
+        batched = next((place for place, name in enumerate(names) if name in _BATCHING), len(names))
+        if any(name in ("cache", "interleave", "flat_map", "unbatch") for name in names):
+            return ""  # elements before and behind these are not the same things, or are remembered
+        took = [
+            _seconds_per_element(stage, seconds / len(stages)) * (rows if place < batched else 1)
+            for place, stage in enumerate(stages)
+        ]
+        added = [took[0], *(after - before for before, after in pairwise(took))]
+        place = max(range(len(added)), key=lambda one: added[one])
+        return "reading" if names[place] == "source" else f".{names[place]}()"
+
+
+def _seconds_per_element(dataset: Any, seconds: float) -> float:
+    elements = iter(dataset)
+    next(elements, None)  # the first begins the work, and fills a shuffle's buffer
+    begun, count = time.perf_counter(), 0
+    while time.perf_counter() - begun < seconds and next(elements, None) is not None:
+        count += 1
+    return (time.perf_counter() - begun) / max(count, 1)
 
 
 def read_chain(dataset: Any) -> tuple[ChainStep, ...]:

@@ -114,7 +114,8 @@ def _how(records: RecordFacts) -> str:
     if records.how == "content":
         undone = f" ({records.change} was undone)" if records.change else ""
         return f"Records were told by the content of {records.feature!r}{undone}: that is certain."
-    return f"Records were told by the most similar {records.feature!r}: {records.sureness:.0%} sure on average."
+    sure = min(records.sureness, 0.99)
+    return f"Records were told by the most similar {records.feature!r}: {sure:.0%} sure on average."
 
 
 PAIR_RULES = (labels_of_other_records, pairs_not_checked, labels_renamed)

@@ -31,11 +31,7 @@ def input_slower_than_model(drawn: Drawn) -> Iterator[Finding]:
     if signal is None or signal.seconds_per_step is None or wait is None or drawn.epochs[0].batches < 4:
         return
     if wait > 2 * signal.seconds_per_step and wait > 0.005:
-        slow = [step for step in drawn.chain if step.seconds is not None]
-        stage = ""
-        if slow:
-            worst = max(slow, key=lambda step: step.seconds or 0)
-            stage = f" Most of it is spent in .{worst.name}()."
+        stage = f" Most of it is spent in {drawn.slowest}." if drawn.slowest else ""
         yield input_slower_than_model.finding(
             f"A batch takes {wait * 1000:.0f} ms to arrive, and a training step {signal.seconds_per_step * 1000:.0f} "
             f"ms: the input is the bottleneck.{stage}"

@@ -128,6 +128,8 @@ def test_import_extra(monkeypatch, tmp_path):
     assert import_extra("json", "arrow", purpose="A test").__name__ == "json"
     with pytest.raises(MissingExtraError, match="A test needs no_such_package_here"):
         import_extra("no_such_package_here", "arrow", purpose="A test")
+    with pytest.raises(MissingExtraError, match=r"A test needs no_such_package_here\.part"):
+        import_extra("no_such_package_here.part", "arrow", purpose="A test")
     # A package that is there and fails to find a need of its own is not a missing extra.
     (tmp_path / "half_installed.py").write_text("import no_such_package_here\n")
     monkeypatch.syspath_prepend(tmp_path)

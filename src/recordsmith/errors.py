@@ -250,7 +250,7 @@ def import_extra(module: str, extra: str, *, purpose: str = "This") -> ModuleTyp
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        if error.name != module:  # the package is there, and one of its own needs is not: that is another problem
+        if error.name not in (module, module.partition(".")[0]):  # it is there, and one of its own needs is not
             raise
         raise MissingExtraError(module, extra, purpose=purpose) from None
 

@@ -130,6 +130,13 @@ def test_pixels_of_different_sizes_are_known_by_what_stands_beside_them(tmp_path
     assert severities(write(tmp_path / "data.tfrecord", some)) == {"V011": "info"}
 
 
+def test_all_categories_are_compared_not_only_the_commonest(tmp_path: Path):
+    rng = np.random.default_rng(0)
+    names = [f"place {number}" for number in range(60)] + ["Place 7", "place 9 "]
+    path = changed(tmp_path, lambda _, row: row.update(place=str(rng.choice(names))), count=1000)
+    assert severities(path) == {"V006": "warning", "V007": "warning"}
+
+
 def test_masks_may_have_one_colour(tmp_path: Path):
     some = [
         {"image": picture(number), "mask": picture(number, ".png", side=8 + number, channels=1), "row": number}

@@ -144,7 +144,7 @@ def _categories(facts: DatasetFacts) -> dict[str, dict[str, int]]:
 
 def _frequent_texts(feature: FeatureFacts) -> dict[str, int]:
     texts: dict[str, int] = {}
-    for frequent in feature.frequent:
+    for frequent in feature.categories or feature.frequent:
         if isinstance(frequent.value, bytes):
             text = frequent.value.decode("utf-8", "replace")
             texts[text] = texts.get(text, 0) + frequent.count

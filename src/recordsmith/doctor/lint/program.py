@@ -19,7 +19,7 @@ from recordsmith.doctor.lint.written_features import WrittenExample, written_exa
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.findings import Finding, Location, Rule, Severity
 
-__all__ = ["Program", "analyse"]
+__all__ = ["Program", "analyse", "is_dropped"]
 
 _FAR = 12  # lines between two edits past which they are not shown in one piece
 _TRAINING_NAME = re.compile(r"(^|_)(train|training|trn)", re.IGNORECASE)
@@ -65,7 +65,9 @@ class Program:
     def finished(self) -> list[Pipeline]:
         """The datasets as the program uses them, or leaves them where it does nothing more with them."""
         used = {id(use.pipeline): use.pipeline for use in self.uses if not _is_preview(use.pipeline)}
-        left = {id(one): one for one in self.pipelines if not one.extended and not _is_preview(one)}
+        left = {
+            id(one): one for one in self.pipelines if not one.extended and not _is_preview(one) and not is_dropped(one)
+        }
         return list({**used, **left}.values())
 
     def roles(self, pipeline: Pipeline) -> set[str]:
@@ -235,6 +237,11 @@ def _are_far(source: SourceFile, edits: Sequence[Edit], begin: int, end: int) ->
 def _is_made_of(whole: Pipeline, part: Pipeline) -> bool:
     """Whether one dataset grew out of another, or was zipped or mixed from it."""
     return any(one is part for origin in whole.origins() for one in origin.ancestors())
+
+
+def is_dropped(pipeline: Pipeline) -> bool:
+    """Tell whether a dataset is made by a statement that does nothing with it."""
+    return pipeline.stage is not None and isinstance(getattr(pipeline.node, "parent", None), ast.Expr)
 
 
 def _is_preview(pipeline: Pipeline) -> bool:

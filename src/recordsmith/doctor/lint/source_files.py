@@ -135,7 +135,9 @@ def read_source(path: str) -> SourceFile:
         with tokenize.open(path) as file:
             text = file.read()
     except (UnicodeDecodeError, SyntaxError) as error:
-        raise RecordsmithError("This is not Python source.", path=path, found=str(error)) from None
+        raise RecordsmithError(
+            "This is not Python source.", path=path, found=str(error), advice="`recordsmith check` looks at data."
+        ) from None
     return SourceFile.parse(path, _without_magic(text))
 
 

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.arrays import shape_of
-from recordsmith.doctor.lint.edits import move_stage, segment_of
+from recordsmith.doctor.lint.edits import Edit, move_stage, segment_of
 from recordsmith.doctor.lint.pipelines import Pipeline, Stage
-from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.program import Program, is_dropped
 from recordsmith.doctor.lint.randomness import is_shuffled, shuffled_before
 from recordsmith.doctor.lint.values import Group, Literal
 from recordsmith.facts.dataset_facts import LabelFacts
@@ -18,6 +18,7 @@ __all__ = ["ORDER_RULES"]
 
 _SMALL = 64
 _MODEST = 1000
+_CHANGES = {"shuffle", "batch", "padded_batch", "map", "repeat", "cache", "prefetch", "filter", "shard", "with_options"}
 _COLLECTS = {"write", "append", "write_file", "imwrite", "add", "save"}
 
 
@@ -130,7 +131,7 @@ def never_shuffled(program: Program) -> Iterator[Finding]:
         candidates = [one for one in pipelines if not _has_an_order(one)]
         if not candidates or any(is_shuffled(one) is not False for one in pipelines):
             continue
-        if any(shuffled_before(one, program.calls) for one in pipelines):
+        if any(shuffled_before(one, program.calls) for one in pipelines) or _drops_a_shuffle(program):
             continue
         pipeline = candidates[0]
         batch = next((stage for stage in pipeline.stages if stage.is_batch), None)
@@ -143,6 +144,44 @@ def never_shuffled(program: Program) -> Iterator[Finding]:
             advice="Give `shuffle=True` to the DataLoader." if pipeline.library == "torch" else "",
         )
     yield from _repeated_unshuffled(program)
+
+
+def _drops_a_shuffle(program: Program) -> bool:
+    """A shuffle is there, and its result is not used: that is said by a rule of its own."""
+    return any(one.stage is not None and one.stage.name == "shuffle" and is_dropped(one) for one in program.pipelines)
+
+
+@rule("P035", "result-not-used", Severity.ERROR)
+def result_not_used(program: Program) -> Iterator[Finding]:
+    """The result of a dataset's method is not used, so the call does nothing.
+
+    Why it matters:
+        `shuffle`, `batch`, `map` and the others change no dataset: each returns a new one. Without `dataset = ` before
+        it, the line has no effect, and training goes on with the dataset as it was.
+
+    Example:
+        `dataset.shuffle(1000)` as a statement of its own.
+
+    Fix:
+        Keep the result: `dataset = dataset.shuffle(1000)`.
+    """
+    for pipeline in program.pipelines:
+        stage = pipeline.stage
+        if stage is None or not is_dropped(pipeline) or stage.name not in _CHANGES or program.source.cells:
+            continue
+        root: ast.expr = stage.expression
+        while isinstance(root, ast.Call | ast.Attribute):
+            root = root.func if isinstance(root, ast.Call) else root.value
+        edits = None
+        if isinstance(root, ast.Name):
+            begin, _ = program.source_of(stage).span(stage.expression)
+            edits = [Edit(begin, begin, f"{root.id} = ")]
+        yield program.finding(
+            result_not_used,
+            stage.expression,
+            f"`{stage.name}` returns a new dataset, which is not used here: the line has no effect.",
+            edits=edits,
+        )
 
 
 def _origin(pipeline: Pipeline) -> ast.AST | None:
@@ -356,4 +395,11 @@ def cache_after_shuffle(program: Program) -> Iterator[Finding]:
         )
 
 
-ORDER_RULES = [batch_before_shuffle, repeat_before_shuffle, never_shuffled, small_shuffle_buffer, cache_after_shuffle]
+ORDER_RULES = [
+    batch_before_shuffle,
+    repeat_before_shuffle,
+    never_shuffled,
+    small_shuffle_buffer,
+    cache_after_shuffle,
+    result_not_used,
+]

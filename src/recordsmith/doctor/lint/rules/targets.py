@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.models import CompiledModel, compiled_models
 from recordsmith.doctor.lint.parse_specs import parsed_feature_of
 from recordsmith.doctor.lint.program import Program
-from recordsmith.doctor.lint.values import Call, Element, Group, Literal, Value
+from recordsmith.doctor.lint.values import Call, Element, Group, Literal, Value, walk
 from recordsmith.findings import Finding, Severity, rule
 
 __all__ = ["TARGET_RULES"]
 
+_DECODER = re.compile(r"tensorflow\.io\.decode_(jpeg|png|image|bmp|gif|webp)")
 _ONE_HOT = ("tensorflow.one_hot", "keras.utils.to_categorical", "keras.ops.one_hot")
 _KEEPS = ("tensorflow.cast", "tensorflow.identity", "tensorflow.squeeze")
 
@@ -158,4 +161,35 @@ def labels_beyond_output(program: Program) -> Iterator[Finding]:
                 )
 
 
-TARGET_RULES = [labels_against_loss, activation_against_loss, labels_beyond_output]
+@rule("P036", "inputs-and-label-swapped", Severity.ERROR)
+def inputs_and_label_swapped(program: Program) -> Iterator[Finding]:
+    """A model is given the label as its input and the picture as its label.
+
+    Why it matters:
+        `fit` takes pairs of (inputs, target). The other way round, training fails with a message about shapes, or
+        learns to paint the average picture.
+
+    Example:
+        `return parsed["label"], image`
+
+    Fix:
+        Return the picture first: `return image, parsed["label"]`.
+    """
+    for node, pipelines in program.trained_on():
+        for pipeline in pipelines:
+            element = pipeline.element
+            if not isinstance(element, Group) or len(element.members) != 2 or isinstance(node, ast.For):
+                continue
+            first, second = (_plain(member) for member in element.members)
+            feature = parsed_feature_of(first, of_batches=True)
+            number = feature is not None and feature.shape == () and feature.dtype == "int64"
+            picture = any(isinstance(one, Call) and _DECODER.fullmatch(one.name) for one in walk(second))
+            if feature is not None and number and picture:
+                yield program.finding(
+                    inputs_and_label_swapped,
+                    node,
+                    f"The model is given {feature.name!r} as its input and the picture as its label: they are swapped.",
+                )
+
+
+TARGET_RULES = [inputs_and_label_swapped, labels_against_loss, activation_against_loss, labels_beyond_output]

@@ -183,8 +183,14 @@ template <typename T>
 void NumberTally<T>::add(const void* values, std::size_t count, const RecordName& record, Places* not_finite) {
   count_ += count;
   const std::size_t held = pending_.size();
-  pending_.resize(held + count);
-  if (count > 0) std::memcpy(pending_.data() + held, values, count * sizeof(T));
+  if (count == 1) {  // by far the commonest
+    T value;
+    std::memcpy(&value, values, sizeof value);
+    pending_.push_back(value);
+  } else {
+    pending_.resize(held + count);
+    if (count > 0) std::memcpy(pending_.data() + held, values, count * sizeof(T));
+  }
   if constexpr (std::is_same_v<T, float>) {
     if (!not_finite->is_full() && !all_finite(pending_.data() + held, count)) {
       const float* const first = std::find_if_not(pending_.data() + held, pending_.data() + held + count,

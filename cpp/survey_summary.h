@@ -85,6 +85,7 @@ struct StringSummary {
   std::uint64_t control = 0;
   ValueSummary values;
   std::vector<std::pair<std::string, std::uint64_t>> frequent;
+  std::vector<std::pair<std::string, std::uint64_t>> all;  // where they are few; long ones left out
   ImageSummary images;
 };
 

@@ -83,7 +83,7 @@ double ValueTally::distinct_error() const {
          estimate;
 }
 
-std::vector<KeyCount> ValueTally::frequent() const {
+std::vector<KeyCount> ValueTally::frequent(std::size_t at_most) const {
   std::vector<KeyCount> entries;
   if (is_exact()) {
     entries = table_.entries();
@@ -93,7 +93,7 @@ std::vector<KeyCount> ValueTally::frequent() const {
     }
   }
   sort_by_count(&entries);
-  if (entries.size() > kMostFrequent) entries.resize(kMostFrequent);
+  if (entries.size() > at_most) entries.resize(at_most);
   return entries;
 }
 

@@ -124,7 +124,7 @@ class ValueTally {
   double distinct() const;
   double distinct_error() const;  // relative, at 95 %
   // The commonest first; where sketches were needed, only those that certainly occur more often than the sketch errs.
-  std::vector<KeyCount> frequent() const;
+  std::vector<KeyCount> frequent(std::size_t at_most = kMostFrequent) const;
   // Whether the key may be among the most frequent ones.
   bool is_repeated(std::uint64_t key) const;
 

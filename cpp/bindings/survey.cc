@@ -188,8 +188,11 @@ class Converter {
   nb::dict strings_of(const StringSummary& strings) const {
     nb::list frequent;
     for (const auto& [text, count] : strings.frequent) frequent.append(nb::make_tuple(bytes_of(text), count));
+    nb::list all;
+    for (const auto& [text, count] : strings.all) all.append(nb::make_tuple(bytes_of(text), count));
     nb::dict result;
     put_values(strings.values, &result);
+    result["all"] = all;
     result["frequent"] = frequent;
     result["count"] = strings.count;
     result["lengths"] = sizes_of(strings.lengths);

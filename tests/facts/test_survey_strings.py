@@ -64,3 +64,14 @@ def test_many_different_strings_are_estimated_and_frequent_ones_found(tmp_path: 
 def test_names_that_are_no_text_do_not_stop_it(tmp_path: Path) -> None:
     facts = survey(write_rows(tmp_path / "a", [{"Größe/läßt": 1, "": 2}]))
     assert {feature.name for feature in facts.features} == {"Größe/läßt", ""}
+
+
+def test_categories_are_all_there_where_texts_repeat(tmp_path: Path) -> None:
+    values = [b"class %d" % (number % 60) for number in range(600)]
+    feature = survey(write_rows(tmp_path / "a", ({"t": value} for value in values))).feature("t")
+    assert feature is not None
+    assert feature.frequent == ()  # none stands out
+    assert {one.value: one.count for one in feature.categories} == {b"class %d" % number: 10 for number in range(60)}
+    different = survey(write_rows(tmp_path / "b", ({"t": b"text %d" % number} for number in range(90)))).feature("t")
+    assert different is not None
+    assert different.categories == ()

@@ -299,6 +299,8 @@ class FeatureFacts:
         distinct_error: the relative error of the estimate (at 95 %); 0 where exact.
         frequent: the most frequent values, commonest first; empty where none stands out or values are long. Where
             `distinct` is estimated, counts are a little too low, and only values of about 1 % or more are told.
+        categories: every different value with its count, commonest first, of texts that repeat: at most 1,000 of
+            them, of at most 100 bytes; else empty.
         numbers, strings, images: what its values are like.
 
     >>> FeatureFacts("label", False, 10, 0, kinds={"int64": 10}).kind
@@ -325,6 +327,7 @@ class FeatureFacts:
     numbers: NumberFacts | None = None
     strings: StringFacts | None = None
     images: ImageFacts | None = None
+    categories: tuple[FrequentValue, ...] = ()
 
     @property
     def kind(self) -> str | None:

@@ -19,6 +19,8 @@ __all__ = ["SHARES", "features_of"]
 
 SHARES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 _MOST_LISTED = 20  # different values that are all told, however rare
+_MOST_CATEGORIES = 1000
+_LONGEST_CATEGORY = 100  # bytes
 _FEW_EXTRA = 1.5  # a value stands out that occurs so much more often than the average one
 
 
@@ -62,6 +64,7 @@ def _feature(counted: dict[str, Any], examples: int, places: FilePlaces) -> Feat
         numbers=_numbers(values) if values and common != "bytes" else None,
         strings=_strings(values) if values and common == "bytes" else None,
         images=_images(values, places) if values and common == "bytes" else None,
+        categories=_categories(values) if values and common == "bytes" else (),
     )
 
 
@@ -73,6 +76,14 @@ def _frequent(values: dict[str, Any]) -> tuple[FrequentValue, ...]:
         if found[0][1] < _FEW_EXTRA * average:
             return ()
     return tuple(FrequentValue(value, count) for value, count in found)
+
+
+def _categories(values: dict[str, Any]) -> tuple[FrequentValue, ...]:
+    """Return all values of a feature of texts that repeat."""
+    repeat = values["exact"] and 2 * values["distinct"] <= values["count"] == values["utf8"]
+    if not repeat or values["distinct"] > _MOST_CATEGORIES or values["lengths"][1] > _LONGEST_CATEGORY:
+        return ()
+    return tuple(FrequentValue(value, count) for value, count in values["all"])
 
 
 def _numbers(values: dict[str, Any]) -> NumberFacts:

@@ -19,8 +19,8 @@ constexpr std::uint64_t kLargestLength = std::uint64_t{1} << 40;
 constexpr std::uint64_t kFirstCredit = std::uint64_t{64} << 20;
 constexpr std::uint64_t kCreditPerByte = 8;
 // How far to look for the end of a record with a damaged header, beyond the first place at which it may be.
-constexpr std::uint64_t kLeastAhead = std::uint64_t{4} << 20;
-constexpr std::uint64_t kAheadOfLargest = 8;  // times the largest record so far
+constexpr std::uint64_t kLeastAhead = std::uint64_t{1} << 20;
+constexpr std::uint64_t kAheadOfLargest = 16;  // times the largest record so far
 // A damaged header may have become longer by so many bytes, or shorter by all that it has.
 constexpr std::size_t kMostInserted = 64;
 constexpr std::size_t kDataBegins = kHeaderBytes + kMostInserted + 1;  // how many places the data may begin at
@@ -51,12 +51,36 @@ bool is_header(const std::uint8_t* at, std::uint64_t* length) {
   return read_header(at, length);
 }
 
+// The first sound header in [at, last]; null if there is none. The bytes of one at `last` must be readable.
+const std::uint8_t* next_header(const std::uint8_t* at, const std::uint8_t* last, std::uint64_t* length) {
+  while (at <= last) {
+    // The highest byte of a length is zero, which few bytes of most data are.
+    const void* const zero = std::memchr(at + 7, 0, static_cast<std::size_t>(last - at) + 1);
+    if (zero == nullptr) return nullptr;
+    at = static_cast<const std::uint8_t*>(zero) - 7;
+    if (is_header(at, length)) return at;
+    if (load_u64(at) != 0 || load_u32(at + 8) != 0) {
+      ++at;
+      continue;
+    }
+    // Zeros: the next header has something else among its twelve bytes, and this is the next place of that.
+    const std::uint8_t* other = at + kHeaderBytes;
+    const std::uint8_t* const end = last + kHeaderBytes;
+    while (end - other >= 8 && load_u64(other) == 0) other += 8;
+    while (other < end && *other == 0) ++other;
+    at = other - (kHeaderBytes - 1);
+  }
+  return nullptr;
+}
+
 // Whether a sound record lies somewhere in these bytes.
 bool holds_records(const std::uint8_t* data, std::size_t size) {
-  for (std::size_t at = 0; at + kFramingBytes <= size; ++at) {
-    std::uint64_t length = 0;
-    if (!is_header(data + at, &length) || length > size - at - kFramingBytes) continue;
-    const std::uint8_t* const inner = data + at + kHeaderBytes;
+  if (size < kFramingBytes) return false;
+  std::uint64_t length = 0;
+  const std::uint8_t* const last = data + size - kFramingBytes;
+  for (const std::uint8_t* at = data; (at = next_header(at, last, &length)) != nullptr; ++at) {
+    const std::uint8_t* const inner = at + kHeaderBytes;
+    if (length > static_cast<std::size_t>(last - at)) continue;
     if (masked_crc32c(inner, length) == load_u32(inner + length)) return true;
   }
   return false;
@@ -250,10 +274,10 @@ Status RecordRecovery::pass_damage() {
       offset_ = mended->end;
       return Status::ok();
     }
-    return pass_lost({false, false, begin, 0});
+    return pass_lost({false, false, begin, 0, next});
   }
   const std::uint64_t claimed = end - begin - kFramingBytes;
-  if (found == Found::kCut) return pass_lost({true, true, begin, claimed});
+  if (found == Found::kCut) return pass_lost({true, true, begin, claimed, kUnknown});
 
   bool met = false;
   RECORDSMITH_RETURN_IF_ERROR(is_met(end, &met));
@@ -270,7 +294,7 @@ Status RecordRecovery::pass_damage() {
     RECORDSMITH_RETURN_IF_ERROR(mend(end, end, &mended));
     met = mended.has_value() && mended->data_begin == end + kHeaderBytes;
   }
-  if (!met) return pass_lost({true, false, begin, claimed});
+  if (!met) return pass_lost({true, false, begin, claimed, kUnknown});
   Piece piece;
   piece.kind = PieceKind::kSuspect;
   piece.begin = begin;
@@ -287,8 +311,8 @@ Status RecordRecovery::pass_damage() {
 Status RecordRecovery::pass_lost(const Lost& lost) {
   std::uint64_t lost_from = lost.begin;
   for (std::uint64_t from = lost.begin + 1;;) {
-    std::uint64_t place = 0;
-    RECORDSMITH_RETURN_IF_ERROR(find_believable(from, &place));
+    std::uint64_t place = lost.next;
+    if (place < from || place == kUnknown) RECORDSMITH_RETURN_IF_ERROR(find_believable(from, &place));
     bool belongs = place == size_;
     Chain chain{};
     if (!belongs) RECORDSMITH_RETURN_IF_ERROR(belongs_to_file(place, lost, &chain, &belongs));
@@ -334,9 +358,12 @@ Status RecordRecovery::find_believable(std::uint64_t from, std::uint64_t* place)
     std::uint64_t end = 0;
     RECORDSMITH_RETURN_IF_ERROR(look(&walk_, offset, kHeaderBytes, &at, &end));
     const std::uint64_t last = std::min(end - kHeaderBytes, size_ - kFramingBytes);
-    for (; offset <= last; ++offset, ++at) {
-      std::uint64_t length = 0;
-      if (!is_header(at, &length) || length > size_ - offset - kFramingBytes) continue;
+    const std::uint8_t* const first = at;
+    const std::uint64_t first_offset = offset;
+    std::uint64_t length = 0;
+    for (; (at = next_header(at, first + (last - first_offset), &length)) != nullptr; ++at) {
+      offset = first_offset + static_cast<std::uint64_t>(at - first);
+      if (length > size_ - offset - kFramingBytes) continue;
       const std::uint64_t record_end = offset + kFramingBytes + length;
       bool believed = false;
       RECORDSMITH_RETURN_IF_ERROR(is_met(record_end, &believed));
@@ -351,6 +378,7 @@ Status RecordRecovery::find_believable(std::uint64_t from, std::uint64_t* place)
         return Status::ok();
       }
     }
+    offset = last + 1;
   }
   *place = size_;
   return Status::ok();
@@ -451,13 +479,17 @@ Status RecordRecovery::mend_by_end(std::uint64_t begin, std::uint64_t limit, std
     if (end - crc_end < kFooterBytes + kHeaderBytes) break;  // the end of the file
     std::uint64_t place = crc_end + kFooterBytes;
     const std::uint64_t last = std::min(end - kHeaderBytes, limit);
-    const std::uint8_t* candidate = at + kFooterBytes;
-    for (; place <= last; ++place, ++candidate) {
-      std::uint64_t ignored = 0;
-      if (!is_header(candidate, &ignored)) continue;
+    const std::uint8_t* const first = at + kFooterBytes;
+    const std::uint64_t first_place = place;
+    std::uint64_t ignored = 0;
+    for (const std::uint8_t* candidate = first; place <= last; ++candidate) {
+      candidate = next_header(candidate, first + (last - first_place), &ignored);
+      if (candidate == nullptr) break;
+      place = first_place + static_cast<std::uint64_t>(candidate - first);
       run_to(place - kFooterBytes);
       if (try_end()) return Status::ok();
     }
+    place = last + 1;
     if (place > limit && limit < size_) return Status::ok();
     run_to(place - kFooterBytes);
   }
@@ -495,7 +527,8 @@ Status RecordRecovery::mend_by_length(std::uint64_t begin, std::optional<Piece>*
   };
   if (stored_length <= longest) RECORDSMITH_RETURN_IF_ERROR(try_length(stored_length));
   if (mended->has_value()) return Status::ok();
-  const std::uint64_t lengths = std::min(longest + 1, kLengthsToTry);
+  const std::uint64_t plausible = largest_ == 0 ? kLengthsToTry : std::min(kLengthsToTry, 4 * largest_);
+  const std::uint64_t lengths = std::min(longest + 1, plausible);
   if (!pay(lengths)) return Status::ok();
   for (std::uint64_t length = 0; length < lengths; ++length) {
     if (masked_crc32c(&length, sizeof length) != stored_crc) continue;

@@ -104,6 +104,7 @@ class RecordRecovery {
     bool is_cut;  // by the end of the file
     std::uint64_t begin;
     std::uint64_t claimed;  // bytes of data, by the header
+    std::uint64_t next;     // the next believable place; kUnknown: not looked for yet
   };
   // A part of the file in memory.
   struct Window {

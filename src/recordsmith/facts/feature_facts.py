@@ -80,7 +80,7 @@ def _frequent(values: dict[str, Any]) -> tuple[FrequentValue, ...]:
 
 def _categories(values: dict[str, Any]) -> tuple[FrequentValue, ...]:
     """Return all values of a feature of texts that repeat."""
-    repeat = values["exact"] and 2 * values["distinct"] <= values["count"] == values["utf8"]
+    repeat = values["exact"] and 0 < 2 * values["distinct"] <= values["count"] == values["utf8"]
     if not repeat or values["distinct"] > _MOST_CATEGORIES or values["lengths"][1] > _LONGEST_CATEGORY:
         return ()
     return tuple(FrequentValue(value, count) for value, count in values["all"])

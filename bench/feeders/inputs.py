@@ -16,7 +16,7 @@ from bench.datasets import SEED, SHARDS
 from bench.pictures import GRAIN, QUALITY
 from bench.store import scale_folder, shard_paths
 
-LARGE_PICTURES, WIDTH, HEIGHT = 240, 1600, 1200
+LARGE_PICTURES, WIDTH, HEIGHT = 400, 1600, 1200
 MANY_RECORDS = 10_000_000
 # A grain as fine as that of the small pictures would make 1.5 MB of each; photographs of this size have about half.
 COARSER = 0.5

@@ -171,6 +171,24 @@ def test_an_error_of_the_pipeline_is_a_finding() -> None:
     assert "imgae" in report.findings[0].message
 
 
+@pytest.mark.parametrize(
+    "batch",
+    [
+        (np.array([{"a": 1}, None], object), CLASSES[:2]),
+        (TABLE[:4], {"one": CLASSES[:4], "two": [b"a", b"b", b"c", b"d"]}),
+        ([TABLE[:3], TABLE[:5]], CLASSES[:2]),
+        ({}, CLASSES[:4]),
+        (np.zeros((4, 2), complex), CLASSES[:4]),
+        np.datetime64("2026-01-01"),
+        (None, None),
+    ],
+)
+def test_whatever_a_pipeline_yields_there_is_a_report(batch: Any, tmp_path: Path) -> None:
+    report = rs.diagnose([batch, batch])
+    assert "X001" not in codes(report)
+    report.to_html(tmp_path / "page.html")
+
+
 def test_drawing_stops_at_the_limit_and_an_endless_pipeline_does_not_hang() -> None:
     def endless() -> Any:
         while True:

@@ -59,11 +59,11 @@ def network(units: int = 2, activation: str | None = "softmax", *, first: Any = 
 def test_pictures_with_a_model_are_left_alone_and_so_is_the_model(path: str) -> None:
     model = network(first=[keras.layers.Dropout(0.2), keras.layers.BatchNormalization()])
     model.train_on_batch(PIXELS[:32].astype(np.float32) / 255, KINDS[:32])  # so that its optimizer has a state
-    before = [np.array(one) for one in (*model.variables, *model.optimizer.variables)]
+    before = [one.numpy() for one in (*model.variables, *model.optimizer.variables)]
     report = rs.diagnose(fed(path), path, model)
     assert codes(report) == []
     for one, other in zip(before, (*model.variables, *model.optimizer.variables), strict=True):
-        assert np.array_equal(one, np.array(other))
+        assert np.array_equal(one, other.numpy())
     assert not any("call" in vars(layer) for layer in model.layers)
     training = next(one for one in report.to_json()["sections"] if one["title"] == "Training a copy of the model")
     assert any("mixed labels" in row[0] for row in training["rows"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from recordsmith.doctor.diagnose.pipelines import Pipeline, open_pipeline
 from recordsmith.doctor.diagnose.report_sections import report_sections
 from recordsmith.doctor.diagnose.rules import RULES
 from recordsmith.doctor.diagnose.signal import probe_signal
-from recordsmith.errors import PipelineError, RecordsmithError
+from recordsmith.errors import PipelineError
 from recordsmith.findings import Severity
 from recordsmith.findings.running import run_rules
 from recordsmith.loader import open_dataset
@@ -90,7 +90,8 @@ def diagnose(
             probe, why_not = open_model(model, loss)
             drawn = replace(drawn, notes=(*drawn.notes, *([why_not] if why_not else [])))
             if probe is not None:
-                drawn = replace(drawn, model=probe.facts(first.kept[0]))
+                facts, failed = _tried("The model was not looked at", None, probe.facts, first.kept[0])
+                drawn = replace(drawn, model=facts, notes=(*drawn.notes, *failed))
         found = without_consequences(run_rules(RULES, drawn))
         left = begun + time_limit - time.perf_counter()
         if probe is not None and drawn.model is not None:
@@ -130,22 +131,26 @@ def _observed(source: Pipeline, epochs: list[DrawnEpoch], seed: int) -> Drawn:
     if len(kept) < len(first.batches):
         notes.append(f"Values are those of the first {len(kept)} of {len(first.batches)} batches.")
     sizes = [one.batch.rows for one in first.batches]
+    columns, no_columns = _tried("Values were not measured", (), measure_columns, kept)
+    leaks, _ = _tried("", (), find_leaks, kept)
+    labels, no_labels = _tried("Labels were not looked at", None, measure_labels, first, seed=seed)
+    order, no_order = _tried("Order was not looked at", None, compare_epochs, epochs)
     return Drawn(
         source.kind,
         epochs=tuple(epoch.facts for epoch in epochs),
         form=first.batches[0].batch.form if first.batches else "inputs",
         failure=next((epoch.failure for epoch in epochs if epoch.failure), ""),
-        columns=measure_columns(kept),
+        columns=columns,
         unequal_rows=next((one.batch.unequal_rows for one in first.batches if one.batch.unequal_rows), None),
         batch_sizes=tuple(sizes[:-1] if first.whole and len(sizes) > 1 else sizes),
-        leaks=find_leaks(kept),
+        leaks=leaks,
         endless=source.endless,
         fixed=source.fixed,
         sharded=source.sharded,
-        labels=measure_labels(first, seed=seed),
-        order=compare_epochs(epochs),
+        labels=labels,
+        order=order,
         chain=source.chain,
-        notes=tuple(notes),
+        notes=(*notes, *no_columns, *no_labels, *no_order),
     )
 
 
@@ -154,7 +159,7 @@ def _with_records(
 ) -> tuple[Drawn, list[Match]]:
     try:
         facts, matches = compare_with_records(dataset, first, label=source.label, seconds=seconds)
-    except RecordsmithError as error:
+    except Exception as error:  # noqa: BLE001 - damaged records are for `check`; what arrives is looked at all the same
         note = f"The records could not be compared with: {str(error).splitlines()[0]}"
         names = tuple(dataset.schema)
         return replace(drawn, records=RecordFacts(dataset.files[0], 0, names=names), notes=(*drawn.notes, note)), []
@@ -182,6 +187,17 @@ def _with_signal(
     finally:
         trainer.close()
     return replace(drawn, signal=signal)
+
+
+def _tried(
+    failed: str, otherwise: Any, function: Callable[..., Any], *given: Any, **settings: Any
+) -> tuple[Any, list[str]]:
+    """Call what measures; a pipeline may yield anything, and what cannot be measured is said instead of raised."""
+    try:
+        return function(*given, **settings), []
+    except Exception as error:  # noqa: BLE001 - as said
+        reason = (str(error).splitlines() or [""])[0][:200]
+        return otherwise, [f"{failed}: {type(error).__name__}: {reason}"] if failed else []
 
 
 def _noted(drawn: Drawn, note: str) -> Drawn:

@@ -218,7 +218,7 @@ def _tensors(given: Any, columns: dict[str, Values], limit: int | None) -> Any:
 
     def one(value: Any) -> Any:
         if type(value).__module__.startswith("tensorflow"):
-            return value if limit is None else value[:limit]
+            return value if limit is None or type(value).__name__ == "SparseTensor" else value[:limit]
         if hasattr(value, "detach"):
             value = value.detach().cpu().numpy()
         array = np.asarray(value)

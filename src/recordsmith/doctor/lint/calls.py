@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 
 from recordsmith.doctor.lint.dataset_methods import dataset_method, looks_like_dataset_method
 from recordsmith.doctor.lint.dataset_sources import dataset_source
@@ -62,7 +63,7 @@ class Calls(Machine):
     def evaluate_call(self, node: ast.Call, scope: Scope) -> Value:
         """Return what a call gives."""
         if isinstance(node.func, ast.Attribute):
-            if ast.unparse(node.func.value) == "super()":
+            if _is_super(node.func.value):
                 self._arguments(node, scope)
                 return Unknown(node=node)
             receiver = self.evaluate(node.func.value, scope)
@@ -251,7 +252,7 @@ class Calls(Machine):
     def follow(self, function: Function, arguments: Arguments, *, label: str = "") -> Value:
         """Return what a function of the program gives for these arguments."""
         definition = function.definition
-        if len(self.stack) >= _DEEPEST or self.stack.count(label or function.name) > 2 or self.tired:
+        if len(self.stack) >= _DEEPEST or self.stack.count(label or function.name) > 1 or self.tired:
             return Unknown()
         self.followed.add(id(definition))
         scope = Scope(function.scope, label=function.name)
@@ -299,6 +300,10 @@ class Calls(Machine):
             scope.names[signature.kwarg.arg] = Table(keywords, arguments.exact)
 
 
+def _is_super(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+
+
 def _converted(path: str, value: Literal) -> Value | None:
     try:
         return Literal({"builtins.int": int, "builtins.float": float, "builtins.str": str}[path](value.value))
@@ -306,6 +311,7 @@ def _converted(path: str, value: Literal) -> Value | None:
         return None
 
 
+@functools.lru_cache(maxsize=4096)
 def _is_generator(definition: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     waiting: list[ast.AST] = list(definition.body)
     while waiting:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 
 from recordsmith.doctor.lint.values import Choice, Literal, Symbol, Unknown, Value
 
@@ -109,6 +110,7 @@ def join(options: list[tuple[Guards, Value]]) -> Value:
     return flat[0][1] if len(flat) == 1 else Choice(tuple(flat), node=flat[0][1].node)
 
 
+@functools.lru_cache(maxsize=4096)
 def condition_of(test: ast.expr) -> tuple[str | None, bool]:
     """Return a condition's source without a leading `not`, and whether it was without one.
 

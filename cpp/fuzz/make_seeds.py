@@ -354,6 +354,11 @@ def main(corpus: Path) -> None:
         "framing": options_and(record_files(), 0x54, 0xFF, 0x00),
         "example": options_and(joined(chain(neighbours(examples()), surprises())), 0x00, 0x03, 0x04, 0x09, 0x0B, 0x10),
         "sequence_example": options_and(joined(neighbours(sequence_examples())), 0x00, 0x03, 0x09, 0x0B),
+        "recovery": chain(
+            options_and(record_files(), 0x00),
+            (bytes([2 | is_zlib << 2]) + data for data, is_zlib in compressed_files()),
+            (bytes([1]) + bytes([kind, 0, at, 5, 7, 9]) * 2 for kind in range(3) for at in (0, 9, 40, 200)),
+        ),
         "jpeg": (bytes(place) + data for data in pictures() for place in ((0, 0xFF), (0x37, 0x42))),
         "survey": chain(
             options_and(chain(examples(), sequence_examples()), 0x01),

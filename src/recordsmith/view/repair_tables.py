@@ -44,7 +44,7 @@ def repair_renderable(result: RepairResult, *, width: int) -> RenderableType:
             parts.append(Text(printable(told), "yellow"))
     parts.append(Text())
     parts += [Text(printable(note), "dim") for note in result.notes]
-    return Group(*parts, _summary(result))
+    return Group(*parts, *([Text()] if result.notes else []), _summary(result))
 
 
 def _files(files: Sequence[FileRepair], width: int) -> RenderableType:
@@ -92,7 +92,8 @@ def _places(file: FileRepair) -> RenderableType:
 def _place(one: Loss | Mend | Gap) -> tuple[Text, Text, Text]:
     if isinstance(one, Mend):
         return Text("mended", "yellow"), Text("1"), Text(one.message)
-    records = Text(f"~{one.records:,}" if getattr(one, "reason", "") != "data-checksum" else "1")
+    is_exact = one.reason == "data-checksum" or not one.records
+    records = Text(f"{'' if is_exact else '~'}{one.records:,}")
     if isinstance(one, Gap):
         return Text("compressed", "magenta"), records, Text(one.message)
     message = Text(one.message)

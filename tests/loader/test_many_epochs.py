@@ -73,4 +73,5 @@ def test_a_thousand_epochs_leave_nothing_behind(
     assert after.descriptors <= before.descriptors
     assert after.mappings <= before.mappings + 8  # the allocator's own
     assert after.memory <= before.memory + (8 << 20)
-    assert not any(isinstance(one, WindowedReading) for one in gc.get_objects())
+    # By type: asking objects of other libraries what they are may wake them.
+    assert not any(type(one) is WindowedReading for one in gc.get_objects())

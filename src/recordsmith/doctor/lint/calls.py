@@ -11,6 +11,7 @@ from recordsmith.doctor.lint.library_names import canonical
 from recordsmith.doctor.lint.loops import pipelines_in
 from recordsmith.doctor.lint.machine import Arguments, Machine
 from recordsmith.doctor.lint.pipelines import Pipeline, Source, Use
+from recordsmith.doctor.lint.python_types import is_instance
 from recordsmith.doctor.lint.scope import Scope, join
 from recordsmith.doctor.lint.values import (
     Call,
@@ -212,6 +213,9 @@ class Calls(Machine):
                 bound_keywords={**first.bound_keywords, **made.keywords},
                 node=made.node,
             )
+        if path == "builtins.isinstance" and len(made.args) == 2:
+            decided = is_instance(*made.args)
+            return None if decided is None else Literal(decided, node=made.node)
         if path == "builtins.len" and isinstance(first, Group):
             return None if first.grown else Literal(len(first.members))
         if path in ("builtins.list", "builtins.tuple", "builtins.sorted") and isinstance(first, Group | Many):

@@ -70,8 +70,9 @@ def compare(operator: str, left: Value, right: Value) -> bool | None:
 def _compare_symbols(left: str, right: str, *, positive: bool) -> bool | None:
     if left == right:
         return positive
-    # Two members of one enumeration, as ModeKeys.TRAIN and ModeKeys.EVAL, differ; anything else may be an alias.
-    same_family = left.rpartition(".")[0] == right.rpartition(".")[0] and "ModeKeys" in left
+    # Two types, or two members of one enumeration, as ModeKeys.TRAIN and ModeKeys.EVAL, differ; others may be aliases.
+    family = left.rpartition(".")[0]
+    same_family = family == right.rpartition(".")[0] and (family in ("builtins", "tensorflow") or "ModeKeys" in left)
     return (not positive) if same_family else None
 
 

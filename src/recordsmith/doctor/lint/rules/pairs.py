@@ -80,8 +80,8 @@ def interleaved_apart(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 interleaved_apart,
                 call.expression,
-                f"{names} may come in any order (`deterministic=False`) and is zipped with a dataset that does not "
-                "know of it: examples get the labels of others.",
+                f"The elements of {names} may come in any order (`deterministic=False`), and are zipped by position: "
+                "examples get the labels of others.",
             )
 
 

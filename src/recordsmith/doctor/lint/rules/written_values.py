@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from recordsmith.doctor.lint.arrays import shape_of
 from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.program import Program
-from recordsmith.doctor.lint.values import Call, Group, Literal, Many, Operation, Value, options_of
+from recordsmith.doctor.lint.python_types import python_type
+from recordsmith.doctor.lint.values import Call, Group, Literal, Many, Value, options_of
 from recordsmith.findings import Finding, Severity, rule
 
 __all__ = ["WRITTEN_VALUE_RULES"]
@@ -18,29 +19,16 @@ _LISTS = {
     "tensorflow.train.FloatList": "float",
     "tensorflow.train.Int64List": "int64",
 }
-_TEXT_CALLS = {"builtins.str", "builtins.repr", "json.dumps", "os.path.basename", "os.path.dirname", "os.path.join"}
-_TEXT_METHODS = {".decode", ".format", ".hexdigest", ".strftime", ".isoformat"}
-_TEXT_KEEPERS = {".lower", ".upper", ".strip", ".replace", ".title", ".join", ".rstrip", ".lstrip"}
 
 
 def _is_text(value: Value) -> bool:
     """It is a str for certain."""
-    if isinstance(value, Literal):
-        return isinstance(value.value, str)
-    if isinstance(value, Operation):
-        return value.operator == "text" or (value.operator in ("+", "%") and _is_text(value.operands[0]))
-    if not isinstance(value, Call):
-        return False
-    if value.name in _TEXT_KEEPERS:
-        return value.receiver is not None and _is_text(value.receiver)
-    return value.name in _TEXT_CALLS or (value.name in _TEXT_METHODS and not value.name.startswith("tensorflow"))
+    return python_type(value) == "str"
 
 
 def _is_bytes(value: Value) -> bool:
     """It is bytes for certain."""
-    if isinstance(value, Literal):
-        return isinstance(value.value, bytes)
-    return isinstance(value, Call) and value.name in (".tobytes", ".tostring", ".encode", ".SerializeToString")
+    return python_type(value) == "bytes"
 
 
 def _lists(program: Program) -> Iterator[tuple[Call, str, Value]]:
@@ -113,7 +101,7 @@ def value_not_in_a_list(program: Program) -> Iterator[Finding]:
     for call, kind, value in _lists(program):
         number = isinstance(value, Literal) and isinstance(value.value, int | float)
         bare = _is_bytes(value) if kind == "bytes" else number
-        if not bare:
+        if not bare or _chooses(call.expression):
             continue
         node = call.expression
         given = node.args[0] if node.args else next((one.value for one in node.keywords if one.arg == "value"), None)
@@ -128,6 +116,17 @@ def value_not_in_a_list(program: Program) -> Iterator[Finding]:
             "TypeError.",
             edits=edits,
         )
+
+
+def _chooses(node: ast.AST) -> bool:
+    """It stands in a function that chooses the kind of list itself, by conditions that may not be understood here."""
+    outer: ast.AST | None = node
+    while outer is not None and not isinstance(outer, ast.FunctionDef):
+        outer = getattr(outer, "parent", None)
+    if outer is None:
+        return False
+    kinds = {one.attr for one in ast.walk(outer) if isinstance(one, ast.Attribute) and one.attr.endswith("List")}
+    return len(kinds) > 1 and any(isinstance(one, ast.If | ast.IfExp | ast.Match) for one in ast.walk(outer))
 
 
 @rule("P042", "value-of-other-kind", Severity.ERROR)
@@ -156,7 +155,7 @@ def value_of_other_kind(program: Program) -> Iterator[Finding]:
                 "TypeError.",
             )
             continue
-        members = value.members if isinstance(value, Group) else ()
+        members = value.members if isinstance(value, Group) and not _chooses(call.expression) else ()
         for member in members:
             constant = member.value if isinstance(member, Literal) else None
             fraction = kind == "int64" and isinstance(constant, float)
@@ -165,7 +164,7 @@ def value_of_other_kind(program: Program) -> Iterator[Finding]:
                 yield program.finding(
                     value_of_other_kind,
                     call.expression,
-                    f"{constant!r} is put into a {call.name.rpartition('.')[2]}: writing stops with a TypeError.",
+                    f"{constant!r} does not belong into a list of kind {kind}: writing stops with a TypeError.",
                 )
                 break
 

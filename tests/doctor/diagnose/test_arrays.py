@@ -290,7 +290,7 @@ def test_rows_that_do_not_arrive(path: str) -> None:
     some = Epochs(SCALED[:200], KINDS[:200])
     assert codes(rs.diagnose(some, path)) == ["T044"]
     assert rs.diagnose(some, path).ok
-    few = Epochs(SCALED[:20], KINDS[:20], size=8)
+    few = Epochs(SCALED[:6], KINDS[:6], size=2)
     assert codes(rs.diagnose(few, path), least="warning") == ["T044"]
 
 

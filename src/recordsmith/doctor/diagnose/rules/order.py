@@ -156,7 +156,7 @@ def same_batch(drawn: Drawn) -> Iterator[Finding]:
 def records_missing(drawn: Drawn) -> Iterator[Finding]:
     """Not all records arrive in an epoch.
 
-    It is worth knowing where a part is kept apart for validation, and a warning where less than a tenth arrives.
+    It is worth knowing where a part is kept apart for validation, and a warning where hardly any arrive.
 
     Why it matters:
         What does not arrive is not learnt.
@@ -174,7 +174,7 @@ def records_missing(drawn: Drawn) -> Iterator[Finding]:
     largest = max(drawn.batch_sizes, default=0)
     if missing <= largest or (drawn.order is not None and drawn.order.same_batch):
         return
-    few = records.different < records.count / 10
+    few = records.different < 0.03 * records.count
     yield records_missing.finding(
         f"{records.different:,} of {records.count:,} records arrive in an epoch.",
         severity=Severity.WARNING if few else Severity.INFO,
@@ -227,7 +227,9 @@ def class_never_arrives(drawn: Drawn) -> Iterator[Finding]:
         return
     if drawn.sharded or records.mapping or not set(labels.counts) <= set(records.stored_classes):
         return
-    absent = {name: n for name, n in records.stored_classes.items() if name not in labels.counts and n >= 10}
+    # Of a small part, rare classes may well be missing by chance.
+    share = labels.rows / max(records.count, 1)
+    absent = {name: n for name, n in records.stored_classes.items() if name not in labels.counts and n * share >= 10}
     if absent:
         yield class_never_arrives.finding(
             f"Of {len(records.stored_classes)} classes in {records.label!r}, {len(absent)} never arrive: "

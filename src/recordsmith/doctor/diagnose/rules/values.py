@@ -11,7 +11,7 @@ from recordsmith.findings import Finding, Severity, rule
 
 __all__ = ["VALUE_RULES"]
 
-_MAY_BE_CONSTANT = ("mask", "type", "segment", "position", "padding", "length", "weight")
+_MAY_BE_CONSTANT = ("mask", "type", "segment", "position", "padding", "length", "weight", "state", "hidden")
 _ENOUGH_ROWS = 8
 _ENOUGH_PICTURES = 16
 

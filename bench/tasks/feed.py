@@ -27,7 +27,7 @@ METHOD = (
     "pictures, whose form and mean brightness are. `to_tf` and `to_torch` are the same chain inside the framework; "
     "PyTorch's peer is a DataLoader over the package tfrecord, on a tenth of the records. Memory is the process's own, "
     "without mapped files, its highest in each half of an epoch. The first batch is that of the shuffle of ten million "
-    "records of 31 bytes, whose index is there: from rs.open on, in a new process, without the import."
+    "records of 34 bytes, whose index is there: from rs.open on, in a new process, without the import."
 )
 OURS, OURS_TF, OURS_TORCH = "recordsmith", "recordsmith, to_tf", "recordsmith, to_torch"
 MEMORY_OF = ("tab", "img")

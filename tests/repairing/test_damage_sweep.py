@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import pytest
 
 import recordsmith as rs
 from recordsmith.repairing.damaged_file import look_at
 from tests.made_records import file_bytes, starts
-from tests.repairing.damages import Damage, run_sweep
+from tests.repairing.damages import Damage, MemoryFile, run_sweep
 
 SOURCE = random.Random(0)
 OPAQUE = [SOURCE.randbytes(size) for size in (20, 0, 33, 7, 50, 1, 16)]
@@ -18,8 +17,8 @@ EXAMPLES = [rs.encode_example({"number": number, "data": SOURCE.randbytes(9 * nu
 
 
 @pytest.mark.parametrize("payloads", [OPAQUE, EXAMPLES], ids=["any bytes", "examples"])
-def test_each_damage_at_each_byte(payloads: list[bytes], tmp_path: Path) -> None:
-    cases = run_sweep(payloads, tmp_path / "bad.tfrecord")
+def test_each_damage_at_each_byte(payloads: list[bytes]) -> None:
+    cases = run_sweep(payloads)
     assert set(cases) == {
         *("flip", "cut", "insert", "remove", "zeros", "overwrite", "append", "append zeros", "prepend"),
     }
@@ -29,9 +28,9 @@ def test_each_damage_at_each_byte(payloads: list[bytes], tmp_path: Path) -> None
     assert cases["insert"] == 7 * size
 
 
-def test_only_flipped_data_is_lost(tmp_path: Path) -> None:
+def test_only_flipped_data_is_lost() -> None:
     """A flipped bit in a header is mended, one in the data or its checksum costs this record alone, exactly."""
-    path = tmp_path / "bad.tfrecord"
+    path = MemoryFile()
     content = file_bytes(EXAMPLES)
     bounds = starts(EXAMPLES)
     for at in range(len(content)):
@@ -52,8 +51,8 @@ def test_only_flipped_data_is_lost(tmp_path: Path) -> None:
             ]
 
 
-def test_a_cut_is_told_where_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "bad.tfrecord"
+def test_a_cut_is_told_where_it_is() -> None:
+    path = MemoryFile()
     content = file_bytes(EXAMPLES)
     bounds = starts(EXAMPLES)
     for end in range(len(content)):
@@ -68,8 +67,8 @@ def test_a_cut_is_told_where_it_is(tmp_path: Path) -> None:
             assert losses[0].reason == ("cut-off" if end - bounds[whole] >= 12 else "stray")
 
 
-def test_estimates_come_from_the_records_around(tmp_path: Path) -> None:
-    path = tmp_path / "bad.tfrecord"
+def test_estimates_come_from_the_records_around() -> None:
+    path = MemoryFile()
     payloads = [b"%05d" % number * 20 for number in range(200)]  # 116 bytes each with their framing
     content = file_bytes(payloads)
     path.write_bytes(Damage("zeros", 116 * 50, 116 * 40, bytes(116 * 40)).done_to(content))

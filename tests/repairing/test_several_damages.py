@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recordsmith import encode_example
 from recordsmith.repairing.damaged_file import look_at
 from tests.made_records import file_bytes
-from tests.repairing.damages import Damage, Marked, check_kept, kept_payloads, payloads_of
+from tests.repairing.damages import Damage, Marked, MemoryFile, check_kept, kept_payloads, payloads_of
 
 SIZES = st.lists(st.integers(0, 60), min_size=1, max_size=12)
 
@@ -52,10 +49,9 @@ def damaged(data: st.DataObject, content: bytes) -> Marked:
 def test_examples_survive_several_damages(data: st.DataObject, sizes: list[int]) -> None:
     payloads = examples(sizes)
     marked = damaged(data, file_bytes(payloads))
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "bad.tfrecord"
-        path.write_bytes(bytes(marked.bytes))
-        check_kept(payloads, marked.spared(payloads), kept_payloads(path))
+    path = MemoryFile()
+    path.write_bytes(bytes(marked.bytes))
+    check_kept(payloads, marked.spared(payloads), kept_payloads(path))
 
 
 @settings(max_examples=200)
@@ -64,11 +60,10 @@ def test_other_records_survive_or_are_put_aside(data: st.DataObject, sizes: list
     """Of bytes that have no features, stored records cannot always be told from others: then they are put aside."""
     payloads = opaque(sizes)
     marked = damaged(data, file_bytes(payloads))
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "bad.tfrecord"
-        path.write_bytes(bytes(marked.bytes))
-        kept = kept_payloads(path)
-        with look_at(str(path)) as file:
-            aside = payloads_of(file.suspect_frames())
+    path = MemoryFile()
+    path.write_bytes(bytes(marked.bytes))
+    kept = kept_payloads(path)
+    with look_at(str(path)) as file:
+        aside = payloads_of(file.suspect_frames())
     spared = {number for number in marked.spared(payloads) if payloads[number] not in aside}
     check_kept(payloads, spared, kept)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import recordsmith as rs
 from recordsmith.repairing.damaged_file import look_at
 from tests.made_records import file_bytes, framed, header, masked_crc32c, starts
-from tests.repairing.damages import Damage, check_kept, kept_payloads, payloads_of, run_sweep
+from tests.repairing.damages import Damage, MemoryFile, check_kept, kept_payloads, payloads_of, run_sweep
 
 INNER = [rs.encode_example({"x": number}) for number in range(3)]
 
@@ -26,13 +24,13 @@ def outer(number: int, stored: bytes = b"") -> bytes:
     ],
     ids=["one", "several"],
 )
-def test_each_damage_at_each_byte(payloads: list[bytes], tmp_path: Path) -> None:
-    run_sweep(payloads, tmp_path / "bad.tfrecord", every=2)
+def test_each_damage_at_each_byte(payloads: list[bytes]) -> None:
+    run_sweep(payloads)
 
 
-def test_a_damaged_header_does_not_let_the_inside_out(tmp_path: Path) -> None:
+def test_a_damaged_header_does_not_let_the_inside_out() -> None:
     """Whatever the payloads are, and wherever in the outer one the stored file begins."""
-    path = tmp_path / "bad.tfrecord"
+    path = MemoryFile()
     inner = file_bytes([b"first of the inside", b"", b"third"])
     for payloads in ([b"before", inner, b"behind"], [b"before", b"prefix" + inner + b"suffix", b"behind"], [inner]):
         content = file_bytes(payloads)
@@ -45,8 +43,8 @@ def test_a_damaged_header_does_not_let_the_inside_out(tmp_path: Path) -> None:
             assert kept_payloads(path) == [payload for payload in payloads if payload != max(payloads, key=len)]
 
 
-def test_what_is_left_out_is_put_aside(tmp_path: Path) -> None:
-    path = tmp_path / "bad.tfrecord"
+def test_what_is_left_out_is_put_aside() -> None:
+    path = MemoryFile()
     payloads = [outer(0), outer(1), outer(2, file_bytes(INNER)), outer(3)]
     begin = starts(payloads)[2]
     path.write_bytes(Damage("zeros", begin, 20, bytes(20)).done_to(file_bytes(payloads)))
@@ -57,9 +55,9 @@ def test_what_is_left_out_is_put_aside(tmp_path: Path) -> None:
     assert (loss.begin, loss.records, loss.inside) == (begin, 1, 3)
 
 
-def test_false_headers_in_data_lead_nowhere(tmp_path: Path) -> None:
+def test_false_headers_in_data_lead_nowhere() -> None:
     """Headers whose checksum holds, at every place and to every place, in a record that is damaged."""
-    path = tmp_path / "bad.tfrecord"
+    path = MemoryFile()
     for length in (0, 1, 5, 20, 60, 99, 1 << 20):
         for place in range(0, 40, 3):
             payload = bytes([7]) * place + header(length) + bytes([9]) * (60 - place)
@@ -73,9 +71,9 @@ def test_false_headers_in_data_lead_nowhere(tmp_path: Path) -> None:
             check_kept(payloads, {0, 2, 3}, kept_payloads(path))
 
 
-def test_a_stored_record_that_ends_with_the_outer_one(tmp_path: Path) -> None:
+def test_a_stored_record_that_ends_with_the_outer_one() -> None:
     """The inner record's checksum is the outer one's as well: made on purpose, and still not believed."""
-    path = tmp_path / "bad.tfrecord"
+    path = MemoryFile()
     tail = b"tail of both"
     inner_header = header(len(tail))
     # Four bytes before the inner header that bring the CRC of all to the CRC of the tail, found by solving for them.

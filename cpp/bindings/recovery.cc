@@ -86,7 +86,7 @@ class Inflation {
 void bind_recovery(nb::module_& module) {
   nb::class_<Recovery>(module, "RecordRecovery")
       .def(nb::init<const nb::str&>(), nb::arg("path"))
-      .def("advance", &Recovery::advance, nb::arg("bytes"))
+      .def("advance", &Recovery::advance, nb::arg("size"))
       .def("pieces", &Recovery::pieces)
       .def("read_frames", &Recovery::read_frames, nb::arg("begin"), nb::arg("end"), nb::arg("target_bytes"))
       .def("frame", &Recovery::frame, nb::arg("data_begin"), nb::arg("data_size"))
@@ -96,7 +96,7 @@ void bind_recovery(nb::module_& module) {
   nb::class_<Inflation>(module, "InflateRecovery")
       .def(nb::init<const nb::str&, const std::string&, const nb::str&>(), nb::arg("path"), nb::arg("compression"),
            nb::arg("scratch"))
-      .def("advance", &Inflation::advance, nb::arg("bytes"))
+      .def("advance", &Inflation::advance, nb::arg("size"))
       .def("gaps", &Inflation::gaps)
       .def_prop_ro("offset", &Inflation::offset)
       .def_prop_ro("inflated", &Inflation::inflated);

@@ -62,9 +62,7 @@ class _Walk:
         )
         options = "--split train=0.8,test=0.2 --stratify label --shards 2"
         self._run("make", "photos", "-o", "data", *options.split())
-        self._say(
-            "text", "What is cut was refused, and data/rejected.jsonl names it; nothing else is lost."
-        )
+        self._say("text", "What is cut was refused, and data/rejected.jsonl names it; nothing else is lost.")
 
     def check(self) -> None:
         self._say("chapter", "2  Check it: the other three faults are in the data")

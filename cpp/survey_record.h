@@ -13,6 +13,7 @@
 
 #include "example_wire.h"
 #include "payload_kind.h"
+#include "survey_oddities.h"
 
 namespace recordsmith::survey {
 
@@ -56,23 +57,6 @@ struct RecordContent {
     return values.packed_floats != nullptr ? static_cast<const void*>(values.packed_floats)
                                            : static_cast<const void*>(floats.data() + values.start);
   }
-};
-
-enum class Oddity : std::uint8_t {
-  kNotAnExample,
-  kDuplicateKey,
-  kMixedKinds,
-  kValuesAfterList,
-  kUnknownField,
-  kKeyNotUtf8,
-};
-
-const char* oddity_name(Oddity oddity);  // "not-an-example", ...
-
-struct FoundOddity {
-  Oddity oddity{};
-  std::string feature;  // empty where it is about none
-  std::string detail;
 };
 
 // False if the record is written in another way, or not at all an Example; `content` is of no use then. Keys may be any

@@ -136,7 +136,7 @@ def test_wrong_use_is_refused(tmp_path: Path) -> None:
         survey("/dev/null")
 
 
-def test_progress_is_told_and_may_stop_it(tmp_path: Path) -> None:
+def test_progress_is_told_up_to_the_end(tmp_path: Path) -> None:
     path = tmp_path / "a.tfrecord"
     path.write_bytes(WHOLE)
     seen: list[tuple[int, int]] = []

@@ -160,8 +160,9 @@ def test_warnings_are_said_in_words(run, pets_folder):
 
 
 def test_a_reader_that_has_seen_enough(pets_file):
-    for arguments in (["show", "--rows", ":", "--raw"], ["show", "--rows", ":", "--format", "json"]):
-        command = [sys.executable, "-m", "recordsmith", *arguments, str(pets_file)]
+    path = str(pets_file)
+    for arguments in (["show", "--rows", ":", "--raw", path], ["show", "--format", "json", path], ["--help"]):
+        command = [sys.executable, "-m", "recordsmith", *arguments]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             assert process.stdout is not None
             assert process.stderr is not None

@@ -61,6 +61,14 @@ class Program(click.Group):
     ['check', 'completion', 'copy', 'demo', 'doctor', 'export', 'index', 'make', 'repair', 'rule', 'schema', 'show']
     """
 
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        """Read the command line; where that already prints, as --help does, a reader may have gone."""
+        try:
+            return super().make_context(*args, **options)
+        except BrokenPipeError:
+            _let_go_of_stdout()
+            raise click.exceptions.Exit(0) from None
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -313,7 +313,8 @@ def test_c7_labels_without_signal() -> None:
 def test_c7_a_model_that_does_not_look_at_its_input() -> None:
     table = np.random.default_rng(0).normal(size=(64, 4)).astype(np.float32)
     blind = keras.Sequential([keras.Input((4,)), keras.layers.Rescaling(0.0), keras.layers.Dense(2)])
-    assert codes(rs.diagnose(Epochs(table, np.arange(64) % 2), None, blind, from_logits())) == ["T082"]
+    report = rs.diagnose(Epochs(table, np.arange(64) % 2), None, blind, from_logits())
+    assert codes(report, least="warning") == ["T082"]
 
 
 def test_c7_a_dict_has_no_target_for_keras(path: str) -> None:

@@ -352,6 +352,7 @@ class OutputFacts:
         sums_to_one: the values of each row are parts of 1.
         logarithms: they are logarithms of such parts.
         finite: all are numbers.
+        varies: different rows have different answers.
 
     >>> OutputFacts((32, 10), 0.0, 1.0, sums_to_one=True).units
     10
@@ -363,6 +364,7 @@ class OutputFacts:
     sums_to_one: bool = False
     logarithms: bool = False
     finite: bool = True
+    varies: bool = True
 
     @property
     def units(self) -> int:

@@ -81,7 +81,9 @@ def output_facts(answer: npt.NDArray[Any]) -> OutputFacts:
     several = values.ndim > 1 and values.shape[-1] > 1 and finite.size == values.size
     sums = several and low >= 0 and bool(np.allclose(values.sum(axis=-1), 1, atol=1e-3))
     logarithms = several and high <= 1e-6 and bool(np.allclose(np.exp(values).sum(axis=-1), 1, atol=1e-3))
-    return OutputFacts(tuple(values.shape), low, high, sums, logarithms, finite.size == values.size)
+    whole = finite.size == values.size
+    varies = not whole or len(values) < 2 or float(np.ptp(values, axis=0).max()) > 1e-6 * max(1.0, abs(low), abs(high))
+    return OutputFacts(tuple(values.shape), low, high, sums, logarithms, finite=whole, varies=varies)
 
 
 def layer_facts(seen: LayerInputs) -> FirstLayerFacts:

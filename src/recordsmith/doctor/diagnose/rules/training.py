@@ -85,8 +85,8 @@ def cannot_learn_one_batch(drawn: Drawn) -> Iterator[Finding]:
     """A copy of the model cannot learn a single batch by heart.
 
     It is trained on the first batch alone, by Adam at two learning rates, without dropout. Nearly every model can learn
-    a few dozen rows. One that gets no better at all than always answering the same has something in its way; one that
-    gets hardly better may be too small for what it is given, which is worth knowing.
+    a few dozen rows. One that gives every row the same answer has something in its way; one that gets hardly better
+    than that may be too small for what it is given, which is worth knowing.
 
     Why it matters:
         What is not learnt from one batch will not be learnt from all of them.
@@ -103,10 +103,10 @@ def cannot_learn_one_batch(drawn: Drawn) -> Iterator[Finding]:
         return
     guess = signal.guess_loss
     if guess is not None and guess > 1e-3 and signal.best_loss > 0.95 * guess:
-        blind = signal.best_loss > 0.999 * guess
+        blind = drawn.model is not None and drawn.model.output is not None and not drawn.model.output.varies
         yield cannot_learn_one_batch.finding(
             f"After {signal.steps} steps on one batch the loss is {signal.best_loss:.4g}; always answering the same "
-            f"costs {guess:.4g}.",
+            f"costs {guess:.4g}.{' The answers do not depend on the inputs at all.' if blind else ''}",
             evidence={"first": signal.first_loss, "best": signal.best_loss, "guess": guess},
             severity=Severity.WARNING if blind else Severity.INFO,
         )

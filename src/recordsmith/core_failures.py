@@ -98,7 +98,8 @@ def _corrupt_length(failure: Failure) -> RecordsmithError:
         f"The length of record {failure.record} does not match its checksum, so the next one cannot be found.",
         **failure.place,
         found=f"a length of {failure.found} bytes with another checksum",
-        advice="The records before it can be read. Copy the file again from its source.",
+        advice="Copy the file again from its source, or save every sound record, also those behind it, with "
+        "`recordsmith repair FILE -o NEW`.",
     )
 
 
@@ -108,8 +109,8 @@ def _corrupt_data(failure: Failure) -> RecordsmithError:
         **failure.place,
         found=f"data with masked CRC-32C {failure.found}",
         expected=f"the stored {failure.expected}",
-        advice="Copy the file again from its source. The records before and after this one may be sound; "
-        "verify=False reads them all, this one as it is.",
+        advice="Copy the file again from its source, or leave this record out with `recordsmith repair FILE -o NEW`. "
+        "verify=False reads all records, this one as it is.",
     )
 
 
@@ -119,7 +120,7 @@ def _truncated(failure: Failure) -> RecordsmithError:
         **failure.place,
         found=f"{failure.found} bytes from there to the end",
         expected=f"at least {failure.expected} bytes",
-        advice="The records before it can be read. Copy or write the file again if they are not enough.",
+        advice="Copy or write the file again, or keep the records before it with `recordsmith repair FILE -o NEW`.",
     )
 
 
@@ -143,7 +144,7 @@ def _too_large(failure: Failure) -> RecordsmithError:
 
 def _compression(failure: Failure) -> RecordsmithError:
     content = describe_content(failure.path)
-    advice = "The records before the damage can be read. Copy the file again from its source."
+    advice = "Copy the file again from its source, or save what can be inflated: `recordsmith repair FILE -o NEW`."
     if content.is_plain_tfrecord:
         advice = "The file is not compressed. Leave compression at 'auto', or pass compression=None."
     elif content.compression not in (None, failure.expected):

@@ -78,7 +78,7 @@ def exception_for(*facts: Any) -> BaseException:
       where:    a.tfrecord, record 2, byte 40
       found:    7 bytes from there to the end
       expected: at least 12 bytes
-      to do:    The records before it can be read. Copy or write the file again if they are not enough.
+      to do:    Copy or write the file again, or keep the records before it with `recordsmith repair FILE -o NEW`.
     """
     failure = Failure(*facts)
     return _EXPLANATIONS[failure.code](failure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
+from recordsmith.dataset.compressed import CompressedShards
 from tests.dataset.numbered_rows import numbers, row, same_row
 
 
@@ -218,3 +220,17 @@ def test_optional_features_and_defaults(tmp_path: Path):
     assert (first["a"], first["b"], first["c"], first["d"].tolist()) == (1, 0.5, "x", [1, 2])
     assert (second["a"], second["b"], second["c"], second["d"].tolist()) == (None, 2.5, None, [7])
     assert ds[1]["a"] is None
+
+
+def test_threads_share_compressed_files_of_which_only_one_is_kept(tmp_path: Path):
+    paths = [str(tmp_path / f"{number}.tfrecord.gz") for number in range(3)]
+    for number, path in enumerate(paths):
+        with rs.RecordWriter(path, "gzip") as writer:
+            writer.write_rows([{"n": 100 * number + n} for n in range(100)], rs.Schema({"n": rs.Scalar("int64")}))
+    dataset = rs.open(paths)
+    size = len(dataset.raw(0)) + 16
+    dataset._compressed = CompressedShards(verify=True, budget=100 * size + 99)
+    orders = [np.random.default_rng(seed).permutation(300).tolist() for seed in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda order: [int(dataset[n]["n"]) for n in order], orders))
+    assert found == orders

@@ -7,8 +7,9 @@ record lies ahead of the last one: reading in order costs no more than a pass.
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recordsmith import _core
 from recordsmith.core_failures import StaleIndexError
@@ -24,7 +25,7 @@ _BUDGET = 256 << 20
 
 
 class CompressedShards:
-    """Reads payloads of compressed shards by record number.
+    """Reads payloads of compressed shards by record number. Several threads may use one; they take turns.
 
     >>> CompressedShards(verify=True).kept_bytes
     0
@@ -36,6 +37,11 @@ class CompressedShards:
         self._kept: OrderedDict[str, list[bytes]] = OrderedDict()
         self._sizes: dict[str, int] = {}
         self._streams: dict[str, _core.RecordStream] = {}
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process it begins anew: neither streams nor locks go along."""
+        return _empty, (self._verify, self._budget)
 
     @property
     def kept_bytes(self) -> int:
@@ -45,10 +51,11 @@ class CompressedShards:
     def read(self, index: ShardIndex, numbers: Sequence[int]) -> list[bytes]:
         """Return the payloads of these records, in this order."""
         size = int(index.offsets[-1])
-        if size <= self._budget:
-            payloads = self._all(index, size)
-            return [payloads[number] for number in numbers]
-        return [self._one(index, number) for number in numbers]
+        with self._lock:
+            if size <= self._budget:
+                payloads = self._all(index, size)
+                return [payloads[number] for number in numbers]
+            return [self._one(index, number) for number in numbers]
 
     def _all(self, index: ShardIndex, size: int) -> list[bytes]:
         payloads = self._kept.get(index.path)
@@ -79,6 +86,10 @@ class CompressedShards:
         if payload is None:
             raise _changed(index)
         return payload
+
+
+def _empty(verify: bool, budget: int) -> CompressedShards:  # noqa: FBT001 - pickle gives arguments by position
+    return CompressedShards(verify=verify, budget=budget)
 
 
 def _changed(index: ShardIndex) -> StaleIndexError:

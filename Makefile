@@ -54,20 +54,23 @@ test-cpp: $(STAMPS)/build  ## Build and run the C++ tests, without Python
 	cmake --build build/test-cpp -- --quiet
 	ctest --test-dir build/test-cpp/cpp --output-on-failure --no-tests=error
 
-sanitize: $(STAMPS)/build  ## Run the C++ tests under the address and undefined-behaviour sanitizers
-	$(CMAKE_WITHOUT_PYTHON) -B build/sanitize -DRECORDSMITH_TESTS=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-	  -DRECORDSMITH_SANITIZE=address,undefined -DCMAKE_C_FLAGS=-fsanitize=address
+# One build for both: the C++ tests and the fuzzers, by clang, under the address and undefined-behaviour sanitizers.
+define build_sanitized
+	cpp/fuzz/require_clang.sh $(FUZZ_CC) $(FUZZ_CXX)
+	$(CMAKE_WITHOUT_PYTHON) -B build/sanitize -DRECORDSMITH_TESTS=ON -DRECORDSMITH_FUZZERS=ON \
+	  -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=$(FUZZ_CC) -DCMAKE_CXX_COMPILER=$(FUZZ_CXX) \
+	  -DRECORDSMITH_SANITIZE=fuzzer-no-link,address,undefined -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link,address
 	cmake --build build/sanitize -- --quiet
+endef
+
+sanitize: $(STAMPS)/build  ## Run the C++ tests under the address and undefined-behaviour sanitizers
+	$(build_sanitized)
 	ctest --test-dir build/sanitize/cpp --output-on-failure --no-tests=error
 
 fuzz: $(STAMPS)/build  ## Fuzz the parsers with libFuzzer and sanitizers for FUZZ_SECONDS
-	cpp/fuzz/require_clang.sh $(FUZZ_CC) $(FUZZ_CXX)
-	$(CMAKE_WITHOUT_PYTHON) -B build/fuzz -DRECORDSMITH_FUZZERS=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-	  -DCMAKE_C_COMPILER=$(FUZZ_CC) -DCMAKE_CXX_COMPILER=$(FUZZ_CXX) \
-	  -DRECORDSMITH_SANITIZE=fuzzer-no-link,address,undefined -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link,address
-	cmake --build build/fuzz -- --quiet
+	$(build_sanitized)
 	$(BIN)/python cpp/fuzz/make_seeds.py build/fuzz-corpus
-	$(BIN)/python cpp/fuzz/run_fuzzers.py build/fuzz/cpp/fuzz build/fuzz-corpus --seconds $(FUZZ_SECONDS)
+	$(BIN)/python cpp/fuzz/run_fuzzers.py build/sanitize/cpp/fuzz build/fuzz-corpus --seconds $(FUZZ_SECONDS)
 
 lint: $(STAMPS)/core $(STAMPS)/test $(STAMPS)/lint  ## Check style, types and formatting
 	$(BIN)/ruff check .

@@ -29,6 +29,7 @@ from recordsmith.making.descriptions import description_files
 from recordsmith.making.finish.finisher import Finisher
 from recordsmith.making.label_translation import Translations, label_translations
 from recordsmith.making.made_dataset import MadeDataset
+from recordsmith.making.memory import release_memory
 from recordsmith.making.options import MakeOptions, OnError
 from recordsmith.making.progress import OnProgress, Progress
 from recordsmith.making.publishing import REJECTED_NAME, finish_publishing, publish, refuse_existing
@@ -284,6 +285,7 @@ class _Maker:
                 found="; ".join([f"{staging.counts['source_rows']} rows in the source", *map(str, reasons)]),
             )
         staging.finish_chunks()
+        release_memory()
 
     def _check_rejects(self, staging: Staging, encoded: EncodedChunk | None) -> None:
         rejects, rows = staging.counts["rejects"], staging.counts["source_rows"]
@@ -328,6 +330,7 @@ class _Maker:
         if options.finish:
             left.add(options.split.training)  # which is read for fitting
         writer.deal_out((order for name, (order, _) in orders.items() if name in left), workers=options.workers)
+        release_memory()
         if options.finish:
             self._say("fitting", staging)
             writer.fit(orders[options.split.training][0])

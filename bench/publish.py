@@ -60,7 +60,7 @@ def readme_section(results: dict[str, Any]) -> str:
     held = [outcome for outcome in outcomes if outcome["target"] is not None]
     rows: dict[str, dict[str, str]] = {}
     for outcome in held:
-        if outcome["subject"] in DATASETS and outcome["unit"] != "seconds":
+        if outcome["subject"] in DATASETS and outcome["unit"] != "seconds" and not outcome["what"].startswith("memory"):
             line = rows.setdefault(row_name(outcome), {})
             line.setdefault(outcome["subject"], shown(outcome["value"], outcome["unit"]))
     table = [f"| | {' | '.join(DATASETS)} |", "|---|" + "---|" * len(DATASETS)]

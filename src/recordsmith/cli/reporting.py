@@ -1,0 +1,160 @@
+"""What `check` and `doctor` share: the options about rules and reports, and how a report is told and kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from recordsmith.cli.make_values import NearChoice
+
+if TYPE_CHECKING:
+    from recordsmith.findings import Configuration
+    from recordsmith.report import Report
+
+__all__ = ["Reporting", "codes_option", "report_options"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def codes_option(_ctx: click.Context | None, _param: click.Parameter | None, values: tuple[str, ...]) -> list[str]:
+    """Read codes or names of rules, separated by commas, in one option or several.
+
+    >>> codes_option(None, None, ("F,W", "V001"))
+    ['F', 'W', 'V001']
+    """
+    return [entry.strip() for value in values for entry in value.split(",") if entry.strip()]
+
+
+_OPTIONS = (
+    click.option(
+        "--format",
+        "style",
+        type=NearChoice(["text", "json", "sarif", "github"]),
+        default="text",
+        show_default=True,
+        help="sarif: for code scanning. github: annotations of GitHub Actions.",
+    ),
+    click.option("--html", metavar="FILE", help="Write a report as one HTML file, too."),
+    click.option(
+        "--select",
+        multiple=True,
+        callback=codes_option,
+        metavar="RULES",
+        help="Apply only these rules: codes, beginnings of codes, or names, separated by commas.",
+    ),
+    click.option("--ignore", multiple=True, callback=codes_option, metavar="RULES", help="Leave these rules out."),
+    click.option(
+        "--fail-on",
+        type=NearChoice(["error", "warning", "info", "never"]),
+        help="The least severity that ends with exit code 1. [default: warning]",
+    ),
+    click.option("--baseline", metavar="FILE", help="Known findings, which are not told again."),
+    click.option("--write-baseline", is_flag=True, help="Write what is found now to the file of --baseline, as known."),
+)
+
+
+def report_options(command: Command) -> Command:
+    """Give a command the options that `Reporting` is made of.
+
+    >>> @click.command()
+    ... @report_options
+    ... def look(**options): ...
+    >>> [parameter.name for parameter in look.params][:3]
+    ['style', 'html', 'select']
+    """
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """What was asked for by the options of `report_options`, and what the configuration adds.
+
+    >>> Reporting("json", None, ["F"], [], None, None, False).to_apply["select"]
+    ['F']
+    """
+
+    style: str
+    html: str | None
+    select: list[str]
+    ignore: list[str]
+    fail_on: str | None
+    baseline: str | None
+    write_baseline: bool
+
+    @property
+    def to_apply(self) -> dict[str, Any]:
+        """What check and lint take: which rules, which severity fails, what is known already."""
+        return {
+            "select": self.select,
+            "ignore": self.ignore,
+            "fail_on": self.fail_on,
+            "baseline": None if self.write_baseline else self._known_in,
+            "configuration": self._applied,
+        }
+
+    def tell(self, report: Report, context: click.Context) -> None:
+        """Write and print the report, and end the command as its findings say."""
+        from recordsmith.findings import Baseline
+
+        if self.html is not None:
+            report.to_html(self.html)
+        if self.write_baseline and self._known_in is not None:
+            Baseline.of(report.findings).save(self._known_in)
+        self._print(report)
+        if self.html is not None:
+            self.say(f"Report written to {self.html}.")
+        if self.write_baseline:
+            self.say(f"{len(report.findings)} findings written to {self._known_in} as known.")
+        elif not report.ok:
+            context.exit(1)
+
+    def say(self, text: str) -> None:
+        """Print a line beside the report, where it is not in the way of programs that read it."""
+        click.echo(text, err=self.style != "text")
+
+    @cached_property
+    def _configuration(self) -> Configuration:
+        from recordsmith.findings import load_configuration
+
+        configuration = load_configuration()
+        if configuration.path is not None:
+            from recordsmith.view.rule_text import every_rule
+
+            configuration.selection(rules=every_rule())  # refuses what names no rule of any family
+        return configuration
+
+    @cached_property
+    def _known_in(self) -> str | None:
+        known_in = self.baseline if self.baseline is not None else self._configuration.baseline
+        if self.write_baseline and known_in is None:
+            raise click.UsageError("--write-baseline needs --baseline FILE, or a baseline in the configuration.")
+        return known_in
+
+    @property
+    def _applied(self) -> Configuration:
+        """The configuration; without its baseline where a new one is written, which has to hold the old one's too."""
+        from recordsmith.findings import Configuration
+
+        found = self._configuration
+        return Configuration(found.select, found.ignore, found.fail_on) if self.write_baseline else found
+
+    def _print(self, report: Report) -> None:
+        if self.style == "text":
+            from recordsmith.cli.consoles import output_console, print_to
+            from recordsmith.view.report_view import report_blocks
+
+            console = output_console()
+            print_to(console, report_blocks(report, width=console.width))
+        elif self.style == "github":
+            annotations = report.to_github()
+            click.echo(annotations, nl=bool(annotations))
+        else:
+            document = report.to_json() if self.style == "json" else report.to_sarif()
+            click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))

@@ -13,14 +13,16 @@ from recordsmith.doctor.diagnose.drawn import (
     ColumnFacts,
     Drawn,
     EpochFacts,
+    LabelFacts,
+    PairExample,
+    RecordFacts,
+)
+from recordsmith.doctor.diagnose.model_facts import (
     FirstLayerFacts,
     InputSpec,
-    LabelFacts,
     LossFacts,
     ModelFacts,
     OutputFacts,
-    PairExample,
-    RecordFacts,
     SignalFacts,
 )
 from recordsmith.doctor.diagnose.rules import RULES

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from recordsmith.doctor.diagnose.batch import Batch
-from recordsmith.doctor.diagnose.drawn import LabelFacts, LossFacts, SignalFacts
+from recordsmith.doctor.diagnose.drawn import LabelFacts
 from recordsmith.doctor.diagnose.label_order import class_values
 from recordsmith.doctor.diagnose.label_signal import label_signal
+from recordsmith.doctor.diagnose.model_facts import LossFacts, SignalFacts
 from recordsmith.doctor.diagnose.models import Trainer
 
 __all__ = ["probe_signal"]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.doctor.diagnose.batch import Batch, Values
-from recordsmith.doctor.diagnose.drawn import ModelFacts
+from recordsmith.doctor.diagnose.model_facts import ModelFacts
 from recordsmith.doctor.diagnose.models.losses import loss_facts
 from recordsmith.doctor.diagnose.models.probe import (
     LayerInputs,

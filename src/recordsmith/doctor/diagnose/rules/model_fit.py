@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordsmith.doctor.diagnose.drawn import ColumnFacts, Drawn, InputSpec
+from recordsmith.doctor.diagnose.drawn import ColumnFacts, Drawn
+from recordsmith.doctor.diagnose.model_facts import InputSpec
 from recordsmith.doctor.diagnose.rules.wording import at, begin, shape_text
 from recordsmith.errors import did_you_mean, list_names
 from recordsmith.findings import Finding, Severity, rule

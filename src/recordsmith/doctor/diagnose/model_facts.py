@@ -1,0 +1,188 @@
+"""What is known of a model: what it expects, what it answers, its loss, and what training a copy of it showed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = [
+    "FirstLayerFacts",
+    "InputSpec",
+    "LossFacts",
+    "ModelFacts",
+    "OutputFacts",
+    "SignalFacts",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class InputSpec:
+    """An input as the model declares it; shape with its batch dimension, None where it is free.
+
+    >>> InputSpec("image", (None, 28, 28, 1)).shape
+    (None, 28, 28, 1)
+    """
+
+    name: str
+    shape: tuple[int | None, ...]
+    dtype: str = "float32"
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFacts:
+    """What the model answered to the first batch.
+
+    Attributes:
+        shape: of the answer, the batch dimension first.
+        min, max: of its values.
+        sums_to_one: the values of each row are parts of 1.
+        logarithms: they are logarithms of such parts.
+        finite: all are numbers.
+        varies: different rows have different answers.
+
+    >>> OutputFacts((32, 10), 0.0, 1.0, sums_to_one=True).units
+    10
+    """
+
+    shape: tuple[int, ...]
+    min: float
+    max: float
+    sums_to_one: bool = False
+    logarithms: bool = False
+    finite: bool = True
+    varies: bool = True
+
+    @property
+    def units(self) -> int:
+        """How many values an answer has."""
+        return self.shape[-1] if len(self.shape) > 1 else 1
+
+
+@dataclass(frozen=True, slots=True)
+class LossFacts:
+    """A loss.
+
+    Attributes:
+        name: its name as it is written in code.
+        kind: "sparse-categorical" (a class by its number), "categorical" (one-hot), "binary", "regression", "other".
+        from_logits: it takes raw scores; None where that makes no difference or is not known.
+        takes_logarithms: it takes logarithms of probabilities.
+
+    >>> LossFacts("sparse_categorical_crossentropy", "sparse-categorical", from_logits=False).kind
+    'sparse-categorical'
+    """
+
+    name: str
+    kind: str
+    from_logits: bool | None = None
+    takes_logarithms: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLayerFacts:
+    """The first layer with weights to be learnt, and the values that reach it.
+
+    Attributes:
+        name: the layer.
+        kind: "linear" (dense and convolution), "embedding", "normalising", "other".
+        min, max, deviation: of what reaches it.
+        largest_spread: as for columns.
+        entries: for an embedding, how many rows its table has.
+
+    >>> FirstLayerFacts("dense", "linear", 0.0, 255.0).kind
+    'linear'
+    """
+
+    name: str
+    kind: str
+    min: float
+    max: float
+    deviation: float = 0.0
+    largest_spread: float = 0.0
+    entries: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What can be known of a model.
+
+    Attributes:
+        framework: "keras" or "torch".
+        inputs: what it declares to take; empty where it declares nothing.
+        output_shape: as it declares it; None where it does not.
+        activation: that of its last layer, such as "softmax"; empty where it is not known.
+        loss: its loss; None where none is known.
+        refusal: what the model said when it was given the first batch; empty if it took it.
+        loss_refusal: what the loss said.
+        output: what it answered.
+        first_layer: the first layer with weights that saw values.
+        embeddings: every embedding that saw ids.
+        normalises: it has a layer that normalises what passes through.
+        own_training: it brings its own train_step, so that targets and losses may be anything.
+        weights, learnt: how many weights it has, and how many of them are to be learnt.
+
+    >>> ModelFacts("keras").units is None
+    True
+    """
+
+    framework: str
+    inputs: tuple[InputSpec, ...] = ()
+    output_shape: tuple[int | None, ...] | None = None
+    activation: str = ""
+    loss: LossFacts | None = None
+    refusal: str = ""
+    loss_refusal: str = ""
+    output: OutputFacts | None = None
+    first_layer: FirstLayerFacts | None = None
+    embeddings: tuple[FirstLayerFacts, ...] = ()
+    normalises: bool = False
+    own_training: bool = False
+    weights: int = 0
+    learnt: int = 0
+
+    @property
+    def units(self) -> int | None:
+        """How many values an answer has; None where it is not known."""
+        if self.output is not None:
+            return self.output.units
+        return None if self.output_shape is None else self.output_shape[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class SignalFacts:
+    """What training a copy of the model showed.
+
+    Attributes:
+        steps: how many steps were taken on one batch.
+        first_loss: of that batch before training.
+        best_loss: the least that was reached.
+        guess_loss: what a model that always answers the same would reach; None where it is not known.
+        bad_step: the step at which the loss was no number any more; None if that never was.
+        gradient_norm: of all weights together, at the first step; None where it is no number.
+        gradients: how many weights could be learnt.
+        zero_gradients: how many of them had a gradient of zero, or none at all, in every position.
+        true_loss, permuted_loss: on rows kept apart, after training on the true and on permuted labels.
+        kept_apart: how many rows those are; 0 where this was not tried.
+        advantage: how clearly true labels win: the mean difference over the rows in standard errors.
+        model_free: by how many deviations a simple guess from the inputs beats chance; None where it was not tried.
+        control_steps: how many steps each was trained.
+        seconds_per_step: what a step of training takes.
+
+    >>> SignalFacts().steps
+    0
+    """
+
+    steps: int = 0
+    first_loss: float = 0.0
+    best_loss: float = 0.0
+    guess_loss: float | None = None
+    bad_step: int | None = None
+    gradient_norm: float | None = 0.0
+    gradients: int = 0
+    zero_gradients: int = 0
+    true_loss: float = 0.0
+    permuted_loss: float = 0.0
+    kept_apart: int = 0
+    advantage: float = 0.0
+    model_free: float | None = None
+    control_steps: int = 0
+    seconds_per_step: float | None = None

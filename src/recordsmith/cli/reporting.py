@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from recordsmith.cli.make_values import NearChoice
+from recordsmith.errors import RecordsmithError
 
 if TYPE_CHECKING:
     from recordsmith.findings import Configuration
@@ -91,6 +93,9 @@ class Reporting:
     @property
     def to_apply(self) -> dict[str, Any]:
         """What check and lint take: which rules, which severity fails, what is known already."""
+        folder = os.path.dirname(self.html or "")
+        if folder and not os.path.isdir(folder):  # said before the work, not after it
+            raise RecordsmithError("The folder for the report is not there.", path=folder, advice="Make it first.")
         return {
             "select": self.select,
             "ignore": self.ignore,

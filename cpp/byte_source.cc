@@ -107,9 +107,17 @@ Status File::read_next(void* to, std::size_t wanted, std::size_t* got) const {
 const MappedFile* File::mapped() const {
   std::call_once(mapping_, [this] {
     std::uint64_t bytes = 0;
-    if (seekable_ && size(&bytes).is_ok()) mapped_ = MappedFile::map(descriptor_, bytes);
+    if (seekable_ && size(&bytes).is_ok()) {
+      mapped_ = MappedFile::map(descriptor_, 0, bytes, MappedFile::Access::kRandom);
+    }
   });
   return mapped_.get();
+}
+
+std::unique_ptr<MappedFile> File::map_window(std::uint64_t offset, std::uint64_t size) const {
+  std::uint64_t bytes = 0;
+  if (!seekable_ || !this->size(&bytes).is_ok() || offset >= bytes) return nullptr;
+  return MappedFile::map(descriptor_, offset, std::min(size, bytes - offset), MappedFile::Access::kInOrder);
 }
 
 void File::announce(std::uint64_t offset, std::uint64_t size) const {

@@ -3,12 +3,10 @@
 // File          an open file, read at any offset with pread; several threads may use one File
 // ByteStream    bytes in order: FileStream (a File, or a pipe), or InflateStream (inflate_source.h)
 //
-// Whole files are read, not mapped. Measured on the machine that this was built on, reading 256 KiB at a time from the
-// page cache into a warm, page-aligned buffer and checking CRCs there runs at 8.2 GB/s, and the same over a fresh
-// mapping at 8.1 GB/s (page faults cost what copying costs). But a mapping kills the process with SIGBUS when another
-// process cuts the file short, and shows bytes that may change between the CRC check and the parsing. A private copy
-// does neither: what was verified is what is parsed. Only records at random places come through a mapping, and also as
-// copies (mapped_file.h).
+// What is parsed is read, not mapped: page faults cost about what copying costs, and a mapping kills the process with
+// SIGBUS when another process cuts the file short, and shows bytes that may change between the CRC check and the
+// parsing. A private copy does neither: what was verified is what is parsed. Two things come through a mapping, guarded
+// (mapped_file.h): records at random places, as copies too, and files of which nothing but the CRCs is wanted.
 //
 // The buffer has to be aligned like the file: with a destination 16 bytes past a page boundary the kernel's copy was
 // five times slower (2.4 GB/s against 12), so reads start at multiples of kPageSize wherever they can.
@@ -27,6 +25,7 @@
 namespace recordsmith {
 
 inline constexpr std::size_t kPageSize = 4096;
+inline constexpr std::size_t kWindowAlignment = 65536;  // a multiple of every system's page size
 
 enum class Compression : std::uint8_t { kNone, kGzip, kZlib };
 
@@ -54,6 +53,8 @@ class File {
   }
   // The file in memory, mapped at the first call; null if it cannot be. MappedFile::arm() must have been called.
   const MappedFile* mapped() const;
+  // Up to so many bytes from `offset` on, a multiple of kWindowAlignment, to be read in order; null if they cannot be.
+  std::unique_ptr<MappedFile> map_window(std::uint64_t offset, std::uint64_t size) const;
   // Tells the system that these bytes will be read soon, so that it can fetch those that it does not hold.
   void announce(std::uint64_t offset, std::uint64_t size) const;
 

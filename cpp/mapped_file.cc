@@ -65,11 +65,12 @@ void MappedFile::arm() {
   if (sigaction(SIGBUS, &ours, &found) == 0 && found.sa_sigaction != &on_bus_error) previous = found;
 }
 
-std::unique_ptr<MappedFile> MappedFile::map(int descriptor, std::uint64_t size) {
+std::unique_ptr<MappedFile> MappedFile::map(int descriptor, std::uint64_t offset, std::uint64_t size, Access access) {
   if (size == 0) return nullptr;
-  void* data = mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
+  void* data = mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, static_cast<off_t>(offset));
   if (data == MAP_FAILED) return nullptr;
-  madvise(data, size, MADV_RANDOM);  // advice only: reading ahead would fetch what nobody asked for
+  // Advice only. With random access, reading ahead would fetch what nobody asked for.
+  madvise(data, size, access == Access::kRandom ? MADV_RANDOM : MADV_SEQUENTIAL);
   return std::unique_ptr<MappedFile>(new MappedFile(static_cast<const std::uint8_t*>(data), size));
 }
 

@@ -1,10 +1,10 @@
-// A file mapped into memory, from which bytes can be copied without fear.
+// A file, or a window of it, mapped into memory, from which bytes can be read without fear.
 //
 // A system call for each of many small records costs more than the records. A mapping has no such cost, but touching a
 // page that the file no longer has (another process cut it short) raises SIGBUS, which ends a process that is not
-// prepared. So the mapping is open only to work that runs guarded: a signal handler turns the fault into `false`. All
-// that such work may do is to copy bytes out; whatever is checked or parsed is the private copy, since the bytes may
-// change at any time. Faults that are not ours go to the handler that was there before.
+// prepared. So the mapping is open only to work that runs guarded: a signal handler turns the fault into `false`. Such
+// work copies bytes out, or adds them up; whatever decides where to read is a private copy that was checked, since the
+// bytes may change at any time. Faults that are not ours go to the handler that was there before.
 //
 // Any number of threads may copy at once.
 #pragma once
@@ -17,8 +17,11 @@ namespace recordsmith {
 
 class MappedFile {
  public:
-  // Null if the file cannot be mapped.
-  static std::unique_ptr<MappedFile> map(int descriptor, std::uint64_t size);
+  enum class Access { kRandom, kInOrder };
+
+  // The bytes from `offset` on, which is a multiple of the system's page size; they are at 0 here. Null if they cannot
+  // be mapped.
+  static std::unique_ptr<MappedFile> map(int descriptor, std::uint64_t offset, std::uint64_t size, Access access);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
@@ -33,6 +36,8 @@ class MappedFile {
 
   // For guarded work only, and until it asks again: these bytes, or null if they are not in the mapping.
   const std::uint8_t* bytes(std::uint64_t offset, std::size_t size) const;
+
+  std::uint64_t size() const { return size_; }
 
   // Asks the processor to have these bytes at hand soon. Cannot fault.
   void prefetch(std::uint64_t offset, std::size_t size) const {

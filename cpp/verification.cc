@@ -35,26 +35,84 @@ struct Run {
   std::uint64_t records;
 };
 
-// Passes over the sound records that lie whole in [at, end) and begin before `limit`.
+// The CRC of some bytes that are not in the cache yet. Its three streams are more than the processor's own prefetching
+// sees through: measured over records of 3 KB, asking for what comes next nearly doubles the speed.
+class CrcAhead {
+ public:
+  explicit CrcAhead(const std::uint8_t* begin, const std::uint8_t* end) : asked_(begin), end_(end) {}
+
+  std::uint32_t masked(const std::uint8_t* at, std::size_t size) {
+    std::uint32_t crc = 0;
+    do {
+      const std::size_t part = std::min(size, kPart);
+      ask_for(at + part);
+      crc = crc32c(at, part, crc);
+      at += part;
+      size -= part;
+    } while (size > 0);
+    return mask_crc(crc);
+  }
+
+ private:
+  static constexpr std::size_t kPart = 4096;
+  static constexpr std::ptrdiff_t kAhead = 2048;
+  static constexpr std::ptrdiff_t kCacheLine = 64;
+
+  void ask_for(const std::uint8_t* at) {
+    const std::uint8_t* const until = end_ - at > kAhead ? at + kAhead : end_;
+    for (; asked_ < until; asked_ += kCacheLine) __builtin_prefetch(asked_);
+  }
+
+  const std::uint8_t* asked_;
+  const std::uint8_t* end_;
+};
+
+// Passes over the sound records that lie whole in [at, end) and begin before `limit`. The bytes may change meanwhile:
+// the length that leads on is the one that was checked, wherever the compiler would like to take it from.
 Run pass_sound_records(const std::uint8_t* at, const std::uint8_t* end, const std::uint8_t* limit) {
   std::uint64_t records = 0;
+  CrcAhead crc(at, end);
   while (at < limit && static_cast<std::size_t>(end - at) >= kFramingBytes) {
+    std::uint8_t header[kHeaderBytes];
+    std::memcpy(header, at, sizeof header);
+    __asm__ volatile("" : "+m"(header));
     std::uint64_t length = 0;
-    if (!read_header(at, &length) || length > static_cast<std::size_t>(end - at) - kFramingBytes) break;
+    if (!read_header(header, &length) || length > static_cast<std::size_t>(end - at) - kFramingBytes) break;
     const std::uint8_t* const data = at + kHeaderBytes;
-    __builtin_prefetch(data + length + kFooterBytes);  // the next header says where to go on: have it soon
-    if (masked_crc32c(data, length) != load_u32(data + length)) break;
+    if (crc.masked(data, length) != load_u32(data + length)) break;
     at = data + length + kFooterBytes;
     ++records;
   }
   return {at, records};
 }
 
-// Reads a plain file in pieces and checks its records.
+// The same in a mapped window, as guarded work.
+struct MappedRun {
+  const MappedFile* window;
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::uint64_t limit;
+  volatile std::uint64_t records;
+  volatile std::uint64_t reached;
+
+  static void pass(void* context) {
+    auto* run = static_cast<MappedRun*>(context);
+    const std::uint8_t* bytes = run->window->bytes(0, run->end);
+    if (bytes == nullptr) return;
+    const Run passed = pass_sound_records(bytes + run->begin, bytes + run->end, bytes + run->limit);
+    run->records = passed.records;
+    run->reached = static_cast<std::uint64_t>(passed.end - bytes);
+  }
+};
+
+// Checks the records of a plain file: in mapped windows, and where that does not get on, in pieces that it reads.
 class StretchChecker {
  public:
-  StretchChecker(FilePointer file, std::size_t piece)
-      : file_(std::move(file)), piece_(piece), buffer_(kLeftOver + kPageSize + piece) {}
+  StretchChecker(FilePointer file, const VerifyOptions& options)
+      : file_(std::move(file)),
+        piece_(options.piece),
+        window_(options.window),
+        buffer_(kLeftOver + kPageSize + options.piece) {}
 
   void check(Stretch* stretch) {
     move_to(stretch->begin);
@@ -98,6 +156,12 @@ class StretchChecker {
 
   Status check_records(Stretch* stretch) {
     while (offset_ < stretch->limit) {
+      if (window_ != 0) {
+        move_to(offset_);
+        while (pass_window(stretch)) {
+        }
+        if (offset_ >= stretch->limit) break;
+      }
       const std::uint64_t before_limit = std::min<std::uint64_t>(stretch->limit - offset_, present());
       const Run run = pass_sound_records(at_, end_, at_ + before_limit);
       stretch->records += run.records;
@@ -116,6 +180,21 @@ class StretchChecker {
       ++stretch->records;
     }
     return Status::ok();
+  }
+
+  // Passes over the sound records of the next window. False if there is none: at a record that is larger, at damage,
+  // at the end, or where the file cannot be mapped or shrinks meanwhile.
+  bool pass_window(Stretch* stretch) {
+    if (offset_ >= stretch->limit) return false;
+    const std::uint64_t start = offset_ - offset_ % kWindowAlignment;
+    const std::unique_ptr<MappedFile> window = file_->map_window(start, window_);
+    if (window == nullptr) return false;
+    const std::uint64_t size = window->size();
+    MappedRun run{window.get(), offset_ - start, size, std::min(stretch->limit - start, size), 0, offset_ - start};
+    if (run.begin >= size || !MappedFile::guarded(&MappedRun::pass, &run) || run.records == 0) return false;
+    stretch->records += run.records;
+    move_to(start + run.reached);
+    return true;
   }
 
   // One record, in as many pieces as it takes; *is_whole is false if there is none, or not all of it.
@@ -155,6 +234,7 @@ class StretchChecker {
 
   const FilePointer file_;
   const std::size_t piece_;
+  const std::uint64_t window_;
   const Buffer buffer_;
   std::uint64_t offset_ = 0;          // in the file, of at_
   const std::uint8_t* at_ = nullptr;  // the bytes read and not yet checked are [at_, end_)
@@ -232,7 +312,7 @@ class Verifier {
         } else {
           Stretch& stretch = file_work->stretches[index];
           stretch.begin = guess_begin(file_work->file, file_work->nominal_begins[index], stretch.limit);
-          if (stretch.begin < stretch.limit) StretchChecker(file_work->file, options_.piece).check(&stretch);
+          if (stretch.begin < stretch.limit) StretchChecker(file_work->file, options_).check(&stretch);
         }
         if (is_last_of(file_work) && failure.is_ok()) failure = join_stretches(file_work);
       } catch (const std::exception&) {
@@ -321,7 +401,7 @@ class Verifier {
     *stretch = Stretch();
     stretch->begin = begin;
     stretch->limit = limit;
-    StretchChecker(file_work.file, options_.piece).check(stretch);
+    StretchChecker(file_work.file, options_).check(stretch);
   }
 
   const std::vector<InputFile>& inputs_;
@@ -335,6 +415,7 @@ class Verifier {
 }  // namespace
 
 Status verify_files(const std::vector<InputFile>& inputs, const VerifyOptions& options, std::uint64_t* records) {
+  MappedFile::arm();
   return Verifier(inputs, options).run(records);
 }
 

@@ -7,11 +7,11 @@
 // have begun where the one before ended. One that did not (its guess lay inside a record, say of a file in a file, or
 // there was nothing to guess from) is checked again from the right place. The outcome is that of one walk, always.
 //
-// A thread reads a cache-sized piece of the file at a time into a buffer of its own and walks over the records there;
-// of a record that the piece cuts in two, the CRC is continued in the next one, so that memory does not grow with
-// records. Reading beats a mapping here: measured over files in the page cache, 6.0 against 5.8 GB/s for records of 300
-// bytes, and 6.8 against 4.8 GB/s for those of 3 KB, since page faults cost more than copies. The first trouble of any
-// kind goes to a RecordCursor, which knows how to tell it.
+// A thread maps a window of the file at a time and walks over the records that lie whole in it. A record that is larger
+// than a window, and all files that cannot be mapped, it reads in pieces into a buffer of its own; of a record that the
+// piece cuts in two, the CRC is continued in the next one, so that memory does not grow with records. The first trouble
+// of any kind, a file that shrinks under the mapping among them, goes that way too, and then to a RecordCursor, which
+// knows how to tell it.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,9 @@ struct VerifyOptions {
   // For tests, which need many borders in few bytes.
   std::uint64_t smallest_stretch = std::uint64_t{4} << 20;  // of a file that has to be shared
   std::uint64_t usual_stretch = std::uint64_t{16} << 20;
-  std::size_t piece = std::size_t{256} << 10;  // what one read takes
+  std::size_t piece = std::size_t{256} << 10;      // what one read takes
+  std::uint64_t window = std::uint64_t{16} << 20;  // what is mapped at once, of which kWindowAlignment may be passed
+                                                   // already; 0: nothing
 };
 
 // Checks the files and counts their records. On failure, which is the first one in the order of the files, *records

@@ -31,6 +31,12 @@ inline Content framed(std::initializer_list<std::string_view> payloads) {
   return file;
 }
 
+inline Content framed_all(const std::vector<std::string>& payloads) {
+  Content file;
+  for (const std::string& payload : payloads) append_record(payload, &file);
+  return file;
+}
+
 // A folder that is gone when the test is over.
 class TemporaryFolder {
  public:

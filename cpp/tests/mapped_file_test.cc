@@ -29,7 +29,7 @@ TEST(copies_give_the_bytes_of_the_file) {
   folder.write("made", filled(std::string(5000, 'a') + "needle" + std::string(5000, 'b')));
   const OpenFile file(folder.file("made"));
   MappedFile::arm();
-  const auto mapped = MappedFile::map(file.descriptor, 10006);
+  const auto mapped = MappedFile::map(file.descriptor, 0, 10006, MappedFile::Access::kRandom);
   CHECK(mapped != nullptr);
   std::string copy(6, '?');
   CHECK(mapped->copy(5000, copy.data(), copy.size()));
@@ -44,7 +44,7 @@ TEST(a_file_cut_short_while_it_is_mapped_is_a_failed_copy) {
   folder.write("made", filled(std::string(1 << 20, 'a')));
   const OpenFile file(folder.file("made"));
   MappedFile::arm();
-  const auto mapped = MappedFile::map(file.descriptor, 1 << 20);
+  const auto mapped = MappedFile::map(file.descriptor, 0, 1 << 20, MappedFile::Access::kInOrder);
   CHECK(ftruncate(file.descriptor, 4096) == 0);
   std::vector<std::thread> threads;
   std::vector<int> copied(8, 0);

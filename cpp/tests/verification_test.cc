@@ -1,6 +1,10 @@
 #include "verification.h"
 
+#include <unistd.h>
+
+#include <atomic>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "made_records.h"
@@ -21,13 +25,15 @@ Verdict verdict(const std::vector<std::string>& paths, const VerifyOptions& opti
   return result;
 }
 
-// Few and many borders between threads, and pieces that cut records, headers and footers at every byte.
+// Few and many borders between threads, and pieces that cut records, headers and footers at every byte; with and
+// without windows.
 std::vector<VerifyOptions> all_ways() {
-  std::vector<VerifyOptions> ways{{}, {.threads = 3}};
+  std::vector<VerifyOptions> ways{{}, {.threads = 3}, {.threads = 3, .window = 0}};
   for (const std::uint64_t stretch : {1, 20, 300}) {
     for (const std::size_t piece : {1, 5, 16, 100, 5000}) {
-      for (const unsigned threads : {1u, 2u, 4u}) ways.push_back({threads, stretch, 2 * stretch, piece});
+      for (const unsigned threads : {1u, 2u, 4u}) ways.push_back({threads, stretch, 2 * stretch, piece, 0});
     }
+    for (const unsigned threads : {1u, 4u}) ways.push_back({threads, stretch, 2 * stretch, 16, kWindowAlignment});
   }
   return ways;
 }
@@ -75,6 +81,51 @@ TEST(every_damage_and_every_cut_is_told_as_by_one_thread) {
     damaged[place] ^= 1;
     compare(damaged);
   }
+}
+
+TEST(records_go_over_the_ends_of_windows) {
+  const TemporaryFolder folder;
+  std::vector<std::string> payloads;
+  for (std::size_t i = 0; i < 300; ++i) payloads.push_back(std::string(i * 37 % 5000, static_cast<char>(i)));
+  payloads.insert(payloads.begin() + 100, std::string(3 * kWindowAlignment, 'x'));  // larger than any window
+  Content content = framed_all(payloads);
+  const std::vector<VerifyOptions> ways{
+      {.window = kWindowAlignment},
+      {.window = 2 * kWindowAlignment},
+      {.window = 0},
+      {.threads = 3, .smallest_stretch = 1000, .usual_stretch = 9000, .window = kWindowAlignment}};
+  for (const VerifyOptions& way : ways) {
+    const Verdict found = verdict({folder.write("made", content)}, way);
+    CHECK_OK(found.status);
+    CHECK_EQUAL(found.records, payloads.size());
+  }
+  content[content.size() - 6000] ^= 1;
+  const Verdict expected = verdict({folder.write("made", content)}, {.window = 0});
+  CHECK(!expected.status.is_ok());
+  for (const VerifyOptions& way : ways) {
+    const Verdict found = verdict({folder.file("made")}, way);
+    CHECK_EQUAL(found.records, expected.records);
+    CHECK_EQUAL(found.status.failure().offset, expected.status.failure().offset);
+  }
+}
+
+TEST(a_file_that_shrinks_meanwhile_is_a_status) {
+  const TemporaryFolder folder;
+  const Content content = framed_all(std::vector<std::string>(4000, std::string(1000, 'x')));
+  const std::string path = folder.write("made", content);
+  std::atomic<bool> is_done = false;
+  std::thread changing([&] {
+    while (!is_done) {
+      CHECK(truncate(path.c_str(), 5000) == 0);
+      CHECK(truncate(path.c_str(), static_cast<off_t>(content.size())) == 0);
+    }
+  });
+  for (int times = 0; times < 50; ++times) {
+    const Verdict found = verdict({path}, {.threads = 2, .smallest_stretch = 100'000, .usual_stretch = 1'000'000});
+    CHECK(!found.status.is_ok() || found.records < 5);  // zeros are no records
+  }
+  is_done = true;
+  changing.join();
 }
 
 TEST(a_length_that_no_file_has_is_refused) {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "jpeg_transform.h"
+#include "pauses.h"
 #include "vector_clones.h"
 
 namespace recordsmith {
@@ -33,13 +34,6 @@ constexpr std::size_t kMostBlockBytes = 64 * 32 / 8;
 constexpr std::int32_t kEndOfBlock = 128;  // as a run: leads out of any block
 constexpr int kHasSecond = 0x80;           // in a pair's step: the second is a coefficient
 constexpr int kEndStep = 0x7F;             // the same if it is the block's end: leads out of any block too
-// Coefficients beyond a block's 64, which are the second ones of pairs that its end cuts off, go to a place behind it.
-constexpr std::size_t kPlaces = 256;
-// Up to this sum of all coefficients' sizes, no step of the transform leaves 16 bits, beyond which libjpeg-turbo's
-// vectors saturate: times 4 (how they are scaled) and 1.39 (the largest factor) it makes 32,767. Damage exceeds it, and
-// so does noise of pure black and white.
-constexpr std::int32_t kLargestSum = 5900;
-
 std::size_t two_bytes(const std::uint8_t* at) { return static_cast<std::size_t>(at[0]) << 8 | at[1]; }
 
 std::size_t divided_up(std::size_t number, std::size_t by) { return (number + by - 1) / by; }
@@ -355,15 +349,17 @@ bool JpegDecoder::decode(const WantedPixels& wanted) {
   const std::size_t units = units_across * units_down;
   const std::size_t intervals = restart_interval_ == 0 ? 1 : divided_up(units, restart_interval_);
   if (interval_ends_.size() != intervals) return false;
-  std::int16_t quantization[3][kPlaces] = {};  // 0 beyond the block: what is put there adds up to nothing
+  alignas(32) std::int16_t quantization[3][64] = {};
   for (std::size_t i = 0; i < components_.size(); ++i) {
     for (int k = 0; k < 64; ++k) {
       const std::uint16_t scale = quantization_[components_[i].quantization][k];
       if (scale > 4096) return false;  // nor is this anything but damage
-      quantization[i][k] = static_cast<std::int16_t>(scale);
+      quantization[i][kNaturalOrder[k]] = static_cast<std::int16_t>(scale);
     }
   }
+  const BlockTransform transform = block_transform();
   alignas(32) std::int16_t block[64 + 16] = {};
+  Pauses pauses;
   std::size_t unit = 0;
   for (std::size_t interval = 0; interval < intervals; ++interval) {
     const std::uint8_t* end = bits_.data() + interval_ends_[interval];
@@ -373,6 +369,7 @@ bool JpegDecoder::decode(const WantedPixels& wanted) {
     for (; unit < last; ++unit) {
       const std::size_t unit_row = unit / units_across;
       const std::size_t unit_column = unit % units_across;
+      if (unit_column == 0) pauses.after(width_ * 8 * most_down_);
       for (std::size_t i = 0; i < components_.size(); ++i) {
         Component& component = components_[i];
         const HuffmanTable& dc_table = huffman_[static_cast<std::size_t>(component.dc_table)];
@@ -398,10 +395,7 @@ bool JpegDecoder::decode(const WantedPixels& wanted) {
             difference = extended(bits.take(size), size);
           }
           previous[i] += difference;
-          const std::int32_t mean = previous[i] * scales[0];
-          std::int32_t size_of_all = std::abs(mean);
-          if (size_of_all > kLargestSum) return false;
-          block[0] = static_cast<std::int16_t>(mean);
+          block[0] = static_cast<std::int16_t>(previous[i]);
           // --- the other coefficients: runs of zeros, and values ---
           std::int32_t k = 1;
           std::int32_t last_k = 63;
@@ -412,20 +406,11 @@ bool JpegDecoder::decode(const WantedPixels& wanted) {
               const HuffmanTable::Pair pair = ac_pairs[bits.window >> (64 - HuffmanTable::kLookBits)];
               if (pair.bits != 0) [[likely]] {
                 const std::int32_t first = k + pair.run;
-                if (first > 63) {
-                  if (first < kEndOfBlock) return false;
-                  bits.skip(pair.bits);
-                  last_k = k - 1;
-                  goto block_is_read;
-                }
-                const std::int32_t coefficient = pair.value * scales[first];
-                size_of_all += std::abs(coefficient);
-                block[kNaturalOrder[first]] = static_cast<std::int16_t>(coefficient);
+                block[kPlaceOf.natural[first]] = pair.value;
                 // The second one: if there is none, a zero where there is a zero already.
                 const std::int32_t second = first + (pair.step & 0x7F);
-                const std::int32_t other = pair.next_value * scales[second];
-                size_of_all += std::abs(other);
-                block[kPlaceOf.natural[second]] = static_cast<std::int16_t>(other);
+                block[kPlaceOf.natural[second]] = pair.next_value;
+                const std::int32_t before = k;
                 k = second + (pair.step >> 7);
                 if (k > 63) [[unlikely]] {
                   if (first == 63) {
@@ -433,8 +418,12 @@ bool JpegDecoder::decode(const WantedPixels& wanted) {
                     goto block_is_read;
                   }
                   bits.skip(pair.bits);
+                  if (first >= kEndOfBlock) {
+                    last_k = before - 1;
+                    goto block_is_read;
+                  }
                   if (k == 64) goto block_is_read;
-                  if (k < kEndOfBlock) return false;
+                  if (first > 63 || k < kEndOfBlock) return false;
                   last_k = first;
                   goto block_is_read;
                 }
@@ -458,24 +447,22 @@ bool JpegDecoder::decode(const WantedPixels& wanted) {
                 }
                 k += run;
                 if (k > 63) return false;
-                const std::int32_t coefficient = value * scales[k];
-                size_of_all += std::abs(coefficient);
-                block[kNaturalOrder[k]] = static_cast<std::int16_t>(coefficient);
+                block[kNaturalOrder[k]] = static_cast<std::int16_t>(value);
                 if (++k == 64) goto block_is_read;
               }
             }
           }
         block_is_read:
-          if (bits.position() > end || size_of_all > kLargestSum) return false;
+          if (bits.position() > end) return false;
           // --- to pixels, if somebody wants them ---
           const std::size_t row = unit_row * component.down + part / component.across;
           const std::size_t column = unit_column * component.across + part % component.across;
           if (component.block_rows[row] && component.block_columns[column]) {
             std::uint8_t* to = component.plane.data() + row * 8 * component.stride + column * 8;
             if (last_k == 0) {
-              fill_block(block[0], to, component.stride);
-            } else {
-              transform_block(block, last_k <= 9, to, component.stride);
+              if (!fill_block(block[0], scales[0], to, component.stride)) return false;
+            } else if (!transform(block, scales, last_k <= 9, to, component.stride)) {
+              return false;
             }
           } else if (last_k > 0) {
             std::memset(block, 0, 64 * sizeof block[0]);

@@ -2,14 +2,27 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 
-#include "vector_clones.h"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace recordsmith {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "bytes are put together to words, first to lowest");
+
+// Up to this sum of all coefficients' sizes, no step of the transform leaves 16 bits, beyond which libjpeg-turbo's
+// vectors saturate: times 4 (how they are scaled) and 1.39 (the largest factor) it makes 32,767. Damage exceeds it, and
+// so does noise of pure black and white.
+constexpr std::int32_t kLargestSum = 5900;
+
+// As in libjpeg-turbo, a product too large for 16 bits loses its upper ones.
+std::int16_t scaled(std::int16_t coefficient, std::int16_t scale) {
+  return static_cast<std::int16_t>(std::int32_t{coefficient} * scale);
+}
 
 typedef std::int32_t Ints8 __attribute__((vector_size(32)));
 typedef std::int16_t Shorts8 __attribute__((vector_size(16)));
@@ -71,8 +84,14 @@ RECORDSMITH_INLINE void transpose(Ints8 (&v)[8]) {
 
 }  // namespace
 
-RECORDSMITH_WITH_AVX2
-void transform_block(std::int16_t* block, bool few, std::uint8_t* to, std::size_t stride) {
+bool transform_block_portable(std::int16_t* block, const std::int16_t* scales, bool few, std::uint8_t* to,
+                              std::size_t stride) {
+  std::int32_t size_of_all = 0;
+  for (int i = 0; i < 64; ++i) {
+    block[i] = scaled(block[i], scales[i]);
+    size_of_all += std::abs(std::int32_t{block[i]});
+  }
+  if (size_of_all > kLargestSum) return false;
   Ints8 v[8];
   for (int i = 0; i < 8; ++i) {
     Shorts8 row;
@@ -109,11 +128,183 @@ void transform_block(std::int16_t* block, bool few, std::uint8_t* to, std::size_
   std::memcpy(rows + 4, &inner, sizeof inner);
   constexpr int place[8] = {0, 1, 4, 5, 2, 3, 6, 7};
   for (int i = 0; i < 8; ++i) std::memcpy(to + static_cast<std::size_t>(place[i]) * stride, rows + i, 8);
+  return true;
 }
 
-void fill_block(std::int16_t mean, std::uint8_t* to, std::size_t stride) {
-  const int sample = std::clamp(((mean + 4) >> 3) + 128, 0, 255);
+#if defined(__x86_64__)
+
+namespace {
+
+#define RECORDSMITH_AVX2 __attribute__((target("avx2"), always_inline)) inline
+
+// Sums of two products need 16 bits of each factor and give 32: one instruction for what takes three otherwise. So the
+// values stay in 16 bits between the passes, and sums that several products share are multiplied out.
+
+// Columns 0 to 7 of two rows in turns.
+RECORDSMITH_AVX2 __m256i in_turns(__m128i one, __m128i other) {
+  return _mm256_set_m128i(_mm_unpackhi_epi16(one, other), _mm_unpacklo_epi16(one, other));
+}
+
+// A pair of factors for rows in turns.
+RECORDSMITH_AVX2 __m256i factors(int one, int other) {
+  return _mm256_set1_epi32(
+      static_cast<int>(static_cast<unsigned>(other) << 16 | (static_cast<unsigned>(one) & 0xFFFF)));
+}
+
+// The last step of a pass: t are the sums of the even rows, o those of the odd ones.
+template <int shift>
+RECORDSMITH_AVX2 void sum_up(const __m256i (&t)[4], const __m256i (&o)[4], __m256i (&v)[8]) {
+  const __m256i half = _mm256_set1_epi32(1 << (shift - 1));
+  for (int i = 0; i < 4; ++i) {
+    const __m256i rounded = _mm256_add_epi32(t[i], half);
+    v[i] = _mm256_srai_epi32(_mm256_add_epi32(rounded, o[i]), shift);
+    v[7 - i] = _mm256_srai_epi32(_mm256_sub_epi32(rounded, o[i]), shift);
+  }
+}
+
+template <int shift>
+RECORDSMITH_AVX2 void pass_avx2(const __m128i (&r)[8], __m256i (&v)[8]) {
+  const __m256i outer = in_turns(r[0], r[4]);
+  const __m256i inner = in_turns(r[2], r[6]);
+  const __m256i e0 = _mm256_madd_epi16(outer, factors(8192, 8192));
+  const __m256i e1 = _mm256_madd_epi16(outer, factors(8192, -8192));
+  const __m256i e2 = _mm256_madd_epi16(inner, factors(4433, 4433 - 15137));
+  const __m256i e3 = _mm256_madd_epi16(inner, factors(4433 + 6270, 4433));
+  const __m256i even[4] = {_mm256_add_epi32(e0, e3), _mm256_add_epi32(e1, e2), _mm256_sub_epi32(e1, e2),
+                           _mm256_sub_epi32(e0, e3)};
+  const __m256i sums = in_turns(_mm_add_epi16(r[7], r[3]), _mm_add_epi16(r[5], r[1]));
+  const __m256i z3 = _mm256_madd_epi16(sums, factors(9633 - 16069, 9633));
+  const __m256i z4 = _mm256_madd_epi16(sums, factors(9633, 9633 - 3196));
+  const __m256i seven_one = in_turns(r[7], r[1]);
+  const __m256i five_three = in_turns(r[5], r[3]);
+  const __m256i odd[4] = {
+      _mm256_add_epi32(_mm256_madd_epi16(seven_one, factors(-7373, 12299 - 7373)), z4),
+      _mm256_add_epi32(_mm256_madd_epi16(five_three, factors(-20995, 25172 - 20995)), z3),
+      _mm256_add_epi32(_mm256_madd_epi16(five_three, factors(16819 - 20995, -20995)), z4),
+      _mm256_add_epi32(_mm256_madd_epi16(seven_one, factors(2446 - 7373, -7373)), z3),
+  };
+  sum_up<shift>(even, odd, v);
+}
+
+// The same if rows 4 to 7 are 0.
+template <int shift>
+RECORDSMITH_AVX2 void pass_few_avx2(const __m128i (&r)[4], __m256i (&v)[8]) {
+  const __m256i zero_two = in_turns(r[0], r[2]);
+  const __m256i one_three = in_turns(r[1], r[3]);
+  const __m256i even[4] = {
+      _mm256_madd_epi16(zero_two, factors(8192, 4433 + 6270)),
+      _mm256_madd_epi16(zero_two, factors(8192, 4433)),
+      _mm256_madd_epi16(zero_two, factors(8192, -4433)),
+      _mm256_madd_epi16(zero_two, factors(8192, -4433 - 6270)),
+  };
+  const __m256i odd[4] = {
+      _mm256_madd_epi16(one_three, factors(12299 - 7373 + 9633 - 3196, 9633)),
+      _mm256_madd_epi16(one_three, factors(9633, 25172 - 20995 + 9633 - 16069)),
+      _mm256_madd_epi16(one_three, factors(9633 - 3196, 9633 - 20995)),
+      _mm256_madd_epi16(one_three, factors(9633 - 7373, 9633 - 16069)),
+  };
+  sum_up<shift>(even, odd, v);
+}
+
+// Eight rows of eight become eight columns in 16 bits: columns 0 and 4, 1 and 5, 2 and 6, 3 and 7.
+RECORDSMITH_AVX2 void transpose_avx2(const __m256i (&v)[8], __m256i (&columns)[4]) {
+  const __m256i r04 = _mm256_packs_epi32(v[0], v[4]);
+  const __m256i r15 = _mm256_packs_epi32(v[1], v[5]);
+  const __m256i r26 = _mm256_packs_epi32(v[2], v[6]);
+  const __m256i r37 = _mm256_packs_epi32(v[3], v[7]);
+  const __m256i r01 = _mm256_unpacklo_epi16(r04, r15);
+  const __m256i r45 = _mm256_unpackhi_epi16(r04, r15);
+  const __m256i r23 = _mm256_unpacklo_epi16(r26, r37);
+  const __m256i r67 = _mm256_unpackhi_epi16(r26, r37);
+  const __m256i top01 = _mm256_unpacklo_epi32(r01, r23);
+  const __m256i top23 = _mm256_unpackhi_epi32(r01, r23);
+  const __m256i bottom01 = _mm256_unpacklo_epi32(r45, r67);
+  const __m256i bottom23 = _mm256_unpackhi_epi32(r45, r67);
+  columns[0] = _mm256_unpacklo_epi64(top01, bottom01);
+  columns[1] = _mm256_unpackhi_epi64(top01, bottom01);
+  columns[2] = _mm256_unpacklo_epi64(top23, bottom23);
+  columns[3] = _mm256_unpackhi_epi64(top23, bottom23);
+}
+
+RECORDSMITH_AVX2 std::int32_t sum_of_lanes(__m256i values) {
+  __m128i sums = _mm_add_epi32(_mm256_castsi256_si128(values), _mm256_extracti128_si256(values, 1));
+  sums = _mm_add_epi32(sums, _mm_shuffle_epi32(sums, 0b01'00'11'10));
+  sums = _mm_add_epi32(sums, _mm_shuffle_epi32(sums, 0b10'11'00'01));
+  return _mm_cvtsi128_si32(sums);
+}
+
+__attribute__((target("avx2"))) bool transform_block_avx2(std::int16_t* block, const std::int16_t* scales, bool few,
+                                                          std::uint8_t* to, std::size_t stride) {
+  __m256i pairs[4];  // of rows
+  __m256i sizes = _mm256_setzero_si256();
+  auto* const words = reinterpret_cast<__m256i*>(block);
+  const int last = few ? 2 : 4;
+  for (int i = 0; i < last; ++i) {
+    pairs[i] = _mm256_mullo_epi16(_mm256_loadu_si256(words + i),
+                                  _mm256_loadu_si256(reinterpret_cast<const __m256i*>(scales) + i));
+    sizes = _mm256_adds_epu16(sizes, _mm256_abs_epi16(pairs[i]));
+    _mm256_storeu_si256(words + i, _mm256_setzero_si256());
+  }
+  sizes = _mm256_min_epu16(sizes, _mm256_set1_epi16(0x7FFF));
+  if (sum_of_lanes(_mm256_madd_epi16(sizes, _mm256_set1_epi16(1))) > kLargestSum) return false;
+  __m256i v[8];
+  __m256i halves[4];
+  if (few) {
+    const __m128i rows[4] = {_mm256_castsi256_si128(pairs[0]), _mm256_extracti128_si256(pairs[0], 1),
+                             _mm256_castsi256_si128(pairs[1]), _mm256_extracti128_si256(pairs[1], 1)};
+    pass_few_avx2<11>(rows, v);
+    transpose_avx2(v, halves);
+    const __m128i columns[4] = {_mm256_castsi256_si128(halves[0]), _mm256_castsi256_si128(halves[1]),
+                                _mm256_castsi256_si128(halves[2]), _mm256_castsi256_si128(halves[3])};
+    pass_few_avx2<18>(columns, v);
+  } else {
+    __m128i rows[8];
+    for (int i = 0; i < 4; ++i) {
+      rows[2 * i] = _mm256_castsi256_si128(pairs[i]);
+      rows[2 * i + 1] = _mm256_extracti128_si256(pairs[i], 1);
+    }
+    pass_avx2<11>(rows, v);
+    transpose_avx2(v, halves);
+    for (int i = 0; i < 4; ++i) {
+      rows[i] = _mm256_castsi256_si128(halves[i]);
+      rows[i + 4] = _mm256_extracti128_si256(halves[i], 1);
+    }
+    pass_avx2<18>(rows, v);
+  }
+  // Now v[i] is column i of the result.
+  transpose_avx2(v, halves);
+  const __m256i middle = _mm256_set1_epi8(static_cast<char>(0x80));
+  for (int i = 0; i < 4; i += 2) {
+    // Rows i, i + 1, i + 4 and i + 5
+    const __m256i bytes = _mm256_xor_si256(_mm256_packs_epi16(halves[i], halves[i + 1]), middle);
+    const __m128i upper = _mm256_castsi256_si128(bytes);
+    const __m128i lower = _mm256_extracti128_si256(bytes, 1);
+    std::uint8_t* const at = to + static_cast<std::size_t>(i) * stride;
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(at), upper);
+    _mm_storeh_pd(reinterpret_cast<double*>(at + stride), _mm_castsi128_pd(upper));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(at + 4 * stride), lower);
+    _mm_storeh_pd(reinterpret_cast<double*>(at + 5 * stride), _mm_castsi128_pd(lower));
+  }
+  return true;
+}
+
+}  // namespace
+
+#endif
+
+BlockTransform block_transform() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) return transform_block_avx2;
+#endif
+  return transform_block_portable;
+}
+
+bool fill_block(std::int16_t mean, std::int16_t scale, std::uint8_t* to, std::size_t stride) {
+  const std::int32_t value = scaled(mean, scale);
+  if (std::abs(value) > kLargestSum) return false;
+  const int sample = std::clamp(((value + 4) >> 3) + 128, 0, 255);
   for (std::size_t i = 0; i < 8; ++i) std::memset(to + i * stride, sample, 8);
+  return true;
 }
 
 }  // namespace recordsmith

@@ -7,11 +7,19 @@
 
 namespace recordsmith {
 
-// `block` has 64 dequantized coefficients, row by row, and is cleared; `to` is the first of 8 rows of samples. With
-// `few`, only the first four of the first four rows are other than 0.
-void transform_block(std::int16_t* block, bool few, std::uint8_t* to, std::size_t stride);
+// `block` has 64 coefficients as they stand in the file, row by row, and is cleared; `scales` has what each of them is
+// to be multiplied with. `to` is the first of 8 rows of samples. With `few`, only the first four of the first four rows
+// are other than 0. False if the coefficients are larger than those of any picture.
+using BlockTransform = bool (*)(std::int16_t* block, const std::int16_t* scales, bool few, std::uint8_t* to,
+                                std::size_t stride);
+
+// The fastest form that this machine has. All give the same.
+BlockTransform block_transform();
+// The form for every machine.
+bool transform_block_portable(std::int16_t* block, const std::int16_t* scales, bool few, std::uint8_t* to,
+                              std::size_t stride);
 
 // The same for a block that has nothing but its mean.
-void fill_block(std::int16_t mean, std::uint8_t* to, std::size_t stride);
+bool fill_block(std::int16_t mean, std::int16_t scale, std::uint8_t* to, std::size_t stride);
 
 }  // namespace recordsmith

@@ -1,9 +1,10 @@
 #include "example_encoder.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <string>
+
+#include "wire_writing.h"
 
 namespace recordsmith {
 namespace {
@@ -11,42 +12,11 @@ namespace {
 constexpr std::uint8_t kFieldOne = 1 << 3 | 2;
 constexpr std::uint8_t kFieldTwo = 2 << 3 | 2;
 
-std::size_t varint_size(std::uint64_t value) {
-  return (static_cast<std::size_t>(std::bit_width(value | 1)) * 9 + 64) / 64;
-}
-
-std::uint8_t* put_varint(std::uint8_t* to, std::uint64_t value) {
-  while (value >= 0x80) {
-    *to++ = static_cast<std::uint8_t>(value | 0x80);
-    value >>= 7;
-  }
-  *to++ = static_cast<std::uint8_t>(value);
-  return to;
-}
-
-std::uint8_t* put_delimited(std::uint8_t* to, std::uint8_t tag, std::size_t size) {
-  *to++ = tag;
-  if (size < 0x80) [[likely]] {
-    *to++ = static_cast<std::uint8_t>(size);
-    return to;
-  }
-  return put_varint(to, size);
-}
-
-std::uint8_t* put_bytes(std::uint8_t* to, const void* from, std::size_t size) {
-  const auto* bytes = static_cast<const std::uint8_t*>(from);
-  if (size >= 8 && size <= 16) {  // most names and values are short: two moves beat a call
-    std::memcpy(to, bytes, 8);
-    std::memcpy(to + size - 8, bytes + size - 8, 8);
-  } else if (size < 8) {
-    for (std::size_t i = 0; i < size; ++i) to[i] = bytes[i];
-  } else {
-    std::memcpy(to, bytes, size);
-  }
-  return to + size;
-}
-
-std::size_t delimited_size(std::size_t size) { return 1 + varint_size(size) + size; }
+using wire::delimited_size;
+using wire::put_bytes;
+using wire::put_delimited;
+using wire::put_varint;
+using wire::varint_size;
 
 // The seven-bit groups of a value below 2^56, each in a byte of its own.
 std::uint64_t split_groups(std::uint64_t value) {

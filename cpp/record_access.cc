@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "pauses.h"
 #include "thread_team.h"
 
 namespace recordsmith {
@@ -194,8 +195,10 @@ Status read_records(Files files, std::span<const RecordPlace> places, bool verif
 
   std::uint8_t* to = bytes->data();
   std::array<FrameTarget, kGroupRecords> targets;
+  Pauses pauses;
   for (std::size_t first = 0; first < places.size();) {
     const std::size_t last = group_end(places, first);
+    const std::uint8_t* const begin = to;
     for (std::size_t i = first; i < last; ++i) {
       const std::uint64_t length = places[i].length;
       targets[i - first] = {to, to + kHeaderBytes, to + kHeaderBytes + length};
@@ -203,6 +206,7 @@ Status read_records(Files files, std::span<const RecordPlace> places, bool verif
       to += length + kFramingBytes;
     }
     RECORDSMITH_RETURN_IF_ERROR(read_group(files, places, first, last, verify, targets.data()));
+    pauses.after(static_cast<std::size_t>(to - begin));
     first = last;
   }
   return Status::ok();

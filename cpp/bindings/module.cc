@@ -20,6 +20,7 @@ NB_MODULE(_core, module) {
   bind_pictures(module);
   bind_reading(module);
   bind_record_access(module);
+  bind_string_tensor(module);
   bind_survey(module);
   bind_recovery(module);
   bind_text_scan(module);

@@ -21,6 +21,7 @@ void bind_permutation(nb::module_& module);
 void bind_pictures(nb::module_& module);
 void bind_reading(nb::module_& module);
 void bind_record_access(nb::module_& module);
+void bind_string_tensor(nb::module_& module);
 void bind_survey(nb::module_& module);
 void bind_recovery(nb::module_& module);
 void bind_text_scan(nb::module_& module);

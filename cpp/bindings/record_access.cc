@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "../column_batch.h"
+#include "../pauses.h"
 #include "array_export.h"
 #include "parts.h"
 #include "status.h"
@@ -71,11 +72,13 @@ class OpenFiles {
     run([&] {
       RECORDSMITH_RETURN_IF_ERROR(read_records(files(), places, verify, &bytes, &records));
       decoder.start(records.size());
+      Pauses pauses;
       for (std::size_t i = 0; i < records.size(); ++i) {
         Status status = decoder.add(records[i].data, records[i].length);
         if (!status.is_ok()) {
           return std::move(status).at(files()[places[i].file]->path(), records[i].offset, records[i].number);
         }
+        pauses.after(static_cast<std::size_t>(records[i].length));
       }
       return Status::ok();
     });

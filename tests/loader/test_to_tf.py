@@ -59,6 +59,26 @@ def test_padding_is_static_where_it_is_told(tmp_path: Path) -> None:
         assert ours["parts"].numpy().tolist() == batch["parts"].tolist()
 
 
+def test_strings_of_any_length_arrive(tmp_path: Path) -> None:
+    # Short ones travel as a message, long ones as objects: batches of both, and of one after the other.
+    schema = rs.Schema({"a": rs.Bytes(), "b": rs.Text(), "parts": rs.Bytes(shape=(None,))})
+    rows = [
+        {"a": b"\x00" * (number % 5), "b": "é" * (40_000 if number // 4 % 2 else number), "parts": [b"", b"x" * number]}
+        for number in range(24)
+    ]
+    rows[5]["parts"] = []
+    with rs.RecordWriter(tmp_path / "a.tfrecord") as writer:
+        writer.write_rows(rows, schema)
+    ds = rs.open(tmp_path / "a.tfrecord", schema=schema)
+    for size in (4, 7):
+        batches = list(ds.batch(size).to_tf())
+        assert [value for batch in batches for value in batch["a"].numpy()] == [row["a"] for row in rows]
+        assert [value.decode() for batch in batches for value in batch["b"].numpy()] == [row["b"] for row in rows]
+        assert [value for batch in batches for value in batch["parts"].to_list()] == [row["parts"] for row in rows]
+    mapped = ds.batch(4).map(lambda batch: {"b": batch["b"].to_numpy()}).to_tf()  # objects of Python
+    assert next(iter(mapped))["b"].numpy()[3].decode() == rows[3]["b"]
+
+
 def test_after_map_the_first_batch_tells_dtypes_and_shapes(tmp_path: Path) -> None:
     ds = write(tmp_path / "a.tfrecord", PLAIN, 7)
     mapped = ds.map(lambda row: {"twice": row["matrix"] * 2, "tokens": row["tokens"], "loud": row["text"].upper()})

@@ -20,7 +20,7 @@ from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, 
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import PipelineError
 
-__all__ = ["Form", "Part", "ShapedRows", "form_of"]
+__all__ = ["FlatStrings", "Form", "Part", "ShapedRows", "Taken", "form_of"]
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -35,7 +35,7 @@ class Part:
     Attributes:
         dtype: its dtype; object for strings.
         shape: its shape, with None for what varies.
-        one_a_row: it has one number for each row of the batch.
+        one_a_row: it has one number, or one string, for each row of the batch.
     """
 
     dtype: np.dtype[Any]
@@ -48,7 +48,33 @@ class Part:
         >>> Part(np.dtype("int64"), (None, 2)).empty().shape
         (0, 2)
         """
-        return np.zeros([size or 0 for size in self.shape], self.dtype)
+        nothing = b"" if self.dtype == object else 0
+        return np.full([size or 0 for size in self.shape], nothing, self.dtype)
+
+
+@dataclass(frozen=True)
+class FlatStrings:
+    """Strings on their way that are still in one buffer.
+
+    Attributes:
+        column: the strings, none of them absent.
+        shape: the shape of the tensor that they become.
+    """
+
+    column: ByteColumn
+    shape: tuple[int, ...]
+
+    def objects(self) -> Array:
+        """Return them as an array of bytes objects.
+
+        >>> FlatStrings(ByteColumn(b"abcd", [0, 1, 4]), (2, 1)).objects().tolist()
+        [[b'a'], [b'bcd']]
+        """
+        return _objects(_bytes_of(self.column)).reshape(self.shape)
+
+
+# What is handed over: an array for each part. Strings may still be in their buffer.
+Taken: TypeAlias = "list[Array | FlatStrings]"
 
 
 class Form(ABC):
@@ -59,7 +85,7 @@ class Form(ABC):
         """Return the arrays that it takes, for a number of rows that is known or not."""
 
     @abstractmethod
-    def take(self, column: Any) -> list[Array]:
+    def take(self, column: Any) -> Taken:
         """Return the arrays."""
 
     @abstractmethod
@@ -81,7 +107,7 @@ class Numbers(Form):
             return [Part(self.dtype, self.shape)]
         return [Part(self.dtype, (rows, *self.shape), one_a_row=not self.shape)]
 
-    def take(self, column: Any) -> list[Array]:
+    def take(self, column: Any) -> Taken:
         """Return the array as it is."""
         array = np.asarray(column)
         shape = array.shape if self.whole else array.shape[1:]
@@ -105,17 +131,17 @@ class Strings(Form):
 
     def parts(self, rows: int | None) -> list[Part]:
         """Return one array of bytes objects."""
-        return [Part(np.dtype(object), (rows, *self.shape))]
+        return [Part(np.dtype(object), (rows, *self.shape), one_a_row=not self.shape)]
 
-    def take(self, column: Any) -> list[Array]:
-        """Return the strings as objects, which TensorFlow copies."""
+    def take(self, column: Any) -> Taken:
+        """Return the strings in their buffer, or as objects if they are that already."""
         if isinstance(column, Ragged) and isinstance(column.values, ByteColumn):  # the same number in each row
-            rows, strings = len(column), column.values[int(column.offsets[0]) : int(column.offsets[-1])]
-            return [_objects(_bytes_of(strings)).reshape(rows, *(size or 0 for size in self.shape))]
+            strings = column.values[int(column.offsets[0]) : int(column.offsets[-1])]
+            return [FlatStrings(strings, (len(column), *(size or 0 for size in self.shape)))]
         if isinstance(column, ByteColumn):
             if column.present is not None and not column.present.all():
                 raise _other_form(column, "strings that are all there")
-            return [_objects(_bytes_of(column))]
+            return [FlatStrings(column, (len(column),))]
         array = np.asarray(column)
         if array.dtype.kind not in "OSU":
             raise _other_form(column, "strings")
@@ -144,7 +170,7 @@ class RaggedRows(Form):
         """Return where rows end, and the arrays of all rows' values."""
         return [_offsets(rows), *_inside(self.inner)]
 
-    def take(self, column: Any) -> list[Array]:
+    def take(self, column: Any) -> Taken:
         """Return the offsets from 0, and the values that they cut."""
         if not isinstance(column, Ragged):
             raise _other_form(column, "a Ragged")
@@ -180,7 +206,7 @@ class ShapedRows(Form):
         """Return the values of all rows, and the rows' shapes."""
         return [Part(self.dtype, (None,)), Part(np.dtype(np.int64), (rows, len(self.row_shape)))]
 
-    def take(self, column: Any) -> list[Array]:
+    def take(self, column: Any) -> Taken:
         """Return the values and the shapes."""
         if isinstance(column, (list, np.ndarray, Ragged)):  # such as pictures of different sizes
             shapes = np.array([row.shape for row in column], np.int64).reshape(len(column), len(self.row_shape))
@@ -212,7 +238,7 @@ class SparseRows(Form):
             Part(np.dtype(np.int64), ()),
         ]
 
-    def take(self, column: Any) -> list[Array]:
+    def take(self, column: Any) -> Taken:
         """Return places and values."""
         if not isinstance(column, SparseColumn):
             raise _other_form(column, "a SparseColumn")
@@ -237,7 +263,7 @@ class Absent(Form):
         """Return where rows end, and the arrays of those that are there."""
         return [_offsets(rows), *_inside(self.inner)]
 
-    def take(self, column: Any) -> list[Array]:
+    def take(self, column: Any) -> Taken:
         """Return the offsets, and the rows that are there."""
         if isinstance(column, np.ma.MaskedArray):
             mask = np.ma.getmaskarray(column)
@@ -270,12 +296,12 @@ class Named(Form):
         """Return the arrays of all."""
         return [part for form in self.forms.values() for part in form.parts(rows)]
 
-    def take(self, column: Any) -> list[Array]:
+    def take(self, column: Any) -> Taken:
         """Return the arrays of all."""
         names = column.names if isinstance(column, PackedColumn) else tuple(column)
         if set(names) != set(self.forms):
             raise _other_form(column, f"the features {list(self.forms)}")
-        arrays = []
+        arrays: Taken = []
         for name, form in self.forms.items():
             try:
                 arrays += form.take(column[name])
@@ -298,7 +324,7 @@ class Several(Form):
         """Return the arrays of all."""
         return [part for form in self.forms for part in form.parts(rows)]
 
-    def take(self, column: Any) -> list[Array]:
+    def take(self, column: Any) -> Taken:
         """Return the arrays of all."""
         if not isinstance(column, tuple) or len(column) != len(self.forms):
             raise _other_form(column, f"a tuple of {len(self.forms)}")

@@ -1,10 +1,9 @@
 """to_tf: the batches of a chain as a tf.data.Dataset.
 
 One element costs one call from TensorFlow into Python, which hands flat arrays over without copying numbers; tensors,
-also ragged and sparse ones, are put together in TensorFlow's graph. Since every array that is handed over costs tens of
-microseconds, columns of one number a row travel as the lines of one array for each dtype. A generator that tf.data
-holds for as long as it iterates begins an epoch and ends it, so that leaving a loop early stops the threads that read
-ahead.
+also ragged and sparse ones, are put together in TensorFlow's graph (tensorflow_cargo.py, tensorflow_columns.py). A
+generator that tf.data holds for as long as it iterates begins an epoch and ends it, so that leaving a loop early stops
+the threads that read ahead.
 
 tf.data holds some batches ready. Which of them the consumer has received is told by the last step of the pipeline,
 which runs when it asks for one: `Loader.state` counts these, and not what was fetched.
@@ -23,7 +22,8 @@ import numpy as np
 from recordsmith.loader.engine import Cursor, UnknownLengthError, feed
 from recordsmith.loader.framework_checks import Feeding
 from recordsmith.loader.order import ENDLESS
-from recordsmith.loader.tensorflow_columns import Form, Part
+from recordsmith.loader.tensorflow_cargo import Cargo
+from recordsmith.loader.tensorflow_columns import Form
 from recordsmith.loader.tensorflow_form import batch_form, fixed_rows
 from recordsmith.schema.export.tensorflow_features import import_tensorflow
 
@@ -38,7 +38,7 @@ def to_tensorflow(loader: Feeding) -> Any:
     tf = import_tensorflow("Loader.to_tf")
     plan = loader._chain()  # noqa: SLF001 - ours
     form, rows = batch_form(plan), fixed_rows(plan)
-    cargo = _Cargo(form.parts(rows))
+    cargo = Cargo(form.parts(rows))
     source = _Source(loader, form, cargo, tf.Variable([-1, -1], dtype=tf.int64, trainable=False))
     dtypes = [tf.string if part.dtype == object else tf.as_dtype(part.dtype) for part in cargo.parts]
     plain = tf.autograph.experimental.do_not_convert  # there is nothing to convert, and that takes time
@@ -72,6 +72,8 @@ def to_tensorflow(loader: Feeding) -> Any:
     dataset = dataset.prefetch(_READY).map(handed_out)
     options = tf.data.Options()
     options.experimental_optimization.inject_prefetch = False  # what tf.data fetched ahead after it would count too
+    # There is nothing to tune, and the thread that does it lets an iteration end late, by up to its own length.
+    options.autotune.enabled = False
     return dataset.with_options(options)
 
 
@@ -90,39 +92,10 @@ def _cardinality(loader: Feeding) -> int | None:
         return None
 
 
-class _Cargo:
-    """The arrays of a batch, with those of one number a row packed together."""
-
-    def __init__(self, parts: list[Part]) -> None:
-        self._bundles: dict[np.dtype[Any], list[int]] = {}
-        for place, part in enumerate(parts):
-            if part.one_a_row:
-                self._bundles.setdefault(part.dtype, []).append(place)
-        bundled = {place for places in self._bundles.values() for place in places}
-        self._others = [place for place in range(len(parts)) if place not in bundled]
-        lines = [Part(dtype, (len(places), parts[places[0]].shape[0])) for dtype, places in self._bundles.items()]
-        self.parts = [*lines, *(parts[place] for place in self._others)]
-
-    def packed(self, arrays: list[Any]) -> list[Any]:
-        """Return what is handed over."""
-        lines = [
-            arrays[places[0]][np.newaxis] if len(places) == 1 else np.stack([arrays[place] for place in places])
-            for places in self._bundles.values()
-        ]
-        return [*lines, *(arrays[place] for place in self._others)]
-
-    def unpacked(self, tf: Any, tensors: list[Any]) -> list[Any]:
-        """Return the tensors of the arrays before they were packed."""
-        found = dict(zip(self._others, tensors[len(self._bundles) :], strict=True))
-        for places, lines in zip(self._bundles.values(), tensors, strict=False):
-            found.update(zip(places, tf.unstack(lines, num=len(places)), strict=True))
-        return [found[place] for place in sorted(found)]
-
-
 class _Source:
     """The iterations over a loader that are under way, by number."""
 
-    def __init__(self, loader: Feeding, form: Form, cargo: _Cargo, handed_out: Any) -> None:
+    def __init__(self, loader: Feeding, form: Form, cargo: Cargo, handed_out: Any) -> None:
         self.handed_out = handed_out  # the iteration and the number of the batch that the consumer has received last
         self._loader = loader
         self._form = form

@@ -1,13 +1,10 @@
 #include "jpeg_decoder.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstdlib>
 #include <cstring>
 
+#include "jpeg_colours.h"
 #include "jpeg_transform.h"
-#include "pauses.h"
-#include "vector_clones.h"
 
 namespace recordsmith {
 namespace {
@@ -18,134 +15,121 @@ constexpr std::uint8_t kNaturalOrder[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 
                                             35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
                                             58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
-// The same with the place beyond the block for everything that lies outside.
+// The same with the place beyond the block for everything that lies outside: 63, a run, and a step at most.
 struct Places {
-  std::uint8_t natural[256];
+  std::uint8_t natural[63 + 255 + 17];
   constexpr Places() : natural() {
-    for (std::size_t k = 0; k < 256; ++k) natural[k] = k < 64 ? kNaturalOrder[k] : 64;
+    for (std::size_t k = 0; k < sizeof natural; ++k) natural[k] = k < 64 ? kNaturalOrder[k] : 64;
   }
 };
 constexpr Places kPlaceOf;
 
 // Larger ones are left to the library, one at a time: memory is kept from picture to picture, by every thread.
 constexpr std::size_t kMostPixels = 16'000'000;
+// Upsampling looks at one row above and one below.
+constexpr std::size_t kUnitRowsHeld = 2;
+constexpr std::size_t kMostBlocks = 6;  // of a unit: four of luma, and two of chroma
+constexpr std::size_t kBlockPlaces = 64 + 16;
+constexpr int kDamaged = -1;
 // A block has at most 64 codes of 16 bits, each with 15 bits of value.
 constexpr std::size_t kMostBlockBytes = 64 * 32 / 8;
-constexpr std::int32_t kEndOfBlock = 128;  // as a run: leads out of any block
-constexpr int kHasSecond = 0x80;           // in a pair's step: the second is a coefficient
-constexpr int kEndStep = 0x7F;             // the same if it is the block's end: leads out of any block too
+
 std::size_t two_bytes(const std::uint8_t* at) { return static_cast<std::size_t>(at[0]) << 8 | at[1]; }
 
 std::size_t divided_up(std::size_t number, std::size_t by) { return (number + by - 1) / by; }
 
-// The value that `count` bits stand for: the upper half is positive, the lower half negative.
-std::int32_t extended(std::int32_t bits, int count) {
-  return count == 0 || bits >= 1 << (count - 1) ? bits : bits - (1 << count) + 1;
+// Reads the codes of one block, whose places are 0 before. Returns the last place that has a coefficient, or kDamaged.
+inline __attribute__((always_inline)) int read_block(JpegBits& bits, const JpegHuffmanTable& dc_table,
+                                                     const JpegHuffmanTable& ac_table, std::int32_t* mean,
+                                                     std::int16_t* block) {
+  const std::int32_t* const dc_fast = dc_table.fast.data();
+  const std::int32_t* const ac_fast = ac_table.fast.data();
+  const JpegHuffmanTable::Pair* const ac_pairs = ac_table.pairs.data();
+  // --- the difference of the mean to that of the block before ---
+  bits.fill();
+  std::int32_t entry = dc_fast[bits.window >> (64 - JpegHuffmanTable::kLookBits)];
+  std::int32_t difference;
+  if (entry != 0) {
+    bits.skip(entry & 0xFF);
+    difference = entry >> 16;
+  } else {
+    int length = 1;
+    const auto code = static_cast<std::int32_t>(bits.window >> 48);
+    while (code > dc_table.largest[length]) ++length;
+    if (length > 16) return kDamaged;
+    const int size = dc_table.symbols[((code >> (16 - length)) + dc_table.offset[length]) & 0xFF];
+    bits.skip(length);
+    difference = extended(bits.take(size), size);
+  }
+  *mean += difference;
+  block[0] = static_cast<std::int16_t>(*mean);
+  // --- the other coefficients: runs of zeros, and values ---
+  std::size_t k = 1;
+  std::size_t last_k = 63;
+  while (true) {
+    bits.fill();
+    // The window has bits for four lookups.
+    for (int n = 0; n < 4; ++n) {
+      const JpegHuffmanTable::Pair& pair = ac_pairs[bits.window >> (64 - JpegHuffmanTable::kLookBits)];
+      const std::size_t first = k + pair.run;
+      block[kPlaceOf.natural[first]] = pair.value;
+      // The second one: if there is none, a zero where there is a zero already.
+      block[kPlaceOf.natural[first + pair.step]] = pair.next_value;
+      const std::size_t next = first + pair.advance;
+      if (next <= 63) [[likely]] {
+        k = next;
+        bits.skip(pair.bits);
+        continue;
+      }
+      if (first < 63) {  // with the second one, which is the last place or the end
+        bits.skip(pair.bits);
+        if (next >= kEndOfBlock) last_k = first;
+        if (next == 64 || next >= kEndOfBlock) return static_cast<int>(last_k);
+        return kDamaged;
+      }
+      if (first == 63) {
+        // What follows belongs to the next block.
+        bits.skip(ac_fast[bits.window >> (64 - JpegHuffmanTable::kLookBits)] & 0xFF);
+        return static_cast<int>(last_k);
+      }
+      if (first < kEndOfBlock) return kDamaged;
+      if (first < kLongCode) {
+        bits.skip(pair.bits);
+        last_k = k - 1;
+        return static_cast<int>(last_k);
+      }
+      bits.fill();
+      n = 4;
+      int length = 1;
+      const auto code = static_cast<std::int32_t>(bits.window >> 48);
+      while (code > ac_table.largest[length]) ++length;
+      if (length > 16) return kDamaged;
+      const int symbol = ac_table.symbols[((code >> (16 - length)) + ac_table.offset[length]) & 0xFF];
+      const int size = symbol & 15;
+      const int run = symbol >> 4;
+      if (size == 0 && run != 15 && run != 0) return kDamaged;
+      bits.skip(length);
+      const std::int32_t value = extended(bits.take(size), size);
+      if (size == 0 && run == 0) {
+        last_k = k - 1;
+        return static_cast<int>(last_k);
+      }
+      k += static_cast<std::size_t>(run);
+      if (k > 63) return kDamaged;
+      block[kNaturalOrder[k]] = static_cast<std::int16_t>(value);
+      if (++k == 64) return static_cast<int>(last_k);
+    }
+  }
 }
-
-// Bits from the front. It reads up to 8 bytes beyond its position, so its memory has room behind the end.
-struct BitReader {
-  const std::uint8_t* at;
-  std::uint64_t window = 0;
-  int count = 0;
-
-  // At least 56 bits are in the window after it.
-  void fill() {
-    std::uint64_t next;
-    std::memcpy(&next, at, sizeof next);
-    if constexpr (std::endian::native == std::endian::little) next = __builtin_bswap64(next);
-    window |= next >> count;
-    at += (63 - count) >> 3;
-    count |= 56;
-  }
-  void skip(int bits) {
-    window <<= bits;
-    count -= bits;
-  }
-  std::int32_t take(int bits) {
-    if (bits == 0) return 0;
-    const auto value = static_cast<std::int32_t>(window >> (64 - bits));
-    skip(bits);
-    return value;
-  }
-  // How far it has read, rounded up to whole bytes.
-  const std::uint8_t* position() const { return at - (count >> 3); }
-};
 
 }  // namespace
-
-bool JpegDecoder::HuffmanTable::build(const std::uint8_t* counts, const std::uint8_t* values, std::size_t count,
-                                      bool dc) {
-  std::uint8_t source[sizeof made_from] = {};
-  source[0] = dc ? 1 : 2;
-  std::memcpy(source + 1, counts, 16);
-  std::memcpy(source + 17, values, count);
-  if (std::memcmp(source, made_from, sizeof source) == 0) {
-    present = true;
-    return true;
-  }
-  made_from[0] = 0;  // until it is built
-  std::memset(symbols, 0, sizeof symbols);
-  std::memcpy(symbols, values, count);
-  fast.assign(std::size_t{1} << kLookBits, 0);
-  std::int32_t code = 0;
-  std::int32_t symbol = 0;
-  for (int length = 1; length <= 16; ++length) {
-    offset[length] = symbol - code;
-    for (int i = 0; i < counts[length - 1]; ++i, ++code, ++symbol) {
-      const int run = dc ? 0 : symbols[symbol] >> 4;
-      const int size = dc ? symbols[symbol] : symbols[symbol] & 15;
-      if (dc && size > 11) return false;
-      const int total = length + size;
-      if (code >= 1 << length) return false;
-      if (total > kLookBits) continue;
-      const bool ends = !dc && size == 0 && run != 15;
-      if (ends && run != 0) continue;  // only in progressive pictures: found out the slow way
-      for (std::int32_t bits = 0; bits < 1 << size; ++bits) {
-        const std::uint32_t value = static_cast<std::uint32_t>(extended(bits, size)) << 16;
-        const std::uint32_t entry =
-            value | static_cast<std::uint32_t>(ends ? kEndOfBlock : run) << 8 | static_cast<std::uint32_t>(total);
-        const std::size_t first = static_cast<std::size_t>(code << size | bits) << (kLookBits - total);
-        const std::size_t last = first + (std::size_t{1} << (kLookBits - total));
-        for (std::size_t i2 = first; i2 < last; ++i2) fast[i2] = static_cast<std::int32_t>(entry);
-      }
-    }
-    largest[length] = counts[length - 1] == 0 ? -1 : (code << (16 - length)) - 1;
-    code <<= 1;
-  }
-  largest[17] = 1 << 16;
-  if (!dc) build_pairs();
-  std::memcpy(made_from, source, sizeof source);
-  present = true;
-  return true;
-}
-
-void JpegDecoder::HuffmanTable::build_pairs() {
-  pairs.assign(fast.size(), Pair{});
-  for (std::size_t code = 0; code < fast.size(); ++code) {
-    const std::int32_t first = fast[code];
-    if (first == 0) continue;
-    Pair& pair = pairs[code];
-    pair.value = static_cast<std::int16_t>(first >> 16);
-    pair.run = static_cast<std::uint8_t>(first >> 8);
-    pair.bits = pair.first_bits = static_cast<std::uint8_t>(first);
-    if (pair.run == kEndOfBlock) continue;
-    const std::int32_t second = fast[code << pair.bits & (fast.size() - 1)];
-    const int both = pair.bits + (second & 0xFF);
-    if (second == 0 || both > kLookBits) continue;
-    const int run = second >> 8 & 0xFF;
-    pair.bits = static_cast<std::uint8_t>(both);
-    pair.next_value = static_cast<std::int16_t>(second >> 16);
-    pair.step = static_cast<std::uint8_t>(run == kEndOfBlock ? kEndStep : kHasSecond | (run + 1));
-  }
-}
 
 JpegSupport JpegDecoder::open(const std::uint8_t* data, std::size_t size) {
   restart_interval_ = 0;
   components_.clear();
   std::fill(std::begin(has_quantization_), std::end(has_quantization_), false);
   huffman_.resize(8);
-  for (HuffmanTable& table : huffman_) table.present = false;
+  for (JpegHuffmanTable& table : huffman_) table.present = false;
   end_ = data + size;
   bool exif = false;
   bool jfif = false;
@@ -316,7 +300,8 @@ void JpegDecoder::want(const WantedPixels& wanted) {
     const std::size_t blocks_across = divided_up(width_, 8 * most_across_) * component.across;
     const std::size_t blocks_down = divided_up(height_, 8 * most_down_) * component.down;
     component.stride = blocks_across * 8;
-    component.plane.resize(component.stride * blocks_down * 8);
+    component.held = kUnitRowsHeld * component.down * 8;
+    component.plane.resize(component.stride * component.held);
     component.block_columns.assign(blocks_across, 0);
     component.block_rows.assign(blocks_down, 0);
     const auto mark = [](const std::vector<std::uint8_t>& pixels, std::size_t ratio, std::size_t size,
@@ -336,200 +321,111 @@ void JpegDecoder::want(const WantedPixels& wanted) {
   }
 }
 
-bool JpegDecoder::decode(const WantedPixels& wanted) {
+bool JpegDecoder::start(const WantedPixels& wanted) {
   if (!unstuff(scan_, end_)) return false;
-  // Before memory is taken for all those pixels: each block has two codes at least, of a bit at least.
+  units_across_ = divided_up(width_, 8 * most_across_);
+  units_down_ = divided_up(height_, 8 * most_down_);
+  // Each block has two codes at least, of a bit at least.
   std::size_t blocks = 0;
   for (const Component& component : components_) blocks += component.across * component.down;
-  blocks *= divided_up(width_, 8 * most_across_) * divided_up(height_, 8 * most_down_);
-  if (blocks > interval_ends_.back() * 4) return false;
-  want(wanted);
-  const std::size_t units_across = divided_up(width_, 8 * most_across_);
-  const std::size_t units_down = divided_up(height_, 8 * most_down_);
-  const std::size_t units = units_across * units_down;
+  const std::size_t units = units_across_ * units_down_;
+  if (units * blocks > interval_ends_.back() * 4) return false;
   const std::size_t intervals = restart_interval_ == 0 ? 1 : divided_up(units, restart_interval_);
   if (interval_ends_.size() != intervals) return false;
-  alignas(32) std::int16_t quantization[3][64] = {};
+  want(wanted);
   for (std::size_t i = 0; i < components_.size(); ++i) {
     for (int k = 0; k < 64; ++k) {
       const std::uint16_t scale = quantization_[components_[i].quantization][k];
       if (scale > 4096) return false;  // nor is this anything but damage
-      quantization[i][kNaturalOrder[k]] = static_cast<std::int16_t>(scale);
+      scales_[i][kNaturalOrder[k]] = static_cast<std::int16_t>(scale);
     }
   }
-  const BlockTransform transform = block_transform();
-  alignas(32) std::int16_t block[64 + 16] = {};
-  Pauses pauses;
-  std::size_t unit = 0;
-  for (std::size_t interval = 0; interval < intervals; ++interval) {
-    const std::uint8_t* end = bits_.data() + interval_ends_[interval];
-    BitReader bits{bits_.data() + (interval == 0 ? 0 : interval_ends_[interval - 1])};
-    std::int32_t previous[3] = {0, 0, 0};
-    const std::size_t last = restart_interval_ == 0 ? units : std::min(units, unit + restart_interval_);
-    for (; unit < last; ++unit) {
-      const std::size_t unit_row = unit / units_across;
-      const std::size_t unit_column = unit % units_across;
-      if (unit_column == 0) pauses.after(width_ * 8 * most_down_);
-      for (std::size_t i = 0; i < components_.size(); ++i) {
-        Component& component = components_[i];
-        const HuffmanTable& dc_table = huffman_[static_cast<std::size_t>(component.dc_table)];
-        const HuffmanTable& ac_table = huffman_[static_cast<std::size_t>(4 + component.ac_table)];
-        const std::int32_t* const dc_fast = dc_table.fast.data();
-        const HuffmanTable::Pair* const ac_pairs = ac_table.pairs.data();
-        const std::int16_t* const scales = quantization[i];
-        for (std::size_t part = 0; part < component.across * component.down; ++part) {
-          // --- the difference of the mean to that of the block before ---
-          bits.fill();
-          std::int32_t entry = dc_fast[bits.window >> (64 - HuffmanTable::kLookBits)];
-          std::int32_t difference;
-          if (entry != 0) {
-            bits.skip(entry & 0xFF);
-            difference = entry >> 16;
-          } else {
-            int length = 1;
-            const auto code = static_cast<std::int32_t>(bits.window >> 48);
-            while (code > dc_table.largest[length]) ++length;
-            if (length > 16) return false;
-            const int size = dc_table.symbols[((code >> (16 - length)) + dc_table.offset[length]) & 0xFF];
-            bits.skip(length);
-            difference = extended(bits.take(size), size);
-          }
-          previous[i] += difference;
-          block[0] = static_cast<std::int16_t>(previous[i]);
-          // --- the other coefficients: runs of zeros, and values ---
-          std::int32_t k = 1;
-          std::int32_t last_k = 63;
-          while (true) {
-            bits.fill();
-            // The window has bits for four lookups.
-            for (int n = 0; n < 4; ++n) {
-              const HuffmanTable::Pair pair = ac_pairs[bits.window >> (64 - HuffmanTable::kLookBits)];
-              if (pair.bits != 0) [[likely]] {
-                const std::int32_t first = k + pair.run;
-                block[kPlaceOf.natural[first]] = pair.value;
-                // The second one: if there is none, a zero where there is a zero already.
-                const std::int32_t second = first + (pair.step & 0x7F);
-                block[kPlaceOf.natural[second]] = pair.next_value;
-                const std::int32_t before = k;
-                k = second + (pair.step >> 7);
-                if (k > 63) [[unlikely]] {
-                  if (first == 63) {
-                    bits.skip(pair.first_bits);  // what follows belongs to the next block
-                    goto block_is_read;
-                  }
-                  bits.skip(pair.bits);
-                  if (first >= kEndOfBlock) {
-                    last_k = before - 1;
-                    goto block_is_read;
-                  }
-                  if (k == 64) goto block_is_read;
-                  if (first > 63 || k < kEndOfBlock) return false;
-                  last_k = first;
-                  goto block_is_read;
-                }
-                bits.skip(pair.bits);
-              } else {
-                bits.fill();
-                n = 4;
-                int length = 1;
-                const auto code = static_cast<std::int32_t>(bits.window >> 48);
-                while (code > ac_table.largest[length]) ++length;
-                if (length > 16) return false;
-                const int symbol = ac_table.symbols[((code >> (16 - length)) + ac_table.offset[length]) & 0xFF];
-                const int size = symbol & 15;
-                const int run = symbol >> 4;
-                if (size == 0 && run != 15 && run != 0) return false;
-                bits.skip(length);
-                const std::int32_t value = extended(bits.take(size), size);
-                if (size == 0 && run == 0) {
-                  last_k = k - 1;
-                  goto block_is_read;
-                }
-                k += run;
-                if (k > 63) return false;
-                block[kNaturalOrder[k]] = static_cast<std::int16_t>(value);
-                if (++k == 64) goto block_is_read;
-              }
-            }
-          }
-        block_is_read:
-          if (bits.position() > end) return false;
-          // --- to pixels, if somebody wants them ---
-          const std::size_t row = unit_row * component.down + part / component.across;
-          const std::size_t column = unit_column * component.across + part % component.across;
-          if (component.block_rows[row] && component.block_columns[column]) {
-            std::uint8_t* to = component.plane.data() + row * 8 * component.stride + column * 8;
-            if (last_k == 0) {
-              if (!fill_block(block[0], scales[0], to, component.stride)) return false;
-            } else if (!transform(block, scales, last_k <= 9, to, component.stride)) {
-              return false;
-            }
-          } else if (last_k > 0) {
-            std::memset(block, 0, 64 * sizeof block[0]);
-          }
-        }
-      }
+  unit_ = 0;
+  return true;
+}
+
+bool JpegDecoder::finish() { return decode_unit_rows(units_down_); }
+
+// Goes on until so many rows of units have been decoded.
+bool JpegDecoder::decode_unit_rows(std::size_t count) {
+  const std::size_t all = units_across_ * units_down_;
+  const std::size_t wanted = units_across_ * count;
+  while (unit_ < wanted) {
+    const std::size_t interval = restart_interval_ == 0 ? 0 : unit_ / restart_interval_;
+    const std::size_t first = interval * restart_interval_;
+    const std::size_t last = restart_interval_ == 0 ? all : std::min(all, first + restart_interval_);
+    if (unit_ == first) {
+      read_ = {bits_.data() + (interval == 0 ? 0 : interval_ends_[interval - 1])};
+      std::fill(std::begin(means_), std::end(means_), 0);
     }
+    const std::uint8_t* end = bits_.data() + interval_ends_[interval];
+    if (!decode_units(std::min(last, wanted), end)) return false;
     // What follows the last code are bits set to fill up a byte, and no more.
-    if (end - bits.position() > 0) return false;
+    if (unit_ == last && end - read_.position() > 0) return false;
   }
   return true;
 }
 
-namespace {
-
-RECORDSMITH_WITH_AVX2
-void sum_rows_3_to_1(const std::uint8_t* near, const std::uint8_t* far, std::size_t count,
-                     std::int16_t* __restrict sums) {
-  for (std::size_t i = 0; i < count; ++i) sums[i] = static_cast<std::int16_t>(3 * near[i] + far[i]);
-}
-
-// Twice as many samples, each three parts of the nearer neighbour and one of the other. `from` has a copy of its first
-// and last samples beyond its ends.
-RECORDSMITH_WITH_AVX2
-void spread_sums(const std::int16_t* from, std::size_t count, std::uint8_t* __restrict to) {
-  for (std::size_t i = 0; i < count; ++i) {
-    to[2 * i] = static_cast<std::uint8_t>((3 * from[i] + from[static_cast<std::ptrdiff_t>(i) - 1] + 8) >> 4);
-    to[2 * i + 1] = static_cast<std::uint8_t>((3 * from[i] + from[i + 1] + 7) >> 4);
+// Decodes the units up to `last`, all of one interval, whose bits end at `end`.
+bool JpegDecoder::decode_units(std::size_t last, const std::uint8_t* end) {
+  const BlockTransform transform = block_transform();
+  // All blocks of a unit are read before they are transformed: the processor cannot take what it has just written in
+  // small pieces as a whole, and would wait for each block.
+  alignas(32) std::int16_t blocks[kMostBlocks][kBlockPlaces] = {};
+  int lasts[kMostBlocks];
+  JpegBits bits = read_;
+  for (; unit_ < last; ++unit_) {
+    const std::size_t unit_row = unit_ / units_across_;
+    const std::size_t unit_column = unit_ % units_across_;
+    if (unit_column == 0) pauses_.after(width_ * 8 * most_down_);
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < components_.size(); ++i) {
+      const Component& component = components_[i];
+      const JpegHuffmanTable& dc_table = huffman_[static_cast<std::size_t>(component.dc_table)];
+      const JpegHuffmanTable& ac_table = huffman_[static_cast<std::size_t>(4 + component.ac_table)];
+      for (std::size_t part = 0; part < component.across * component.down; ++part, ++count) {
+        lasts[count] = read_block(bits, dc_table, ac_table, &means_[i], blocks[count]);
+        if (lasts[count] == kDamaged || bits.position() > end) return false;
+      }
+    }
+    count = 0;
+    for (std::size_t i = 0; i < components_.size(); ++i) {
+      Component& component = components_[i];
+      for (std::size_t part = 0; part < component.across * component.down; ++part, ++count) {
+        std::int16_t* const block = blocks[count];
+        const std::size_t row = unit_row * component.down + part / component.across;
+        const std::size_t column = unit_column * component.across + part % component.across;
+        if (!component.block_rows[row] || !component.block_columns[column]) {
+          clear_block(block);
+          continue;
+        }
+        std::uint8_t* to = component.plane.data() + row * 8 % component.held * component.stride + column * 8;
+        const bool good = lasts[count] == 0 ? fill_block(block[0], scales_[i][0], to, component.stride)
+                                            : transform(block, scales_[i], lasts[count] <= 9, to, component.stride);
+        if (!good) return false;
+      }
+    }
   }
+  read_ = bits;
+  return true;
 }
 
-RECORDSMITH_WITH_AVX2
-void spread_samples(const std::int16_t* from, std::size_t count, std::uint8_t* __restrict to) {
-  for (std::size_t i = 0; i < count; ++i) {
-    to[2 * i] = static_cast<std::uint8_t>((3 * from[i] + from[static_cast<std::ptrdiff_t>(i) - 1] + 1) >> 2);
-    to[2 * i + 1] = static_cast<std::uint8_t>((3 * from[i] + from[i + 1] + 2) >> 2);
-  }
+// Has the samples decoded that a row is made of, with those of the rows above and below.
+bool JpegDecoder::decode_for_row(std::size_t y) {
+  const std::size_t below = std::min(y + 1, height_ - 1);
+  if (!decode_unit_rows(below / (8 * most_down_) + 1)) return false;
+  const std::size_t above = y < 2 ? 0 : y - 2;
+  return above / (8 * most_down_) + kUnitRowsHeld >= unit_ / units_across_;
 }
 
-RECORDSMITH_WITH_AVX2
-void colours_to_rgbx(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t* cr, std::size_t count,
-                     std::uint8_t* __restrict rgbx) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::int32_t luma = y[i];
-    const std::int32_t blue = cb[i] - 128;
-    const std::int32_t red = cr[i] - 128;
-    // 1.402, 1.772, 0.344136 and 0.714136 in 16 bits, as libjpeg rounds them
-    std::int32_t r = luma + ((91881 * red + 32768) >> 16);
-    std::int32_t g = luma + ((-22554 * blue - 46802 * red + 32768) >> 16);
-    std::int32_t b = luma + ((116130 * blue + 32768) >> 16);
-    r = std::min(std::max(r, 0), 255);
-    g = std::min(std::max(g, 0), 255);
-    b = std::min(std::max(b, 0), 255);
-    const std::uint32_t pixel = static_cast<std::uint32_t>(r | g << 8 | b << 16);
-    std::memcpy(rgbx + 4 * i, &pixel, 4);
-  }
-}
-
-}  // namespace
-
-void JpegDecoder::upsample(const Component& component, std::size_t y, std::uint8_t* samples) {
+// A row of a component at full width: in its plane if it has that width, else in `made`.
+const std::uint8_t* JpegDecoder::samples_of(const Component& component, std::size_t y,
+                                            std::vector<std::uint8_t>& made) {
   const std::size_t ratio_down = most_down_ / component.down;
-  const std::uint8_t* near = component.plane.data() + y / ratio_down * component.stride;
-  if (most_across_ == component.across) {
-    std::memcpy(samples, near, width_);
-    return;
-  }
+  const auto row_at = [&](std::size_t row) { return component.plane.data() + row % component.held * component.stride; };
+  const std::uint8_t* near = row_at(y / ratio_down);
+  if (most_across_ == component.across) return near;
+  made.resize(width_ + 1);
   sums_.resize(component.width + 2);
   std::int16_t* sums = sums_.data() + 1;
   if (ratio_down == 1) {
@@ -537,46 +433,46 @@ void JpegDecoder::upsample(const Component& component, std::size_t y, std::uint8
   } else {
     const std::size_t row = y / 2;
     const std::size_t other = y % 2 ? std::min(row + 1, component.height - 1) : (row ? row - 1 : 0);
-    sum_rows_3_to_1(near, component.plane.data() + other * component.stride, component.width, sums);
+    sum_rows_3_to_1(near, row_at(other), component.width, sums);
   }
   sums[-1] = sums[0];
   sums[component.width] = sums[component.width - 1];
   if (ratio_down == 1) {
-    spread_samples(sums, component.width, samples);
+    spread_samples(sums, component.width, made.data());
   } else {
-    spread_sums(sums, component.width, samples);
+    spread_sums(sums, component.width, made.data());
   }
+  return made.data();
 }
 
-void JpegDecoder::row(std::size_t y, std::uint8_t* rgbx) {
-  upsample(y);
-  to_rgbx(samples_, width_, rgbx);
+bool JpegDecoder::row(std::size_t y, std::uint8_t* rgbx) {
+  if (!decode_for_row(y)) return false;
+  const std::uint8_t* samples[3] = {};
+  for (std::size_t i = 0; i < components_.size(); ++i) samples[i] = samples_of(components_[i], y, samples_[i]);
+  to_rgbx(samples, width_, rgbx);
+  return true;
 }
 
-void JpegDecoder::row(std::size_t y, std::span<const std::uint32_t> columns, std::uint8_t* rgbx) {
-  upsample(y);
+bool JpegDecoder::row(std::size_t y, std::span<const std::uint32_t> pairs, std::uint8_t* rgbx) {
+  if (!decode_for_row(y)) return false;
+  const std::uint8_t* samples[3] = {};
   for (std::size_t i = 0; i < components_.size(); ++i) {
-    picked_[i].resize(columns.size() + 1);
-    const std::uint8_t* const from = samples_[i].data();
+    const std::uint8_t* const from = samples_of(components_[i], y, samples_[i]);
+    picked_[i].resize(2 * pairs.size());
     std::uint8_t* const to = picked_[i].data();
-    for (std::size_t x = 0; x < columns.size(); ++x) to[x] = from[columns[x]];
+    for (std::size_t x = 0; x < pairs.size(); ++x) std::memcpy(to + 2 * x, from + pairs[x], 2);
+    samples[i] = to;
   }
-  to_rgbx(picked_, columns.size(), rgbx);
+  to_rgbx(samples, 2 * pairs.size(), rgbx);
+  return true;
 }
 
-void JpegDecoder::upsample(std::size_t y) {
-  for (std::size_t i = 0; i < components_.size(); ++i) {
-    samples_[i].resize(width_ + 1);
-    upsample(components_[i], y, samples_[i].data());
-  }
-}
-
-void JpegDecoder::to_rgbx(const std::vector<std::uint8_t> (&samples)[3], std::size_t count, std::uint8_t* rgbx) const {
+void JpegDecoder::to_rgbx(const std::uint8_t* const (&samples)[3], std::size_t count, std::uint8_t* rgbx) const {
   if (components_.size() == 1) {
     for (std::size_t i = 0; i < count; ++i) std::memset(rgbx + 4 * i, samples[0][i], 4);
     return;
   }
-  colours_to_rgbx(samples[0].data(), samples[1].data(), samples[2].data(), count, rgbx);
+  colours_to_rgbx(samples[0], samples[1], samples[2], count, rgbx);
 }
 
 }  // namespace recordsmith

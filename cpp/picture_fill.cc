@@ -123,18 +123,19 @@ bool fill_jpeg(JpegDecoder& decoder, const PicturePart& part, const FillSettings
   for (const auto* numbers : {&columns.lower, &columns.upper}) {
     for (const std::uint32_t number : *numbers) wanted.columns[number] = 1;
   }
-  if (!decoder.decode(wanted)) return false;
-  // Of a picture that becomes much smaller, only the columns that are looked at are made into colours.
-  std::vector<std::uint32_t> picked;
-  for (std::size_t x = 0; x < wanted.columns.size(); ++x) {
-    if (wanted.columns[x]) picked.push_back(static_cast<std::uint32_t>(x));
-  }
-  const bool few = picked.size() * 2 < part.width;
+  if (!decoder.start(wanted)) return false;
+  // Of a picture that becomes much smaller, only the columns that are looked at are made into colours. They come in
+  // pairs, since a pixel of the result lies between two.
+  const bool few = settings.width * 4 < part.width;
+  std::vector<std::uint32_t> pairs;
   if (few) {
-    std::vector<std::uint32_t> place(decoder.width());
-    for (std::size_t i = 0; i < picked.size(); ++i) place[picked[i]] = static_cast<std::uint32_t>(i);
-    for (auto* numbers : {&columns.lower, &columns.upper}) {
-      for (std::uint32_t& number : *numbers) number = place[number];
+    for (std::size_t i = 0; i < columns.lower.size(); ++i) {
+      const std::uint32_t first =
+          std::min<std::uint32_t>(columns.lower[i], static_cast<std::uint32_t>(decoder.width() - 2));
+      const auto place = static_cast<std::uint32_t>(2 * pairs.size());
+      pairs.push_back(first);
+      columns.lower[i] = place + (columns.lower[i] - first);
+      columns.upper[i] = place + (columns.upper[i] - first);
     }
   }
   // The last two rows that were made: neighbours are often asked for twice.
@@ -144,6 +145,7 @@ bool fill_jpeg(JpegDecoder& decoder, const PicturePart& part, const FillSettings
     if (row.size() < decoder.width() * 4) row.resize(decoder.width() * 4);
   }
   int oldest = 0;
+  bool good = true;
   const auto row_of = [&](std::size_t y) -> const std::uint8_t* {
     for (int i = 0; i < 2; ++i) {
       if (which[i] != y) continue;
@@ -151,17 +153,13 @@ bool fill_jpeg(JpegDecoder& decoder, const PicturePart& part, const FillSettings
       return made[i].data();
     }
     const int i = oldest;
-    if (few) {
-      decoder.row(y, picked, made[i].data());
-    } else {
-      decoder.row(y, made[i].data());
-    }
+    good = good && (few ? decoder.row(y, pairs, made[i].data()) : decoder.row(y, made[i].data()));
     which[i] = y;
     oldest = 1 - i;
     return made[i].data();
   };
   fill<4, 3>(row_of, rows, columns, settings, target);
-  return true;
+  return good && decoder.finish();
 }
 
 }  // namespace

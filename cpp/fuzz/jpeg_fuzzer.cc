@@ -54,8 +54,8 @@ void check(const Content& input) {
   part.width = std::min(width - part.left, 1 + share(width, input[1] & 15));
   REQUIRE(used.open(data.data(), data.size()) != JpegSupport::kUnsupported);
   const Content piece = part_of(used, part, &again);
-  REQUIRE(again == good);
-  if (!good) return;
+  if (!good) return;  // a part without the blocks that are too large may be good
+  REQUIRE(again);
   for (std::size_t row = 0; row < part.height; ++row) {
     const auto expected = whole.begin() + static_cast<std::ptrdiff_t>(((part.top + row) * width + part.left) * 3);
     const auto found = piece.begin() + static_cast<std::ptrdiff_t>(row * part.width * 3);

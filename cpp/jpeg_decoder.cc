@@ -377,7 +377,6 @@ bool JpegDecoder::decode_units(std::size_t last, const std::uint8_t* end) {
   for (; unit_ < last; ++unit_) {
     const std::size_t unit_row = unit_ / units_across_;
     const std::size_t unit_column = unit_ % units_across_;
-    if (unit_column == 0) pauses_.after(width_ * 8 * most_down_);
     std::size_t count = 0;
     for (std::size_t i = 0; i < components_.size(); ++i) {
       const Component& component = components_[i];

@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "jpeg_huffman.h"
-#include "pauses.h"
 
 namespace recordsmith {
 
@@ -135,7 +134,6 @@ class JpegDecoder {
   std::size_t unit_ = 0;
   JpegBits read_;
   std::int32_t means_[3] = {};
-  Pauses pauses_;
   std::vector<std::uint8_t> samples_[3];  // a row of each component at full width
   std::vector<std::uint8_t> picked_[3];   // some of them
   std::vector<std::int16_t> sums_;

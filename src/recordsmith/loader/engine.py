@@ -21,6 +21,7 @@ from recordsmith.errors import PipelineError, RecordsmithError
 from recordsmith.loader.fetching import Fetcher
 from recordsmith.loader.order import ENDLESS, AllRecords, Drawn
 from recordsmith.loader.plan import Batching, Plan, Rows
+from recordsmith.loader.room import Room
 from recordsmith.loader.row_access import collate_values, concatenate, part_of, take_rows
 from recordsmith.loader.skipping import SkippedRecord
 from recordsmith.loader.verbs.bucket_batch import BucketBatching
@@ -32,6 +33,7 @@ __all__ = ["Cursor", "UnknownLengthError", "batch_count", "feed"]
 _MOST_WORKERS = 4
 _TASK_ROWS = 8192  # small rows: so many in a task that starting it does not count
 _TASK_BYTES = 4 << 20  # large rows: no more than this
+_PIECE_BYTES = 4 << 20  # of records that wait to be decoded: they should still be in the cache
 _STREAM_ROWS = 1024  # rows that a filter sees at a time
 _HEAVY_ROWS = 32  # the same where each of them may be a picture
 _NOTHING = object()  # a batch of which every row was skipped
@@ -211,7 +213,7 @@ def _groups(batches: range, most: int) -> Iterator[range]:
 def _batches_per_task(plan: Plan, fetcher: Fetcher, batching: Batching) -> int:
     if plan.heavy:
         return 1
-    rows = min(_TASK_ROWS, _TASK_BYTES / max(1.0, fetcher.record_bytes()))
+    rows = min(_TASK_ROWS, _TASK_BYTES / max(1.0, fetcher.record_bytes))
     most = max(1, int(rows // batching.size))
     return most if plan.ahead is None else max(1, min(most, plan.ahead))
 
@@ -282,10 +284,7 @@ class _Assembly:
     def _next(self, size: int) -> Iterator[tuple[Any, Cursor]]:
         """Cut a batch from the waiting rows, and give it unless it is one of those that are skipped."""
         rows = _joined(self._waiting)
-        rest = Rows(
-            {name: part_of(column, slice(size, None)) for name, column in rows.columns.items()},
-            *(values[size:] for values in (rows.numbers, rows.epochs, rows.positions)),
-        )
+        rest = take_rows(rows, slice(size, None))
         self._waiting, self._count = ([rest], len(rest)) if len(rest) else ([], 0)
         self._made += 1
         if self._made > self._skipped:
@@ -328,10 +327,14 @@ class _BucketAssembly(_Assembly):
         yield _batch(self._plan, self._batching, rows, 0, len(rows)), place
 
 
-def _joined(parts: list[Rows]) -> Rows:
+def _joined(parts: list[Rows], room: Room | None = None) -> Rows:
     if len(parts) == 1:
         return parts[0]
-    columns = {name: concatenate([part.columns[name] for part in parts]) for name in parts[0].columns}
+    columns = {}
+    for name in parts[0].columns:
+        values = [part.columns[name] for part in parts]
+        whole = None if room is None else room.whole(name, values)
+        columns[name] = concatenate(values) if whole is None else whole
     return Rows(
         columns,
         np.concatenate([part.numbers for part in parts]),
@@ -375,7 +378,19 @@ def _one_row(plan: Plan, fetcher: Fetcher, drawn: Drawn, positions: npt.NDArray[
 
 
 def _changed(plan: Plan, fetcher: Fetcher, drawn: Drawn, positions: npt.NDArray[np.int64]) -> Rows:
-    rows = Rows(fetcher.columns(drawn), drawn.numbers, drawn.epochs, positions)
+    size = len(positions)
+    if plan.heavy and not plan.drops_rows and fetcher.has_random_access:
+        size = max(1, int(_PIECE_BYTES / max(1.0, fetcher.record_bytes)))
+    if size >= len(positions):
+        return _changed_at_once(plan, fetcher, Rows({}, drawn.numbers, drawn.epochs, positions))
+    room = Room(len(positions))
+    pieces = [slice(start, start + size) for start in range(0, len(positions), size)]
+    parts = [Rows({}, drawn.numbers[piece], drawn.epochs[piece], positions[piece], room) for piece in pieces]
+    return _joined([_changed_at_once(plan, fetcher, part) for part in parts], room)
+
+
+def _changed_at_once(plan: Plan, fetcher: Fetcher, rows: Rows) -> Rows:
+    rows.columns = fetcher.columns(Drawn(rows.numbers, rows.epochs))
     for change in plan.changes:
         try:
             rows = change.apply(rows)

@@ -72,6 +72,12 @@ class Fetcher:
         dataset, within = self.place(number)
         return dataset.place_of(within)
 
+    @cached_property
+    def has_random_access(self) -> bool:
+        """Whether any few records can be had without those around them."""
+        return not any(is_read_in_order(dataset) for dataset in self._datasets)
+
+    @cached_property
     def record_bytes(self) -> float:
         """Return how large a record is on average, decompressed."""
         tables = [dataset._places() for dataset in self._datasets]  # noqa: SLF001 - ours

@@ -10,7 +10,6 @@ environment. What comes after is the same for both:
 
 from __future__ import annotations
 
-import math
 import os
 import threading
 from collections.abc import Sequence
@@ -34,6 +33,7 @@ from recordsmith.augment import (
 from recordsmith.columns import ByteColumn
 from recordsmith.errors import PipelineError
 from recordsmith.images import ImageError, decode_image, read_header
+from recordsmith.loader.room import Room
 
 __all__ = ["ImageWork"]
 
@@ -85,7 +85,9 @@ class ImageWork:
         others = [change for change in self.augment if not isinstance(change, (Crop, FlipLeftRight, FlipUpDown))]
         return len(others) <= 1 and all(isinstance(change, Brightness) for change in others)
 
-    def column(self, column: Any, *, records: Int64s, epochs: Int64s, feature: str) -> Pixels | list[Pixels]:
+    def column(
+        self, column: Any, *, records: Int64s, epochs: Int64s, feature: str, room: Room | None = None
+    ) -> Pixels | list[Pixels]:
         """Return the pictures of a column of encoded ones: one array, or a list where sizes may differ."""
         keys = [
             random_keys(self.seed, f"images/{feature}/{place}/{change.name}", records=records, epochs=epochs).tolist()
@@ -94,9 +96,8 @@ class ImageWork:
         batch: Pixels | None = None
         pictures: list[Pixels] = []
         if self.dense and self.size is not None:
-            shape = (len(records), *self._shape(*self.size))
-            # Fresh memory would have to be cleared first, which takes longer than a fifth of the decoding.
-            batch = _core.pooled_bytes(math.prod(shape) * self.dtype.itemsize).view(self.dtype).reshape(shape)
+            room = room or Room(len(records))
+            batch = room.part(feature, len(records), self._shape(*self.size), self.dtype)
         for row in range(len(records)):
             drawn = [change.draw(RandomStream(keys[place][row])) for place, change in enumerate(self.augment)]
             try:

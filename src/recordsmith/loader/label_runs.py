@@ -80,7 +80,7 @@ class _Labels:
         """Return the first labels of the first dataset, if it is read in that order."""
         if not isinstance(self._plan.order, AllRecords):
             return []
-        rows = max(1, int(_MOST_BYTES / max(1.0, self._fetcher.record_bytes())))
+        rows = max(1, int(_MOST_BYTES / max(1.0, self._fetcher.record_bytes)))
         for batch, _ in self._plan.datasets[0].read_batches(rows):
             return _plain(batch[self._name])
         return []

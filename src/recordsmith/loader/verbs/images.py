@@ -34,7 +34,9 @@ class ImagesDecoded(RowChange):
     def apply(self, rows: Rows) -> Rows:
         """Return the rows with arrays."""
         column = rows.columns[self.feature]
-        pictures = self.work.column(column, records=rows.numbers, epochs=rows.epochs, feature=self.feature)
+        pictures = self.work.column(
+            column, records=rows.numbers, epochs=rows.epochs, feature=self.feature, room=rows.room
+        )
         rows.columns = {**rows.columns, self.feature: pictures}
         return rows
 

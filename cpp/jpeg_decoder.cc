@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "jpeg_colours.h"
-#include "jpeg_transform.h"
 
 namespace recordsmith {
 namespace {
@@ -318,6 +317,34 @@ void JpegDecoder::want(const WantedPixels& wanted) {
     };
     mark(wanted.rows, ratio_down, component.height, component.block_rows);
     mark(wanted.columns, ratio_across, component.width, component.block_columns);
+    component.few_rows.assign(blocks_down, {});
+    component.few_columns.assign(blocks_across, {});
+    if (ratio_across == 1 && ratio_down == 1) want_few(wanted, component);
+  }
+}
+
+// Notes which samples of blocks are wanted, where they are few.
+void JpegDecoder::want_few(const WantedPixels& wanted, Component& component) {
+  for (std::size_t block = 0; block < component.few_rows.size(); ++block) {
+    BlockRows& few = component.few_rows[block];
+    std::size_t count = 0;
+    for (std::size_t row = 0; row < 8 && block * 8 + row < wanted.rows.size(); ++row) {
+      if (!wanted.rows[block * 8 + row]) continue;
+      if (count < 4) std::fill(few.rows + count, few.rows + 4, static_cast<std::uint8_t>(row));
+      ++count;
+    }
+    few.are_few = count > 0 && count <= 4;
+  }
+  for (std::size_t block = 0; block < component.few_columns.size(); ++block) {
+    BlockPairs& few = component.few_columns[block];
+    std::size_t count = 0;
+    for (std::size_t column = 0; column < 8 && block * 8 + column < wanted.columns.size(); ++column) {
+      if (!wanted.columns[block * 8 + column]) continue;
+      if (count > 0 && count <= 2 && column <= few.firsts[count - 1] + std::size_t{1}) continue;  // the pair has it
+      if (count < 2) few.firsts[count] = static_cast<std::uint8_t>(std::min<std::size_t>(column, 6));
+      ++count;
+    }
+    few.count = count <= 2 ? count : 0;
   }
 }
 
@@ -369,6 +396,7 @@ bool JpegDecoder::decode_unit_rows(std::size_t count) {
 // Decodes the units up to `last`, all of one interval, whose bits end at `end`.
 bool JpegDecoder::decode_units(std::size_t last, const std::uint8_t* end) {
   const BlockTransform transform = block_transform();
+  const SampleTransform transform_samples = sample_transform();
   // All blocks of a unit are read before they are transformed: the processor cannot take what it has just written in
   // small pieces as a whole, and would wait for each block.
   alignas(32) std::int16_t blocks[kMostBlocks][kBlockPlaces] = {};
@@ -399,8 +427,16 @@ bool JpegDecoder::decode_units(std::size_t last, const std::uint8_t* end) {
           continue;
         }
         std::uint8_t* to = component.plane.data() + row * 8 % component.held * component.stride + column * 8;
-        const bool good = lasts[count] == 0 ? fill_block(block[0], scales_[i][0], to, component.stride)
-                                            : transform(block, scales_[i], lasts[count] <= 9, to, component.stride);
+        const BlockRows& few_rows = component.few_rows[row];
+        const BlockPairs& few_columns = component.few_columns[column];
+        bool good;
+        if (lasts[count] == 0) {
+          good = fill_block(block[0], scales_[i][0], to, component.stride);
+        } else if (few_rows.are_few && few_columns.count > 0 && transform_samples != nullptr) {
+          good = transform_samples(block, scales_[i], few_rows, few_columns, to, component.stride);
+        } else {
+          good = transform(block, scales_[i], lasts[count] <= 9, to, component.stride);
+        }
         if (!good) return false;
       }
     }

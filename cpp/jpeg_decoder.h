@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "jpeg_huffman.h"
+#include "jpeg_transform.h"
 
 namespace recordsmith {
 
@@ -100,6 +101,8 @@ class JpegDecoder {
     std::vector<std::uint8_t> plane;
     std::vector<std::uint8_t> block_columns;  // whether a column of blocks is wanted
     std::vector<std::uint8_t> block_rows;
+    std::vector<BlockRows> few_rows;  // which samples of them, if not many; for components at full size
+    std::vector<BlockPairs> few_columns;
   };
 
   bool read_quantization(const std::uint8_t* at, std::size_t size);
@@ -108,6 +111,7 @@ class JpegDecoder {
   bool read_scan(const std::uint8_t* at, std::size_t size);
   bool unstuff(const std::uint8_t* at, const std::uint8_t* end);
   void want(const WantedPixels& wanted);
+  static void want_few(const WantedPixels& wanted, Component& component);
   bool decode_unit_rows(std::size_t count);
   bool decode_units(std::size_t last, const std::uint8_t* end);
   bool decode_for_row(std::size_t y);

@@ -233,20 +233,25 @@ RECORDSMITH_AVX2 std::int32_t sum_of_lanes(__m256i values) {
   return _mm_cvtsi128_si32(sums);
 }
 
-__attribute__((target("avx2"))) bool transform_block_avx2(std::int16_t* block, const std::int16_t* scales, bool few,
-                                                          std::uint8_t* to, std::size_t stride) {
-  __m256i pairs[4];  // of rows
+// Takes rows 2 * i and 2 * i + 1 of a block together, multiplied by their scales, and clears them. False if they are
+// too large.
+RECORDSMITH_AVX2 bool take_rows(std::int16_t* block, const std::int16_t* scales, int count, __m256i (&pairs)[4]) {
   __m256i sizes = _mm256_setzero_si256();
   auto* const words = reinterpret_cast<__m256i*>(block);
-  const int last = few ? 2 : 4;
-  for (int i = 0; i < last; ++i) {
+  for (int i = 0; i < count; ++i) {
     pairs[i] = _mm256_mullo_epi16(_mm256_loadu_si256(words + i),
                                   _mm256_loadu_si256(reinterpret_cast<const __m256i*>(scales) + i));
     sizes = _mm256_adds_epu16(sizes, _mm256_abs_epi16(pairs[i]));
     _mm256_storeu_si256(words + i, _mm256_setzero_si256());
   }
   sizes = _mm256_min_epu16(sizes, _mm256_set1_epi16(0x7FFF));
-  if (sum_of_lanes(_mm256_madd_epi16(sizes, _mm256_set1_epi16(1))) > kLargestSum) return false;
+  return sum_of_lanes(_mm256_madd_epi16(sizes, _mm256_set1_epi16(1))) <= kLargestSum;
+}
+
+__attribute__((target("avx2"))) bool transform_block_avx2(std::int16_t* block, const std::int16_t* scales, bool few,
+                                                          std::uint8_t* to, std::size_t stride) {
+  __m256i pairs[4];
+  if (!take_rows(block, scales, few ? 2 : 4, pairs)) return false;
   __m256i v[8];
   __m256i halves[4];
   if (few) {
@@ -288,6 +293,65 @@ __attribute__((target("avx2"))) bool transform_block_avx2(std::int16_t* block, c
   return true;
 }
 
+// What each row or column of the result takes of those of the source: a pass, multiplied out.
+constexpr std::int16_t kFactors[8][8] = {
+    {8192, 11363, 10703, 9633, 8192, 6437, 4433, 2260},     {8192, 9633, 4433, -2259, -8192, -11362, -10704, -6436},
+    {8192, 6437, -4433, -11362, -8192, 2261, 10704, 9633},  {8192, 2260, -10703, -6436, 8192, 9633, -4433, -11363},
+    {8192, -2260, -10703, 6436, 8192, -9633, -4433, 11363}, {8192, -6437, -4433, 11362, -8192, -2261, 10704, -9633},
+    {8192, -9633, 4433, 2259, -8192, 11362, -10704, 6436},  {8192, -11363, 10703, -9633, 8192, -6437, 4433, -2260},
+};
+
+// The factors of two neighbouring columns: for values 0 to 3 of a row, and then for 4 to 7.
+struct PairFactors {
+  alignas(32) std::int16_t of[7][16];
+  constexpr PairFactors() : of() {
+    for (std::size_t first = 0; first < 7; ++first) {
+      for (std::size_t i = 0; i < 16; ++i) of[first][i] = kFactors[first + i / 4 % 2][i % 4 + i / 8 * 4];
+    }
+  }
+};
+constexpr PairFactors kPairFactors;
+
+__attribute__((target("avx2"))) bool transform_samples_avx2(std::int16_t* block, const std::int16_t* scales,
+                                                            const BlockRows& rows, const BlockPairs& pairs,
+                                                            std::uint8_t* to, std::size_t stride) {
+  __m256i taken[4];
+  if (!take_rows(block, scales, 4, taken)) return false;
+  // The columns of both rows in turns: 0 to 3, and 4 to 7.
+  const __m256i turns = _mm256_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15, 0, 1, 8, 9, 2, 3, 10, 11,
+                                         4, 5, 12, 13, 6, 7, 14, 15);
+  for (__m256i& both : taken) both = _mm256_shuffle_epi8(_mm256_permute4x64_epi64(both, 0b11'01'10'00), turns);
+  __m256i made[4];  // the wanted rows in 16 bits: columns 0 to 3 twice, and 4 to 7 twice
+  for (int i = 0; i < 4; ++i) {
+    std::int32_t factors_of_row[4];
+    std::memcpy(factors_of_row, kFactors[rows.rows[i]], sizeof factors_of_row);
+    __m256i sum = _mm256_set1_epi32(1 << 10);
+    for (int k = 0; k < 4; ++k) {
+      sum = _mm256_add_epi32(sum, _mm256_madd_epi16(taken[k], _mm256_set1_epi32(factors_of_row[k])));
+    }
+    sum = _mm256_srai_epi32(sum, 11);
+    made[i] = _mm256_packs_epi32(sum, sum);
+  }
+  const __m128i half = _mm_set1_epi32(1 << 17);
+  for (std::size_t i = 0; i < pairs.count; ++i) {
+    const std::size_t first = pairs.firsts[i];
+    const __m256i wanted = _mm256_load_si256(reinterpret_cast<const __m256i*>(kPairFactors.of[first]));
+    const __m256i upper = _mm256_hadd_epi32(_mm256_madd_epi16(made[0], wanted), _mm256_madd_epi16(made[1], wanted));
+    const __m256i lower = _mm256_hadd_epi32(_mm256_madd_epi16(made[2], wanted), _mm256_madd_epi16(made[3], wanted));
+    const __m128i rows01 = _mm_add_epi32(_mm256_castsi256_si128(upper), _mm256_extracti128_si256(upper, 1));
+    const __m128i rows23 = _mm_add_epi32(_mm256_castsi256_si128(lower), _mm256_extracti128_si256(lower, 1));
+    const __m128i words = _mm_packs_epi32(_mm_srai_epi32(_mm_add_epi32(rows01, half), 18),
+                                          _mm_srai_epi32(_mm_add_epi32(rows23, half), 18));
+    const auto bytes =
+        static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_packs_epi16(words, words))) ^ 0x8080808080808080u;
+    for (int row = 0; row < 4; ++row) {
+      const auto samples = static_cast<std::uint16_t>(bytes >> (16 * row));
+      std::memcpy(to + rows.rows[row] * stride + first, &samples, sizeof samples);
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 #endif
@@ -297,6 +361,13 @@ BlockTransform block_transform() {
   if (__builtin_cpu_supports("avx2")) return transform_block_avx2;
 #endif
   return transform_block_portable;
+}
+
+SampleTransform sample_transform() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) return transform_samples_avx2;
+#endif
+  return nullptr;
 }
 
 bool fill_block(std::int16_t mean, std::int16_t scale, std::uint8_t* to, std::size_t stride) {

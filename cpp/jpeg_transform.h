@@ -19,6 +19,23 @@ BlockTransform block_transform();
 bool transform_block_portable(std::int16_t* block, const std::int16_t* scales, bool few, std::uint8_t* to,
                               std::size_t stride);
 
+// Some of a block's samples: up to four rows, and up to two pairs of neighbouring columns, of which the first ones are
+// given. Rows may be there twice.
+struct BlockRows {
+  bool are_few = false;
+  std::uint8_t rows[4] = {};
+};
+struct BlockPairs {
+  std::size_t count = 0;  // 0: more than these
+  std::uint8_t firsts[2] = {};
+};
+
+// The same for those samples only, which a picture that becomes much smaller has: half the work.
+using SampleTransform = bool (*)(std::int16_t* block, const std::int16_t* scales, const BlockRows& rows,
+                                 const BlockPairs& pairs, std::uint8_t* to, std::size_t stride);
+// Null if this machine has none.
+SampleTransform sample_transform();
+
 // Clears 64 coefficients, without the call that compilers make of it.
 inline void clear_block(std::int16_t* block) {
   typedef std::int16_t Row __attribute__((vector_size(16)));

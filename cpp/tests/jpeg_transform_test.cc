@@ -53,6 +53,40 @@ TEST(all_forms_give_the_same) {
   CHECK(done > 1000 && done < 19000);  // both ways out were gone
 }
 
+TEST(some_samples_are_those_of_the_whole) {
+  const SampleTransform transform_samples = sample_transform();
+  if (transform_samples == nullptr) return;
+  std::mt19937 random(2);
+  for (int times = 0; times < 20000; ++times) {
+    const auto size = static_cast<std::int16_t>(1 + random() % (times % 7 == 0 ? 3000 : 40));
+    alignas(32) std::int16_t scales[64];
+    for (std::int16_t& scale : scales) scale = static_cast<std::int16_t>(1 + random() % 30);
+    std::int16_t coefficients[64] = {};
+    const std::size_t count = random() % 65;
+    for (std::size_t i = 0; i < count; ++i) {
+      coefficients[random() % 64] = static_cast<std::int16_t>(static_cast<int>(random() % (2 * size)) - size);
+    }
+    BlockRows rows{.are_few = true};
+    for (std::uint8_t& row : rows.rows) row = static_cast<std::uint8_t>(random() % 8);
+    BlockPairs pairs{.count = 1 + random() % 2};
+    for (std::uint8_t& first : pairs.firsts) first = static_cast<std::uint8_t>(random() % 7);
+    const Transformed whole = transformed(transform_block_portable, coefficients, scales, false);
+    std::int16_t block[64];
+    std::memcpy(block, coefficients, sizeof block);
+    std::vector<std::uint8_t> samples(8 * 11, 7);
+    CHECK_EQUAL(transform_samples(block, scales, rows, pairs, samples.data(), 11), whole.done);
+    if (!whole.done) continue;
+    std::vector<std::uint8_t> expected(8 * 11, 7);
+    for (const std::size_t row : rows.rows) {
+      for (std::size_t i = 0; i < pairs.count; ++i) {
+        std::memcpy(&expected[row * 11 + pairs.firsts[i]], &whole.samples[row * 11 + pairs.firsts[i]], 2);
+      }
+    }
+    CHECK(samples == expected);
+    for (const std::int16_t left : block) CHECK_EQUAL(left, 0);
+  }
+}
+
 TEST(a_mean_alone_is_a_flat_block) {
   alignas(32) std::int16_t scales[64];
   for (std::int16_t& scale : scales) scale = 3;

@@ -35,37 +35,50 @@ Value finished(float value) {
   }
 }
 
-// Picks and blends the columns of one row, and writes them. Pixels lie `stride` values apart in `row`, behind which
-// there is room for four more.
-template <std::size_t stride, std::size_t channels, typename Value>
+// One pixel of the result out of a blended row, whose pixels lie `stride` values apart.
+template <std::size_t stride>
+inline Floats4 picked(const float* row, const FillAxis& columns, std::size_t x) {
+  Floats4 value;
+  Floats4 upper;
+  std::memcpy(&value, row + columns.lower[x] * stride, sizeof value);
+  std::memcpy(&upper, row + columns.upper[x] * stride, sizeof upper);
+  return value + (upper - value) * columns.share[x];
+}
+
+// Picks and blends the columns of one row, and writes them. Behind `row` there is room for four more values.
+template <std::size_t stride, std::size_t channels, bool clip, typename Value>
 void write_row(const float* row, const FillAxis& columns, const FillSettings& settings, std::size_t y, Value* target) {
   const std::size_t width = settings.width;
   const std::size_t plane = settings.height * width;
-  const bool clip = settings.added != 0;
   const float added = settings.added;
   const float scale = std::is_same_v<Value, float> ? settings.scale : 1.0f;
-  Value* to = settings.planar ? target + y * width : target + y * width * channels;
-  for (std::size_t x = 0; x < width; ++x) {
-    Floats4 value;
-    Floats4 upper;
-    std::memcpy(&value, row + columns.lower[x] * stride, sizeof value);
-    std::memcpy(&upper, row + columns.upper[x] * stride, sizeof upper);
-    value += (upper - value) * columns.share[x];
-    if (clip) {
+  const auto made = [&](std::size_t x) {
+    Floats4 value = picked<stride>(row, columns, x);
+    if constexpr (clip) {
       value += added;
       value = value < 0.0f ? Floats4{} : value;
       value = value > 255.0f ? Floats4{} + 255.0f : value;
     }
-    value *= scale;
-    if (settings.planar) {
-      for (std::size_t channel = 0; channel < channels; ++channel)
-        to[channel * plane + x] = finished<Value>(value[channel]);
-    } else if constexpr (std::is_same_v<Value, float>) {
-      // Four values, of which the next pixels overwrite those that are too many, as long as there is room for them.
-      std::memcpy(to + x * channels, &value, (width - x) * channels >= 4 ? sizeof value : channels * sizeof(float));
-    } else {
-      for (std::size_t channel = 0; channel < channels; ++channel)
-        to[x * channels + channel] = finished<Value>(value[channel]);
+    return value * scale;
+  };
+  Value* const to = settings.planar ? target + y * width : target + y * width * channels;
+  const std::size_t step = settings.planar ? 1 : channels;
+  const std::size_t distance = settings.planar ? plane : 1;
+  std::size_t x = 0;
+  if constexpr (std::is_same_v<Value, float>) {
+    // Four values, of which the next pixels overwrite those that are too many, as long as there is room for them.
+    constexpr std::size_t kFour = (4 + channels - 1) / channels;
+    if (!settings.planar) {
+      for (; x + kFour <= width; ++x) {
+        const Floats4 value = made(x);
+        std::memcpy(to + x * channels, &value, sizeof value);
+      }
+    }
+  }
+  for (; x < width; ++x) {
+    const Floats4 value = made(x);
+    for (std::size_t channel = 0; channel < channels; ++channel) {
+      to[x * step + channel * distance] = finished<Value>(value[channel]);
     }
   }
 }
@@ -90,7 +103,11 @@ void fill(const RowOf& row_of, const FillAxis& rows, const FillAxis& columns, co
       const std::uint8_t* other = row_of(rows.upper[y]);
       blend_rows(one + start, other + start, rows.share[y], end - start, blended.data() + start);
     }
-    write_row<stride, channels>(blended.data(), columns, settings, y, target);
+    if (settings.added != 0) {
+      write_row<stride, channels, true>(blended.data(), columns, settings, y, target);
+    } else {
+      write_row<stride, channels, false>(blended.data(), columns, settings, y, target);
+    }
   }
 }
 

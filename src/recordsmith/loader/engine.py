@@ -11,7 +11,8 @@ import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,12 @@ from recordsmith.errors import PipelineError, RecordsmithError
 from recordsmith.loader.fetching import Fetcher
 from recordsmith.loader.order import ENDLESS, AllRecords, Drawn
 from recordsmith.loader.plan import Batching, Plan, Rows
-from recordsmith.loader.room import Room
+from recordsmith.loader.room import Room, RoomPart
 from recordsmith.loader.row_access import collate_values, concatenate, part_of, take_rows
 from recordsmith.loader.skipping import SkippedRecord
 from recordsmith.loader.verbs.bucket_batch import BucketBatching
 from recordsmith.loader.verbs.pairs import INDEX, Paired
+from recordsmith.loader.verbs.select import Selected
 from recordsmith.parallel import in_order, thread_pool
 
 __all__ = ["Cursor", "UnknownLengthError", "batch_count", "feed"]
@@ -165,23 +167,62 @@ def _fixed(
     skipped, stop = plan.batches_taken
     stop = ranges.count if stop is None else min(stop, ranges.count)
 
+    mine = range(skipped + start.batch + every[0], stop, every[1])
+    size = _piece_rows(plan, fetcher)
+    in_pieces = size < batching.size and all(isinstance(change, (Selected, Paired)) for change in plan.batch_changes)
+    if in_pieces:
+        batches = _pieced(plan, fetcher, ranges, mine, start.epoch, pool, size)
+    else:
+        batches = _grouped(plan, fetcher, ranges, mine, start.epoch, pool)
+    number = mine.start + 1 - every[1]
+    for batch in batches:
+        number += every[1]
+        if batch is _NOTHING:
+            continue
+        yield batch, Cursor(start.epoch + 1) if number >= stop else Cursor(start.epoch, number - skipped)
+
+
+def _grouped(
+    plan: Plan, fetcher: Fetcher, ranges: _Ranges, mine: range, epoch: int, pool: Executor | None
+) -> Iterator[Any]:
+    """Give batches, of which a task makes several."""
+    batching = _batching(plan)
+
     def work(group: range) -> list[Any]:
         spans = [ranges.of(batch) for batch in group]
         positions = np.concatenate([np.arange(a, b, dtype=np.int64) for a, b in spans])
-        rows = _rows_of(plan, fetcher, start.epoch, positions)
+        rows = _rows_of(plan, fetcher, epoch, positions)
         cuts = [np.searchsorted(rows.positions, span) for span in spans]  # where some were skipped, batches are shorter
         whole = len(rows) == len(positions)
         return [_batch(plan, batching, rows, int(a), int(b)) if whole or b > a else _NOTHING for a, b in cuts]
 
-    mine = range(skipped + start.batch + every[0], stop, every[1])
     groups = _groups(mine, _batches_per_task(plan, fetcher, batching))
-    number = mine.start + 1 - every[1]
     for group in in_order(pool, work, groups, ahead=_tasks_ahead(plan)):
-        for batch in group:
-            number += every[1]
-            if batch is _NOTHING:
-                continue
-            yield batch, Cursor(start.epoch + 1) if number >= stop else Cursor(start.epoch, number - skipped)
+        yield from group
+
+
+def _pieced(
+    plan: Plan, fetcher: Fetcher, ranges: _Ranges, mine: range, epoch: int, pool: Executor | None, size: int
+) -> Iterator[Any]:
+    """Give batches of which each is the work of several tasks."""
+
+    def pieces() -> Iterator[tuple[RoomPart, int, int]]:
+        for batch in mine:
+            first, last = ranges.of(batch)
+            room = Room(last - first)
+            for start in range(first, last, size):
+                yield room.at(start - first), start, min(start + size, last)
+
+    def work(piece: tuple[RoomPart, int, int]) -> tuple[Room, Rows]:
+        part, first, last = piece
+        return part.room, _rows_of(plan, fetcher, epoch, np.arange(first, last, dtype=np.int64), part)
+
+    # As many as whole batches would be, so that the next one is made while one is looked at.
+    most = -(-_batching(plan).size // size)
+    ahead = max(_tasks_ahead(plan), most * _tasks_ahead(plan) // 2)
+    for room, group in groupby(in_order(pool, work, pieces(), ahead=ahead), key=itemgetter(0)):
+        rows = _joined([part for _, part in group if len(part)], room)
+        yield _batch(plan, _batching(plan), rows, 0, len(rows)) if len(rows) else _NOTHING
 
 
 def _in_file_order(plan: Plan, start: Cursor) -> bool:
@@ -330,6 +371,9 @@ class _BucketAssembly(_Assembly):
 def _joined(parts: list[Rows], room: Room | None = None) -> Rows:
     if len(parts) == 1:
         return parts[0]
+    if not parts:
+        empty = np.empty(0, np.int64)
+        return Rows({}, empty, empty, empty)
     columns = {}
     for name in parts[0].columns:
         values = [part.columns[name] for part in parts]
@@ -350,19 +394,17 @@ def _rows_at(plan: Plan, fetcher: Fetcher, epoch: int, first: int, last: int) ->
     return _rows_of(plan, fetcher, epoch, np.arange(first, last, dtype=np.int64))
 
 
-def _rows_of(plan: Plan, fetcher: Fetcher, epoch: int, positions: npt.NDArray[np.int64]) -> Rows:
+def _rows_of(
+    plan: Plan, fetcher: Fetcher, epoch: int, positions: npt.NDArray[np.int64], room: RoomPart | None = None
+) -> Rows:
     drawn = plan.order.at(epoch, positions)
     if plan.skipped is None:
-        return _changed(plan, fetcher, drawn, positions)
+        return _changed(plan, fetcher, drawn, positions, room)
     try:
-        return _changed(plan, fetcher, drawn, positions)
+        return _changed(plan, fetcher, drawn, positions, room)
     except Exception:  # noqa: BLE001 - one row is at fault: find out which
         good = [_one_row(plan, fetcher, drawn, positions, place) for place in range(len(positions))]
-        rows = [row for row in good if row is not None]
-        if rows:
-            return _joined(rows)
-        empty = np.empty(0, np.int64)
-        return Rows({}, empty, empty, empty)
+        return _joined([row for row in good if row is not None])
 
 
 def _one_row(plan: Plan, fetcher: Fetcher, drawn: Drawn, positions: npt.NDArray[np.int64], place: int) -> Rows | None:
@@ -377,16 +419,26 @@ def _one_row(plan: Plan, fetcher: Fetcher, drawn: Drawn, positions: npt.NDArray[
         return None
 
 
-def _changed(plan: Plan, fetcher: Fetcher, drawn: Drawn, positions: npt.NDArray[np.int64]) -> Rows:
-    size = len(positions)
-    if plan.heavy and not plan.drops_rows and fetcher.has_random_access:
-        size = max(1, int(_PIECE_BYTES / max(1.0, fetcher.record_bytes)))
-    if size >= len(positions):
-        return _changed_at_once(plan, fetcher, Rows({}, drawn.numbers, drawn.epochs, positions))
-    room = Room(len(positions))
-    pieces = [slice(start, start + size) for start in range(0, len(positions), size)]
-    parts = [Rows({}, drawn.numbers[piece], drawn.epochs[piece], positions[piece], room) for piece in pieces]
-    return _joined([_changed_at_once(plan, fetcher, part) for part in parts], room)
+def _changed(
+    plan: Plan, fetcher: Fetcher, drawn: Drawn, positions: npt.NDArray[np.int64], room: RoomPart | None = None
+) -> Rows:
+    size = _piece_rows(plan, fetcher)
+    if room is not None or len(positions) <= size:
+        return _changed_at_once(plan, fetcher, Rows({}, drawn.numbers, drawn.epochs, positions, room))
+    shared = Room(len(positions))
+    parts = []
+    for start in range(0, len(positions), size):
+        piece = slice(start, start + size)
+        rows = Rows({}, drawn.numbers[piece], drawn.epochs[piece], positions[piece], shared.at(start))
+        parts.append(_changed_at_once(plan, fetcher, rows))
+    return _joined(parts, shared)
+
+
+def _piece_rows(plan: Plan, fetcher: Fetcher) -> int:
+    """Return how many rows are fetched and changed at a time."""
+    if not plan.heavy or plan.drops_rows or not fetcher.has_random_access:
+        return ENDLESS
+    return max(1, int(_PIECE_BYTES / max(1.0, fetcher.record_bytes)))
 
 
 def _changed_at_once(plan: Plan, fetcher: Fetcher, rows: Rows) -> Rows:

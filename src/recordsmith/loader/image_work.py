@@ -33,7 +33,7 @@ from recordsmith.augment import (
 from recordsmith.columns import ByteColumn
 from recordsmith.errors import PipelineError
 from recordsmith.images import ImageError, decode_image, read_header
-from recordsmith.loader.room import Room
+from recordsmith.loader.room import Room, RoomPart
 
 __all__ = ["ImageWork"]
 
@@ -86,7 +86,7 @@ class ImageWork:
         return len(others) <= 1 and all(isinstance(change, Brightness) for change in others)
 
     def column(
-        self, column: Any, *, records: Int64s, epochs: Int64s, feature: str, room: Room | None = None
+        self, column: Any, *, records: Int64s, epochs: Int64s, feature: str, room: RoomPart | None = None
     ) -> Pixels | list[Pixels]:
         """Return the pictures of a column of encoded ones: one array, or a list where sizes may differ."""
         keys = [
@@ -96,8 +96,8 @@ class ImageWork:
         batch: Pixels | None = None
         pictures: list[Pixels] = []
         if self.dense and self.size is not None:
-            room = room or Room(len(records))
-            batch = room.part(feature, len(records), self._shape(*self.size), self.dtype)
+            room = room or Room(len(records)).at(0)
+            batch = room.array(feature, len(records), self._shape(*self.size), self.dtype)
         for row in range(len(records)):
             drawn = [change.draw(RandomStream(keys[place][row])) for place, change in enumerate(self.augment)]
             try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from recordsmith.dataset import StoredDataset
 from recordsmith.errors import PipelineError, did_you_mean, list_names
 from recordsmith.loader.order import AllRecords, Order
-from recordsmith.loader.room import Room
+from recordsmith.loader.room import RoomPart
 from recordsmith.loader.skipping import Skipped
 from recordsmith.schema import Feature
 
@@ -32,14 +32,14 @@ class Rows:
         numbers: which record each row is.
         epochs: in which epoch.
         positions: where in the order it stood.
-        room: memory for these and the other rows of the task.
+        room: memory for them, beside that of other rows.
     """
 
     columns: dict[str, Any]
     numbers: npt.NDArray[np.int64]
     epochs: npt.NDArray[np.int64]
     positions: npt.NDArray[np.int64]
-    room: Room | None = None
+    room: RoomPart | None = None
 
     def __len__(self) -> int:
         return len(self.numbers)

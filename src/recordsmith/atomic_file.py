@@ -5,13 +5,42 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 from collections.abc import Iterator
 
-__all__ = ["put_in_place", "temporary_name", "write_atomically"]
+from recordsmith.errors import RecordsmithError
 
+__all__ = ["is_url", "local_output", "put_in_place", "temporary_name", "write_atomically"]
+
+_URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 
 _CANNOT_SYNC_FOLDERS = (errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM)
+
+
+def is_url(path: str) -> bool:
+    """Tell whether a path names something that lies elsewhere.
+
+    >>> is_url("s3://bucket/train-*.tfrecord"), is_url("data/train.tfrecord")
+    (True, False)
+    """
+    return _URL.match(path) is not None
+
+
+def local_output(path: str | os.PathLike[str]) -> str:
+    """Return where results go, as an absolute path. URLs are refused, which would become folders of such a name.
+
+    >>> local_output("/data/../pets")
+    '/pets'
+    """
+    text = os.fsdecode(path)
+    if is_url(text):
+        raise RecordsmithError(
+            "Remote files are read, not written.",
+            path=text,
+            advice="Write to a local folder, and copy it there: `aws s3 sync`, `gsutil rsync`, `rclone`.",
+        )
+    return os.path.abspath(text)
 
 
 def temporary_name(final: str) -> str:

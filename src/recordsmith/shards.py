@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from recordsmith.atomic_file import is_url
 from recordsmith.call_stack import caller_level
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 
@@ -85,9 +86,9 @@ def looks_like_tfrecord(name: str) -> bool:
 
 
 def resolve_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
-    """Return the files that a path, a glob or a list of them stands for, sorted within each.
+    """Return the files that a path, a URL, a glob or a list of them stands for, sorted within each.
 
-    A folder is not looked into here (see `files_in`).
+    A folder is not looked into here (see `files_in`). Of what lies elsewhere these are the local copies.
 
     >>> import tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -146,6 +147,10 @@ def warn_if_incomplete(files: Sequence[str]) -> None:
 def _one_path(path: str) -> list[str]:
     if os.path.exists(path):
         return [path]
+    if is_url(path):
+        from recordsmith.remote_files import fetched
+
+        return fetched(path, looks_like_tfrecord)
     if glob.has_magic(path):
         files = sorted(file for file in glob.glob(path, recursive=True) if os.path.isfile(file))
         if files:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from recordsmith.atomic_file import local_output
 from recordsmith.compression import writing_compression
 from recordsmith.copying.copied_dataset import CopiedDataset
 from recordsmith.copying.copier import Copier
@@ -105,7 +106,7 @@ def copy_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but t
     >>> [row["n"].item() for row in rs.open(f"{folder}/small.tfrecord")]
     [4, 5, 6]
     """
-    out = os.path.abspath(os.fspath(out))
+    out = local_output(out)
     single = _names_a_file(out)
     _check(sample=sample, take=take, on_error=on_error, workers=workers, seed=seed, shards=shards)
     if single:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from recordsmith.atomic_file import local_output
 from recordsmith.copying.absent_values import without_defaults
 from recordsmith.copying.copy_inputs import CopyInputs, find_inputs
 from recordsmith.copying.copy_plan import Changes, CopyPlan, plan_copy
@@ -116,7 +117,7 @@ def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but
     >>> rs.open(f"{folder}/again").schema == rs.open(f"{folder}/data").schema
     True
     """
-    out = os.path.abspath(os.fspath(out))
+    out = local_output(out)
     if on_error not in ("stop", "skip"):
         raise RecordsmithError("on_error is 'stop' or 'skip'.", found=repr(on_error))
     kind, is_folder = _kind(out, kind)

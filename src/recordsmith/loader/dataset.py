@@ -74,7 +74,7 @@ def open_dataset(
     compression: str | None = "auto",
     verify: bool = True,
 ) -> Dataset:
-    """Open TFRecords: a file, a folder, a glob, or a list of these.
+    """Open TFRecords: a file, a folder, a glob, a URL, or a list of these.
 
     A folder may have a `recordsmith.json` or be one that TensorFlow Datasets prepared; without either, its TFRecord
     files are taken by name, or by content where the names say nothing. Opening reads nothing yet.

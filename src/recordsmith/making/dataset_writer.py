@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from recordsmith import _core
-from recordsmith.atomic_file import write_text_atomically
+from recordsmith.atomic_file import local_output, write_text_atomically
 from recordsmith.compression import writing_compression
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
 from recordsmith.errors import EncodeError, RecordsmithError, list_names
@@ -100,7 +100,7 @@ class DatasetWriter:
             raise RecordsmithError("shards is a number of files from 1 to 99999.", found=repr(shards))
         (self._split,) = parse_splits({split: 1.0}).names
         check_name(name)
-        self._folder = os.path.abspath(os.fspath(folder))
+        self._folder = local_output(folder)
         self._schema = schema
         self._name = name
         checked = writing_compression(compression)

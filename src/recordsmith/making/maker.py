@@ -20,6 +20,7 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
+from recordsmith.atomic_file import local_output
 from recordsmith.class_weights import class_weights
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
 from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, list_names
@@ -114,7 +115,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     >>> sorted(row["n"].item() for row in rs.open(folder))
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
     """
-    out = os.path.abspath(os.fspath(out))
+    out = local_output(out)
     options = MakeOptions.checked(
         name=_default_name(out) if name is None else name,
         split=split,

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from recordsmith.atomic_file import local_output
 from recordsmith.dataset.layout import find_layout
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.errors import RecordsmithError, list_names
@@ -58,6 +59,7 @@ def plan_outputs(bad: PathLike | Iterable[PathLike], good: PathLike | None) -> P
     if good is None:
         return Plan(tuple(files), (), folder, None)
     output = os.fsdecode(good)
+    local_output(output)
     into_folder = folder is not None or len(files) > 1 or os.path.isdir(output) or output.endswith(os.sep)
     if into_folder and os.path.exists(output) and not os.path.isdir(output):
         raise RecordsmithError(

@@ -91,7 +91,7 @@ def feed(plan: Plan, start: Cursor, every: tuple[int, int] = (0, 1)) -> Iterator
     known = not plan.drops_rows and not isinstance(plan.batching, BucketBatching)
     if start.batch and known and plan.order.length < ENDLESS and start.batch >= batch_count(plan):
         start = Cursor(start.epoch + 1)  # nothing is left of that epoch
-    with thread_pool(_workers(plan) + 1 if _workers(plan) else 1) as pool:
+    with thread_pool(_threads(plan)) as pool:
         fetcher = Fetcher(plan.datasets, plan.order)
         for epoch in range(start.epoch, ENDLESS):
             if epoch >= _last_epoch(start.epoch, epochs):
@@ -116,6 +116,14 @@ def _last_epoch(first: int, epochs: int) -> int:
 def _workers(plan: Plan) -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(_MOST_WORKERS, cores) if plan.workers is None else plan.workers
+
+
+def _threads(plan: Plan) -> int:
+    """Return how many threads work: one more than processors, since some wait for the disk, unless work is heavy."""
+    workers = _workers(plan)
+    if workers == 0:
+        return 1
+    return max(2, workers) if plan.heavy else workers + 1
 
 
 def _batching(plan: Plan) -> Batching:

@@ -73,6 +73,14 @@ def test_it_is_fetched_again_only_if_it_has_changed(
     assert len(fetched) == 2
 
 
+def test_what_is_gone_from_a_folder_is_not_read(storage: Any, tmp_path: Path) -> None:
+    put(storage, tmp_path, "a.tfrecord", range(5))
+    put(storage, tmp_path, "b.tfrecord", range(5, 9))
+    assert numbers(rs.open("memory://bucket")) == list(range(9))
+    storage.rm("/bucket/a.tfrecord")
+    assert numbers(rs.open("memory://bucket")) == list(range(5, 9))
+
+
 def test_a_dataset_with_its_manifest(storage: Any, tmp_path: Path) -> None:
     rows = [{"n": number} for number in range(20)]
     rs.make(rows, tmp_path / "out", schema=SCHEMA, split={"train": 0.5, "test": 0.5})

@@ -48,7 +48,8 @@ def fetched(url: str, wanted: Callable[[str], bool]) -> list[str]:
         storage, path = fsspec.core.url_to_fs(url)
         if _is_local(storage):
             return [path]
-        if any(character in path for character in "*?["):
+        magic = "*[" if path.startswith(("http://", "https://")) else "*?["  # there it begins the query
+        if any(character in path for character in magic):
             found = sorted(name for name in storage.glob(path) if storage.isfile(name))
             if not found:
                 raise FileNotFoundError(2, "No file matches the pattern", url)
@@ -64,7 +65,9 @@ def fetched(url: str, wanted: Callable[[str], bool]) -> list[str]:
         ]
         if not chosen:
             raise RecordsmithError("There is no file in this remote folder.", path=url)
-        return [os.path.dirname(_copies(url, storage, chosen)[0])]
+        folder = Path(_copies(url, storage, chosen)[0]).parent
+        _forget(folder, gone_from={_name(entry["name"]) for entry in files})
+        return [str(folder)]
 
 
 @dataclass(frozen=True)
@@ -121,9 +124,17 @@ def _copies(url: str, storage: Any, paths: Sequence[str]) -> list[str]:
     return [str(one.target) for one in remote]
 
 
+def _forget(folder: Path, *, gone_from: set[str]) -> None:
+    """Remove copies of files that are not in the remote folder any more: opening it must not find them."""
+    for copy in folder.iterdir():
+        if copy.is_file() and not copy.name.startswith(".") and copy.name not in gone_from:
+            copy.unlink(missing_ok=True)
+
+
 def _folder(url: str, path: str) -> Path:
-    """Return the folder of a remote folder's files; those of one folder stay together."""
-    above = f"{url.partition('://')[0]}://{os.path.dirname(path)}"
+    """Return the folder of a remote folder's files; those of one folder, and of one query, stay together."""
+    place, _, query = path.partition("?")
+    above = f"{url.partition('://')[0]}://{os.path.dirname(place)}?{query}"
     return cache_folder() / hashlib.sha256(above.encode()).hexdigest()[:16]
 
 

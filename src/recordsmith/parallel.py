@@ -1,8 +1,7 @@
 """Work on many pieces at once, with the results in the order of the pieces.
 
 Native work (decoding pictures, parsing tables, encoding records) releases Python's lock and runs on threads. The user's
-own functions are Python and run in processes, through loky: it carries functions of any module, also lambdas and those
-of a script without `if __name__ == "__main__"`, and says so when a process dies instead of waiting for it for ever.
+own functions are Python and run in processes: see process_pool.
 """
 
 from __future__ import annotations
@@ -12,14 +11,16 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from recordsmith.errors import RecordsmithError, import_extra
+from recordsmith.errors import RecordsmithError
 
-__all__ = ["default_workers", "in_order", "process_pool", "thread_pool"]
+__all__ = ["default_workers", "in_order", "result_of", "thread_pool"]
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+_FEWER = "Try workers=1, or fewer; what was finished is kept: resume goes on from there."
 
 
 def default_workers() -> int:
@@ -46,9 +47,9 @@ def in_order(pool: Executor | None, work: Callable[[T], R], items: Iterable[T], 
         for item in items:
             waiting.append(pool.submit(work, item))
             if len(waiting) >= ahead:
-                yield _result(waiting.popleft())
+                yield result_of(waiting.popleft(), _FEWER)
         while waiting:
-            yield _result(waiting.popleft())
+            yield result_of(waiting.popleft(), _FEWER)
     finally:
         for future in waiting:
             future.cancel()
@@ -72,28 +73,8 @@ def thread_pool(workers: int) -> Iterator[Executor | None]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-@contextlib.contextmanager
-def process_pool(workers: int, prepare: Callable[..., None], *arguments: Any) -> Iterator[Executor]:
-    """Give a pool of processes, each of which calls `prepare(*arguments)` first."""
-    loky = import_extra("loky", extra="make", purpose="running a Python function (map=) in worker processes")
-    pool = loky.ProcessPoolExecutor(workers, initializer=_prepare, initargs=(prepare, arguments))
-    try:
-        yield pool
-    except BaseException:
-        pool.shutdown(wait=True, kill_workers=True)
-        raise
-    pool.shutdown(wait=True)
-
-
-def _prepare(prepare: Callable[..., None], arguments: tuple[Any, ...]) -> None:
-    import signal
-
-    # Ctrl-C goes to the whole group of processes; it is for the first of them to end the others.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    prepare(*arguments)
-
-
-def _result(future: Future[R]) -> R:
+def result_of(future: Future[R], advice: str) -> R:
+    """Wait for a result; of a process that died meanwhile, say what may help."""
     try:
         return future.result()
     except RuntimeError as error:
@@ -102,6 +83,5 @@ def _result(future: Future[R]) -> R:
         raise RecordsmithError(
             "A worker process died.",
             found=str(error).splitlines()[0],
-            advice="It may have run out of memory, or the map function crashed Python. "
-            "Try workers=1, or fewer; what was finished is kept: resume goes on from there.",
+            advice=f"It may have run out of memory, or the function crashed Python. {advice}",
         ) from None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from importlib.metadata import version as installed_version
 from typing import Any
 
 from recordsmith.errors import EncodeError, RecordsmithError
 from recordsmith.making.chunk_encoding import ChunkEncoder, EncodedChunk, Recipe, mapped_rows
 from recordsmith.making.source import Chunk, Source
-from recordsmith.parallel import in_order, process_pool, thread_pool
+from recordsmith.parallel import in_order, thread_pool
+from recordsmith.process_pool import process_pool
 from recordsmith.schema import Feature, Schema
 
 __all__ = ["encode_chunks", "schema_after_map", "version"]
@@ -25,7 +27,7 @@ def encode_chunks(recipe: Recipe, chunks: Iterable[Chunk], workers: int) -> Iter
         with thread_pool(workers) as threads:
             yield from in_order(threads, ChunkEncoder(recipe).encode, chunks, ahead=workers + 1)
         return
-    with process_pool(workers, _remember, recipe) as processes:
+    with process_pool(workers, partial(_remember, recipe)) as processes:
         yield from in_order(processes, _encode, chunks, ahead=workers + 1)
 
 

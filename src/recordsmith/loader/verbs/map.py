@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recordsmith.errors import PipelineError, import_extra
+from recordsmith.errors import PipelineError
 from recordsmith.loader.errors_in_functions import in_function
 from recordsmith.loader.plan import BatchChange, Plan, RowChange, Rows
 from recordsmith.loader.row_access import row_of
+from recordsmith.process_pool import call_in_process
 
 __all__ = ["map_rows"]
 
@@ -27,8 +28,7 @@ class MappedRows(RowChange):
     def apply(self, rows: Rows) -> Rows:
         """Return the rows that the function made."""
         if self.processes:
-            loky = import_extra("loky", extra="make", purpose="running a Python function in worker processes")
-            mapped = loky.get_reusable_executor().submit(map_columns, self.function, rows).result()
+            mapped = call_in_process(map_columns, self.function, rows)
         else:
             mapped = map_columns(self.function, rows)
         return Rows(mapped, rows.numbers, rows.epochs, rows.positions)

@@ -148,6 +148,14 @@ def test_a_forked_process_has_its_own():
     assert run_script(script).stdout == "3\n0\n"
 
 
+def test_no_process_outlives_one_that_was_killed():
+    process = subprocess.Popen([sys.executable, "-c", STARTING], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "started\n"
+    process.kill()
+    process.communicate(timeout=60)  # until the last process that holds the pipe has ended
+
+
 def test_lambdas_and_functions_of_scripts_are_carried():
     offset = 5
     assert call_in_process(lambda number: number + offset, 2) == 7

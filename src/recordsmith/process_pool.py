@@ -14,6 +14,7 @@ import contextlib
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from multiprocessing import resource_tracker
@@ -29,6 +30,7 @@ R = TypeVar("R")
 
 _IDLE_SECONDS = 10  # after which a process of the shared pool ends
 _FEEDER_SECONDS = 10  # how long a thread that has nothing left to send may take to end
+_PARENT_SECONDS = 0.5  # between two looks whether the parent process is still there
 
 _shared: tuple[int, ProcessPool] | None = None  # the process that made it, and the pool
 _sharing = threading.Lock()
@@ -42,7 +44,7 @@ class ProcessPool(Executor):
     ) -> None:
         loky = import_extra("loky", extra="make", purpose="running a Python function in worker processes")
         self._pool = loky.ProcessPoolExecutor(
-            workers, timeout=idle, initializer=_begin, initargs=(on_interrupt, prepare)
+            workers, timeout=idle, initializer=_begin, initargs=(os.getpid(), on_interrupt, prepare)
         )
 
     def submit(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
@@ -99,16 +101,29 @@ def _shared_pool(*, instead_of: ProcessPool | None = None) -> ProcessPool:
         return _shared[1]
 
 
+def _after_fork() -> None:
+    global _sharing  # noqa: PLW0603 - another thread may have held it, and is not in this process
+    _sharing = threading.Lock()
+
+
 def _end_shared_pool() -> None:
     if _shared is not None and _shared[0] == os.getpid():
         _shared[1].shutdown()
 
 
-def _begin(on_interrupt: signal.Handlers, prepare: Callable[[], None]) -> None:
+def _begin(parent: int, on_interrupt: signal.Handlers, prepare: Callable[[], None]) -> None:
     """Begin the life of a process: from here on, Ctrl-C does what the pool says."""
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     signal.signal(signal.SIGINT, on_interrupt)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     prepare()
+
+
+def _end_with(parent: int) -> None:
+    """End this process when the one that started it is gone without a word: killed, or out of memory."""
+    while os.getppid() == parent:
+        time.sleep(_PARENT_SECONDS)
+    os._exit(1)
 
 
 def _nothing() -> None:
@@ -123,3 +138,6 @@ def _interrupts_held_back() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+os.register_at_fork(after_in_child=_after_fork)

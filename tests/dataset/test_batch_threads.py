@@ -5,6 +5,7 @@ Each case is a process of its own: other libraries start threads when they like,
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -106,10 +107,16 @@ assert sum(len(batch["n"]) for batch in ds.batch(100, threads=1)) == 200_000
 """
 
 
+def large_stacks() -> None:
+    """Make each thread ask for 64 MB: one too many is refused while there is memory left for all else."""
+    resource.setrlimit(resource.RLIMIT_STACK, (64 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+
+
 @pytest.mark.parametrize("way", ["batches", "verify"])
 def test_threads_that_cannot_be_started(way: str, tmp_path: Path):
     finished = subprocess.run(
         [sys.executable, "-c", NO_ROOM, str(tmp_path / "data.tfrecord"), way],
+        preexec_fn=large_stacks,
         capture_output=True,
         text=True,
         check=False,

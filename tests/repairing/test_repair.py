@@ -107,11 +107,22 @@ def test_nothing_left(tmp_path: Path) -> None:
     bad.write_bytes(bytes(1000))
     result = rs.repair(bad, tmp_path / "good.tfrecord")
     assert (result.records, result.losses[0].reason, result.losses[0].bytes) == (0, "zeros", 1000)
-    assert list(rs.RecordReader(tmp_path / "good.tfrecord")) == []
+    assert (result.files[0].action, result.files[0].output, result.output, result.ok) == ("lost", None, None, False)
+    assert os.listdir(tmp_path) == ["bad.tfrecord"]
     bad.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(1000))
     with pytest.raises(rs.NotTFRecordError, match="PNG"):
         rs.repair(bad, tmp_path / "other.tfrecord")
     assert not (tmp_path / "other.tfrecord").exists()
+
+
+def test_nothing_left_of_one_shard_among_several(tmp_path: Path) -> None:
+    with rs.RecordWriter(tmp_path / "a.tfrecord-00000-of-00002") as writer:
+        writer.write(b"kept")
+    (tmp_path / "a.tfrecord-00001-of-00002").write_bytes(bytes(1000))
+    result = rs.repair(tmp_path, tmp_path / "good")
+    assert [file.action for file in result.files] == ["copied", "repaired"]
+    assert (tmp_path / "good" / "a.tfrecord-00001-of-00002").read_bytes() == b""
+    assert (result.records, result.output) == (1, str(tmp_path / "good"))
 
 
 def test_the_input_is_never_the_output(bad: Path, tmp_path: Path) -> None:

@@ -38,7 +38,8 @@ def repair(
     Every undamaged record is kept byte for byte, wherever the damage lies: flipped bits, bytes put in or removed,
     blocks of zeros, a file cut off, garbage, and damaged gzip or zlib data. A record of which only the header is
     damaged gets a new one. The damaged files are never changed, and new ones have their names only when they are whole
-    and checked.
+    and checked. Of a single file in which no record is left, none is written; among several, one without records
+    takes its place, so that the numbers of the shards stay right.
 
     Args:
         bad: a file, a folder, a glob, or a list of them. Of a folder with a manifest, the description is brought up to
@@ -80,14 +81,18 @@ def repair(
         target = plan.targets[number] if plan.targets else None
         suspects = aside[number] if aside else None
         try:
-            files.append(_repair_file(file, target, suspects, compression=name, link=link, progress=report))
+            repaired = _repair_file(
+                file, target, suspects, keep_empty=not plan.is_one_file, compression=name, link=link, progress=report
+            )
+            files.append(repaired)
         except NotTFRecordError as error:
             if len(plan.files) == 1:
                 raise
             notes.append(f"{os.path.basename(file)}: left out. {error.problem}")
     if plan.folder is not None and plan.output is not None:
         notes += carry_files(plan.folder, plan.output, files)
-    return RepairResult(tuple(files), plan.output, dry_run, tuple(notes))
+    output = None if plan.is_one_file and files[0].output is None else plan.output
+    return RepairResult(tuple(files), output, dry_run, tuple(notes))
 
 
 class _Progress:
@@ -119,7 +124,7 @@ def _prepare(plan: Plan, aside: list[str] | None, *, overwrite: bool) -> None:
 
 
 def _suspect_targets(plan: Plan, place: str) -> list[str]:
-    if len(plan.files) == 1 and plan.folder is None and not os.path.isdir(place) and not place.endswith(os.sep):
+    if plan.is_one_file and not os.path.isdir(place) and not place.endswith(os.sep):
         targets = [place]
     else:
         targets = [os.path.join(place, f"{os.path.basename(file)}.suspect") for file in plan.files]
@@ -131,7 +136,14 @@ def _suspect_targets(plan: Plan, place: str) -> list[str]:
 
 
 def _repair_file(
-    path: str, target: str | None, suspects: str | None, *, compression: str, link: bool, progress: OnBytes
+    path: str,
+    target: str | None,
+    suspects: str | None,
+    *,
+    keep_empty: bool,
+    compression: str,
+    link: bool,
+    progress: OnBytes,
 ) -> FileRepair:
     scratch = os.path.dirname(target) or "." if target is not None else None
     with look_at(path, compression=compression, scratch=scratch, progress=progress) as file:
@@ -142,6 +154,8 @@ def _repair_file(
             action = "copied" if target is None or not link else _link(path, target)
             if target is not None and action == "copied":
                 _copy(path, target, file)
+        elif not file.records and not keep_empty:
+            action, target = "lost", None  # an empty file would look like a repaired one
         elif target is not None:
             _write(file, target)
         kept_suspects = suspects if suspects is not None and file.suspects else None

@@ -37,6 +37,11 @@ class Plan:
     folder: str | None
     output: str | None
 
+    @property
+    def is_one_file(self) -> bool:
+        """A single file was given, and no folder."""
+        return self.folder is None and len(self.files) == 1
+
 
 def plan_outputs(bad: PathLike | Iterable[PathLike], good: PathLike | None) -> Plan:
     """Settle which files are meant and where each goes.

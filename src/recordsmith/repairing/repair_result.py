@@ -125,8 +125,9 @@ class FileRepair:
 
     Attributes:
         path: the damaged file.
-        output: the repaired one; None with dry_run.
-        action: what was, or with dry_run would be, done: "repaired", "copied" (it is sound) or "linked".
+        output: the repaired one; None with dry_run, and where nothing was left to write.
+        action: what was, or with dry_run would be, done: "repaired", "copied" (it is sound), "linked", or "lost": no
+            record is left in the only file, and none is written.
         compression: None, "gzip" or "zlib".
         bytes: its size.
         records: how many records were kept, the mended ones included.
@@ -181,7 +182,7 @@ class RepairResult:
 
     Attributes:
         files: each file, in the order of their names.
-        output: the file or folder that was asked for; None where none was.
+        output: the file or folder that was written; None where none was.
         dry_run: nothing was written.
         notes: what happened to the files that describe the dataset.
 

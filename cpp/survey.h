@@ -61,6 +61,7 @@ struct SurveyOptions {
   std::uint64_t unit_bytes = std::uint64_t{16} << 20;
   std::size_t digests_in_memory = std::size_t{4} << 20;  // 24 bytes each
   std::string temporary_folder = "/tmp";
+  bool frames_only = false;  // count and check the records, and do not look into them
 };
 
 // Called by the calling thread now and then with the bytes done so far; false ends the survey.

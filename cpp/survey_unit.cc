@@ -118,6 +118,7 @@ class UnitWalker {
     ++facts.records;
     facts.payload_bytes += record.length;
     facts.sizes.add(record.length);
+    if (shared_->options.frames_only) return;
     const auto size = static_cast<std::size_t>(record.length);
     Digests digests;
     const PayloadKind kind = result_->features.add(record.data, size, name, unit_.file, &digests);

@@ -275,7 +275,7 @@ Kind kind_of(const std::string& name) {
 nb::dict survey_of(const nb::list& paths, const std::vector<std::uint32_t>& splits, std::uint32_t split_count,
                    const nb::list& expected, const std::vector<std::string>& provenance, unsigned threads,
                    std::uint64_t records_per_file, std::uint64_t unit_bytes, std::uint64_t digests_in_memory,
-                   const std::string& folder, const nb::object& progress) {
+                   const std::string& folder, bool frames_only, const nb::object& progress) {
   std::vector<SurveyFile> files;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (splits.at(i) >= split_count) throw nb::value_error("there is no such split");
@@ -299,6 +299,7 @@ nb::dict survey_of(const nb::list& paths, const std::vector<std::uint32_t>& spli
   options.unit_bytes = std::max<std::uint64_t>(1, unit_bytes);
   options.digests_in_memory = std::max<std::size_t>(1, digests_in_memory);
   options.temporary_folder = folder;
+  options.frames_only = frames_only;
 
   bool is_interrupted = false;  // by an exception of Python, which is set
   const Progress report = [&](std::uint64_t bytes) {
@@ -360,7 +361,7 @@ double mean_classes(const ClassSequence& sequence, std::size_t window, std::uint
 void bind_survey(nb::module_& module) {
   module.def("survey", &survey_of, nb::arg("paths"), nb::arg("splits"), nb::arg("split_count"), nb::arg("expected"),
              nb::arg("provenance"), nb::arg("threads"), nb::arg("records_per_file"), nb::arg("unit_bytes"),
-             nb::arg("digests_in_memory"), nb::arg("folder"), nb::arg("progress").none());
+             nb::arg("digests_in_memory"), nb::arg("folder"), nb::arg("frames_only"), nb::arg("progress").none());
   module.def("image_header", &image_header, nb::arg("data"));
   module.def("mean_classes", &mean_classes, nb::arg("sequence"), nb::arg("window"), nb::arg("buffer"), nb::arg("key"));
 }

@@ -299,6 +299,22 @@ TEST(a_limit_on_records_ends_the_look_at_a_file) {
   CHECK(look({path}, options).files[0].is_complete);
 }
 
+TEST(frames_alone_are_counted_and_checked) {
+  const TemporaryFolder folder;
+  Content file = mixed_records();
+  file[file.size() / 2] ^= 1;
+  const std::string path = folder.write("a", file);
+  const Summary all = look({path}, {});
+  SurveyOptions options;
+  options.frames_only = true;
+  const Summary frames = look({path}, options);
+  CHECK(all.files[0].damage_count > 0);
+  CHECK_EQUAL(frames.files[0].damage_count, all.files[0].damage_count);
+  CHECK_EQUAL(frames.files[0].records, all.files[0].records);
+  CHECK_EQUAL(frames.files[0].payload_bytes, all.files[0].payload_bytes);
+  CHECK(frames.total.features.empty());
+}
+
 TEST(a_survey_can_be_stopped) {
   const TemporaryFolder folder;
   Content file;

@@ -233,6 +233,7 @@ def survey(
     unit_bytes: int,
     digests_in_memory: int,
     folder: str,
+    frames_only: bool,
     progress: Callable[[int], object] | None,
 ) -> dict[str, Any]: ...
 def image_header(data: bytes) -> tuple[str, int, int, int] | None: ...

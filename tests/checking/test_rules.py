@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import recordsmith as rs
-from recordsmith.checking.rules import RULES
+from recordsmith.checking.rules import RULES, look_into_records
 from recordsmith.findings import Finding, Severity
 from recordsmith.findings.running import run_rules
 from tests.checking.rule_cases import CLEAN, TRIGGERS, Case, Checked
@@ -45,6 +45,26 @@ def test_a_rule_finds_what_it_is_for(code: str, tmp_path: Path):
         assert one.count >= 1
         assert one.severity.rank <= RULES.get(code).severity.rank or code in ("V011", "V014"), "the text says more"
     assert not [one for one in found if one.code == "X001"], told(found)
+
+
+SHALLOW = [code for code in CODES if not look_into_records([RULES.get(code)])]
+
+
+@pytest.mark.parametrize("code", SHALLOW)
+def test_a_rule_about_frames_finds_the_same_without_a_look_into_the_records(code: str, tmp_path: Path):
+    made = TRIGGERS[code](tmp_path)
+    checked = made if isinstance(made, Checked) else Checked(made)
+    whole = rs.check(checked.path, **checked.options)
+    quick = rs.check(checked.path, **{**checked.options, "select": [code]})
+    assert quick.facts is not None
+    assert quick.facts.frames_only
+    assert not quick.facts.features
+    assert told(list(quick.findings)) == told([one for one in whole.findings if one.code == code])
+
+
+def test_frames_are_enough_for_all_rules_about_them():
+    assert {code for code in CODES if code.startswith("F")} < set(SHALLOW)
+    assert not [code for code in SHALLOW if code[0] in "WSV"]
 
 
 @pytest.mark.parametrize("case", list(dict.fromkeys(CLEAN.values())), ids=lambda case: case.__name__)

@@ -506,6 +506,7 @@ class DatasetFacts:
         looked_at_all: False if a limit on records ended the pass early.
         split: the split that was asked for; None: all.
         features_left_out: about how many more names there are, where records have more than 10,000 different ones.
+        frames_only: files, frames and checksums were looked at, and nothing of what is in the records.
 
     >>> DatasetFacts(("a.tfrecord",), ("a.tfrecord",), records=2, bytes=38).damages
     ()
@@ -529,6 +530,7 @@ class DatasetFacts:
     looked_at_all: bool = True
     split: str | None = None
     features_left_out: int = 0
+    frames_only: bool = False
 
     @property
     def damages(self) -> tuple[Damage, ...]:

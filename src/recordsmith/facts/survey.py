@@ -43,13 +43,14 @@ _UNIT_BYTES = 16 << 20  # what one thread takes at a time of a plain file
 _DIGESTS_IN_MEMORY = 4 << 20
 
 
-def survey(
+def survey(  # noqa: PLR0913 - each is a choice of its own, and all but the paths are named
     paths: PathLike | Sequence[PathLike],
     *,
     split: str | None = None,
     schema: Schema | None = None,
     decode: Literal["sample", "all", "none"] = "sample",
     similar_images: bool = False,
+    frames_only: bool = False,
     records: int | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
@@ -66,6 +67,8 @@ def survey(
         decode: which images to decode in full: "sample" (up to 200 of each feature, drawn evenly), "all" or "none".
             Without OpenCV, a sample is left out in silence.
         similar_images: also look for images that look alike, which decodes all of them.
+        frames_only: look at files, frames and checksums, and not into the records, which takes a fraction of the time:
+            no features, labels, duplicates, anomalies and mismatches are told then.
         records: look at no more than so many records of each file; None: at all.
         threads: how many threads; None: one for each processor.
         progress: called now and then with the bytes done and the bytes in all.
@@ -87,18 +90,16 @@ def survey(
         refuse_pipe(file)
     declared = schema if schema is not None else found.schema
     workers = threads or default_workers()
-    counted = _count(found, declared, workers=workers, records=records, progress=progress)
+    counted = _count(found, declared, workers=workers, records=records, frames_only=frames_only, progress=progress)
     shards = _shards(found, counted, workers)
     places = FilePlaces(found.files)
     names = _split_names(found)
     total = counted["total"]
-    features = features_of(total, places)
-    labels = labels_of(dict(zip(names, counted["splits"], strict=True)), features, declared, places)
-    similar = SimilarImages(found.splits) if similar_images else None
-    features = decode_images(features, total, found.files, decode=decode, similar=similar, threads=workers)
-    duplicates = duplicates_of(counted["duplicates"], names, places, total["provenance"])
-    if similar is not None:
-        duplicates = similar.tell(duplicates, places)
+    looked_into: dict[str, Any] = {}
+    if not frames_only:
+        looked_into = _contents(
+            found, counted, declared, shards, decode=decode, similar_images=similar_images, threads=workers
+        )
     asked = (paths,) if isinstance(paths, (str, os.PathLike)) else tuple(paths)
     return DatasetFacts(
         paths=tuple(os.fsdecode(path) for path in asked),
@@ -110,16 +111,43 @@ def survey(
         manifest=found.manifest,
         shards=shards,
         splits=_splits(names, counted["splits"], shards, places),
-        features=features,
-        labels=labels,
-        duplicates=duplicates,
-        anomalies=_anomalies(total, places),
-        mismatches=() if declared is None else mismatches_of(declared, total, features, labels, shards),
         seconds=time.perf_counter() - started,
         looked_at_all=all(file["complete"] for file in counted["files"]),
         split=split,
         features_left_out=round(total["features_left_out"]),
+        frames_only=frames_only,
+        **looked_into,
     )
+
+
+def _contents(
+    found: SurveyedFiles,
+    counted: dict[str, Any],
+    declared: Schema | None,
+    shards: tuple[ShardFacts, ...],
+    *,
+    decode: Literal["sample", "all", "none"],
+    similar_images: bool,
+    threads: int,
+) -> dict[str, Any]:
+    """Return the fields of DatasetFacts that tell what is in the records."""
+    places = FilePlaces(found.files)
+    names = _split_names(found)
+    total = counted["total"]
+    features = features_of(total, places)
+    labels = labels_of(dict(zip(names, counted["splits"], strict=True)), features, declared, places)
+    similar = SimilarImages(found.splits) if similar_images else None
+    features = decode_images(features, total, found.files, decode=decode, similar=similar, threads=threads)
+    duplicates = duplicates_of(counted["duplicates"], names, places, total["provenance"])
+    if similar is not None:
+        duplicates = similar.tell(duplicates, places)
+    return {
+        "features": features,
+        "labels": labels,
+        "duplicates": duplicates,
+        "anomalies": _anomalies(total, places),
+        "mismatches": () if declared is None else mismatches_of(declared, total, features, labels, shards),
+    }
 
 
 def _count(
@@ -128,6 +156,7 @@ def _count(
     *,
     workers: int,
     records: int | None,
+    frames_only: bool,
     progress: Callable[[int, int], object] | None,
 ) -> dict[str, Any]:
     """Let the core look at all records."""
@@ -149,6 +178,7 @@ def _count(
         _UNIT_BYTES,
         _DIGESTS_IN_MEMORY,
         tempfile.gettempdir(),
+        frames_only,
         report,
     )
     report(in_all)

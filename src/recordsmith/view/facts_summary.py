@@ -61,6 +61,8 @@ def _head_lines(facts: DatasetFacts) -> Iterable[tuple[str, Text]]:
         one = clipped(payload_name(commonest[0][0]), 60)
         mixed = ", ".join(f"{count:,} {clipped(payload_name(kind), 30)}" for kind, count in commonest[:8])
         yield "payload", Text(one if len(payloads) == 1 else f"mixed: {mixed}", "" if len(payloads) == 1 else "yellow")
+    if facts.frames_only:
+        yield "payload", Text("not looked into: the chosen rules ask for files and frames only", "dim")
     declared = f"declared by {printable(facts.described_by or 'a schema')}"
     yield "schema", Text(declared if facts.schema is not None else "none is declared")
 

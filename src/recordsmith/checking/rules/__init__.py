@@ -1,5 +1,8 @@
 """The rules about datasets: F framing, W wire, S schema, V values, D dataset."""
 
+from collections.abc import Iterable
+from types import ModuleType
+
 from recordsmith.checking.rules import (
     drift,
     duplicates,
@@ -19,12 +22,11 @@ from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.findings import Rule, RuleSet
 from recordsmith.findings.running import rule_failed
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "look_into_records"]
 
+_FILES_AND_FRAMES = (framing, shard_sets, text_indexes, shard_sizes)
 _MODULES = (
-    framing,
-    shard_sets,
-    text_indexes,
+    *_FILES_AND_FRAMES,
     wire,
     schema,
     values,
@@ -33,10 +35,22 @@ _MODULES = (
     storage,
     labels,
     duplicates,
-    shard_sizes,
     drift,
 )
 
-RULES: RuleSet[DatasetFacts] = RuleSet(
-    [*(one for module in _MODULES for one in vars(module).values() if isinstance(one, Rule)), rule_failed]
-)
+
+def _rules_of(modules: Iterable[ModuleType]) -> list[Rule[DatasetFacts]]:
+    return [one for module in modules for one in vars(module).values() if isinstance(one, Rule)]
+
+
+RULES: RuleSet[DatasetFacts] = RuleSet([*_rules_of(_MODULES), rule_failed])
+_SHALLOW = frozenset(one.code for one in [*_rules_of(_FILES_AND_FRAMES), rule_failed])
+
+
+def look_into_records(rules: Iterable[Rule[DatasetFacts]]) -> bool:
+    """Whether some of the rules need more than the files and the frames of the records.
+
+    >>> look_into_records([RULES.get("F001"), RULES.get("D008")])
+    False
+    """
+    return any(one.code not in _SHALLOW for one in rules)

@@ -112,6 +112,9 @@ def _hero(report: ReportContents) -> Markup:
         element("p", f"Only the first records were looked at: {facts.records:,}.", class_="note")
         if facts is not None and not facts.looked_at_all
         else None,
+        element("p", "Only files, frames and checksums were looked at, as the chosen rules ask for.", class_="note")
+        if facts is not None and facts.frames_only
+        else None,
         splits_part(facts) if facts is not None else None,
         class_="hero",
     )

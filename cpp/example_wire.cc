@@ -50,10 +50,6 @@ bool varints_are_sound(Span packed, std::uint64_t* count) {
   return true;
 }
 
-std::string_view text_of(Span span) {
-  return {reinterpret_cast<const char*>(span.begin), static_cast<std::size_t>(span.end - span.begin)};
-}
-
 Status malformed(std::string detail, std::string_view feature = {}) {
   Failure failure;
   failure.code = Code::kMalformed;
@@ -87,7 +83,7 @@ Status merge_map(Span body, WireMap<Value>* map) {
       const bool entry_is_sound = each_field(entry, [&](std::uint32_t field, Bytes inside) -> Bytes {
         if (field == tag_of(1, kDelimited)) {
           return with_span(inside, entry.end, [&](Span text) {
-            key = text_of(text);
+            key = text.text();
             if (is_utf8(text.begin, key.size())) return true;
             failure = malformed("a feature's name is not UTF-8");
             return false;

@@ -34,7 +34,34 @@ const char* kind_name(Kind kind);  // "bytes", "float", "int64", or "nothing"
 struct Span {
   wire::Bytes begin;
   wire::Bytes end;
+
+  std::size_t size() const { return static_cast<std::size_t>(end - begin); }
+  std::string_view text() const { return {reinterpret_cast<const char*>(begin), size()}; }
 };
+
+// Calls field(tag, value) for each field of a message, with the value's bytes if it is delimited and none otherwise.
+// False if the bytes do not parse, or as soon as `field` returns false.
+template <typename Field>
+bool walk_fields(Span message, Field field) {
+  for (wire::Bytes at = message.begin; at < message.end;) {
+    std::uint32_t tag = 0;
+    at = wire::read_tag(at, message.end, &tag);
+    if (at == nullptr) return false;
+    Span value{at, at};
+    if ((tag & 7) == wire::kDelimited) {
+      std::size_t size = 0;
+      at = wire::read_size(at, message.end, &size);
+      if (at == nullptr) return false;
+      value = {at, at + size};
+      at += size;
+    } else {
+      at = wire::skip_value(at, message.end, tag, wire::kMaxDepth);
+      if (at == nullptr) return false;
+    }
+    if (!field(tag, value)) return false;
+  }
+  return true;
+}
 
 // A Feature: its kind, and the bodies of its list messages (nearly always one).
 class WireFeature {

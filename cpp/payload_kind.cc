@@ -11,62 +11,40 @@ using wire::Bytes;
 using wire::kDelimited;
 using wire::tag_of;
 
-// Walks the fields of a message; field(tag, value) gets the span of a delimited value, or an empty one otherwise.
-template <typename Field>
-bool walk(Span body, Field field) {
-  for (Bytes at = body.begin; at < body.end;) {
-    std::uint32_t tag = 0;
-    at = wire::read_tag(at, body.end, &tag);
-    if (at == nullptr) return false;
-    Span value{at, at};
-    if ((tag & 7) == kDelimited) {
-      std::size_t size = 0;
-      at = wire::read_size(at, body.end, &size);
-      if (at == nullptr) return false;
-      value = {at, at + size};
-      at += size;
-    } else {
-      at = wire::skip_value(at, body.end, tag, wire::kMaxDepth);
-      if (at == nullptr) return false;
-    }
-    if (!field(tag, value)) return false;
-  }
-  return true;
-}
-
-bool is_readable(Span text) { return is_readable_text(text.begin, static_cast<std::size_t>(text.end - text.begin)); }
+bool is_readable(Span text) { return is_readable_text(text.begin, text.size()); }
 
 bool is_list(std::uint32_t kind, Span body) {
-  return walk(body, [&](std::uint32_t tag, Span) {
+  return walk_fields(body, [&](std::uint32_t tag, Span) {
     if (tag == tag_of(1, kDelimited)) return true;
     return (kind == 2 && tag == tag_of(1, wire::kFixed32)) || (kind == 3 && tag == tag_of(1, wire::kVarint));
   });
 }
 
 bool is_feature(Span body) {
-  return walk(body, [](std::uint32_t tag, Span list) {
+  return walk_fields(body, [](std::uint32_t tag, Span list) {
     return (tag & 7) == kDelimited && tag >> 3 <= 3 && is_list(tag >> 3, list);
   });
 }
 
 bool is_feature_list(Span body) {
-  return walk(body, [](std::uint32_t tag, Span step) { return tag == tag_of(1, kDelimited) && is_feature(step); });
+  return walk_fields(body,
+                     [](std::uint32_t tag, Span step) { return tag == tag_of(1, kDelimited) && is_feature(step); });
 }
 
-bool is_text(Span text) { return is_utf8(text.begin, static_cast<std::size_t>(text.end - text.begin)); }
+bool is_text(Span text) { return is_utf8(text.begin, text.size()); }
 
 // A map as writers make it: entries with one key, which is text, and one value.
 template <typename IsValue>
 bool is_map(Span body, IsValue is_value) {
-  return walk(body, [&](std::uint32_t tag, Span entry) {
+  return walk_fields(body, [&](std::uint32_t tag, Span entry) {
     int keys = 0;
     int values = 0;
     return tag == tag_of(1, kDelimited) &&
-           walk(entry,
-                [&](std::uint32_t field, Span part) {
-                  if (field == tag_of(1, kDelimited)) return ++keys == 1 && is_text(part);
-                  return field == tag_of(2, kDelimited) && ++values == 1 && is_value(part);
-                }) &&
+           walk_fields(entry,
+                       [&](std::uint32_t field, Span part) {
+                         if (field == tag_of(1, kDelimited)) return ++keys == 1 && is_text(part);
+                         return field == tag_of(2, kDelimited) && ++values == 1 && is_value(part);
+                       }) &&
            keys + values == 2;
   });
 }
@@ -74,7 +52,8 @@ bool is_map(Span body, IsValue is_value) {
 bool is_features(Span body) { return is_map(body, is_feature); }
 
 bool is_example(Span body) {
-  return walk(body, [](std::uint32_t tag, Span map) { return tag == tag_of(1, kDelimited) && is_features(map); });
+  return walk_fields(body,
+                     [](std::uint32_t tag, Span map) { return tag == tag_of(1, kDelimited) && is_features(map); });
 }
 
 }  // namespace
@@ -111,7 +90,7 @@ PayloadKind payload_kind(const std::uint8_t* data, std::size_t size) {
   bool other_fields = false;
   bool is_event = false;
   bool is_first = true;
-  const bool parses = walk(body, [&](std::uint32_t tag, Span value) {
+  const bool parses = walk_fields(body, [&](std::uint32_t tag, Span value) {
     if (is_first) is_event = tag == tag_of(1, wire::kFixed64);
     is_first = false;
     if (tag == tag_of(1, kDelimited)) {

@@ -12,43 +12,13 @@ using wire::Bytes;
 using wire::kDelimited;
 using wire::tag_of;
 
-std::string_view text_of(Span span) {
-  return {reinterpret_cast<const char*>(span.begin), static_cast<std::size_t>(span.end - span.begin)};
-}
-
-std::size_t size_of(Span span) { return static_cast<std::size_t>(span.end - span.begin); }
-
-// Calls field(tag, value) for each field of `body`, with the value's bytes if it is delimited; false if the bytes do
-// not parse, or the field says so.
-template <typename Field>
-bool each_field(Span body, Field field) {
-  for (Bytes at = body.begin; at < body.end;) {
-    std::uint32_t tag = 0;
-    at = wire::read_tag(at, body.end, &tag);
-    if (at == nullptr) return false;
-    Span value{at, at};
-    if ((tag & 7) == kDelimited) {
-      std::size_t size = 0;
-      at = wire::read_size(at, body.end, &size);
-      if (at == nullptr) return false;
-      value = {at, at + size};
-      at += size;
-    } else {
-      at = wire::skip_value(at, body.end, tag, wire::kMaxDepth);
-      if (at == nullptr) return false;
-    }
-    if (!field(tag, value)) return false;
-  }
-  return true;
-}
-
 class Inspector {
  public:
   Inspector(Inspection* inspection, std::vector<FoundOddity>* oddities) : found_(inspection), oddities_(oddities) {}
 
   // False if the bytes do not parse at all.
   bool inspect(Span record) {
-    return each_field(record, [this](std::uint32_t tag, Span map) {
+    return walk_fields(record, [this](std::uint32_t tag, Span map) {
       if (tag == tag_of(1, kDelimited)) return inspect_map(map, false);
       if (tag == tag_of(2, kDelimited)) return inspect_map(map, true);
       tell(Oddity::kUnknownField, {}, "field " + std::to_string(tag >> 3) + " of the record");
@@ -69,7 +39,7 @@ class Inspector {
 
   bool inspect_map(Span map, bool in_steps) {
     found_->has_lists |= in_steps;
-    return each_field(map, [&](std::uint32_t tag, Span entry) {
+    return walk_fields(map, [&](std::uint32_t tag, Span entry) {
       if (tag != tag_of(1, kDelimited)) {
         tell(Oddity::kUnknownField, {}, "field " + std::to_string(tag >> 3) + " beside the features");
         return true;
@@ -83,9 +53,9 @@ class Inspector {
     std::vector<Span> values;
     std::uint32_t unknown = 0;
     int keys = 0;
-    const bool parses = each_field(entry, [&](std::uint32_t tag, Span value) {
+    const bool parses = walk_fields(entry, [&](std::uint32_t tag, Span value) {
       if (tag == tag_of(1, kDelimited)) {
-        key = text_of(value);
+        key = value.text();
         ++keys;
       } else if (tag == tag_of(2, kDelimited)) {
         values.push_back(value);
@@ -105,7 +75,7 @@ class Inspector {
     }
     if (keys > 1) tell(Oddity::kDuplicateKey, key, "two names in one entry");
     if (unknown != 0) tell(Oddity::kUnknownField, key, "field " + std::to_string(unknown) + " of a map entry");
-    found_->stored_bytes[in_steps ? 1 : 0][key] += size_of(entry) + 2;
+    found_->stored_bytes[in_steps ? 1 : 0][key] += entry.size() + 2;
     Lists lists;
     bool has_kind = false;
     for (const Span value : values) {
@@ -118,7 +88,7 @@ class Inspector {
   }
 
   bool inspect_steps(std::string_view key, Span list, bool* has_kind) {
-    return each_field(list, [&](std::uint32_t tag, Span step) {
+    return walk_fields(list, [&](std::uint32_t tag, Span step) {
       if (tag != tag_of(1, kDelimited)) {
         tell(Oddity::kUnknownField, key, "field " + std::to_string(tag >> 3) + " of a feature list");
         return true;
@@ -135,7 +105,7 @@ class Inspector {
   };
 
   bool inspect_feature(std::string_view key, Span feature, Lists* lists) {
-    return each_field(feature, [&](std::uint32_t tag, Span list) {
+    return walk_fields(feature, [&](std::uint32_t tag, Span list) {
       const std::uint32_t field = tag >> 3;
       if ((tag & 7) != kDelimited || field < 1 || field > 3) {
         tell(Oddity::kUnknownField, key, "field " + std::to_string(field) + " of a feature");
@@ -155,7 +125,7 @@ class Inspector {
   bool inspect_list(std::string_view key, Kind kind, Span list) {
     std::uint64_t packed = 0;
     std::uint64_t single = 0;
-    const bool parses = each_field(list, [&](std::uint32_t tag, Span) {
+    const bool parses = walk_fields(list, [&](std::uint32_t tag, Span) {
       if (tag == tag_of(1, kDelimited)) {
         ++packed;
       } else if ((kind == Kind::kFloat && tag == tag_of(1, wire::kFixed32)) ||

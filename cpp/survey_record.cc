@@ -14,12 +14,6 @@ using wire::tag_of;
 constexpr std::uint8_t kFirstField = tag_of(1, kDelimited);
 constexpr std::uint8_t kSecondField = tag_of(2, kDelimited);
 
-std::string_view text_of(Span span) {
-  return {reinterpret_cast<const char*>(span.begin), static_cast<std::size_t>(span.end - span.begin)};
-}
-
-std::size_t size_of(Span span) { return static_cast<std::size_t>(span.end - span.begin); }
-
 // --- records as they are usually written ---
 
 // A field with this tag at *at; false if something else is there.
@@ -37,16 +31,16 @@ bool read_floats(Span body, RecordContent* content, FeatureValues* values) {
   Span packed{};
   Bytes at = body.begin;
   if (take_field(&at, body.end, kFirstField, &packed)) {
-    if (at != body.end || size_of(packed) % 4 != 0) return false;
-    values->count = size_of(packed) / 4;
+    if (at != body.end || packed.size() % 4 != 0) return false;
+    values->count = packed.size() / 4;
     values->packed_floats = packed.begin;
     return true;
   }
   constexpr std::uint8_t kOne = tag_of(1, wire::kFixed32);
   constexpr std::size_t kOneBytes = 5;
-  if (size_of(body) % kOneBytes != 0) return false;
+  if (body.size() % kOneBytes != 0) return false;
   values->start = content->floats.size();
-  values->count = size_of(body) / kOneBytes;
+  values->count = body.size() / kOneBytes;
   for (; at < body.end; at += kOneBytes) {
     if (*at != kOne) return false;
     float value;
@@ -62,7 +56,7 @@ bool read_int64s(Span body, RecordContent* content, FeatureValues* values) {
   Bytes at = body.begin;
   if (take_field(&at, body.end, kFirstField, &packed)) {
     if (at != body.end) return false;
-    if (size_of(packed) == 1) {
+    if (packed.size() == 1) {
       if (*packed.begin >= 0x80) return false;
       content->int64s.push_back(*packed.begin);
       values->count = 1;
@@ -88,7 +82,7 @@ bool read_strings(Span body, RecordContent* content, FeatureValues* values) {
   Bytes at = body.begin;
   for (Span value{}; at < body.end; ++values->count) {
     if (!take_field(&at, body.end, kFirstField, &value)) return false;
-    content->strings.push_back({value.begin, size_of(value)});
+    content->strings.push_back({value.begin, value.size()});
   }
   return true;
 }
@@ -125,7 +119,7 @@ bool read_entries(Span body, Use use) {
     if (!take_field(&at, body.end, kFirstField, &entry)) return false;
     Bytes inside = entry.begin;
     if (!take_field(&inside, entry.end, kFirstField, &key) || !take_field(&inside, entry.end, kSecondField, &value) ||
-        inside != entry.end || !use(text_of(key), value, static_cast<std::uint64_t>(at - begin))) {
+        inside != entry.end || !use(key.text(), value, static_cast<std::uint64_t>(at - begin))) {
       return false;
     }
   }

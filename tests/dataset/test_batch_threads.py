@@ -5,7 +5,6 @@ Each case is a process of its own: other libraries start threads when they like,
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -107,16 +106,14 @@ assert sum(len(batch["n"]) for batch in ds.batch(100, threads=1)) == 200_000
 """
 
 
-def large_stacks() -> None:
-    """Make each thread ask for 64 MB: one too many is refused while there is memory left for all else."""
-    resource.setrlimit(resource.RLIMIT_STACK, (64 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+# Each thread asks for 64 MB: one too many is refused while there is memory left for all else.
+LARGE_STACKS = ["sh", "-c", 'ulimit -s 65536 && exec "$@"', "sh"]
 
 
 @pytest.mark.parametrize("way", ["batches", "verify"])
 def test_threads_that_cannot_be_started(way: str, tmp_path: Path):
     finished = subprocess.run(
-        [sys.executable, "-c", NO_ROOM, str(tmp_path / "data.tfrecord"), way],
-        preexec_fn=large_stacks,
+        [*LARGE_STACKS, sys.executable, "-c", NO_ROOM, str(tmp_path / "data.tfrecord"), way],
         capture_output=True,
         text=True,
         check=False,

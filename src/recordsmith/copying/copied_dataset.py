@@ -93,8 +93,4 @@ class CopiedDataset:
     def of_folder(cls, folder: str) -> CopiedDataset:
         """Read from a folder's manifest what came of copying it."""
         document = load_manifest(os.path.join(folder, MANIFEST_NAME))
-        splits = {
-            name: MadeSplit(split["records"], split["bytes"], len(split["shards"]), split.get("classes", {}))
-            for name, split in document["splits"].items()
-        }
-        return cls.of_outcome(folder, splits, document.get("made", {}).get("outcome", {}))
+        return cls.of_outcome(folder, MadeSplit.all_of(document), document.get("made", {}).get("outcome", {}))

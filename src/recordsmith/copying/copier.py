@@ -36,7 +36,7 @@ from recordsmith.making.ordering import SplitOrder, build_order
 from recordsmith.making.progress import OnProgress, Progress
 from recordsmith.making.publishing import REJECTED_NAME, finish_publishing, publish, refuse_existing
 from recordsmith.making.reject_reasons import commonest_reasons
-from recordsmith.making.shard_writing import Shard, ShardWriter, plan_shards
+from recordsmith.making.shard_writing import Shard, ShardWriter, plan_shards, write_shards
 from recordsmith.making.sources.table_files import SourceFile
 from recordsmith.making.sources.tfrecord_files import TFRecordsSource
 from recordsmith.making.splitting import SplitPlan
@@ -285,25 +285,11 @@ class Copier:
         )
 
     def _write(self, staging: Staging, writer: ShardWriter, shards: list[Shard]) -> dict[str, dict[str, Any]]:
+        def say(phase: str, done: int, total: int) -> None:
+            self._say(phase, staging, done, total)
+
         self._writing = True
-        entries = staging.shards_done()
-        total = sum(shard.last - shard.first for shard in shards)
-        waiting = [shard for shard in shards if shard.file not in entries]
-        done = total - sum(shard.last - shard.first for shard in waiting)
-        self._say("writing", staging, done, total)
-        workers = min(self._options.workers, 4)
-        with thread_pool(workers) as pool:
-            for shard, entry in zip(waiting, in_order(pool, writer.write, waiting, ahead=workers), strict=True):
-                entries[shard.file] = entry
-                done += shard.last - shard.first
-                self._say("writing", staging, done, total)
-            done = 0
-            writer.forget()
-            self._say("checking", staging, done, total)
-            for shard, _ in zip(shards, in_order(pool, writer.check, shards, ahead=workers), strict=True):
-                done += shard.last - shard.first
-                self._say("checking", staging, done, total)
-        return entries
+        return write_shards(writer, shards, staging.shards_done(), workers=self._options.workers, say=say)
 
     def _count_classes(self, staging: Staging, choice: Choice, code: int) -> dict[str, int]:
         schema, label = self._plan.schema, self._plan.label

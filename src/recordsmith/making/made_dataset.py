@@ -31,6 +31,14 @@ class MadeSplit:
     shards: int
     classes: dict[str, int] = field(default_factory=dict)
 
+    @classmethod
+    def all_of(cls, manifest: dict[str, Any]) -> dict[str, MadeSplit]:
+        """Return the splits that a manifest lists, by name."""
+        return {
+            name: cls(split["records"], split["bytes"], len(split["shards"]), split.get("classes", {}))
+            for name, split in manifest["splits"].items()
+        }
+
 
 @dataclass(frozen=True)
 class MadeDataset:
@@ -99,10 +107,7 @@ class MadeDataset:
         return cls(
             folder=folder,
             name=document.get("name", ""),
-            splits={
-                name: MadeSplit(split["records"], split["bytes"], len(split["shards"]), split.get("classes", {}))
-                for name, split in document["splits"].items()
-            },
+            splits=MadeSplit.all_of(document),
             source_rows=outcome.get("source_rows", 0),
             source_bytes=outcome.get("source_bytes"),
             rejects=outcome.get("rejects", 0),

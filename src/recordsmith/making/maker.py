@@ -35,11 +35,10 @@ from recordsmith.making.options import MakeOptions, OnError
 from recordsmith.making.progress import OnProgress, Progress
 from recordsmith.making.publishing import REJECTED_NAME, finish_publishing, publish, refuse_existing
 from recordsmith.making.reject_reasons import commonest_reasons
-from recordsmith.making.shard_writing import Shard, ShardWriter, plan_shards
+from recordsmith.making.shard_writing import Shard, ShardWriter, plan_shards, write_shards
 from recordsmith.making.source import Source
 from recordsmith.making.split_ordering import SplitOrdering
 from recordsmith.making.staging import Staging, differences
-from recordsmith.parallel import in_order, thread_pool
 from recordsmith.schema import Label, Packed, Schema, Sparse
 
 __all__ = ["make"]
@@ -350,29 +349,10 @@ class _Maker:
     # --- shards ---
 
     def _write(self, staging: Staging, writer: ShardWriter, shards: list[Shard]) -> dict[str, dict[str, Any]]:
-        entries = staging.shards_done()
-        total = sum(shard.last - shard.first for shard in shards)
-        done = 0
-        waiting = []
-        for shard in shards:
-            if shard.file in entries:
-                done += shard.last - shard.first
-            else:
-                waiting.append(shard)
-        self._say("writing", staging, done, total)
-        workers = min(self._options.workers, 4)
-        with thread_pool(workers) as pool:
-            for shard, entry in zip(waiting, in_order(pool, writer.write, waiting, ahead=workers), strict=True):
-                entries[shard.file] = entry
-                done += shard.last - shard.first
-                self._say("writing", staging, done, total)
-            done = 0
-            writer.forget()
-            self._say("checking", staging, done, total)
-            for shard, _ in zip(shards, in_order(pool, writer.check, shards, ahead=workers), strict=True):
-                done += shard.last - shard.first
-                self._say("checking", staging, done, total)
-        return entries
+        def say(phase: str, done: int, total: int) -> None:
+            self._say(phase, staging, done, total)
+
+        return write_shards(writer, shards, staging.shards_done(), workers=self._options.workers, say=say)
 
     def _publish(
         self, staging: Staging, writer: ShardWriter, splits: dict[str, dict[str, Any]], unassigned: int

@@ -18,18 +18,20 @@ from recordsmith.making.finish.finisher import Finisher
 from recordsmith.making.ordering import SplitOrder
 from recordsmith.making.shuffling import WORTH_DEALING, Buckets, deal_out
 from recordsmith.making.staging import Staging
+from recordsmith.parallel import in_order, thread_pool
 from recordsmith.priorities import Uint64s
 from recordsmith.reader import RecordReader
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
 from recordsmith.writer import RecordWriter
 
-__all__ = ["Shard", "ShardWriter", "plan_shards", "shard_name"]
+__all__ = ["Shard", "ShardWriter", "plan_shards", "shard_name", "write_shards"]
 
 _BLOCK_BYTES = 8 << 20
 _DECODED = 8  # of a shard that is proven by digests, every eighth block is decoded,
 _DECODED_ROWS = 4097  # the first 4,096 rows of it
 _BLOCK_ROWS = 1 << 15
+_MOST_WRITERS = 4  # threads; more would wait for the disk
 _SUFFIXES = {None: "", "gzip": ".gz", "zlib": ".zlib"}
 
 
@@ -41,6 +43,11 @@ class Shard:
     order: SplitOrder
     first: int
     last: int
+
+    @property
+    def rows(self) -> int:
+        """How many records it holds."""
+        return self.last - self.first
 
 
 def plan_shards(
@@ -241,6 +248,43 @@ class ShardWriter:
             if sink.bytes >= _BLOCK_BYTES:
                 yield sink.take()
         yield sink.take()
+
+
+def write_shards(
+    writer: ShardWriter,
+    shards: Sequence[Shard],
+    entries: dict[str, dict[str, Any]],
+    *,
+    workers: int,
+    say: Callable[[str, int, int], None],
+) -> dict[str, dict[str, Any]]:
+    """Write the shards that have no entry yet, then read all of them back; return the entries of all.
+
+    Args:
+        writer: what writes and checks one.
+        shards: all of them.
+        entries: of those that an earlier run has finished, by file.
+        workers: how many threads may work, of which four at most are used.
+        say: is called with the phase, the rows done, and the rows in all.
+    """
+    entries = dict(entries)
+    waiting = [shard for shard in shards if shard.file not in entries]
+    total = sum(shard.rows for shard in shards)
+    done = total - sum(shard.rows for shard in waiting)
+    workers = min(workers, _MOST_WRITERS)
+    say("writing", done, total)
+    with thread_pool(workers) as pool:
+        for shard, entry in zip(waiting, in_order(pool, writer.write, waiting, ahead=workers), strict=True):
+            entries[shard.file] = entry
+            done += shard.rows
+            say("writing", done, total)
+        done = 0
+        writer.forget()
+        say("checking", done, total)
+        for shard, _ in zip(shards, in_order(pool, writer.check, shards, ahead=workers), strict=True):
+            done += shard.rows
+            say("checking", done, total)
+    return entries
 
 
 def _blocks(shard: Shard) -> Iterator[tuple[Uint64s, Any]]:

@@ -25,6 +25,7 @@ __all__ = [
     "cast_exactly",
     "describe_dtype",
     "describe_value",
+    "each_number",
     "is_number",
     "not_a_number",
     "numbers_of",
@@ -59,7 +60,7 @@ def cast_exactly(array: Array, dtype: np.dtype[Any], row_of: RowOf) -> Array:
     if source == dtype:
         return np.ascontiguousarray(array)
     if source.kind == "O":
-        return _from_objects(array, dtype, row_of)
+        return each_number(array, dtype, row_of, _one_number)
     if source.kind == "V" and source.type.__module__ == "ml_dtypes":  # bfloat16 and smaller
         return cast_exactly(array.astype(np.float32), dtype, row_of)
     if source.kind not in "biufc":
@@ -197,14 +198,17 @@ def _digits(dtype: np.dtype[Any]) -> int:
     return int(np.finfo(dtype).nmant) + 1
 
 
-def _from_objects(array: Array, dtype: np.dtype[Any], row_of: RowOf) -> Array:
+def each_number(
+    array: Array, dtype: np.dtype[Any], row_of: RowOf, cast: Callable[[Any, np.dtype[Any], int], Any]
+) -> Array:
+    """Cast Python objects one by one, with `cast(number, dtype, row)`; what is no number is refused."""
     flat = array.reshape(-1).tolist()
     result = np.empty(len(flat), dtype)
     for position, given in enumerate(flat):
         value = scalar_of(given)
         if not is_number(value):
             raise not_a_number(value, dtype, row_of(position))
-        result[position] = _one_number(value, dtype, row_of(position))
+        result[position] = cast(value, dtype, row_of(position))
     return result.reshape(array.shape)
 
 

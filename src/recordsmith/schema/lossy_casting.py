@@ -23,9 +23,7 @@ from recordsmith.schema.casting import (
     cast_exactly,
     describe_dtype,
     describe_value,
-    is_number,
-    not_a_number,
-    scalar_of,
+    each_number,
 )
 
 __all__ = ["cast_with_loss"]
@@ -45,7 +43,7 @@ def cast_with_loss(array: Array, dtype: np.dtype[Any], row_of: RowOf) -> Array:
     """
     source = array.dtype
     if source.kind == "O":
-        return _from_objects(array, dtype, row_of)
+        return each_number(array, dtype, row_of, _one_number)
     if source.kind == "V" and source.type.__module__ == "ml_dtypes":  # bfloat16 and smaller
         return cast_with_loss(array.astype(np.float32), dtype, row_of)
     if source == dtype or source.kind not in "biufc":
@@ -76,17 +74,6 @@ def _limited_floats(array: Array, dtype: np.dtype[Any]) -> Array:
 def _limited_integers(array: Array, dtype: np.dtype[Any]) -> Array:
     limits, own = np.iinfo(dtype), np.iinfo(array.dtype)
     return np.clip(array, max(limits.min, own.min), min(limits.max, own.max))
-
-
-def _from_objects(array: Array, dtype: np.dtype[Any], row_of: RowOf) -> Array:
-    flat = array.reshape(-1).tolist()
-    result = np.empty(len(flat), dtype)
-    for position, given in enumerate(flat):
-        value = scalar_of(given)
-        if not is_number(value):
-            raise not_a_number(value, dtype, row_of(position))
-        result[position] = _one_number(value, dtype, row_of(position))
-    return result.reshape(array.shape)
 
 
 def _one_number(value: Any, dtype: np.dtype[Any], row: int) -> Any:

@@ -1,6 +1,9 @@
 #include "record_membership.h"
 
 #include <algorithm>
+#include <array>
+
+#include "header_search.h"
 
 namespace recordsmith {
 namespace {
@@ -59,7 +62,7 @@ Status RecordMembership::learn(std::uint64_t begin, std::uint64_t end, RecordLik
   return Status::ok();
 }
 
-Status RecordMembership::compare(std::uint64_t place, Likeness* likeness) const {
+Status RecordMembership::compare(std::uint64_t place, Likeness* likeness) {
   *likeness = Likeness::kUnclear;
   std::uint64_t length = 0;
   bool sound = false;
@@ -67,9 +70,9 @@ Status RecordMembership::compare(std::uint64_t place, Likeness* likeness) const 
   return sound ? compare_data(place + kHeaderBytes, length, likeness) : Status::ok();
 }
 
-Status RecordMembership::compare_data(std::uint64_t begin, std::uint64_t size, Likeness* likeness) const {
+Status RecordMembership::compare_data(std::uint64_t begin, std::uint64_t size, Likeness* likeness) {
   *likeness = Likeness::kUnclear;
-  if (!likeness_.can_compare() || size > kLargestToLearn) return Status::ok();
+  if (!likeness_.can_compare() || size > kLargestToLearn || !progress_.pay(size)) return Status::ok();
   Buffer payload;
   std::size_t got = 0;
   RECORDSMITH_RETURN_IF_ERROR(read(begin, size, &payload, &got));
@@ -140,10 +143,16 @@ Status RecordMembership::follow_to_alike(std::uint64_t begin, Chain* chain, bool
 // its end: then these few bytes were put in or removed, and the chain lies inside.
 Status RecordMembership::ends_nearby(const LostRecord& lost, const Chain& chain, bool* nearby) const {
   const std::uint64_t few = std::min(kMostInserted, lost.claimed / 2);
+  const std::uint64_t first = std::max(chain.end + kFooterBytes, lost.end() - few);
   const std::uint64_t last = std::min(lost.end() + few, windows_.size());
-  *nearby = false;
-  for (std::uint64_t place = std::max(chain.end + kFooterBytes, lost.end() - few); place <= last && !*nearby; ++place) {
-    RECORDSMITH_RETURN_IF_ERROR(windows_.is_met(place, nearby));
+  *nearby = first <= last && last == windows_.size();
+  if (first > last || *nearby) return Status::ok();
+  std::array<std::uint8_t, 2 * kMostInserted + kHeaderBytes> bytes;
+  std::size_t got = 0;
+  RECORDSMITH_RETURN_IF_ERROR(windows_.file().read_at(first, bytes.data(), last - first + kHeaderBytes, &got));
+  for (std::size_t at = 0; at + kHeaderBytes <= got && !*nearby; ++at) {
+    std::uint64_t ignored = 0;
+    *nearby = is_header(bytes.data() + at, &ignored);
   }
   return Status::ok();
 }

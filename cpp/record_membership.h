@@ -55,8 +55,8 @@ class RecordMembership {
 
  private:
   Status learn(std::uint64_t begin, std::uint64_t end, RecordLikeness::Learn what);
-  Status compare(std::uint64_t place, Likeness* likeness) const;
-  Status compare_data(std::uint64_t begin, std::uint64_t size, Likeness* likeness) const;
+  Status compare(std::uint64_t place, Likeness* likeness);
+  Status compare_data(std::uint64_t begin, std::uint64_t size, Likeness* likeness);
   Status read(std::uint64_t begin, std::uint64_t size, Buffer* payload, std::size_t* got) const;
   Status follow_to_alike(std::uint64_t begin, Chain* chain, bool* has_alike);
   Status ends_nearby(const LostRecord& lost, const Chain& chain, bool* nearby) const;

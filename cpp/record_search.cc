@@ -33,7 +33,7 @@ Status RecordSearch::is_believable(std::uint64_t offset, std::uint64_t length, b
   *believed = false;
   if (length > windows_.size() - offset - kFramingBytes) return Status::ok();
   RECORDSMITH_RETURN_IF_ERROR(windows_.is_met(offset + kFramingBytes + length, believed));
-  if (*believed || !progress_.pay(length)) return Status::ok();
+  if (*believed) return Status::ok();
   Found found{};
   std::uint64_t ignored = 0;
   RECORDSMITH_RETURN_IF_ERROR(windows_.examine(&windows_.ahead(), offset, &found, &ignored));

@@ -1,14 +1,13 @@
 // Places of a damaged file at which records begin.
 //
 // Twelve bytes can be a sound header by chance, and data can hold some. So a place is believed only if another sound
-// header or the end of the file is where its length leads, or if its data CRC holds; computing that is paid from the
-// credit. From a believed place on, the sound records that follow each other are a chain.
+// header or the end of the file is where its length leads, or if its data CRC holds. From a believed place on, the
+// sound records that follow each other are a chain.
 #pragma once
 
 #include <cstdint>
 
 #include "record_windows.h"
-#include "recovery_progress.h"
 #include "status.h"
 
 namespace recordsmith {
@@ -22,8 +21,8 @@ struct Chain {
 
 class RecordSearch {
  public:
-  // Both must outlive it.
-  RecordSearch(RecordWindows* windows, RecoveryProgress* progress) : windows_(*windows), progress_(*progress) {}
+  // The windows must outlive it.
+  explicit RecordSearch(RecordWindows* windows) : windows_(*windows) {}
 
   // The first believable place from `from` on; the end of the file if there is none.
   Status find_believable(std::uint64_t from, std::uint64_t* place);
@@ -41,7 +40,6 @@ class RecordSearch {
   Status is_believable(std::uint64_t offset, std::uint64_t length, bool* believed);
 
   RecordWindows& windows_;
-  RecoveryProgress& progress_;
 };
 
 }  // namespace recordsmith

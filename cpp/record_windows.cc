@@ -10,48 +10,13 @@
 namespace recordsmith {
 namespace {
 
-// A page more is read, as a window begins at a page of the file (byte_source.h).
-constexpr std::size_t kWindowBytes = (std::size_t{256} << 10) + kPageSize;
+// Up to here, a CRC is computed from the bytes themselves.
+constexpr std::uint64_t kLongData = std::uint64_t{64} << 10;
 
 }  // namespace
 
-FileWindow::FileWindow(const File& file, std::uint64_t file_size)
-    : file_(file), file_size_(file_size), bytes_(kWindowBytes) {}
-
-Status FileWindow::look(std::uint64_t offset, std::size_t needed, const std::uint8_t** at, std::uint64_t* end) {
-  needed = static_cast<std::size_t>(std::min<std::uint64_t>(needed, file_size_ - offset));
-  if (held(offset, needed) == nullptr) RECORDSMITH_RETURN_IF_ERROR(move_to(offset));
-  *at = bytes_.data() + (offset - begin_);
-  *end = begin_ + size_;
-  return Status::ok();
-}
-
-Status FileWindow::move_to(std::uint64_t offset) {
-  begin_ = offset / kPageSize * kPageSize;
-  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(kWindowBytes, file_size_ - begin_));
-  RECORDSMITH_RETURN_IF_ERROR(file_.read_at(begin_, bytes_.data(), wanted, &size_));
-  if (size_ == wanted) return Status::ok();
-  const std::uint64_t present = begin_ + size_;  // cut meanwhile
-  size_ = 0;
-  return truncated(file_.path(), offset, kUnknown, present, file_size_);
-}
-
-Status FileWindow::crc_of(std::uint64_t begin, std::uint64_t size, std::uint32_t* crc) {
-  *crc = 0;
-  for (std::uint64_t left = size; left > 0;) {
-    const std::uint8_t* at = nullptr;
-    std::uint64_t end = 0;
-    RECORDSMITH_RETURN_IF_ERROR(look(begin, 1, &at, &end));
-    const auto part = static_cast<std::size_t>(std::min(left, end - begin));
-    *crc = crc32c(at, part, *crc);
-    begin += part;
-    left -= part;
-  }
-  return Status::ok();
-}
-
 RecordWindows::RecordWindows(std::shared_ptr<const File> file, std::uint64_t size)
-    : file_(std::move(file)), size_(size), walk_(*file_, size), ahead_(*file_, size) {}
+    : file_(std::move(file)), size_(size), walk_(*file_, size), ahead_(*file_, size), crcs_(*file_) {}
 
 Status RecordWindows::has_header(std::uint64_t offset, std::uint64_t* length, bool* sound) const {
   *sound = false;
@@ -74,7 +39,7 @@ Status RecordWindows::is_met(std::uint64_t offset, bool* met) const {
   return *met ? Status::ok() : has_header(offset, &length, met);
 }
 
-Status RecordWindows::examine(FileWindow* window, std::uint64_t offset, Found* found, std::uint64_t* end) const {
+Status RecordWindows::examine(FileWindow* window, std::uint64_t offset, Found* found, std::uint64_t* end) {
   *found = Found::kBadHeader;
   *end = size_;
   std::uint64_t length = 0;
@@ -87,7 +52,8 @@ Status RecordWindows::examine(FileWindow* window, std::uint64_t offset, Found* f
     return Status::ok();
   }
   std::uint32_t crc = 0;
-  RECORDSMITH_RETURN_IF_ERROR(window->crc_of(offset + kHeaderBytes, length, &crc));
+  RECORDSMITH_RETURN_IF_ERROR(length < kLongData ? window->crc_of(offset + kHeaderBytes, length, &crc)
+                                                 : crcs_.crc_of(window, offset + kHeaderBytes, length, &crc));
   std::array<std::uint8_t, kFooterBytes> footer;
   std::size_t got = 0;
   RECORDSMITH_RETURN_IF_ERROR(file_->read_at(*end - kFooterBytes, footer.data(), kFooterBytes, &got));

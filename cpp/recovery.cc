@@ -73,6 +73,7 @@ Status RecordRecovery::advance(std::uint64_t bytes, bool* done) {
   const std::uint64_t limit = bytes < size() - offset() ? offset() + bytes : size();
   while (offset() < limit) {
     const std::uint64_t before = offset();
+    windows_.forget_before(before);
     RECORDSMITH_RETURN_IF_ERROR(pass_sound_records(limit));
     if (offset() < limit && offset() == before) RECORDSMITH_RETURN_IF_ERROR(pass_damage());
   }
@@ -152,6 +153,7 @@ Status RecordRecovery::pass_bad_data(const LostRecord& record) {
     std::optional<MendedRecord> mended;
     RECORDSMITH_RETURN_IF_ERROR(mend(record.end(), record.end(), &mended));
     met = mended.has_value() && mended->is_in_place();
+    if (mended.has_value() && !met) progress_.spend(mended->end() - record.end());
   }
   if (!met) return pass_lost(record, kUnknown);
   Piece piece = piece_of(PieceKind::kSuspect, record.begin, record.end(), 1);
@@ -184,6 +186,7 @@ Status RecordRecovery::pass_lost(const LostRecord& lost, std::uint64_t next) {
     }
     add(piece_of(PieceKind::kDoubtful, place, chain.end, chain.records));
     lost_from = from = chain.end;
+    progress_.move_to(chain.end);
   }
 }
 
@@ -200,7 +203,10 @@ Status RecordRecovery::mend(std::uint64_t begin, std::uint64_t next, std::option
   if (!mended->has_value()) return Status::ok();
   bool belongs = false;
   RECORDSMITH_RETURN_IF_ERROR(membership_.is_of_file(**mended, &belongs));
-  if (!belongs) mended->reset();
+  if (!belongs) {
+    progress_.spend((*mended)->end() - begin);
+    mended->reset();
+  }
   return Status::ok();
 }
 

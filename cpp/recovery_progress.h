@@ -38,7 +38,10 @@ class RecoveryProgress {
   static constexpr std::uint64_t kLeastAhead = std::uint64_t{1} << 20;
   static constexpr std::uint64_t kAheadOfLargest = 16;  // times the largest record so far
 
-  std::uint64_t credit() const { return kFirstCredit + kCreditPerByte * offset_ - spent_; }
+  std::uint64_t credit() const {
+    const std::uint64_t earned = kFirstCredit + kCreditPerByte * offset_;
+    return spent_ < earned ? earned - spent_ : 0;
+  }
 
   std::uint64_t offset_ = 0;
   std::uint64_t largest_ = 0;

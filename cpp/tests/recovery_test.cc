@@ -137,6 +137,45 @@ TEST(a_file_made_to_mislead_takes_no_time) {
   CHECK(std::find(outcome.kept.begin(), outcome.kept.end(), "last") != outcome.kept.end());
 }
 
+// Headers every twelve bytes, each of which claims all up to the same sound record behind them.
+Content headers_up_to(const Content& before, std::size_t headers, const Content& behind) {
+  Content file = before;
+  const std::size_t end = file.size() + headers * kHeaderBytes + kFooterBytes;
+  std::uint8_t header[kHeaderBytes];
+  for (std::size_t i = 0; i < headers; ++i) {
+    write_header(end - file.size() - kFramingBytes, header);
+    file.insert(file.end(), header, header + kHeaderBytes);
+  }
+  file.resize(end);
+  file.insert(file.end(), behind.begin(), behind.end());
+  return file;
+}
+
+// Of each of these, every header leads to the end: computed one by one, the CRCs would take hours.
+TEST(claims_that_overlap_are_looked_at_once) {
+  constexpr std::size_t kHeaders = 40'000;
+  CHECK(recover(headers_up_to(framed({"first"}), kHeaders, framed({"last"}))).kept ==
+        std::vector<std::string>({"first", "last"}));
+
+  Content cut = framed({"first"});
+  std::uint8_t header[kHeaderBytes];
+  write_header(std::uint64_t{1} << 30, header);
+  cut.insert(cut.end(), header, header + kHeaderBytes);
+  recover(headers_up_to(cut, kHeaders, framed({"last"})));
+
+  Content broken = framed({"first"});
+  const std::size_t end = broken.size() + kHeaders * 33 + 5000;
+  for (std::size_t i = 0; i < kHeaders; ++i) {
+    write_header(end - broken.size() - 2516, header);
+    broken.insert(broken.end(), header, header + kHeaderBytes);
+    broken.insert(broken.end(), 4, 0x55);
+    append_record("x", &broken);
+  }
+  broken.resize(end, 0x77);
+  append_record("last", &broken);
+  CHECK_EQUAL(recover(broken).kept.size(), kHeaders + 2);
+}
+
 TEST(garbage_of_all_kinds) {
   Content noise;
   std::uint32_t state = 1;

@@ -114,11 +114,13 @@ TEST(a_file_that_shrinks_meanwhile_is_a_status) {
   const Content content = framed_all(std::vector<std::string>(4000, std::string(1000, 'x')));
   const std::string path = folder.write("made", content);
   std::atomic<bool> is_done = false;
+  const auto change = [&] {
+    CHECK(truncate(path.c_str(), 5000) == 0);
+    CHECK(truncate(path.c_str(), static_cast<off_t>(content.size())) == 0);
+  };
+  change();  // before the first look, as the thread may begin after it
   std::thread changing([&] {
-    while (!is_done) {
-      CHECK(truncate(path.c_str(), 5000) == 0);
-      CHECK(truncate(path.c_str(), static_cast<off_t>(content.size())) == 0);
-    }
+    while (!is_done) change();
   });
   for (int times = 0; times < 50; ++times) {
     const Verdict found = verdict({path}, {.threads = 2, .smallest_stretch = 100'000, .usual_stretch = 1'000'000});

@@ -10,7 +10,7 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.images import encode_image
-from recordsmith.loader import engine
+from recordsmith.loader import row_making
 
 SCHEMA = rs.Schema({"n": rs.Scalar("int64"), "picture": rs.Image(), "tokens": rs.Tensor("int64", (None,))})
 
@@ -56,7 +56,7 @@ def test_pieces_make_the_same_batches(
     expected = list(CHAINS[chain](sound).batch(3, threads=threads))
     whole = list(CHAINS[chain](pictures[5:]).batch(6, threads=threads))
     for size in (1, 2_500, 6_000):
-        monkeypatch.setattr(engine, "_PIECE_BYTES", size)
+        monkeypatch.setattr(row_making, "_PIECE_BYTES", size)
         same(list(CHAINS[chain](sound).batch(3, threads=threads)), expected)
         same(list(CHAINS[chain](pictures[5:]).batch(6, threads=threads)), whole)
 
@@ -64,7 +64,7 @@ def test_pieces_make_the_same_batches(
 def test_a_state_in_the_middle(pictures: rs.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     chain = CHAINS["images"](pictures[5:])
     expected = list(chain.batch(3))
-    monkeypatch.setattr(engine, "_PIECE_BYTES", 1)
+    monkeypatch.setattr(row_making, "_PIECE_BYTES", 1)
     loader = CHAINS["images"](pictures[5:]).batch(3)
     batches = iter(loader)
     first = [next(batches), next(batches)]
@@ -75,7 +75,7 @@ def test_a_state_in_the_middle(pictures: rs.Dataset, monkeypatch: pytest.MonkeyP
 
 
 def test_a_skipped_row_leaves_the_others(pictures: rs.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "_PIECE_BYTES", 1)
+    monkeypatch.setattr(row_making, "_PIECE_BYTES", 1)
     loader = pictures.images((16, 16)).batch(3, on_error="skip")
     assert [batch["n"].tolist() for batch in loader][:3] == [[0, 1, 2], [3, 5], [6, 7, 8]]
     assert loader.skipped.count == 1
@@ -84,7 +84,7 @@ def test_a_skipped_row_leaves_the_others(pictures: rs.Dataset, monkeypatch: pyte
 
 
 def test_an_error_names_the_record(pictures: rs.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "_PIECE_BYTES", 1)
+    monkeypatch.setattr(row_making, "_PIECE_BYTES", 1)
     with pytest.raises(rs.RecordsmithError) as caught:
         list(pictures.images((16, 16)).batch(8))
     assert caught.value.record == 4

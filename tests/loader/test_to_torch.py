@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from recordsmith.loader.engine import Cursor, feed
+from recordsmith.loader.cursor import Cursor
+from recordsmith.loader.engine import feed
 from tests.loader.framework_data import NUMBERED, PLAIN, STEPS, numbered, numbers, our_threads, write
 
 torch = pytest.importorskip("torch")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from recordsmith.errors import PipelineError
-from recordsmith.loader.engine import Cursor
+from recordsmith.loader.cursor import Cursor
 from recordsmith.loader.plan import Plan
 from recordsmith.schema import Image
 from recordsmith.schema.strings import StringFeature

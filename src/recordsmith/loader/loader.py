@@ -10,7 +10,8 @@ from typing import Any, Self
 import numpy as np
 
 from recordsmith.errors import PipelineError
-from recordsmith.loader.engine import Cursor, UnknownLengthError, batch_count, feed
+from recordsmith.loader.cursor import Cursor
+from recordsmith.loader.engine import UnknownLengthError, batch_count, feed
 from recordsmith.loader.pair_proof import verify_pairs
 from recordsmith.loader.plan import Batching, Plan
 from recordsmith.loader.row_access import row_of

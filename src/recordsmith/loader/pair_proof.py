@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from recordsmith.errors import PipelineError
-from recordsmith.loader.engine import Cursor, feed
+from recordsmith.loader.cursor import Cursor
+from recordsmith.loader.engine import feed
 from recordsmith.loader.fetching import Fetcher
 from recordsmith.loader.order import Drawn
 from recordsmith.loader.plan import Plan, Rows

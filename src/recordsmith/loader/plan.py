@@ -151,6 +151,12 @@ class Plan:
             )
         return self.features[name]
 
+    def batched(self, advice: str = "End the chain with .batch(n), or iterate over rows.") -> Batching:
+        """Return how rows become batches, or explain that nothing says so yet."""
+        if self.batching is None:
+            raise PipelineError("There are no batches yet.", advice=advice)
+        return self.batching
+
     def before_batching(self, verb: str, advice: str) -> None:
         """Refuse a verb that is about rows once there are batches."""
         if self.batching is not None:

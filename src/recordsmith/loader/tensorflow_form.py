@@ -11,7 +11,8 @@ import numpy as np
 from recordsmith import _core
 from recordsmith.columns import Ragged, ShapedColumn
 from recordsmith.errors import PipelineError
-from recordsmith.loader.engine import Cursor, feed
+from recordsmith.loader.cursor import Cursor
+from recordsmith.loader.engine import feed
 from recordsmith.loader.plan import Batching, Plan
 from recordsmith.loader.skipping import Skipped
 from recordsmith.loader.tensorflow_columns import Form, ShapedRows, form_of
@@ -24,31 +25,24 @@ from recordsmith.schema.strings import StringFeature
 
 __all__ = ["batch_form", "fixed_rows"]
 
+_BATCH_FIRST = "Write .batch(n) before; rows one by one, if they must be, are .to_tf().unbatch()."
+
 
 def batch_form(plan: Plan) -> Form:
     """Return the form of a chain's batches: from its features, or from its first batch where these are not known."""
     known = all(isinstance(change, (Selected, Paired)) for change in plan.batch_changes)
     if plan.features is None or not known:
         return _form_of_first(plan)
-    batching = _batching(plan)
+    batching = plan.batched(_BATCH_FIRST)
     empty = _empty(plan.features, padded=isinstance(batching, PaddedBatching))
     return form_of(_changed(plan, batching.collate(empty)))
 
 
 def fixed_rows(plan: Plan) -> int | None:
     """Return how many rows every batch has; None if that differs."""
-    batching = _batching(plan)
+    batching = plan.batched(_BATCH_FIRST)
     mapped = any(not isinstance(change, (Selected, Paired)) for change in plan.batch_changes)
     return batching.size if batching.drop_last and type(batching) in (Batching, PaddedBatching) and not mapped else None
-
-
-def _batching(plan: Plan) -> Batching:
-    if plan.batching is None:
-        raise PipelineError(
-            "There are no batches yet.",
-            advice="Write .batch(n) before; rows one by one, if they must be, are .to_tf().unbatch().",
-        )
-    return plan.batching
 
 
 def _empty(features: Mapping[str, Feature], *, padded: bool) -> dict[str, Any]:
@@ -79,7 +73,7 @@ def _changed(plan: Plan, batch: Any) -> Any:
 
 
 def _form_of_first(plan: Plan) -> Form:
-    batching = _batching(plan)
+    batching = plan.batched(_BATCH_FIRST)
     rows = _first_rows(plan)
     if rows is None:
         raise PipelineError(
@@ -95,7 +89,7 @@ def _form_of_first(plan: Plan) -> Form:
 
 def _first_rows(plan: Plan) -> dict[str, Any] | None:
     """Return the columns of the first batch before padding and what comes after it."""
-    batching = Batching(_batching(plan).size)
+    batching = Batching(plan.batched(_BATCH_FIRST).size)
     skipped = None if plan.skipped is None else Skipped()  # what is looked at here is not what is fed
     batches = feed(replace(plan, workers=0, batching=batching, batch_changes=(), skipped=skipped), Cursor())
     try:

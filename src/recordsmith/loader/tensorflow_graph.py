@@ -43,6 +43,7 @@ _VERBS = (
     "take",
     "vectorize",
 )
+_BATCH_FIRST = "Write .batch(n) before .to_tf()."
 _BUFFER = 10_000  # rows that are shuffled among each other where the chain says nothing: what people write
 _COMPRESSIONS = {"none": "", "gzip": "GZIP", "zlib": "ZLIB"}
 
@@ -53,7 +54,7 @@ def in_tensorflow_graph(plan: Plan) -> Any:
     """Return a tf.data.Dataset of a chain's batches, made by TensorFlow; see `Loader.to_tf`."""
     tf = import_tensorflow("Loader.to_tf")
     _check(plan)
-    batching = _batching(plan)
+    batching = plan.batched(_BATCH_FIRST)
     plain = tf.autograph.experimental.do_not_convert  # there is nothing to convert, and that takes time
     schema = plan.datasets[0].schema
     decoding = [change for change in plan.changes if isinstance(change, ImagesDecoded)]
@@ -97,12 +98,6 @@ def _check(plan: Plan) -> None:
 
 def _refused(what: str, advice: str) -> PipelineError:
     return PipelineError(f"{what} has no counterpart in TensorFlow's own operations.", advice=advice)
-
-
-def _batching(plan: Plan) -> Batching:
-    if plan.batching is None:
-        raise PipelineError("There are no batches yet.", advice="Write .batch(n) before .to_tf().")
-    return plan.batching
 
 
 class _Records:
@@ -171,7 +166,7 @@ def _part_of_epoch(plan: Plan, batches: Any) -> Any:
     """Leave those batches of an epoch that the chain has, and give every rank the same number of them."""
     start, stop = plan.batches_taken
     if plan.even_world is not None and plan.order.length < ENDLESS:
-        batching = _batching(plan)
+        batching = plan.batched(_BATCH_FIRST)
         whole, rest = divmod(plan.order.length, batching.size)
         there, wanted = whole if batching.drop_last else whole + (rest > 0), batch_count(plan) + start
         if there < wanted:

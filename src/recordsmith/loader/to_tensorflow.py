@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from recordsmith.loader.engine import Cursor, UnknownLengthError, feed
+from recordsmith.loader.cursor import Cursor
+from recordsmith.loader.engine import UnknownLengthError, feed
 from recordsmith.loader.framework_checks import Feeding
 from recordsmith.loader.order import ENDLESS
 from recordsmith.loader.tensorflow_cargo import Cargo

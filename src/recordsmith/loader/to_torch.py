@@ -18,7 +18,8 @@ import numpy as np
 from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, SparseColumn
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import import_extra
-from recordsmith.loader.engine import Cursor, feed
+from recordsmith.loader.cursor import Cursor
+from recordsmith.loader.engine import feed
 from recordsmith.loader.framework_checks import Feeding, absent_values, check_fed
 
 torch = import_extra("torch", extra="torch", purpose="Loader.to_torch")

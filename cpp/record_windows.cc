@@ -10,8 +10,8 @@
 namespace recordsmith {
 namespace {
 
-// Up to here, a CRC is computed from the bytes themselves.
-constexpr std::uint64_t kLongData = std::uint64_t{64} << 10;
+// Up to here, a CRC is computed from the bytes themselves: they are in the window, or will be.
+constexpr std::uint64_t kLongData = std::uint64_t{256} << 10;
 
 }  // namespace
 

@@ -25,7 +25,7 @@
 // records overlap, their CRCs come from what is known of their parts (range_crcs.h). All other work that may have to be
 // done again (looking ahead in 2, comparing in 4) is paid from a credit that grows with the progress made
 // (recovery_progress.h). So the whole is linear in the file's size, also for garbage; a file made to mislead, with a
-// sound header every twelve bytes, takes about a second for each megabyte. Memory: some windows of 256 KiB
+// sound header every twelve bytes, takes one or two seconds for each megabyte. Memory: some windows of 256 KiB
 // (file_window.h), and one entry a piece; of records, one at a time and none above 1 MiB, to see what they are like.
 //
 // Used by one thread at a time.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,6 +61,15 @@ def test_a_rule_about_frames_finds_the_same_without_a_look_into_the_records(code
     assert quick.facts.frames_only
     assert not quick.facts.features
     assert told(list(quick.findings)) == told([one for one in whole.findings if one.code == code])
+
+
+@pytest.mark.parametrize("asked", [{"decode": "all"}, {"similar_images": True}], ids=str)
+def test_what_is_asked_for_by_name_is_looked_at_whatever_the_rules(asked: dict[str, Any], tmp_path: Path):
+    with rs.RecordWriter(tmp_path / "a.tfrecord") as writer:
+        writer.write_example({"label": 1})
+    facts = rs.check(tmp_path / "a.tfrecord", select=["F"], **asked).facts
+    assert facts is not None
+    assert [feature.name for feature in facts.features] == ["label"]
 
 
 def test_frames_are_enough_for_all_rules_about_them():

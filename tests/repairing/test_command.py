@@ -54,6 +54,14 @@ def test_the_exit_code_says_whether_something_is_lost(bad: Path) -> None:
     assert run("nowhere.tfrecord", "--dry-run").exit_code == 2
 
 
+def test_where_nothing_is_left_it_says_why_nothing_is_written(bad: Path) -> None:
+    bad.write_bytes(bytes(1000))
+    result = run(bad, "-o", "good.tfrecord")
+    assert result.exit_code == 1
+    assert result.output.endswith("There is no record to be kept. Nothing was written.\n")
+    assert not Path("good.tfrecord").exists()
+
+
 def test_a_dry_run(bad: Path) -> None:
     result = run(bad, "--dry-run", "-o", "good.tfrecord")
     assert result.exit_code == 1

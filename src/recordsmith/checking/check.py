@@ -71,7 +71,7 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
     chosen = Selection(tuple(select), tuple(ignore)).resolved(RULES)
     # The configuration may name rules of other families too, which are not known here.
     selection = settings.selection(select=chosen.select, ignore=chosen.ignore, fail_on=fail_on)
-    frames_only = not look_into_records(filter(selection.wants, RULES))
+    frames_only = not (look_into_records(filter(selection.wants, RULES)) or decode == "all" or similar_images)
     known = _loaded(baseline if baseline is not None else settings.baseline)
     declared = schema if schema is None or isinstance(schema, Schema) else find_schema(schema).schema
     asked = [os.fsdecode(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]

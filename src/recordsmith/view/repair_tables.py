@@ -110,6 +110,7 @@ def _summary(result: RepairResult) -> Text:
         text.append(", none lost. " if not all(file.is_sound for file in result.files) else ". Nothing is damaged. ")
     else:
         text.append(", ").append(f"about {result.lost_records:,} lost", "bold red").append(". ")
-    if result.dry_run or result.output is None:
-        return text.append("Nothing was written.", "dim")
+    if result.output is None:
+        reason = "" if result.dry_run else "There is no record to be kept. "
+        return text.append(f"{reason}Nothing was written.", "dim")
     return text.append(f"Written to {printable(result.output)}, and checked.", "dim")

@@ -23,14 +23,17 @@ def figures_part(facts: DatasetFacts) -> Markup:
 
     >>> "2 records" in figures_part(DatasetFacts(("a",), ("a",), records=2, bytes=38)).replace("</b><span>", " ")
     True
+    >>> "features" in figures_part(DatasetFacts(("a",), ("a",), records=2, bytes=38, frames_only=True))
+    False
     """
     files = len(facts.files)
     figures = [
         (f"{facts.records:,}", "record" if facts.records == 1 else "records"),
         (bytes_text(facts.bytes), "on disk"),
         (f"{files:,}", "file" if files == 1 else "files"),
-        (f"{len(facts.features):,}", "feature" if len(facts.features) == 1 else "features"),
     ]
+    if not facts.frames_only:
+        figures.append((f"{len(facts.features):,}", "feature" if len(facts.features) == 1 else "features"))
     if len(facts.splits) > 1:
         figures.append((f"{len(facts.splits):,}", "splits"))
     return element(

@@ -51,6 +51,10 @@ build: $(STAMPS)/core  ## Build the native core and install the package, editabl
 test: $(STAMPS)/core $(STAMPS)/test test-cpp  ## Run all tests: C++, Python, docstrings and documents
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(PYTEST_ARGS)
 
+# What takes too long for every change: sweeps and random chains by the hundred thousand. Run before an issue is closed.
+proof: $(STAMPS)/core $(STAMPS)/test  ## Run the slow proofs, which `make test` leaves out
+	$(BIN)/python -m pytest -m proof --numprocesses auto --maxprocesses 4 $(PYTEST_ARGS)
+
 test-cpp: $(STAMPS)/build  ## Build and run the C++ tests, without Python
 	$(CMAKE_WITHOUT_PYTHON) -B build/test-cpp -DRECORDSMITH_TESTS=ON -DCMAKE_C_FLAGS='-O1 -g1'
 	cmake --build build/test-cpp -- --quiet
@@ -96,7 +100,7 @@ help:  ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } \
 	  /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: demo bench build test test-cpp sanitize fuzz lint docs format clean help
+.PHONY: demo bench build test proof test-cpp sanitize fuzz lint docs format clean help
 
 # Stamps: each stands for one installation into .venv, and is redone when what it was made from has changed. --------
 

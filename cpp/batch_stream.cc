@@ -4,7 +4,6 @@
 #include <exception>
 
 #include "inflate_source.h"
-#include "thread_team.h"
 
 namespace recordsmith {
 namespace {
@@ -28,8 +27,7 @@ void BatchStream::stop() {
     stopping_ = true;
   }
   changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
-  threads_.clear();
+  threads_.join();
 }
 
 void BatchStream::plan_again_from(Position position) {
@@ -172,6 +170,16 @@ Status BatchStream::plan_piece(std::size_t wanted, Work* work) {
 }
 
 BatchStream::Work BatchStream::plan_batch() {
+  try {
+    return plan_records();
+  } catch (const std::exception&) {
+    Work work;
+    work.lacks_memory = work.is_last = true;
+    return work;
+  }
+}
+
+BatchStream::Work BatchStream::plan_records() {
   Work work;
   work.start = position_;
   while (work.records < options_.batch_size && !work.is_last) {
@@ -186,7 +194,7 @@ BatchStream::Work BatchStream::plan_batch() {
     if (std::any_of(work.pieces.begin(), work.pieces.end(), is_guess)) {
       // Nobody would find out whether the records that are left are really that few.
       start_at(std::move(work.start));
-      return plan_batch();
+      return plan_records();
     }
     work.pieces.clear();
     work.records = 0;
@@ -224,10 +232,14 @@ Status BatchStream::decode_piece(BatchDecoder* decoder, const Piece& piece, bool
   return status;
 }
 
-BatchStream::Result BatchStream::decode(BatchDecoder* decoder, Work work) const {
+BatchStream::Result BatchStream::decode(std::unique_ptr<BatchDecoder>* kept_decoder, Work work) const {
   Result result;
   result.is_last = work.is_last;
+  result.lacks_memory = work.lacks_memory;
+  if (work.lacks_memory) return result;
   try {
+    if (*kept_decoder == nullptr) *kept_decoder = std::make_unique<BatchDecoder>(plan_);
+    BatchDecoder* const decoder = kept_decoder->get();
     decoder->start(work.records, static_cast<std::size_t>(work.bytes));
     Status status;
     for (const Piece& piece : work.pieces) {
@@ -242,15 +254,15 @@ BatchStream::Result BatchStream::decode(BatchDecoder* decoder, Work work) const 
     if (decoder->rows() > 0) result.batch = decoder->finish();
     result.failure = status.is_ok() ? std::move(work.failure) : std::move(status);
   } catch (const std::exception&) {
-    result.batch.reset();
-    result.failure = out_of_memory("decode a batch");
+    result = Result();
+    result.lacks_memory = true;
   }
-  result.is_last |= !result.failure.is_ok();
+  result.is_last |= result.lacks_memory || !result.failure.is_ok();
   return result;
 }
 
 void BatchStream::run() {
-  BatchDecoder decoder(plan_);
+  std::unique_ptr<BatchDecoder> decoder;
   for (;;) {
     Work work;
     std::uint64_t ticket;
@@ -263,13 +275,7 @@ void BatchStream::run() {
         changed_.wait(lock, [&] { return stopping_ || ticket < delivered_ + results_.size(); });
         if (stopping_) return;
       }
-      try {
-        work = plan_batch();
-      } catch (const std::exception&) {
-        work = Work();
-        work.failure = out_of_memory("read a batch");
-        work.is_last = true;
-      }
+      work = plan_batch();
       ++next_ticket_;
       planned_all_ = work.is_last;
     }
@@ -290,13 +296,12 @@ Status BatchStream::next(std::optional<ColumnBatch>* batch) {
   while (!ended_) {
     Result result;
     if (!is_started_) {
-      is_started_ = true;
       results_ = std::vector<Result>(options_.threads + 2);
-      start_threads(options_.threads, [this] { run(); }, &threads_);
+      is_started_ = true;
+      threads_.start(options_.threads, [this] { run(); });
     }
-    if (threads_.empty()) {
-      if (own_decoder_ == nullptr) own_decoder_ = std::make_unique<BatchDecoder>(plan_);
-      result = decode(own_decoder_.get(), plan_batch());
+    if (threads_.size() == 0) {
+      result = decode(&own_decoder_, plan_batch());
     } else {
       std::unique_lock lock(handing_over_);
       Result& slot = results_[delivered_ % results_.size()];
@@ -314,6 +319,7 @@ Status BatchStream::next(std::optional<ColumnBatch>* batch) {
     if (!result.failure.is_ok() || result.is_last) {
       ended_ = true;
       failure_to_come_ = std::move(result.failure);
+      lacks_memory_ = result.lacks_memory;
     }
     if (result.batch.has_value()) {
       *batch = std::move(result.batch);
@@ -321,6 +327,7 @@ Status BatchStream::next(std::optional<ColumnBatch>* batch) {
     }
   }
   stop();
+  if (std::exchange(lacks_memory_, false)) return out_of_memory("decode a batch");
   return std::exchange(failure_to_come_, Status());
 }
 

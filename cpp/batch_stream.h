@@ -24,13 +24,13 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "byte_source.h"
 #include "column_batch.h"
 #include "feature_plan.h"
 #include "framing.h"
+#include "thread_team.h"
 
 namespace recordsmith {
 
@@ -77,25 +77,29 @@ class BatchStream {
     std::vector<Piece> pieces;
     std::size_t records = 0;
     std::uint64_t bytes = 0;
-    Status failure;  // comes after the records
+    Status failure;             // comes after the records
+    bool lacks_memory = false;  // and nothing else counts
     bool is_last = false;
   };
   struct Result {
     std::optional<ColumnBatch> batch;
     Status failure;
+    bool lacks_memory = false;  // a flag, because there may be none for the words of a failure
     bool is_last = false;
     bool is_ready = false;
     std::optional<Position> plan_again;  // a guess was wrong: from here
   };
 
   Work plan_batch();
+  Work plan_records();  // the same, and throws where memory runs out
   Status plan_piece(std::size_t wanted, Work* work);
   void start_at(Position position);  // and guess no more
   Status open_next(bool* is_end);
   Status hop(std::size_t wanted, Piece* piece);
   bool guess(std::size_t wanted, Piece* piece);
   void move_by(const Piece& piece, std::uint64_t end);
-  Result decode(BatchDecoder* decoder, Work work) const;
+  // Makes the decoder if there is none yet.
+  Result decode(std::unique_ptr<BatchDecoder>* decoder, Work work) const;
   Status decode_piece(BatchDecoder* decoder, const Piece& piece, bool* is_wrong_guess) const;
   Status decode_block(BatchDecoder* decoder, const RecordBlock& block, const std::string& path) const;
   void run();
@@ -124,9 +128,10 @@ class BatchStream {
   bool stopping_ = false;
 
   bool is_started_ = false;
-  std::vector<std::thread> threads_;
+  ThreadTeam threads_;
   std::unique_ptr<BatchDecoder> own_decoder_;
   Status failure_to_come_;
+  bool lacks_memory_ = false;
   bool ended_ = false;
 };
 

@@ -2,23 +2,25 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
 #include <mutex>
 #include <new>
-#include <vector>
 
 namespace recordsmith {
 namespace {
 
+constexpr std::size_t kCacheLine = 64;
 constexpr std::size_t kPage = 4096;
+constexpr std::size_t kAlignedFrom = 16 * kPage;  // aligning smaller blocks to pages would waste too much
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kClasses = 64;
 
-// Capacities are powers of two, or one and a half times that: at most a third of a block lies idle.
+// Capacities of the pool are powers of two, or one and a half times that: at most a third of a block is unused.
 std::size_t rounded(std::size_t capacity) {
-  if (capacity <= kPage) return kPage;
+  if (capacity < kSmallestPooled) return std::max<std::size_t>(1, capacity);
   const std::size_t power = std::bit_ceil(capacity);
   const std::size_t between = power / 4 * 3;
   return capacity <= between ? between : power;
@@ -29,9 +31,14 @@ std::size_t class_of(std::size_t capacity) {
   return std::has_single_bit(capacity) ? log * 2 : log * 2 + 1;
 }
 
+// A block that waits for its next use; the list of those of one size is in the blocks themselves.
+struct FreeBlock {
+  FreeBlock* next;
+};
+
 struct Pool {
   std::mutex mutex;
-  std::array<std::vector<std::uint8_t*>, 2 * kClasses> free_blocks;
+  std::array<FreeBlock*, 2 * kClasses> free_blocks{};
   std::size_t retained = 0;
 };
 
@@ -42,9 +49,10 @@ Pool& pool() {
 }
 
 std::uint8_t* allocate(std::size_t capacity) {
-  const std::size_t alignment = capacity >= 2 * kHugePage ? kHugePage : kPage;
+  const bool is_small = capacity < kSmallestPooled;
+  const std::size_t alignment = capacity >= 2 * kHugePage ? kHugePage : capacity >= kAlignedFrom ? kPage : kCacheLine;
   const std::size_t padded = (capacity + alignment - 1) / alignment * alignment;
-  void* block = std::aligned_alloc(alignment, padded);
+  void* block = is_small ? std::malloc(capacity) : std::aligned_alloc(alignment, padded);
   if (block == nullptr) throw std::bad_alloc();
   if (alignment == kHugePage) madvise(block, padded, MADV_HUGEPAGE);  // advice only: failing is harmless
   return static_cast<std::uint8_t*>(block);
@@ -55,13 +63,12 @@ std::uint8_t* allocate(std::size_t capacity) {
 Buffer::Buffer(std::size_t capacity) {
   if (capacity > (std::size_t{1} << 62)) throw std::bad_alloc();
   const std::size_t size = rounded(capacity);
-  {
+  if (size >= kSmallestPooled) {
     Pool& shared = pool();
     const std::lock_guard lock(shared.mutex);
-    auto& blocks = shared.free_blocks[class_of(size)];
-    if (!blocks.empty()) {
-      data_ = blocks.back();
-      blocks.pop_back();
+    FreeBlock*& first = shared.free_blocks[class_of(size)];
+    if (first != nullptr) {
+      data_ = reinterpret_cast<std::uint8_t*>(std::exchange(first, first->next));
       shared.retained -= size;
     }
   }
@@ -71,11 +78,12 @@ Buffer::Buffer(std::size_t capacity) {
 
 Buffer::~Buffer() {
   if (data_ == nullptr) return;
-  {
+  if (capacity_ >= kSmallestPooled) {
     Pool& shared = pool();
     const std::lock_guard lock(shared.mutex);
     if (shared.retained + capacity_ <= kMaxRetained) {
-      shared.free_blocks[class_of(capacity_)].push_back(data_);
+      FreeBlock*& first = shared.free_blocks[class_of(capacity_)];
+      first = new (data_) FreeBlock{first};
       shared.retained += capacity_;
       return;
     }
@@ -90,9 +98,8 @@ std::size_t pool_retained_bytes() {
 
 void trim_pool() {
   const std::lock_guard lock(pool().mutex);
-  for (auto& blocks : pool().free_blocks) {
-    for (std::uint8_t* block : blocks) std::free(block);
-    blocks.clear();
+  for (FreeBlock*& first : pool().free_blocks) {
+    while (first != nullptr) std::free(std::exchange(first, first->next));
   }
   pool().retained = 0;
 }

@@ -4,7 +4,9 @@
 // fills them (each is zeroed and mapped on first touch), so blocks go back to a pool when a batch, or the last numpy
 // array that views it, is gone. The pool keeps at most kMaxRetained bytes; what is past that is freed.
 //
-// Thread-safe. A Buffer is owned by one holder at a time.
+// Small ones are ordinary memory: a record may have a hundred thousand features, and a page for each would be 400 MB.
+//
+// Thread-safe. A Buffer is owned by one holder at a time. Giving memory back allocates none, so it cannot fail.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +18,14 @@
 namespace recordsmith {
 
 inline constexpr std::size_t kMaxRetained = std::size_t{512} << 20;
+// The smallest block of the pool. A Buffer of less is as large as asked for.
+inline constexpr std::size_t kSmallestPooled = 4096;
 
 class Buffer {
  public:
   Buffer() = default;
-  // At least `capacity` bytes, page-aligned, with content left over from earlier use. Throws std::bad_alloc.
+  // At least `capacity` bytes, with content left over from earlier use; page-aligned if there are many. Throws
+  // std::bad_alloc.
   explicit Buffer(std::size_t capacity);
   Buffer(Buffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), capacity_(std::exchange(other.capacity_, 0)) {}

@@ -180,10 +180,11 @@ Buffer RecordSink::take(std::vector<std::uint64_t>* offsets) {
     at += static_cast<std::size_t>(length) + kFramingBytes;
   }
   offsets->push_back(used_);
+  Buffer next(kBufferBytes);  // before anything changes: there may be no memory for it
   used_ = 0;
   bytes_ = 0;
   records_ = 0;
-  return std::exchange(buffer_, Buffer(kBufferBytes));
+  return std::exchange(buffer_, std::move(next));
 }
 
 Status RecordSink::flush() {

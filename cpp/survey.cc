@@ -34,12 +34,14 @@ class Surveyor {
   Status run(Summary* summary) {
     plan();
     const std::size_t threads = std::clamp<std::size_t>(units_.size(), 1, std::max(1U, shared_.options.threads));
-    std::vector<std::thread> helpers;
-    start_threads(threads - 1, [this] { work(false); }, &helpers);
-    window_ = helpers.size() + 3;
-    work(true);
-    wait_for_others();
-    for (std::thread& helper : helpers) helper.join();
+    {
+      ThreadTeam helpers;
+      helpers.start(threads - 1, [this] { work(false); });
+      window_ = helpers.size() + 3;
+      work(true);
+      wait_for_others();
+    }
+    if (thrown_ != nullptr) std::rethrow_exception(thrown_);
     if (!failure_.is_ok()) return std::move(failure_);
     if (shared_.is_stopped) return Status::of(Code::kInvalidArgument, "the survey was stopped");
     return sum_up(summary);
@@ -80,23 +82,25 @@ class Surveyor {
     results_.resize(units_.size());
   }
 
+  // Does not throw: what is thrown here stops the survey.
   void work(bool is_caller) {
-    Reporter reporter(&shared_, is_caller);
-    std::size_t index = 0;
-    while (take(&index, &reporter)) {
-      std::unique_ptr<UnitResult> result;
-      try {
-        result = std::make_unique<UnitResult>(shared_.expected);
+    try {
+      Reporter reporter(&shared_, is_caller);
+      std::size_t index = 0;
+      while (take(&index, &reporter)) {
+        auto result = std::make_unique<UnitResult>(shared_.expected);
         look_at(index, std::nullopt, &reporter, result.get());
         if (!result->failure.is_ok()) {
           fail(std::move(result->failure));
           return;
         }
-      } catch (const std::exception&) {
-        fail(out_of_memory("look at a record"));
-        return;
+        hand_over(index, std::move(result), &reporter);
       }
-      hand_over(index, std::move(result), &reporter);
+    } catch (const std::exception&) {
+      const std::lock_guard lock(mutex_);
+      thrown_ = std::current_exception();
+      shared_.is_stopped = true;
+      changed_.notify_all();
     }
   }
 
@@ -160,11 +164,7 @@ class Surveyor {
     while (merged_ < units_.size() && results_[merged_] != nullptr && !shared_.is_stopped) {
       std::unique_ptr<UnitResult> next = std::move(results_[merged_]);
       lock.unlock();
-      try {
-        merge(merged_, std::move(next), reporter);
-      } catch (const std::exception&) {
-        fail(out_of_memory("put facts together"));
-      }
+      merge(merged_, std::move(next), reporter);
       lock.lock();
       ++merged_;
       changed_.notify_all();
@@ -243,6 +243,7 @@ class Surveyor {
   bool is_merging_ = false;
   std::vector<std::unique_ptr<UnitResult>> results_;
   Status failure_;
+  std::exception_ptr thrown_;
 };
 
 }  // namespace
@@ -252,7 +253,7 @@ Status survey_files(const std::vector<SurveyFile>& files, std::uint32_t splits, 
   try {
     return Surveyor(files, splits, expected, options, progress).run(summary);
   } catch (const std::exception&) {
-    return out_of_memory("put facts together");
+    return out_of_memory("look at the records");
   }
 }
 

@@ -306,18 +306,14 @@ class Verifier {
     std::size_t index = 0;
     while (take(&file_work, &index)) {
       Status failure;
-      try {
-        if (file_work->stretches.empty()) {
-          failure = verify_in_order(file_work->file, file_work->compression, &file_work->records);
-        } else {
-          Stretch& stretch = file_work->stretches[index];
-          stretch.begin = guess_begin(file_work->file, file_work->nominal_begins[index], stretch.limit);
-          if (stretch.begin < stretch.limit) StretchChecker(file_work->file, options_).check(&stretch);
-        }
-        if (is_last_of(file_work) && failure.is_ok()) failure = join_stretches(file_work);
-      } catch (const std::exception&) {
-        failure = out_of_memory("read a record");
+      if (file_work->stretches.empty()) {
+        failure = verify_in_order(file_work->file, file_work->compression, &file_work->records);
+      } else {
+        Stretch& stretch = file_work->stretches[index];
+        stretch.begin = guess_begin(file_work->file, file_work->nominal_begins[index], stretch.limit);
+        if (stretch.begin < stretch.limit) StretchChecker(file_work->file, options_).check(&stretch);
       }
+      if (is_last_of(file_work) && failure.is_ok()) failure = join_stretches(file_work);
       if (!failure.is_ok()) fail(file_work, std::move(failure));
     }
   }
@@ -416,7 +412,11 @@ class Verifier {
 
 Status verify_files(const std::vector<InputFile>& inputs, const VerifyOptions& options, std::uint64_t* records) {
   MappedFile::arm();
-  return Verifier(inputs, options).run(records);
+  try {
+    return Verifier(inputs, options).run(records);
+  } catch (const std::exception&) {
+    return out_of_memory("read a record");
+  }
 }
 
 }  // namespace recordsmith

@@ -35,6 +35,12 @@ def test_only_the_bindings_know_python() -> None:
     assert not [str(path.relative_to(ROOT)) for path in outside if include.search(path.read_text())]
 
 
+def test_the_gil_is_released_by_our_own_guard() -> None:
+    # nanobind's ends the program where the interpreter ends first: see cpp/bindings/gil.h.
+    files = (path for path in project_files(ROOT / "cpp" / "bindings") if path.suffix in {".h", ".cc"})
+    assert not [path.name for path in files if re.search(r"gil_scoped|call_guard", path.read_text())]
+
+
 @pytest.mark.parametrize("name", ["utils", "util", "helpers", "common", "misc"])
 def test_no_module_is_named_after_nothing(name: str) -> None:
     folders = (ROOT / "src", ROOT / "cpp")

@@ -43,6 +43,22 @@ nb::object export_array(PooledArray<T>& array, int type, std::initializer_list<s
   return array_of(array.release(), type, shape);
 }
 
+// A record has many small features: numpy allocates those faster than the pool, and needs no owner for them.
+template <typename T, typename Copy>
+nb::object array_filled_by(Copy copy, std::size_t count, int type) {
+  if (count * sizeof(T) < kSmallestPooled) {
+    npy_intp size = static_cast<npy_intp>(count);
+    nb::object array = nb::steal(PyArray_SimpleNew(1, &size, type));
+    if (!array.is_valid()) throw nb::python_error();
+    copy(static_cast<T*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr()))));
+    return array;
+  }
+  PooledArray<T> values;
+  values.reserve(count, 0);
+  copy(values.data());
+  return export_array(values, type, {count});
+}
+
 template <typename T>
 nb::object export_rows(PooledArray<T>& array, int type, std::size_t rows, std::size_t width) {
   if (width == 1) return export_array(array, type, {rows});
@@ -99,8 +115,12 @@ nb::list export_columns(ColumnBatch batch) {
   return columns;
 }
 
-nb::object export_floats(PooledArray<float> array, std::size_t size) {
-  return export_array(array, NPY_FLOAT32, {size});
+nb::object export_numbers(const WireFeature& feature) {
+  const auto count = static_cast<std::size_t>(feature.count());
+  if (feature.kind() == Kind::kFloat) {
+    return array_filled_by<float>([&](float* to) { feature.copy_floats(to); }, count, NPY_FLOAT32);
+  }
+  return array_filled_by<std::int64_t>([&](std::int64_t* to) { feature.copy_int64s(to); }, count, NPY_INT64);
 }
 
 nb::object export_int64s(PooledArray<std::int64_t> array, std::size_t size) {

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include "../column_batch.h"
+#include "../example_wire.h"
 
 namespace recordsmith {
 
@@ -15,7 +16,8 @@ nb::list export_columns(ColumnBatch batch);
 // Loads numpy's C interface; once, before anything is exported.
 void load_numpy();
 
-nb::object export_floats(PooledArray<float> array, std::size_t size);
+// The values of a feature of floats or int64s.
+nb::object export_numbers(const WireFeature& feature);
 nb::object export_int64s(PooledArray<std::int64_t> array, std::size_t size);
 nb::object export_bytes(Buffer memory, std::size_t size);
 nb::object export_uint64s(PooledArray<std::uint64_t> array, std::size_t size);

@@ -7,6 +7,7 @@
 #include "../payload_kind.h"
 #include "array_export.h"
 #include "frames.h"
+#include "gil.h"
 #include "parts.h"
 #include "status.h"
 
@@ -48,26 +49,10 @@ PlanColumn plan_column(nb::handle given) {
 }
 
 nb::object values_of(const WireFeature& feature) {
-  const auto count = static_cast<std::size_t>(feature.count());
-  switch (feature.kind()) {
-    case Kind::kFloat: {
-      PooledArray<float> values;
-      values.reserve(count, 0);
-      feature.copy_floats(values.data());
-      return export_floats(std::move(values), count);
-    }
-    case Kind::kInt64: {
-      PooledArray<std::int64_t> values;
-      values.reserve(count, 0);
-      feature.copy_int64s(values.data());
-      return export_int64s(std::move(values), count);
-    }
-    default: {
-      nb::list values;
-      feature.each_bytes([&](const std::uint8_t* data, std::size_t size) { values.append(nb::bytes(data, size)); });
-      return values;
-    }
-  }
+  if (feature.kind() != Kind::kBytes) return export_numbers(feature);
+  nb::list values;
+  feature.each_bytes([&](const std::uint8_t* data, std::size_t size) { values.append(nb::bytes(data, size)); });
+  return values;
 }
 
 nb::dict dict_of(const WireFeatures& features) {
@@ -123,7 +108,7 @@ nb::list decode_frames(const Plan& plan, const FrameBytes& frames, const FrameOf
   BatchDecoder decoder(plan.plan);
   Status status;
   {
-    const nb::gil_scoped_release released;
+    const GilRelease released;
     decoder.start(records);
     for (std::size_t i = 0; i < records && status.is_ok(); ++i) {
       const std::uint64_t begin = offsets.data()[i];

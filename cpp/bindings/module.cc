@@ -4,6 +4,7 @@
 #include "../buffer_pool.h"
 #include "../crc32c.h"
 #include "array_export.h"
+#include "gil.h"
 #include "parts.h"
 #include "value_reader.h"
 
@@ -11,6 +12,7 @@ NB_MODULE(_core, module) {
   using namespace recordsmith;  // NOLINT: this file is nothing but the module
   // Objects that outlive the interpreter's shutdown are ordinary in Python; a report about them is noise to users.
   nb::set_leak_warnings(false);
+  stop_threads_that_nanobind_catches();
   load_numpy();
   ValueReader::learn_numpy_types();
   bind_decoding(module);

@@ -2,6 +2,7 @@
 #include <nanobind/ndarray.h>
 
 #include "../row_padding.h"
+#include "gil.h"
 #include "parts.h"
 
 namespace recordsmith {
@@ -25,7 +26,7 @@ void pad(const Bytes& values, const Offsets& offsets, const Bytes& padding, cons
   const std::uint8_t* from = values.data();
   const std::uint8_t* filling = padding.data();
   std::uint8_t* to = target.data();
-  const nb::gil_scoped_release released;
+  const GilRelease released;
   pad_rows(from, edges, item, length, filling, to);
 }
 

@@ -5,6 +5,7 @@
 
 #include "../buffer_shuffle.h"
 #include "array_export.h"
+#include "gil.h"
 #include "parts.h"
 
 namespace recordsmith {
@@ -21,7 +22,7 @@ nb::object permuted(const KeyedPermutation& permutation, const Positions& positi
   PooledArray<std::int64_t> result;
   result.reserve(count + 1, 0);
   {
-    const nb::gil_scoped_release released;
+    const GilRelease released;
     permutation.apply(positions.data(), count, result.data());
   }
   return export_int64s(std::move(result), count);

@@ -9,6 +9,7 @@
 #include "../picture_colour.h"
 #include "../picture_fill.h"
 #include "array_export.h"
+#include "gil.h"
 #include "parts.h"
 
 namespace recordsmith {
@@ -31,7 +32,7 @@ void shrink(const Source& source, const Target& target) {
   if (wanted.height > size.height || wanted.width > size.width) throw nb::value_error("the target is larger");
   const std::uint8_t* from = source.data();
   std::uint8_t* to = target.data();
-  const nb::gil_scoped_release released;
+  const GilRelease released;
   shrink_by_area(from, size, channels, to, wanted);
 }
 
@@ -75,7 +76,7 @@ void fill_pixels(const Source& source, const Filled& target, const Part& part, b
   const std::uint8_t* pixels = source.data();
   const std::size_t width = source.shape(1);
   void* to = target.data();
-  const nb::gil_scoped_release released;
+  const GilRelease released;
   if (bytes) {
     fill_from_pixels(pixels, width, checked, settings, static_cast<std::uint8_t*>(to));
   } else {
@@ -88,7 +89,7 @@ class PyJpegDecoder {
  public:
   int open(const Encoded& data) {
     data_ = data;
-    const nb::gil_scoped_release released;
+    const GilRelease released;
     support_ = decoder_.open(data_.data(), data_.size());
     return support_ == JpegSupport::kPlain ? 0 : support_ == JpegSupport::kOriented ? 1 : 2;
   }
@@ -103,7 +104,7 @@ class PyJpegDecoder {
     if (settings.channels != 3) throw nb::value_error("3 channels");
     const bool bytes = is_bytes(target);
     void* to = target.data();
-    const nb::gil_scoped_release released;
+    const GilRelease released;
     return bytes ? fill_from_jpeg(decoder_, checked, settings, static_cast<std::uint8_t*>(to))
                  : fill_from_jpeg(decoder_, checked, settings, static_cast<float*>(to));
   }
@@ -120,7 +121,7 @@ void adjust_pixels(const Floats& pixels, float factor) {
   if (channels < 1 || channels > 4) throw nb::value_error("1 to 4 channels");
   const std::size_t count = pixels.shape(0) * pixels.shape(1);
   float* data = pixels.data();
-  const nb::gil_scoped_release released;
+  const GilRelease released;
   adjust(data, count, channels, factor);
 }
 

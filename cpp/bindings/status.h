@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include "../status.h"
+#include "gil.h"
 
 namespace recordsmith {
 
@@ -20,7 +21,7 @@ template <typename Work>
 void run(Work work) {
   Status status;
   {
-    const nb::gil_scoped_release released;
+    const GilRelease released;
     status = work();
   }
   raise_if_failed(status);

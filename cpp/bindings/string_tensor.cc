@@ -5,6 +5,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include "gil.h"
 #include "parts.h"
 
 namespace recordsmith {
@@ -35,7 +36,7 @@ nb::object string_tensor(const std::vector<std::pair<Bytes, Offsets>>& columns,
   nb::object message = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
   if (!message.is_valid()) throw nb::python_error();
   auto* const to = reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(message.ptr()));
-  std::optional<nb::gil_scoped_release> released;
+  std::optional<GilRelease> released;
   if (size > kLongWork) released.emplace();
   write_string_tensor(rows, shape, to);
   released.reset();

@@ -303,11 +303,12 @@ nb::dict survey_of(const nb::list& paths, const std::vector<std::uint32_t>& spli
 
   bool is_interrupted = false;  // by an exception of Python, which is set
   const Progress report = [&](std::uint64_t bytes) {
-    const nb::gil_scoped_acquire held;
-    if (PyErr_CheckSignals() != 0) {
+    const GilHold held;
+    if (call_python(&PyErr_CheckSignals) != 0) {
       is_interrupted = true;
     } else if (!progress.is_none()) {
-      PyObject* const answer = PyObject_CallFunction(progress.ptr(), "K", static_cast<unsigned long long>(bytes));
+      PyObject* const answer = call_python(
+          [&] { return PyObject_CallFunction(progress.ptr(), "K", static_cast<unsigned long long>(bytes)); });
       is_interrupted = answer == nullptr;
       Py_XDECREF(answer);
     }
@@ -316,7 +317,7 @@ nb::dict survey_of(const nb::list& paths, const std::vector<std::uint32_t>& spli
   Summary summary;
   Status status;
   {
-    const nb::gil_scoped_release released;
+    const GilRelease released;
     status = survey_files(files, split_count, all_expected, options, report, &summary);
   }
   if (is_interrupted) throw nb::python_error();
@@ -337,7 +338,7 @@ double mean_classes(const ClassSequence& sequence, std::size_t window, std::uint
   const std::size_t records = sequence.size();
   const std::uint16_t* const classes = sequence.data();
   double mean = 0;
-  const nb::gil_scoped_release released;
+  const GilRelease released;
   std::vector<std::uint32_t> seen(65'536, 0);
   std::vector<std::int64_t> numbers(window);
   BufferShuffle shuffle(buffer > 0 ? records : 0, buffer, key);

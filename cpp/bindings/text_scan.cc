@@ -2,6 +2,7 @@
 #include "../text_scan.h"
 
 #include "array_export.h"
+#include "gil.h"
 #include "parts.h"
 
 namespace recordsmith {
@@ -14,7 +15,7 @@ nb::object places_of(const nb::bytes& text, std::uint8_t byte) {
   places.reserve(1, 0);
   std::size_t found = 0;
   {
-    const nb::gil_scoped_release released;
+    const GilRelease released;
     found = find_byte(bytes_of(text), text.size(), byte, &places);
   }
   return export_int64s(std::move(places), found);
@@ -22,7 +23,7 @@ nb::object places_of(const nb::bytes& text, std::uint8_t byte) {
 
 bool leading_zeros_in(const nb::bytes& text, const nb::bytes& separators) {
   if (separators.size() != 4) throw nb::value_error("four separators are needed");
-  const nb::gil_scoped_release released;
+  const GilRelease released;
   return has_leading_zeros(bytes_of(text), text.size(), bytes_of(separators));
 }
 

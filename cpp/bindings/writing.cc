@@ -10,6 +10,7 @@
 #include "../record_sink.h"
 #include "array_export.h"
 #include "frames.h"
+#include "gil.h"
 #include "parts.h"
 #include "status.h"
 #include "value_reader.h"
@@ -218,16 +219,6 @@ class Sink {
  private:
   static constexpr std::size_t kWorthReleasing = 64 << 10;
 
-  template <typename Work>
-  static void run(Work work) {
-    Status status;
-    {
-      const nb::gil_scoped_release released;
-      status = work();
-    }
-    raise_if_failed(status);
-  }
-
   std::unique_ptr<RecordSink> sink_;
 };
 
@@ -279,7 +270,7 @@ class RowEncoder {
       FeatureValues values;
       if (value == nullptr || !reader_.read(value, rules_[index], &values) || !counts_fit(column, values)) {
         if (PyErr_Occurred()) throw nb::python_error();
-        const nb::object canonical = normalize(index, number, row);
+        const nb::object canonical = call_python([&] { return normalize(index, number, row); });
         if (canonical.is_none()) continue;  // absent, and the schema allows it
         kept.append(canonical);
         ValueRule canonical_rule;
@@ -291,9 +282,9 @@ class RowEncoder {
       }
       encoder_.add(column.key) = values;
     }
-    if (static_cast<std::size_t>(PyObject_Length(row.ptr())) > met) complain(number, row);
+    if (static_cast<std::size_t>(PyObject_Length(row.ptr())) > met) call_python([&] { return complain(number, row); });
     const std::size_t size = encoder_.measure();
-    if (size > kLargestMessage) complain(number, row);
+    if (size > kLargestMessage) call_python([&] { return complain(number, row); });
     std::uint8_t* payload = nullptr;
     raise_if_failed(sink->claim(size, &payload));
     encoder_.write(payload);
@@ -319,7 +310,7 @@ nb::object digest_frames(const FrameBytes& frames, const FrameOffsets& offsets,
   PooledArray<std::uint64_t> digests;
   digests.reserve(records + 1, 0);
   {
-    const nb::gil_scoped_release released;
+    const GilRelease released;
     const std::vector<std::string_view> names(ignored.begin(), ignored.end());
     for (std::size_t i = 0; i < records; ++i) {
       const std::uint64_t begin = offsets.data()[i];

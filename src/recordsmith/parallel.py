@@ -45,7 +45,7 @@ def in_order(pool: Executor | None, work: Callable[[T], R], items: Iterable[T], 
     waiting: deque[Future[R]] = deque()
     try:
         for item in items:
-            waiting.append(pool.submit(work, item))
+            waiting.append(_submitted(pool, work, item))
             if len(waiting) >= ahead:
                 yield result_of(waiting.popleft(), _FEWER)
         while waiting:
@@ -53,6 +53,18 @@ def in_order(pool: Executor | None, work: Callable[[T], R], items: Iterable[T], 
     finally:
         for future in waiting:
             future.cancel()
+
+
+def _submitted(pool: Executor, work: Callable[[T], R], item: T) -> Future[R]:
+    """Submit one piece of work, or do it here: once the main thread has ended, Python's pools take no more work."""
+    try:
+        return pool.submit(work, item)
+    except RuntimeError as error:
+        if not isinstance(pool, ThreadPoolExecutor) or "shutdown" not in str(error):
+            raise
+    done: Future[R] = Future()
+    done.set_result(work(item))
+    return done
 
 
 @contextlib.contextmanager

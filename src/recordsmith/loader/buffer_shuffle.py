@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from recordsmith import _core
-from recordsmith.loader.order import Drawn, Int64s, Order
+from recordsmith.loader.order import Drawn, Int64s, Order, groups
 from recordsmith.priorities import stream_key
 
 __all__ = ["BufferShuffled"]
@@ -77,8 +77,7 @@ class _Sequence:
     def at(self, positions: Int64s) -> Int64s:
         blocks = positions // _BLOCK
         found = np.empty_like(positions)
-        for block in np.unique(blocks).tolist():
-            mine = blocks == block
+        for block, mine in groups(blocks):
             found[mine] = self._block(block)[positions[mine] - block * _BLOCK]
         return found
 

@@ -49,7 +49,7 @@ class BufferShuffled(Order):
             sequence = self._sequences.get(key)
             if sequence is None:
                 self._sequences.clear()  # one epoch at a time
-                sequence = self._sequences[key] = _Sequence(self.length, self.buffer, key)
+                sequence = self._sequences[key] = _Sequence(self.length, min(self.buffer, self.length), key)
             inner = sequence.at(positions)
         return self.inner.at(epoch, inner)
 

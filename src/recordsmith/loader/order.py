@@ -143,8 +143,9 @@ class Part(Order):
     length: int = field(init=False)
 
     def __post_init__(self) -> None:
-        stop = min(self.stop, self.inner.length)
-        object.__setattr__(self, "length", ENDLESS if stop >= ENDLESS else max(0, stop - self.start))
+        start, stop = min(self.start, self.inner.length), min(self.stop, self.inner.length)
+        object.__setattr__(self, "start", start)
+        object.__setattr__(self, "length", ENDLESS if stop >= ENDLESS else max(0, stop - start))
 
     def at(self, epoch: int, positions: Int64s) -> Drawn:
         """Return the records at these positions."""

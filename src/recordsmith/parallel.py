@@ -43,6 +43,7 @@ def in_order(pool: Executor | None, work: Callable[[T], R], items: Iterable[T], 
         yield from map(work, items)
         return
     waiting: deque[Future[R]] = deque()
+    owner = os.getpid()
     try:
         for item in items:
             waiting.append(_submitted(pool, work, item))
@@ -51,8 +52,9 @@ def in_order(pool: Executor | None, work: Callable[[T], R], items: Iterable[T], 
         while waiting:
             yield result_of(waiting.popleft(), _FEWER)
     finally:
-        for future in waiting:
-            future.cancel()
+        if os.getpid() == owner:  # a fork leaves the threads behind, and whatever they held
+            for future in waiting:
+                future.cancel()
 
 
 def _submitted(pool: Executor, work: Callable[[T], R], item: T) -> Future[R]:
@@ -79,10 +81,12 @@ def thread_pool(workers: int) -> Iterator[Executor | None]:
         yield None
         return
     pool = ThreadPoolExecutor(workers, "recordsmith")
+    owner = os.getpid()
     try:
         yield pool
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        if os.getpid() == owner:
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 def result_of(future: Future[R], advice: str) -> R:

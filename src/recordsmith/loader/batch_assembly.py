@@ -31,6 +31,8 @@ class Assembly:
 
     def batches(self, parts: Iterable[Rows]) -> Iterator[tuple[Any, Cursor]]:
         """Give the batches that are wanted, each with the place after it."""
+        if self._enough:
+            return
         for rows in parts:
             if len(rows):
                 self._waiting.append(rows)
@@ -65,6 +67,8 @@ class BucketAssembly(Assembly):
         batching = self._batching
         if not isinstance(batching, BucketBatching):
             raise TypeError("rows are put into buckets by a BucketBatching")
+        if self._enough:
+            return
         waiting: list[list[tuple[Rows, int]]] = [[] for _ in batching.sizes]
         for rows in parts:
             for row, bucket in enumerate(batching.buckets(rows.columns)):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.dataset import StoredDataset
-from recordsmith.loader.order import AllRecords, Drawn, Int64s, Order, Part, Shard, keyed_permutation
+from recordsmith.loader.order import AllRecords, Drawn, Int64s, Order, Part, Shard, groups, keyed_permutation
 from recordsmith.loader.read_blocks import Blocks, Schedule, is_read_in_order
 from recordsmith.priorities import stream_key
 
@@ -92,8 +92,7 @@ class _Layout:
     def at(self, positions: Int64s) -> Int64s:
         windows = np.searchsorted(self._window_starts, positions, side="right") - 1
         mixed = np.empty_like(positions)
-        for window in np.unique(windows).tolist():
-            mine = windows == window
+        for window, mine in groups(windows):
             first, stop = int(self._window_starts[window]), int(self._window_starts[window + 1])
             permutation = keyed_permutation(stop - first, stream_key(self._key, f"window/{window}"))
             mixed[mine] = first + permutation.at(positions[mine] - first)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from recordsmith import _core
-from recordsmith.loader.order import Drawn, Int64s, Order
+from recordsmith.loader.order import Drawn, Int64s, Order, groups
 from recordsmith.priorities import stream_key
 
 __all__ = ["BufferShuffled"]
@@ -49,7 +49,7 @@ class BufferShuffled(Order):
             sequence = self._sequences.get(key)
             if sequence is None:
                 self._sequences.clear()  # one epoch at a time
-                sequence = self._sequences[key] = _Sequence(self.length, self.buffer, key)
+                sequence = self._sequences[key] = _Sequence(self.length, min(self.buffer, self.length), key)
             inner = sequence.at(positions)
         return self.inner.at(epoch, inner)
 
@@ -77,8 +77,7 @@ class _Sequence:
     def at(self, positions: Int64s) -> Int64s:
         blocks = positions // _BLOCK
         found = np.empty_like(positions)
-        for block in np.unique(blocks).tolist():
-            mine = blocks == block
+        for block, mine in groups(blocks):
             found[mine] = self._block(block)[positions[mine] - block * _BLOCK]
         return found
 

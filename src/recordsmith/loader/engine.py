@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from recordsmith.errors import PipelineError
+from recordsmith.forking import in_own_process
 from recordsmith.loader.batch_assembly import Assembly, BucketAssembly, make_batch
 from recordsmith.loader.batch_ranges import BatchRanges
 from recordsmith.loader.cursor import Cursor
@@ -28,13 +29,14 @@ from recordsmith.loader.verbs.pairs import Paired
 from recordsmith.loader.verbs.select import Selected
 from recordsmith.parallel import default_workers, in_order, thread_pool
 
-__all__ = ["UnknownLengthError", "batch_count", "feed"]
+__all__ = ["UnknownLengthError", "batch_count", "epoch_after", "feed", "place_to_begin"]
 
 _MOST_WORKERS = 4
 _TASK_ROWS = 8192  # small rows: so many in a task that starting it does not count
 _TASK_BYTES = 4 << 20  # large rows: no more than this
 _STREAM_ROWS = 1024  # rows that a filter sees at a time
 _HEAVY_ROWS = 32  # the same where each of them may be a picture
+_MOST_EMPTY = 1000  # epochs in a row without a batch: then there will never be one
 _NOTHING = object()  # a batch of which every row was skipped
 
 
@@ -50,13 +52,25 @@ def batch_count(plan: Plan) -> int:
             "How many batches there are is not known before the rows are read.",
             advice="Iterate to find out, or filter when the dataset is made.",
         )
-    if plan.order.length >= ENDLESS:
+    start, stop = plan.batches_taken
+    if plan.order.length >= ENDLESS and stop is None:
         raise UnknownLengthError(
             "There is no end to an endless repeat.", advice="Write .repeat(n), or count per epoch."
         )
     count = BatchRanges(plan).count
-    start, stop = plan.batches_taken
     return max(0, min(count, count if stop is None else stop) - start)
+
+
+def place_to_begin(plan: Plan, place: Cursor) -> Cursor:
+    """Return where to begin at a place: if nothing is left of its epoch, with the next one."""
+    ends = not _is_streamed(plan) and (plan.order.length < ENDLESS or plan.batches_taken[1] is not None)
+    return Cursor(place.epoch + 1) if place.batch and ends and place.batch >= batch_count(plan) else place
+
+
+def epoch_after(plan: Plan, epoch: int) -> int:
+    """Return the first epoch after an iteration that is in one: iterations begin at multiples of those they feed."""
+    epochs = plan.epochs_fed or 1
+    return (epoch // epochs + 1) * epochs
 
 
 def feed(plan: Plan, start: Cursor, every: tuple[int, int] = (0, 1)) -> Iterator[tuple[Any, Cursor]]:
@@ -65,32 +79,44 @@ def feed(plan: Plan, start: Cursor, every: tuple[int, int] = (0, 1)) -> Iterator
     With `every` = (first, step) it gives the first-th and from there each step-th only: the share of one of `step`
     processes. The others are not made, unless that rows are left out or wait in buckets hides which those are.
     """
+    return in_own_process(_feed(plan, place_to_begin(plan, start), every))
+
+
+def _feed(plan: Plan, start: Cursor, every: tuple[int, int]) -> Iterator[tuple[Any, Cursor]]:
     first, step = every
     given = 0  # to all processes
-    epochs = ENDLESS if plan.epochs_fed is None else plan.epochs_fed
-    known = not plan.drops_rows and not isinstance(plan.batching, BucketBatching)
-    if start.batch and known and plan.order.length < ENDLESS and start.batch >= batch_count(plan):
-        start = Cursor(start.epoch + 1)  # nothing is left of that epoch
+    empty = 0  # epochs in a row
+    is_streamed = _is_streamed(plan)
     with thread_pool(_threads(plan)) as pool:
         maker = RowMaker(plan)
-        for epoch in range(start.epoch, ENDLESS):
-            if epoch >= _last_epoch(start.epoch, epochs):
-                return
+        for epoch in range(start.epoch, ENDLESS if plan.epochs_fed is None else epoch_after(plan, start.epoch)):
             begin = start if epoch == start.epoch else Cursor(epoch)
-            streamed = plan.drops_rows or isinstance(plan.batching, BucketBatching)
-            if not streamed:
-                yield from _fixed(plan, maker, begin, pool, ((first - given) % step, step))
-                given += batch_count(plan) - begin.batch if step > 1 else 0
-                continue
-            for batch in _streamed(plan, maker, begin, pool):
-                if given % step == first:
+            share = (first - given) % step, step
+            made = 0
+            for batch in (
+                _streamed(plan, maker, begin, pool) if is_streamed else _fixed(plan, maker, begin, pool, share)
+            ):
+                if not is_streamed or (given + made) % step == first:
                     yield batch
-                given += 1
+                made += 1
+            if is_streamed:
+                given += made
+            elif step > 1 or not made:
+                given += batch_count(plan) - begin.batch
+                if batch_count(plan) == 0:
+                    return  # of every epoch
+            empty = 0 if made or begin.batch else empty + 1
+            if empty == _MOST_EMPTY and plan.epochs_fed is None:
+                raise PipelineError(
+                    "An endless repeat gives no batch: nothing was left of many epochs in a row.",
+                    found=f"{empty:,} epochs without a batch",
+                    advice="Look at what the verbs before it leave out: .filter(), .skip(), drop_last, on_error.",
+                )
 
 
-def _last_epoch(first: int, epochs: int) -> int:
-    """Return the epoch before which an iteration that is in `first` ends: iterations begin at multiples of `epochs`."""
-    return ENDLESS if epochs >= ENDLESS else (first // epochs + 1) * epochs
+def _is_streamed(plan: Plan) -> bool:
+    """Say whether it is only known once the rows were read which of them are in a batch."""
+    return plan.drops_rows or isinstance(plan.batching, BucketBatching)
 
 
 def _workers(plan: Plan) -> int:
@@ -142,8 +168,10 @@ def _grouped(
         positions = np.concatenate([np.arange(a, b, dtype=np.int64) for a, b in spans])
         rows = maker.at(epoch, positions)
         cuts = [np.searchsorted(rows.positions, span) for span in spans]  # where some were skipped, batches are shorter
-        whole = len(rows) == len(positions)
-        return [make_batch(plan, rows, int(a), int(b)) if whole or b > a else _NOTHING for a, b in cuts]
+        return [
+            make_batch(plan, rows, int(a), int(b)) if b > a or first == last else _NOTHING
+            for (a, b), (first, last) in zip(cuts, spans, strict=True)
+        ]
 
     groups = _groups(mine, _batches_per_task(plan, maker))
     for group in in_order(pool, work, groups, ahead=_tasks_ahead(plan)):
@@ -160,7 +188,7 @@ def _pieced(
         for batch in mine:
             first, last = ranges.of(batch)
             room = Room(last - first)
-            for start in range(first, last, size):
+            for start in range(first, max(last, first + 1), size):
                 yield room.at(start - first), start, min(start + size, last)
 
     def work(piece: tuple[RoomPart, int, int]) -> tuple[Room, Rows]:
@@ -171,8 +199,9 @@ def _pieced(
     most = -(-plan.batched().size // size)
     ahead = max(_tasks_ahead(plan), most * _tasks_ahead(plan) // 2)
     for room, group in groupby(in_order(pool, work, pieces(), ahead=ahead), key=itemgetter(0)):
-        rows = joined([part for _, part in group if len(part)], room)
-        yield make_batch(plan, rows) if len(rows) else _NOTHING
+        parts = [part for _, part in group]
+        rows = joined([part for part in parts if len(part)] or parts[:1], room)
+        yield make_batch(plan, rows) if len(rows) or room.rows == 0 else _NOTHING
 
 
 def _in_file_order(plan: Plan, start: Cursor) -> bool:
@@ -185,7 +214,8 @@ def _in_file_order(plan: Plan, start: Cursor) -> bool:
 def _sequential(plan: Plan, epoch: int) -> Iterator[tuple[Any, Cursor]]:
     at = 0
     batching = plan.batched()
-    batches = plan.datasets[0].read_batches(batching.size, drop_last=batching.drop_last, threads=_workers(plan))
+    size = min(batching.size, ENDLESS)
+    batches = plan.datasets[0].read_batches(size, drop_last=batching.drop_last, threads=_workers(plan))
     for number, (columns, count) in enumerate(batches, 1):
         numbers = np.arange(at, at + count, dtype=np.int64)
         epochs = np.full(count, epoch, np.int64)

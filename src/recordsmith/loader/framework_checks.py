@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from recordsmith.errors import PipelineError
-from recordsmith.loader.cursor import Cursor
 from recordsmith.loader.plan import Plan
+from recordsmith.loader.progress import Progress
 from recordsmith.schema import Image
 from recordsmith.schema.strings import StringFeature
 
@@ -17,13 +17,11 @@ __all__ = ["Feeding", "absent_values", "check_fed"]
 class Feeding(Protocol):
     """What a framework's output needs of a `Loader`."""
 
-    _next: Cursor
-    _reached: Cursor | Callable[[], Cursor]
+    _progress: Progress
 
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Any]: ...
     def _chain(self) -> Plan: ...
-    def _after(self, cursor: Cursor) -> Cursor: ...
     def state(self) -> dict[str, Any]:
         """Return the place that was reached."""
         ...

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
 
 from recordsmith.errors import PipelineError
+from recordsmith.forking import in_own_process
 from recordsmith.loader.cursor import Cursor
 from recordsmith.loader.engine import UnknownLengthError, batch_count, feed
+from recordsmith.loader.order import ENDLESS
 from recordsmith.loader.pair_proof import verify_pairs
 from recordsmith.loader.plan import Batching, Plan
+from recordsmith.loader.progress import Progress
 from recordsmith.loader.row_access import row_of
 from recordsmith.loader.shuffle_quality import ShuffleQuality, shuffle_quality
 from recordsmith.loader.skipping import Skipped
@@ -41,9 +44,7 @@ class Loader(Verbs["Loader"]):
 
     def __init__(self, plan: Plan) -> None:
         self._made_plan = plan
-        self._next = Cursor()  # where the next iteration begins
-        # What the consumer has received; a framework that holds batches ready is asked.
-        self._reached: Cursor | Callable[[], Cursor] = Cursor()
+        self._progress = Progress(plan)
 
     def _chain(self) -> Plan:
         return self._made_plan
@@ -74,39 +75,31 @@ class Loader(Verbs["Loader"]):
         if plan.batching is None:
             if plan.drops_rows:
                 raise UnknownLengthError("How many rows there are is not known before they are filtered.")
-            return plan.order.length
-        if plan.epochs_fed is None:
+            length = plan.order.length
+        else:
+            length = ENDLESS if plan.epochs_fed is None else batch_count(plan) * plan.epochs_fed
+        if length >= ENDLESS:
             raise UnknownLengthError("There is no end to an endless repeat.")
-        return batch_count(plan) * plan.epochs_fed
+        return length
 
     def __iter__(self) -> Iterator[Any]:
-        plan = self._made_plan
-        if plan.batching is None:
-            return self._rows()
-        start, self._next = self._next, self._after(self._next)
-        return self._batches(start)
+        return in_own_process(self._rows()) if self._made_plan.batching is None else self._batches()
 
-    def _batches(self, start: Cursor) -> Iterator[Any]:
-        self._reached = start
-        for fed, cursor in feed(self._made_plan, start):
-            self._reached = cursor
+    def _batches(self) -> Iterator[Any]:
+        progress = self._progress
+        for fed, progress.reached in feed(self._made_plan, progress.begin()):  # noqa: B020 - not what it iterates over
             yield fed
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         from dataclasses import replace
 
-        start, self._next = self._next, self._after(self._next)
         plan = replace(
             self._made_plan, batching=Batching(_HEAVY_ROWS_AT_ONCE if self._made_plan.heavy else _ROWS_AT_ONCE)
         )
-        for columns, _ in feed(plan, start):
+        for columns, _ in feed(plan, self._progress.begin()):
             count = len(next(iter(columns.values())))
             for number in range(count):
                 yield row_of(columns, number)
-
-    def _after(self, cursor: Cursor) -> Cursor:
-        epochs = self._made_plan.epochs_fed or 1
-        return Cursor((cursor.epoch // epochs + 1) * epochs)
 
     def verify_pairs(self, n: int = 1000) -> int:
         """Prove that inputs and targets belong together: read the records of the first n rows again, and compare.
@@ -181,7 +174,8 @@ class Loader(Verbs["Loader"]):
 
     def state(self) -> dict[str, Any]:
         """Return the place that the consumer has reached, JSON-ready: what was read ahead does not count."""
-        place = self._reached() if callable(self._reached) else self._reached
+        self._made_plan.batched("Write .batch(n): a place is counted in batches.")
+        place = self._progress.place()
         return {
             "format": _STATE_FORMAT,
             "version": _STATE_VERSION,
@@ -205,9 +199,10 @@ class Loader(Verbs["Loader"]):
                 expected=", ".join(f"{part} {theirs.get(part)}" for part in changed),
                 advice="Build the same chain over the same files; workers and prefetch may differ.",
             )
-        self._next = self._reached = Cursor(
+        place = Cursor(
             int(state["epoch"]), int(state["batch"]), int(state["position"]), tuple(state.get("waiting", ()))
         )
+        self._progress.restore(place)
         return self
 
     def _fingerprint(self) -> dict[str, Any]:

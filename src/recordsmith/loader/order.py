@@ -8,7 +8,7 @@ that is what makes workers, prefetching and resuming agree about it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
@@ -21,6 +21,7 @@ from recordsmith.dataset import StoredDataset
 from recordsmith.priorities import stream_key
 
 __all__ = [
+    "AGAIN",
     "ENDLESS",
     "AllRecords",
     "Drawn",
@@ -31,6 +32,7 @@ __all__ = [
     "Repeated",
     "Shard",
     "Shuffled",
+    "groups",
     "keyed_permutation",
 ]
 
@@ -39,6 +41,11 @@ Remainder: TypeAlias = Literal["even", "drop", "repeat"]
 
 ENDLESS = 1 << 62
 """The length of an order that never ends."""
+
+AGAIN = 1_000_003
+"""Added to the epoch of rows that are gone through once more within it: their random streams are others too."""
+
+_EPOCHS = 1 << 63  # Epochs are counted without a limit; random streams tell this many apart.
 
 
 class Drawn(NamedTuple):
@@ -80,7 +87,7 @@ class Records(Order):
 
     def at(self, epoch: int, positions: Int64s) -> Drawn:
         """Return the records at these positions."""
-        return Drawn(positions + self.first, np.full(len(positions), epoch, np.int64))
+        return Drawn(positions + self.first, np.full(len(positions), epoch % _EPOCHS, np.int64))
 
 
 class AllRecords(Order):
@@ -96,7 +103,7 @@ class AllRecords(Order):
 
     def at(self, epoch: int, positions: Int64s) -> Drawn:
         """Return the records at these positions."""
-        return Drawn(positions, np.full(len(positions), epoch, np.int64))
+        return Drawn(positions, np.full(len(positions), epoch % _EPOCHS, np.int64))
 
 
 @dataclass(frozen=True)
@@ -136,7 +143,9 @@ class Part(Order):
     length: int = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "length", max(0, min(self.stop, self.inner.length) - self.start))
+        start, stop = min(self.start, self.inner.length), min(self.stop, self.inner.length)
+        object.__setattr__(self, "start", start)
+        object.__setattr__(self, "length", ENDLESS if stop >= ENDLESS else max(0, stop - start))
 
     def at(self, epoch: int, positions: Int64s) -> Drawn:
         """Return the records at these positions."""
@@ -192,24 +201,31 @@ class Repeated(Order):
 
     def at(self, epoch: int, positions: Int64s) -> Drawn:
         """Return the records at these positions."""
-        rounds = positions // self.inner.length
-        within = positions - rounds * self.inner.length
         first = epoch * (self.times or 1)
-        return by_epoch(rounds + first, within, self.inner.at)
+        rounds, within = np.divmod(positions, self.inner.length)
+        numbers, epochs = np.empty_like(positions), np.empty_like(positions)
+        for turn, mine in groups(rounds):
+            numbers[mine], epochs[mine] = self.inner.at(first + turn, within[mine])
+        return Drawn(numbers, epochs)
 
 
-def by_epoch(epochs: Int64s, positions: Int64s, at: Callable[[int, Int64s], Drawn]) -> Drawn:
-    """Look positions of several epochs up, epoch by epoch."""
-    if len(epochs) == 0 or epochs[0] == epochs[-1]:  # they never fall
-        return at(int(epochs[0]) if len(epochs) else 0, positions)
-    numbers, found = np.empty_like(positions), np.empty_like(positions)
-    for epoch in np.unique(epochs).tolist():
-        mine = epochs == epoch
-        numbers[mine], found[mine] = at(epoch, positions[mine])
-    return Drawn(numbers, found)
+def groups(keys: Int64s) -> Iterator[tuple[int, npt.NDArray[np.intp]]]:
+    """Give each different key with the places that it is at. Keys may come in any order: a shuffle may be around.
+
+    >>> [(key, places.tolist()) for key, places in groups(np.array([7, 5, 7]))]
+    [(5, [1]), (7, [0, 2])]
+    """
+    if len(keys) == 0:
+        return
+    if (keys == keys[0]).all():
+        yield int(keys[0]), np.arange(len(keys))
+        return
+    order = np.argsort(keys, kind="stable")
+    for places in np.split(order, np.flatnonzero(np.diff(keys[order])) + 1):
+        yield int(keys[places[0]]), places
 
 
-@lru_cache(maxsize=8)  # a small one is a table, and the last epochs' may be asked for again
+@lru_cache(maxsize=32)  # a small one is a table, and the last ones may be asked for again
 def keyed_permutation(length: int, key: int) -> _core.Permutation:
     """Return a permutation of the numbers below `length`, from among those that were asked for last where it can.
 

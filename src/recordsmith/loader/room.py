@@ -23,7 +23,7 @@ class Room:
     cache, and no thread waits for one that has many. What becomes of them lies together in the end nevertheless, and is
     not copied for it.
 
-    Args:
+    Attributes:
         rows: how many rows there are.
 
     >>> import numpy as np
@@ -34,7 +34,7 @@ class Room:
     """
 
     def __init__(self, rows: int) -> None:
-        self._rows = rows
+        self.rows = rows
         self._arrays: dict[str, npt.NDArray[Any]] = {}
         self._parts: dict[str, dict[int, npt.NDArray[Any]]] = {}
         self._lock = threading.Lock()
@@ -47,7 +47,7 @@ class Room:
         """Return the memory of a feature's next rows, of which the first dimension says how many."""
         with self._lock:
             if name not in self._arrays:
-                whole = (self._rows, *shape[1:])
+                whole = (self.rows, *shape[1:])
                 # Fresh memory would have to be cleared first, which takes longer than a fifth of decoding pictures.
                 memory = _core.pooled_bytes(math.prod(whole) * dtype.itemsize)
                 self._arrays[name] = memory.view(dtype).reshape(whole)
@@ -60,7 +60,7 @@ class Room:
         """Return the array of all rows, if these are its parts; None if they became something else."""
         mine = [part for _, part in sorted(self._parts.get(name, {}).items())]
         same = len(mine) == len(parts) and all(one is other for one, other in zip(mine, parts, strict=True))
-        return self._arrays[name] if same and sum(map(len, mine)) == self._rows else None
+        return self._arrays[name] if same and sum(map(len, mine)) == self.rows else None
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,8 @@ def collate_values(values: list[Any], name: str) -> Any:
     >>> collate_values(["a", "b"], "s").to_list()
     ['a', 'b']
     """
+    if not values:
+        return np.empty(0)
     first = next((value for value in values if value is not None), None)
     if isinstance(first, (str, bytes)):
         data = [b"" if v is None else v.encode() if isinstance(v, str) else bytes(v) for v in values]

@@ -66,21 +66,15 @@ class JaxBatches:
         return len(self._loader)
 
     def __iter__(self) -> Iterator[Any]:
-        loader = self._loader
-        start, loader._next = loader._next, loader._after(loader._next)  # noqa: SLF001 - ours
-        return self._batches(start)
-
-    def _batches(self, start: Any) -> Iterator[Any]:
-        loader = self._loader
-        loader._reached = start  # noqa: SLF001 - ours
+        progress = self._loader._progress  # noqa: SLF001 - ours
         sent: deque[Any] = deque()
-        for batch, place in feed(loader._chain(), start):  # noqa: SLF001 - ours
+        for batch, place in feed(self._loader._chain(), progress.begin()):  # noqa: SLF001 - ours
             sent.append((self._arrays(batch), place))
             if len(sent) > self._ahead:
-                arrays, loader._reached = sent.popleft()  # noqa: SLF001 - ours
+                arrays, progress.reached = sent.popleft()
                 yield arrays
         while sent:
-            arrays, loader._reached = sent.popleft()  # noqa: SLF001 - ours
+            arrays, progress.reached = sent.popleft()
             yield arrays
 
     def _arrays(self, value: Any, name: str | None = None) -> Any:

@@ -19,10 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from recordsmith.errors import PipelineError
 from recordsmith.loader.cursor import Cursor
 from recordsmith.loader.engine import UnknownLengthError, feed
 from recordsmith.loader.framework_checks import Feeding
 from recordsmith.loader.order import ENDLESS
+from recordsmith.loader.plan import Plan
 from recordsmith.loader.tensorflow_cargo import Cargo
 from recordsmith.loader.tensorflow_columns import Form
 from recordsmith.loader.tensorflow_form import batch_form, fixed_rows
@@ -81,16 +83,21 @@ def to_tensorflow(loader: Feeding) -> Any:
 def _cardinality(loader: Feeding) -> int | None:
     """Return how many batches an iteration has; ENDLESS if it does not end, None if that is not known."""
     plan = loader._chain()  # noqa: SLF001 - ours
-    if plan.drops_rows:
+    if plan.drops_rows or plan.skipped is not None:
         return None
-    if plan.epochs_fed is None or plan.order.length >= ENDLESS:
+    if plan.epochs_fed is None or (plan.order.length >= ENDLESS and plan.batches_taken[1] is None):
         return ENDLESS
-    if loader._next.batch:  # noqa: SLF001 - ours
-        return None  # restored in the middle of an epoch: the first iteration is shorter
+    if not _is_whole(plan, loader._progress.upcoming()):  # noqa: SLF001 - ours
+        return None  # restored in the middle: the first iteration is shorter
     try:
         return len(loader)
     except UnknownLengthError:
         return None
+
+
+def _is_whole(plan: Plan, start: Cursor) -> bool:
+    """Say whether an iteration that begins at a place has all batches of its epochs."""
+    return not start.batch and start.epoch % (plan.epochs_fed or 1) == 0
 
 
 class _Source:
@@ -106,15 +113,21 @@ class _Source:
         self._places: dict[int, deque[tuple[int, Cursor]]] = {}  # by number, those of the last batches
         self._numbers = itertools.count()
         cardinality = _cardinality(loader)
+        self._is_known = cardinality is not None and cardinality < ENDLESS
         self._count = np.iinfo(np.int64).max if cardinality is None or cardinality >= ENDLESS else cardinality
 
     def iterations(self) -> Iterator[tuple[int, int]]:
         """Begin an epoch, give its number and how many batches it has, and end it when tf.data lets go."""
         loader = self._loader
         number = next(self._numbers)
-        start, loader._next = loader._next, loader._after(loader._next)  # noqa: SLF001 - ours
+        start = loader._progress.begin()  # noqa: SLF001 - ours
+        if self._is_known and not _is_whole(loader._chain(), start):  # noqa: SLF001 - ours
+            raise PipelineError(
+                "The loader was restored after to_tf(): the dataset has told TensorFlow how many batches it has.",
+                advice="Write loader.restore(state).to_tf().",
+            )
         places = deque([(-1, start)], maxlen=_PLACES_KEPT)
-        loader._reached = partial(self._reached, number, places)  # noqa: SLF001 - ours
+        loader._progress.reached = partial(self._reached, number, places)  # noqa: SLF001 - ours
         batches = feed(loader._chain(), start)  # noqa: SLF001 - ours
         self._under_way[number], self._places[number] = batches, places
         try:

@@ -6,8 +6,6 @@ that of the chain. This module imports PyTorch: import it only where PyTorch was
 
 from __future__ import annotations
 
-import copy
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -18,7 +16,6 @@ import numpy as np
 from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, SparseColumn
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import import_extra
-from recordsmith.loader.cursor import Cursor
 from recordsmith.loader.engine import feed
 from recordsmith.loader.framework_checks import Feeding, absent_values, check_fed
 
@@ -27,7 +24,6 @@ torch = import_extra("torch", extra="torch", purpose="Loader.to_torch")
 __all__ = ["RaggedTensors", "TorchBatches", "tensors_of"]
 
 _FRAMEWORK = "PyTorch"
-_REMEMBERED = 255  # iterations that workers can still be told the number of
 
 
 class RaggedTensors(NamedTuple):
@@ -68,81 +64,52 @@ class TorchBatches(torch.utils.data.IterableDataset):  # type: ignore[misc,name-
     def __init__(self, loader: Feeding) -> None:
         super().__init__()
         check_fed(loader._chain(), _FRAMEWORK, "to_torch")  # noqa: SLF001 - ours
-        self._loader = copy.copy(loader)
-        self._begun = _Iterations()
+        self._loader = loader
+        self._progress = loader._progress  # noqa: SLF001 - ours
+        self._progress.share()
+        self._is_waiting = False  # for the first batch of an iteration to be asked for
         self._first_own: int | None = None  # of the batches after a restored place, in a worker
 
     def __len__(self) -> int:
         return len(self._loader)
 
     def __iter__(self) -> Iterator[Any]:
+        self._is_waiting = True
+        return self._batches()
+
+    def _batches(self) -> Iterator[Any]:
         info = torch.utils.data.get_worker_info()
         own = (0, 1) if info is None else (info.id, info.num_workers)
-        start = self._start(self._begun.begin(None if info is None else info.seed - info.id))
+        start = self._progress.begin(_drawn(info))
+        self._is_waiting = False
         if self._first_own is not None:
             own, self._first_own = (self._first_own, own[1]), None
-        return self._batches(start, own)
-
-    def _batches(self, start: Cursor, own: tuple[int, int]) -> Iterator[Any]:
         plan = self._loader._chain()  # noqa: SLF001 - ours
         if own[1] > 1 and plan.workers is None:
             plan = replace(plan, workers=0)  # the processes are the workers
-        self._loader._reached = start  # noqa: SLF001 - ours
-        for batch, place in feed(plan, start, own):
-            self._loader._reached = place  # noqa: SLF001 - ours
+        for batch, self._progress.reached in feed(plan, start, own):
             yield tensors_of(batch)
-
-    def _start(self, iteration: int) -> Cursor:
-        """Return where an iteration begins: the first where the loader was, the others at an epoch each."""
-        cursor: Cursor = self._loader._next  # noqa: SLF001 - ours
-        for _ in range(iteration):
-            cursor = self._loader._after(cursor)  # noqa: SLF001 - ours
-        return cursor
 
     def state_dict(self) -> dict[str, Any]:
         """Return the place that was reached, as `Loader.state` does; a worker's is that of its share."""
         info = torch.utils.data.get_worker_info()
-        state = self._loader.state()
         if info is None:
-            return state
+            return self._loader.state()
+        if self._is_waiting:
+            self._progress.reached = self._progress.upcoming(_drawn(info))
+        state = self._loader.state()
         begun = int(state["batch"]) > 0
         return {**state, "first_own": info.num_workers - 1 if begun else info.id}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Begin the next iteration at a place that `state_dict` gave."""
         self._loader.restore(state)
-        self._begun = _Iterations()
         self._first_own = state.get("first_own")
 
 
-class _Iterations:
-    """Counts the iterations that were begun, for processes that make parts of the same one.
-
-    Worker processes know of an iteration what DataLoader draws for it, a random number that is the same for all of
-    them, and how often they were asked to begin. Those that are the first to begin one write it into memory that all
-    share; should two be first at once, both write the same.
-    """
-
-    def __init__(self) -> None:
-        self._shared = torch.zeros(1 + _REMEMBERED, dtype=torch.int64).share_memory_()
-        self._here: dict[int, int] = {}  # how often this process began, by the number drawn
-
-    def begin(self, drawn: int | None) -> int:
-        """Return the number of the iteration that this process begins."""
-        count = int(self._shared[0])
-        if drawn is None:
-            self._shared[1 + count % _REMEMBERED] = 0
-            self._shared[0] = count + 1
-            return count
-        again = self._here[drawn] = self._here.get(drawn, -1) + 1
-        digest = hashlib.blake2b(f"{drawn}/{again}".encode(), digest_size=7).digest()
-        key = int.from_bytes(digest, "little") + 1
-        slots = (self._shared[1:] == key).nonzero()
-        if len(slots):
-            return count - (count - int(slots[0])) % _REMEMBERED
-        self._shared[1 + count % _REMEMBERED] = key
-        self._shared[0] = count + 1
-        return count
+def _drawn(info: Any) -> int | None:
+    """Return the random number that DataLoader drew for the worker processes of an iteration; None without them."""
+    return None if info is None else int(info.seed - info.id)
 
 
 def tensors_of(value: Any, name: str | None = None) -> Any:

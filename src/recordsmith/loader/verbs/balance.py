@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from recordsmith import _core
 from recordsmith.errors import PipelineError, did_you_mean, list_names
 from recordsmith.loader.labels import class_codes
-from recordsmith.loader.order import AllRecords, Drawn, Int64s, Order, Part, Records
+from recordsmith.loader.order import AGAIN, AllRecords, Drawn, Int64s, Order, Part, Records, groups, keyed_permutation
 from recordsmith.loader.plan import Plan
 from recordsmith.loader.verbs.shuffle import check_whole_number
 from recordsmith.priorities import stream_key
@@ -47,19 +46,18 @@ class Balanced(Order):
 
     def at(self, epoch: int, positions: Int64s) -> Drawn:
         """Return the records at these positions."""
-        mixed = _core.Permutation(self.length, stream_key(self.seed, f"balance/{epoch}")).at(positions)
+        mixed = keyed_permutation(self.length, stream_key(self.seed, f"balance/{epoch}")).at(positions)
         ends = np.cumsum(self.targets)
         classes = np.searchsorted(ends, mixed, side="right")
-        found = np.empty_like(positions)
-        for code in np.unique(classes).tolist():
-            mine = classes == code
+        numbers, epochs = np.empty_like(positions), np.empty_like(positions)
+        for code, mine in groups(classes):
             members = self.members[code]
-            turn, place = np.divmod(mixed[mine] - (int(ends[code]) - self.targets[code]), len(members))
-            for number in np.unique(turn).tolist():
-                key = stream_key(self.seed, f"balance/{epoch}/{code}/{number}")
-                this = np.flatnonzero(mine)[turn == number]
-                found[this] = members[_core.Permutation(len(members), key).at(place[turn == number])]
-        return self.inner.at(epoch, found)
+            turns, place = np.divmod(mixed[mine] - (int(ends[code]) - self.targets[code]), len(members))
+            for turn, these in groups(turns):
+                key = stream_key(self.seed, f"balance/{epoch}/{code}/{turn}")
+                chosen = members[keyed_permutation(len(members), key).at(place[these])]
+                numbers[mine[these]], epochs[mine[these]] = self.inner.at(epoch + turn * AGAIN, chosen)
+        return Drawn(numbers, epochs)
 
 
 def balance(plan: Plan, by: str, strategy: str | Mapping[Any, int], *, seed: int) -> Plan:
@@ -99,6 +97,8 @@ def _targets(strategy: str | Mapping[Any, int], counts: dict[Any, int], by: str)
                     expected=list_names(map(str, counts)),
                 )
             check_whole_number(f"The number of rows of {name!r}", count, least=0)
+            if count and not counts[name]:
+                raise PipelineError(f"balance asks for rows of the class {name!r}, and none has it.", feature=by)
         return [int(strategy.get(name, count)) for name, count in counts.items()]
     if strategy not in _STRATEGIES:
         raise PipelineError(
@@ -106,4 +106,5 @@ def _targets(strategy: str | Mapping[Any, int], counts: dict[Any, int], by: str)
             found=repr(strategy),
             expected="'oversample', 'undersample', or a mapping of classes to counts",
         )
-    return [max(there) if strategy == "oversample" else min(there) for _ in counts]
+    target = max(there) if strategy == "oversample" else min(there)
+    return [target if count else 0 for count in counts.values()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -10,66 +11,71 @@ import numpy as np
 
 from recordsmith import _core
 from recordsmith.errors import PipelineError, list_names
-from recordsmith.loader.order import ENDLESS, Drawn, Int64s, Order
+from recordsmith.loader.order import AGAIN, ENDLESS, Drawn, Int64s, Order, groups
 from recordsmith.loader.plan import Plan
 from recordsmith.loader.verbs.shuffle import check_whole_number
 from recordsmith.priorities import stream_key
 
 __all__ = ["Mixed", "mix"]
 
-_WINDOW = 1000  # so many rows have the shares exactly, to within one row
+_WINDOW = 1000  # so many rows have the shares, to within a row or two
 
 Stop = Literal["first", "all"]
 
 
 @dataclass(frozen=True, eq=False)
 class Mixed(Order):
-    """Several orders in given shares: exact in every thousand rows, random within them.
+    """Several orders in given shares: kept in every thousand rows, random within them.
 
     Args:
         inner: the orders.
         shifts: what is added to the records of each, so that they are numbered through.
-        shares: how much of the rows each has; they add up to 1.
+        shares: how much of the rows each has, in relation to the others.
         seed: another seed, another interleaving.
         length: how many rows there are in all.
     """
 
     inner: tuple[Order, ...]
     shifts: tuple[int, ...]
-    shares: tuple[float, ...]
+    shares: tuple[int, ...]
     seed: int
     length: int = field(default=0)
 
     def at(self, epoch: int, positions: Int64s) -> Drawn:
         """Return the records at these positions."""
         numbers, epochs = np.empty_like(positions), np.empty_like(positions)
-        windows = positions // _WINDOW
-        for window in np.unique(windows).tolist():
-            mine = np.flatnonzero(windows == window)
+        for window, mine in groups(positions // _WINDOW):
             key = stream_key(self.seed, f"mix/{epoch}/{window}")
             first, last = window * _WINDOW, min((window + 1) * _WINDOW, self.length)
             slots = _core.Permutation(last - first, key).at(positions[mine] - first)
             # How many rows each order has given before this window, and how many after it.
             before, after = _given(self.shares, first), _given(self.shares, last)
             starts = np.cumsum([0, *(b - a for a, b in zip(before, after, strict=True))])
-            owners = np.searchsorted(starts, slots, side="right") - 1
-            for owner in np.unique(owners).tolist():
-                this = mine[owners == owner]
-                turn = before[owner] + slots[owners == owner] - int(starts[owner])
+            for owner, these in groups(np.searchsorted(starts, slots, side="right") - 1):
                 order = self.inner[owner]
-                rounds, within = np.divmod(turn, order.length)
-                for number in np.unique(rounds).tolist():  # gone through again where "all" asks for it
-                    chosen = this[rounds == number]
-                    drawn = order.at(epoch + number * 1_000_003, within[rounds == number])
+                rounds, within = np.divmod(before[owner] + slots[these] - int(starts[owner]), order.length)
+                for turn, again in groups(rounds):  # gone through again where "all" asks for it
+                    chosen = mine[these[again]]
+                    drawn = order.at(epoch + turn * AGAIN, within[again])
                     numbers[chosen], epochs[chosen] = drawn.numbers + self.shifts[owner], drawn.epochs
         return Drawn(numbers, epochs)
 
 
-def _given(shares: Sequence[float], rows: int) -> list[int]:
-    """Return how many of the first so many rows each order gives: whole numbers that add up."""
-    ends = [round(share * rows) for share in np.cumsum(shares)]
-    ends[-1] = rows
-    return [int(count) for count in np.diff([0, *ends])]
+def _given(shares: Sequence[int], rows: int) -> list[int]:
+    """Return how many of the first so many rows each order gives: its share to within a row or two, and never falling.
+
+    Rows are divided between two halves of the orders, and so on. Neither side's number falls while that of both rises;
+    were the shares rounded side by side, that of a small one between two others would.
+
+    >>> [_given([1, 1, 1], rows) for rows in (1000, 1001, 1002)]
+    [[333, 334, 333], [334, 334, 333], [334, 334, 334]]
+    """
+    if len(shares) == 1:
+        return [rows]
+    half = len(shares) // 2
+    left, right = sum(shares[:half]), sum(shares[half:])
+    ours = (2 * rows * left + left + right) // (2 * (left + right))
+    return [*_given(shares[:half], ours), *_given(shares[half:], rows - ours)]
 
 
 def mix(plan: Plan, others: Sequence[Plan], weights: Sequence[float] | None, *, seed: int, stop: Stop) -> Plan:
@@ -91,18 +97,11 @@ def mix(plan: Plan, others: Sequence[Plan], weights: Sequence[float] | None, *, 
             )
         if one.order.length == 0 or one.order.length >= ENDLESS:
             raise PipelineError("mix needs datasets that have rows, and an end.", advice="Repeat what was mixed.")
-    given = [1.0] * len(plans) if weights is None else [float(weight) for weight in weights]
-    if len(given) != len(plans) or min(given) <= 0 or not np.isfinite(given).all():
-        raise PipelineError(
-            "mix needs a weight above 0 for each dataset.", found=repr(weights), expected=f"{len(plans)} numbers"
-        )
+    given = _weights(weights, len(plans))
     if stop not in ("first", "all"):
         raise PipelineError("mix stops at the first end or when all are through.", found=repr(stop))
-    shares = tuple(weight / sum(given) for weight in given)
-    lengths = [one.order.length / share for one, share in zip(plans, shares, strict=True)]
-    length = max(1, int(min(lengths) if stop == "first" else max(lengths)))
-    while stop == "first" and length > 1 and not _enough(plans, shares, length):
-        length -= 1  # rounding
+    shares = _exact(given)
+    length = _length([one.order.length for one in plans], shares, stop)
     sizes = [sum(len(dataset) for dataset in one.datasets) for one in plans]
     shifts = tuple(int(shift) for shift in np.cumsum([0, *sizes[:-1]]))
     order = Mixed(tuple(one.order for one in plans), shifts, shares, seed, length)
@@ -116,5 +115,39 @@ def mix(plan: Plan, others: Sequence[Plan], weights: Sequence[float] | None, *, 
     return plan.then("mix", settings, datasets=datasets, order=order, even_world=None)
 
 
-def _enough(plans: Sequence[Plan], shares: Sequence[float], rows: int) -> bool:
-    return all(count <= one.order.length for one, count in zip(plans, _given(shares, rows), strict=True))
+def _weights(weights: Sequence[float] | None, count: int) -> list[float]:
+    try:
+        given = [1.0] * count if weights is None else [float(weight) for weight in weights]
+    except (TypeError, ValueError, OverflowError):
+        given = []
+    if len(given) != count or min(given) <= 0 or not np.isfinite(given).all():
+        raise PipelineError(
+            "mix needs a weight above 0 for each dataset.", found=repr(weights), expected=f"{count} numbers"
+        )
+    return given
+
+
+def _exact(weights: Sequence[float]) -> tuple[int, ...]:
+    """Return whole numbers in the same relation to each other.
+
+    >>> _exact([0.5, 2.0])
+    (1, 4)
+    """
+    ratios = [weight.as_integer_ratio() for weight in weights]
+    unit = max(denominator for _, denominator in ratios)  # all are powers of two
+    return tuple(numerator * (unit // denominator) for numerator, denominator in ratios)
+
+
+def _length(lengths: Sequence[int], shares: Sequence[int], stop: Stop) -> int:
+    """Return how many rows there are until the first order is used up, or until all are."""
+    reached = [(2 * length * sum(shares) + share) // (2 * share) for length, share in zip(lengths, shares, strict=True)]
+    rows = min(reached) if stop == "first" else max(reached)
+    if rows >= ENDLESS:
+        raise PipelineError(
+            "With these weights, an epoch of all datasets would not end.",
+            advice="Give weights that are closer to each other, or write stop='first'.",
+        )
+    fits, step = (operator.le, -1) if stop == "first" else (operator.ge, 1)
+    while not all(map(fits, _given(shares, rows), lengths)):
+        rows += step  # the shares hold to within a row or two
+    return rows

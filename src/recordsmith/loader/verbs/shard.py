@@ -10,12 +10,15 @@ from recordsmith.loader.verbs.shuffle import check_whole_number
 __all__ = ["shard"]
 
 _RULES = ("even", "drop", "repeat")
+_MOST_RANKS = 1 << 31  # positions of all ranks together are to fit into 64 bits
 
 
 def shard(plan: Plan, rank: int, world: int, *, remainder: Remainder) -> Plan:
     """Keep one rank's share of the rows; see `Loader.shard`."""
     check_whole_number("The number of ranks", world, least=1)
     check_whole_number("The rank", rank, least=0)
+    if world > _MOST_RANKS:
+        raise PipelineError("The number of ranks is too large.", found=str(world), expected=f"at most {_MOST_RANKS}")
     if rank >= world:
         raise PipelineError("The rank is outside its world.", found=f"rank {rank}", expected=f"0 to {world - 1}")
     if remainder not in _RULES:

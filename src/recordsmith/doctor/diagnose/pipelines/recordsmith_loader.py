@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -43,16 +42,10 @@ class RecordsmithLoader(Pipeline):
         if pairs and pairs[-1] is plan.batch_changes[-1]:
             self.label = pairs[-1].target
             self.with_index = True
-            changes = (*plan.batch_changes[:-1], replace(pairs[-1], with_index=True))
-            loader = _with(loader, replace(plan, batch_changes=changes))
-        self._loader = copy.copy(loader)
+            plan = replace(plan, batch_changes=(*plan.batch_changes[:-1], replace(pairs[-1], with_index=True)))
+        self._loader = Loader(plan)  # one of its own: looking at epochs does not count for the other
+        self._loader._progress.restore(loader._progress.upcoming())  # noqa: SLF001 - ours
 
     def epoch(self) -> Iterator[Any]:
         """Begin an epoch."""
         return iter(self._loader)
-
-
-def _with(loader: Loader, plan: Any) -> Loader:
-    other = Loader(plan)
-    other._next = loader._next  # noqa: SLF001 - ours
-    return other

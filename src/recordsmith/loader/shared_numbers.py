@@ -1,0 +1,82 @@
+"""Whole numbers of one process, or in memory that several processes share, by fork and by spawn."""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import context, reduction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["OwnNumbers", "SharedNumbers"]
+
+
+class OwnNumbers:
+    """Some 64-bit numbers of this process, all 0 at first.
+
+    >>> with OwnNumbers(2).held() as numbers:
+    ...     numbers.tolist()
+    [0, 0]
+    """
+
+    def __init__(self, count: int) -> None:
+        self._numbers = np.zeros(count, np.int64)
+
+    @contextmanager
+    def held(self) -> Iterator[npt.NDArray[np.int64]]:
+        """Give the numbers; threads are to take turns themselves."""
+        yield self._numbers
+
+
+class SharedNumbers(OwnNumbers):
+    """Some 64-bit numbers that processes share, all 0 at first.
+
+    They go along to a process that multiprocessing starts; a copy that is pickled otherwise has numbers of its own. Who
+    changes them holds them, and the system releases them should the process die meanwhile.
+
+    >>> shared = SharedNumbers(2)
+    >>> with shared.held() as numbers:
+    ...     numbers[1] = 7
+    >>> with shared.held() as numbers:
+    ...     numbers.tolist()
+    [0, 7]
+    """
+
+    def __init__(self, count: int, file: int | None = None) -> None:
+        if file is None:
+            file = os.memfd_create("recordsmith")
+            os.ftruncate(file, 8 * count)
+        self._file = file
+        self._numbers = np.frombuffer(mmap.mmap(file, 8 * count), np.int64)
+        weakref.finalize(self, os.close, file)
+
+    @contextmanager
+    def held(self) -> Iterator[npt.NDArray[np.int64]]:
+        """Give the numbers to one process at a time; its threads are to take turns themselves."""
+        fcntl.lockf(self._file, fcntl.LOCK_EX)
+        try:
+            yield self._numbers
+        finally:
+            fcntl.lockf(self._file, fcntl.LOCK_UN)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if context.get_spawning_popen() is not None:
+            return _received, (len(self._numbers), reduction.DupFd(self._file))
+        return _copied, (self._numbers.copy(),)
+
+
+def _received(count: int, file: Any) -> SharedNumbers:
+    return SharedNumbers(count, file.detach())
+
+
+def _copied(numbers: npt.NDArray[np.int64]) -> SharedNumbers:
+    shared = SharedNumbers(len(numbers))
+    with shared.held() as ours:
+        ours[:] = numbers
+    return shared

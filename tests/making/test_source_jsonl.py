@@ -139,9 +139,9 @@ def test_kinds_that_differ_from_piece_to_piece_are_rejects(tmp_path):
     rows: list[Any] = [{"a": 1, "b": "x"}] * 30 + [{"a": [1, 2], "b": "x"}] * 5 + [{"a": {"k": 1}, "b": ["y"]}] * 5
     rows += [{"a": 2, "b": "z", "odd": "\ud800"}]
     stored = stored_rows(rs.sources.jsonl(written(tmp_path, rows)))
-    assert stored.column("a") == [1] * 30 + [2]
-    assert len(stored.rejects) == 10
-    assert {reject.feature for reject in stored.rejects} <= {"a", "b"}
+    assert stored.column("a") == [1] * 30
+    assert len(stored.rejects) == 11
+    assert {reject.feature for reject in stored.rejects} == {"a", "odd"}
 
 
 def test_keys_given_twice_and_nan_are_as_python_reads_them(tmp_path):
@@ -180,7 +180,7 @@ def test_compressed_lines(tmp_path):
         ('[{"a": 1}]', "one JSON array"),
         ('{\n  "a": 1\n}\n', "several lines"),
         ("", "no rows"),
-        ('{"a": 123456789012345678901234}\n', "more than 64 bits"),
+        ('{"a": 123456789012345678901234}\n', "not a whole number of 64 bits"),
         ('{"a/b": 1, "a": {"b": 2}}\n', "Two columns are named 'a/b'"),
     ],
 )

@@ -47,7 +47,7 @@ SUFFIXES = tuple(stem + tail for stem in (".jsonl", ".ndjson", ".json") for tail
 _SHOWN = 1000  # bytes of a line that a reject looks at
 _RULES = LineRules(quote=None, newlines=b"\n")
 # What Arrow's parser may have rounded or made infinite: long whole numbers, and exponents of three digits.
-_LARGE_NUMBER = re.compile(rb"(?<![0-9.eE+-])[0-9]{8,}(?![0-9.eE])|[0-9]{300}|[0-9][eE]\+?[0-9]{3}")
+_LARGE_NUMBER = re.compile(rb"(?<![0-9.])[0-9]{8,}(?![0-9.eE])|[0-9]{300}|[0-9][eE]\+?[0-9]{3}")
 
 
 def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller

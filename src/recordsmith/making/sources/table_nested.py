@@ -29,6 +29,9 @@ _KINDS = {
 }
 
 
+_HELD_BY_ALL = 2048  # every float dtype has the whole numbers up to here
+
+
 class MisfitError(ValueError):
     """A Python value that does not fit an Arrow type, and where in the row it stands.
 
@@ -131,8 +134,8 @@ def type_of_values(values: Iterable[Any]) -> Any:
 def fitted(value: Any, kind: Any, name: str = "", exact: set[str] | None = None) -> Any:
     """Return a value as read from JSON in the form in which Arrow takes it for a type, or raise a MisfitError.
 
-    A number that a float64 does not hold is a misfit, unless its name can be noted in `exact`: then the nearest float
-    takes its place.
+    A number that a float may not hold is noted in `exact` by its name, and the nearest float takes its place. Where
+    that cannot be, it is a misfit if a float64 does not hold it.
 
     >>> import pyarrow
     >>> fitted({"a": 1, "b": [2]}, pyarrow.struct([("b", pyarrow.list_(pyarrow.float64()))]))
@@ -150,11 +153,12 @@ def fitted(value: Any, kind: Any, name: str = "", exact: set[str] | None = None)
         inside = None if types.is_struct(kind.value_type) else exact
         return [fitted(entry, kind.value_type, name, inside) for entry in value]
     if types.is_float64(kind) and isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
-        if isinstance(value, float) or (isinstance(value, int) and held_by_float(value)):
+        if isinstance(value, float) or -_HELD_BY_ALL <= value <= _HELD_BY_ALL:
             return float(value)
-        if exact is None:
+        if exact is not None:
+            exact.add(name)
+        elif isinstance(value, Decimal) or not held_by_float(value):
             raise MisfitError(name, kind, value)
-        exact.add(name)
         return _nearest_float(value)
     if types.is_int64(kind) and isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63:
         return value

@@ -49,4 +49,26 @@ bool has_leading_zeros(const std::uint8_t* text, std::size_t size, const std::ui
   return false;
 }
 
+std::size_t json_depth(const std::uint8_t* text, std::size_t size) {
+  std::size_t depth = 0, deepest = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::uint8_t byte = text[i];
+    if (in_string) {
+      if (byte == '\\') {
+        ++i;
+      } else if (byte == '"' || byte == '\n') {
+        in_string = false;
+      }
+    } else if (byte == '"') {
+      in_string = true;
+    } else if (byte == '[' || byte == '{') {
+      deepest = std::max(deepest, ++depth);
+    } else if ((byte == ']' || byte == '}') && depth > 0) {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
 }  // namespace recordsmith

@@ -27,11 +27,17 @@ bool leading_zeros_in(const nb::bytes& text, const nb::bytes& separators) {
   return has_leading_zeros(bytes_of(text), text.size(), bytes_of(separators));
 }
 
+std::size_t json_depth_of(const nb::bytes& text) {
+  const nb::gil_scoped_release released;
+  return json_depth(bytes_of(text), text.size());
+}
+
 }  // namespace
 
 void bind_text_scan(nb::module_& module) {
   module.def("find_byte", &places_of, nb::arg("text"), nb::arg("byte"));
   module.def("has_leading_zeros", &leading_zeros_in, nb::arg("text"), nb::arg("separators"));
+  module.def("json_depth", &json_depth_of, nb::arg("text"));
 }
 
 }  // namespace recordsmith

@@ -212,7 +212,7 @@ def test_fractions_in_a_column_of_whole_numbers_are_left_to_the_schema(tmp_path)
     (chunk,) = rs.sources.csv(
         written(tmp_path, "n,m\n1,1\n2.5,1\n"), schema=rs.Schema({"n": rs.Scalar("int64")})
     ).chunks()
-    assert chunk.load().columns["n"].to_pylist() == [1.0, 2.5]
+    assert list(chunk.load().columns["n"]) == [1, 2.5]
 
 
 @pytest.mark.parametrize("budget", [0, 1000, 1 << 20])

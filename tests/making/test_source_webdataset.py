@@ -196,10 +196,10 @@ def test_bad_samples_are_rejected_with_the_reason(tmp_path):
     ("name", "good", "bad", "reason"),
     [
         ("txt", b"text", b"\xff", "no UTF-8 text: byte 0xff at 0"),
-        ("npy", npy([1.5]), b"text", "no array in numpy's format"),
+        ("npy", npy([1.5]), b"text", "not a whole array in numpy's format"),
         ("npy", npy([1.5]), npy([1, 2]), "and not float64"),
         ("npy", npy([[1.5]]), npy([1.5]), "and not float64 of"),
-        ("npy", npy([1.5]), b"\x93NUMPY\x01\x00\xff\xff{", "no array in numpy's format"),
+        ("npy", npy([1.5]), b"\x93NUMPY\x01\x00\xff\xff{", "not a whole array in numpy's format"),
     ],
 )
 def test_values_that_do_not_fit(name, good, bad, reason, tmp_path):

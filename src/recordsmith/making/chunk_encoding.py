@@ -346,6 +346,7 @@ class _Rows:
     def reject(self, number: int, error: RecordsmithError) -> None:
         value = None if error.found is None else _shown(error.found)
         reason = error.problem if error.expected is None else f"{error.problem} Expected: {error.expected}."
+        reason += f" {error.advice}" if error.advice else ""
         self.rejects.append(Reject(self.places.of(number), None, error.feature, reason, value))
 
     def _loaded_row(self, number: int) -> dict[str, Any]:

@@ -48,8 +48,11 @@ def commonest_reasons(path: str, most: int = 5) -> list[RejectReason]:
     examples: dict[tuple[str | None, str], str] = {}
     with open(path, encoding="utf-8") as file:
         for line in file:
-            reject = json.loads(line)
-            key = (reject.get("feature"), reject["reason"])
+            try:
+                reject = json.loads(line)
+                key = (reject.get("feature"), reject["reason"])
+            except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+                continue  # a line that we did not write
             if key not in examples and len(examples) >= _DISTINCT:
                 key = (None, "other reasons")
             counts[key] += 1

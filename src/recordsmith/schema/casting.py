@@ -142,7 +142,17 @@ def describe_value(value: Any) -> str:
     if isinstance(value, (str, bytes, bytearray, list, tuple)) and len(value) > _LONGEST_VALUE:
         # Its repr could be a hundred megabytes of image.
         return f"{_shortened(repr(value[:_LONGEST_VALUE]))} ({type(value).__name__} of length {len(value)})"
+    if isinstance(value, (int, decimal.Decimal)) and not isinstance(value, bool):
+        return f"{_shortened(_digits_of(value))} ({type(value).__name__})"
     return f"{_shortened(repr(value))} ({type(value).__name__})"
+
+
+def _digits_of(value: int | decimal.Decimal) -> str:
+    """Write a number out. Python refuses that for an int of thousands of digits."""
+    try:
+        return str(value)
+    except ValueError:
+        return f"{'-' if value < 0 else ''}2**{int(value).bit_length() - 1} or more"
 
 
 _NONE = np.zeros(1, np.bool_)
@@ -231,7 +241,10 @@ def _from_decimal(value: decimal.Decimal, dtype: np.dtype[Any], row: int) -> Any
     if value.is_finite() and value.adjusted() > LARGEST_EXPONENT:
         raise _does_not_fit(value, dtype, row)  # int() would write out all of its digits
     if value.is_finite() and value == value.to_integral_value():
-        return _one_number(int(value), dtype, row)
+        try:
+            return _one_number(int(value), dtype, row)
+        except EncodeError:
+            raise _does_not_fit(value, dtype, row) from None  # as it was written
     if dtype.kind in "fc" and value.is_finite():
         with np.errstate(over="ignore", under="ignore"):
             number = np.asarray(float(value)).astype(dtype)

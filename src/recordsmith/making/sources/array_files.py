@@ -1,22 +1,31 @@
-"""Arrays as a source: a dict of them, `.npy` files and `.npz` archives, mapped into memory and not read whole."""
+"""Arrays as a source: a dict of them, `.npy` files and `.npz` archives, read some rows at a time.
+
+Files are read and not mapped: where one shrinks meanwhile, a mapping would end the process without a word.
+"""
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import lzma
 import os
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, BinaryIO, ClassVar
+from math import prod
+from typing import IO, Any, BinaryIO, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, list_names
+from recordsmith.errors import RecordsmithError, SchemaError, TruncatedFileError, did_you_mean, list_names
 from recordsmith.images import Preparation
 from recordsmith.making.source import Chunk, Loaded, Source
+from recordsmith.making.sources.npy_format import NpyHeader, read_header
 from recordsmith.making.sources.table_columns import (
     EXACT_IN_FLOAT32,
     MOST_CLASSES,
@@ -100,20 +109,32 @@ class StoredArray:
     @property
     def row_bytes(self) -> int:
         """How many bytes an entry takes."""
-        return int(np.dtype(self.dtype).itemsize * np.prod(self.shape[1:], dtype=np.int64))
-
-    def mapped(self) -> Array:
-        """Return the array without reading it."""
-        assert self.offset is not None  # noqa: S101 - for the type checker: asked only of what can be mapped
-        with opened(self.file) as stream:
-            if not self.shape[0]:
-                return np.zeros(self.shape, self.dtype)
-            order: Any = "F" if self.fortran else "C"
-            return np.memmap(stream, self.dtype, "r", self.offset, self.shape, order)
+        return np.dtype(self.dtype).itemsize * prod(self.shape[1:])
 
     def rows(self, start: int, stop: int) -> Array:
-        """Return some entries, read now and not where they are encoded."""
-        return np.array(self.mapped()[start:stop])
+        """Return some entries."""
+        assert self.offset is not None  # noqa: S101 - for the type checker: others are read from their start
+        dtype, inner = np.dtype(self.dtype), self.shape[1:]
+        with opened(self.file) as stream:
+            if not self.fortran:
+                return self._read(stream, self.offset + start * self.row_bytes, (stop - start, *inner))
+            # The first index varies fastest: the rows of a chunk are a run for each place within a row.
+            runs = [
+                self._read(stream, self.offset + (place * self.shape[0] + start) * dtype.itemsize, (stop - start,))
+                for place in range(prod(inner))
+            ]
+            return np.stack(runs).reshape(*reversed(inner), stop - start).T
+
+    def _read(self, stream: BinaryIO, offset: int, shape: tuple[int, ...]) -> Array:
+        array = np.empty(shape, self.dtype)
+        view = array.reshape(-1).view(np.uint8).data if array.nbytes else memoryview(b"")
+        stream.seek(offset)
+        while view:
+            read = stream.readinto(view)  # type: ignore[attr-defined]
+            if not read:
+                raise cut_short(self, f"the file ends {len(view)} bytes too early")
+            view = view[read:]
+        return array
 
 
 Column = Array | StoredArray
@@ -257,22 +278,65 @@ class MemberStream:
 
     def __init__(self, column: StoredArray) -> None:
         self._column = column
-        self._stream: BinaryIO | None = None
+        self._stream: IO[bytes] | None = None
 
     def next(self, rows: int) -> Array:
         """Return the next rows."""
         column = self._column
-        if self._stream is None:
-            archive = zipfile.ZipFile(column.file.path)
-            self._stream = archive.open(column.member or "")  # type: ignore[assignment]
-            _read_header(self._stream, column.file.path)  # type: ignore[arg-type]
-        wanted = rows * column.row_bytes
-        data = b""
-        while len(data) < wanted and (more := self._stream.read(wanted - len(data))):  # type: ignore[union-attr]
-            data += more
-        if len(data) < wanted:
-            raise RecordsmithError("The array ends early.", path=column.file.path, found=column.member)
-        return np.frombuffer(data, column.dtype).reshape(rows, *column.shape[1:])
+        with _archive_errors(column.file.path, column.member):
+            if self._stream is None:
+                archive = zipfile.ZipFile(column.file.path)
+                self._stream = archive.open(column.member or "")
+                read_header(self._stream)
+            wanted = rows * column.row_bytes
+            parts: list[bytes] = []
+            while wanted and (more := self._stream.read(wanted)):
+                parts.append(more)
+                wanted -= len(more)
+        if wanted:
+            raise cut_short(column, f"{wanted} bytes are missing")
+        return np.frombuffer(b"".join(parts), column.dtype).reshape(rows, *column.shape[1:])
+
+
+def cut_short(column: StoredArray, found: str) -> TruncatedFileError:
+    """Return the error for an array that has fewer values than its header says.
+
+    >>> cut_short(StoredArray(SourceFile("x.npy", 208, 0), 128, "<f8", (5, 2)), "80 bytes").path
+    'x.npy'
+    """
+    return TruncatedFileError(
+        "The array is cut short: it has fewer values than its header says.",
+        path=column.file.path,
+        found=found if column.member is None else f"{column.member}: {found}",
+        expected=f"{np.dtype(column.dtype)} of shape {column.shape}",
+        advice="Copy or save it again, and do not change it while a dataset is made of it.",
+    )
+
+
+@contextmanager
+def _archive_errors(path: str, member: str | None) -> Iterator[None]:
+    """Say of whatever is wrong with an archive which file it is."""
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, EOFError, struct.error, RuntimeError, lzma.LZMAError, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise  # the disk, and not a place before the file's start
+        raise RecordsmithError(
+            f"This is not a whole .npz archive: {str(error) or type(error).__name__}.",
+            path=path,
+            found=member,
+            advice="Copy or save it again.",
+        ) from None
+    except ValueError as error:
+        if isinstance(error, RecordsmithError):
+            raise
+        raise RecordsmithError(str(error), path=path, found=member, advice=_advice_about(str(error))) from None
+
+
+def _advice_about(problem: str) -> str:
+    if "Python objects" in problem:
+        return "Load it yourself with allow_pickle=True if you trust it, and pass the arrays."
+    return "Copy or save it again."
 
 
 def _as_taken(part: Array, feature: Feature) -> Any:
@@ -331,56 +395,40 @@ def _objects(value: Sequence[Any]) -> Array:
 
 
 def _npy(file: SourceFile) -> StoredArray:
-    with opened(file) as stream:
-        dtype, shape, fortran = _read_header(stream, file.path)
-        return _checked(StoredArray(file, stream.tell(), dtype.str, shape, fortran), dtype)
+    with opened(file) as stream, _archive_errors(file.path, None):
+        header = read_header(stream)
+        column = StoredArray(file, stream.tell(), header.dtype.str, header.shape, header.fortran)
+        return _checked(column, header, file.size - stream.tell())
 
 
 def _members(file: SourceFile) -> dict[str, Column]:
-    """Return the arrays of an archive: those that are stored as they are can be mapped."""
+    """Return the arrays of an archive: those that are stored as they are can be read from the middle."""
     columns: dict[str, Column] = {}
-    try:
-        with zipfile.ZipFile(file.path) as archive, open(file.path, "rb") as raw:
-            for entry in archive.infolist():
-                if not entry.filename.endswith(".npy"):
-                    continue
-                with archive.open(entry) as stream:
-                    dtype, shape, fortran = _read_header(stream, file.path)  # type: ignore[arg-type]
-                    header_bytes = stream.tell()
-                offset = None
-                if entry.compress_type == zipfile.ZIP_STORED:
-                    raw.seek(entry.header_offset)
-                    name_bytes, extra_bytes = struct.unpack_from("<HH", raw.read(30), 26)
-                    offset = entry.header_offset + 30 + name_bytes + extra_bytes + header_bytes
-                column = StoredArray(file, offset, dtype.str, shape, fortran, entry.filename)
-                columns[entry.filename.removesuffix(".npy")] = _checked(column, dtype)
-    except zipfile.BadZipFile as error:
-        raise RecordsmithError(f"This is not a whole .npz archive: {error}.", path=file.path) from None
+    with opened(file) as raw, _archive_errors(file.path, None), zipfile.ZipFile(raw) as archive:
+        for entry in archive.infolist():
+            if not entry.filename.endswith(".npy"):
+                continue
+            with archive.open(entry) as stream:
+                header = read_header(stream)
+                header_bytes = stream.tell()
+            offset, there = None, entry.file_size - header_bytes
+            if entry.compress_type == zipfile.ZIP_STORED:
+                raw.seek(entry.header_offset)
+                name_bytes, extra_bytes = struct.unpack_from("<HH", raw.read(30), 26)
+                offset = entry.header_offset + 30 + name_bytes + extra_bytes + header_bytes
+                there = min(there, file.size - offset)
+            column = StoredArray(file, offset, header.dtype.str, header.shape, header.fortran, entry.filename)
+            columns[entry.filename.removesuffix(".npy")] = _checked(column, header, there)
     if not columns:
         raise RecordsmithError("There is no array in the archive.", path=file.path)
     return columns
 
 
-def _read_header(stream: BinaryIO, path: str) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
-    try:
-        version = np.lib.format.read_magic(stream)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, fortran, dtype = read(stream)
-    except ValueError as error:
-        raise RecordsmithError(f"This is not a whole .npy array: {error}", path=path) from None
-    return dtype, shape, fortran
-
-
-def _checked(column: StoredArray, dtype: np.dtype[Any]) -> StoredArray:
-    if dtype.hasobject:
-        raise RecordsmithError(
-            "The array holds Python objects, which only unpickling could read; that would run code from the file.",
-            path=column.file.path,
-            found=column.member,
-            advice="Load it yourself with allow_pickle=True if you trust it, and pass the arrays.",
-        )
+def _checked(column: StoredArray, header: NpyHeader, there: int) -> StoredArray:
     if not column.shape:
         raise RecordsmithError("An array needs one entry per row.", path=column.file.path, found="a single value")
+    if there < header.size:
+        raise cut_short(column, f"{there} bytes of {header.size}")
     if column.fortran and column.offset is None:
         raise RecordsmithError(
             "A compressed array in Fortran order cannot be read row by row.",
@@ -437,7 +485,6 @@ def _blocks(column: Column) -> Iterator[Array]:
         return
     for start in range(0, _rows(column), at_once):
         stop = min(start + at_once, _rows(column))
-        # Mapped anew each time: the pages of one mapping of all of it would count as memory in use.
         yield column.rows(start, stop) if isinstance(column, StoredArray) else column[start:stop]
 
 

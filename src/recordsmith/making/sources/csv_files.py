@@ -15,15 +15,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from recordsmith.errors import RecordsmithError, SchemaError, import_extra, list_names
 from recordsmith.making.source import Chunk, Loaded, Reject, Source
+from recordsmith.making.sources.exact_numbers import exact_array, exact_limit, has_values_from
 from recordsmith.making.sources.exported_form import form_beside
 from recordsmith.making.sources.exported_text import ExportedTextSource
 from recordsmith.making.sources.table_cells import converted_cells
-from recordsmith.making.sources.table_columns import ColumnFacts, schema_of
+from recordsmith.making.sources.table_columns import ColumnFacts, int64_array, schema_of
 from recordsmith.making.sources.table_csv_parsing import CsvPlaces, CsvReading
 from recordsmith.making.sources.table_csv_types import are_fractions, facts_of_piece, merged_cells, settled_type
 from recordsmith.making.sources.table_dialect import MISSING, CsvHead, Dialect, checked_encoding, one_byte, read_head
@@ -142,6 +143,7 @@ class CsvChunk(Chunk):
         """Parse the rows, or take what the first look has parsed."""
         reading, bad = self.reading, Bad()
         columns, rows, uneven = self._kept_columns() or self._parsed_columns(bad)
+        columns = self._exact_columns(columns)
         places = CsvPlaces(self.piece, reading.head.rules, rows, tuple(number for number, _, _ in uneven))
         width = len(reading.head.names)
         rejects = [
@@ -175,6 +177,27 @@ class CsvChunk(Chunk):
             table, uneven = reading.parse(self.piece, data, dict.fromkeys(reading.types, "binary"))
             columns = _cell_by_cell(table, reading, bad)
         return columns, table.num_rows, uneven
+
+    def _exact_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """Put numbers back that are not what was written because a float does not hold them."""
+        dtypes = {name: feature.dtype for name, feature in self.rules.schema.items() if isinstance(feature, Scalar)}
+        doubtful = [
+            name
+            for name, kind in self.reading.types.items()
+            if kind == "double" and has_values_from(columns[name], exact_limit(dtypes[name]))
+        ]
+        if not doubtful:
+            return columns
+        data = self.reading.decoded(self.piece.read())
+        table, _ = self.reading.parse(self.piece, data, dict.fromkeys(doubtful, "binary"))
+        decimal = self.reading.dialect.decimal
+
+        def texts_of(name: str, rows: Any) -> list[str]:
+            cells = table[name].take(int64_array(rows)).to_pylist()
+            return [cell.decode().replace(decimal, ".") for cell in cells]
+
+        exact = {name: exact_array(columns[name], dtypes[name], partial(texts_of, name)) for name in doubtful}
+        return {**columns, **exact}
 
 
 class CsvSource(Source):

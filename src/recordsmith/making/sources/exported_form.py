@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recordsmith.errors import RecordsmithError, SchemaError
+from recordsmith.making.sources.json_text import parse_json
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Steps, Text
 
 __all__ = ["METADATA_KEY", "SIDECAR", "TAR_MEMBER", "ExportedForm", "encoding_of", "form_beside"]
@@ -95,7 +96,7 @@ class ExportedForm:
         ...
         """
         try:
-            document = json.loads(text)
+            document = parse_json(text)
         except ValueError as error:
             raise SchemaError(f"The description of the export is not JSON: {error}", path=path) from None
         return cls.from_json(document, path)

@@ -28,6 +28,8 @@ from recordsmith.images import read_header
 from recordsmith.making.source import Chunk, Loaded, Reject, Source
 from recordsmith.making.sources.exported_form import TAR_MEMBER, ExportedForm, same_form
 from recordsmith.making.sources.exported_values import plain_value, restored_value
+from recordsmith.making.sources.json_text import parse_json
+from recordsmith.making.sources.npy_format import array_of_bytes
 from recordsmith.making.sources.table_files import SourceFile, describe_files, opened
 from recordsmith.making.sources.tar_members import TarMember, tar_members
 from recordsmith.schema import Bytes, Feature, Image, Label, Schema, Tensor, Text
@@ -228,8 +230,8 @@ def _value(feature: Feature, kind: str, data: bytes) -> Any:
     if kind == "txt":
         return data.decode()
     if kind == "npy":
-        return np.load(io.BytesIO(data), allow_pickle=False)
-    return restored_value(feature, json.loads(data))
+        return array_of_bytes(data)
+    return restored_value(feature, parse_json(data))
 
 
 def _samples(members: Iterator[TarMember]) -> Iterator[tuple[str, Members]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +11,10 @@ import numpy as np
 
 from recordsmith.errors import RecordsmithError, import_extra, list_names
 from recordsmith.making.source import Chunk, Loaded, Reject, Source
+from recordsmith.making.sources.exact_numbers import exact_limit, exact_number, has_values_from
 from recordsmith.making.sources.exported_form import ExportedForm, encoding_of
 from recordsmith.making.sources.exported_values import restored_value
+from recordsmith.making.sources.json_text import parse_json
 from recordsmith.making.sources.table_csv_parsing import CsvPlaces
 from recordsmith.making.sources.table_dialect import Dialect, read_head
 from recordsmith.making.sources.table_files import SourceFile, describe_files
@@ -24,6 +25,7 @@ from recordsmith.schema import Feature, Label, Scalar, Schema
 __all__ = ["ExportedTextSource"]
 
 _JSON_LINES = LineRules(quote=None, newlines=b"\n")
+_SHOWN = 1000  # bytes of a line that a reject looks at
 _CSV = Dialect(delimiter=",", missing=("",))
 
 
@@ -116,12 +118,13 @@ class ExportedChunk(Chunk):
             if not line.strip():
                 continue
             try:
-                row = json.loads(line)
+                row = parse_json(line)
                 if not isinstance(row, dict):
                     raise ValueError("it is no object")  # noqa: TRY004, TRY301 - about the data
-            except (ValueError, RecursionError) as error:
-                shown = shortened(line.decode(errors="backslashreplace"))
-                rejects.append(Reject(self.place(number), None, None, f"The line is not JSON: {error}.", shown))
+            except ValueError as error:
+                shown = shortened(line[:_SHOWN].decode(errors="backslashreplace"))
+                reason = f"The line is not what was exported: {error}."
+                rejects.append(Reject(self.place(number), None, None, reason, shown))
                 continue
             lines.append(number)
             for name, values in rows.items():
@@ -176,9 +179,11 @@ def _typed(feature: Feature, cells: Any, arrow: Any) -> list[Any]:
     kind = feature.dtype if isinstance(feature, Scalar) else None
     if kind is not None and kind.kind in "biuf" and kind != np.float16:
         try:
-            return list(cells.cast(arrow.from_numpy_dtype(kind)).to_pylist())
+            numbers = cells.cast(arrow.from_numpy_dtype(kind))
         except arrow.ArrowInvalid:
-            pass  # cell by cell, to say which is wrong
+            return list(cells.to_pylist())  # cell by cell, to say which is wrong
+        if kind.kind != "f" or not has_values_from(numbers, exact_limit(kind)):
+            return list(numbers.to_pylist())
     return list(cells.to_pylist())
 
 
@@ -194,13 +199,13 @@ def _cell_reader(feature: Feature) -> Callable[[Any], Any]:
     if isinstance(feature, Scalar):
         return lambda cell: restored_value(feature, _number(cell, feature)) if isinstance(cell, str) else cell
     if encoding_of(feature, "csv") in ("json", "base64 in json"):
-        return lambda cell: restored_value(feature, json.loads(cell))
+        return lambda cell: restored_value(feature, parse_json(cell))
     return lambda cell: restored_value(feature, cell)
 
 
 def _number(cell: str, feature: Scalar) -> Any:
     if feature.dtype.kind == "c":
-        return json.loads(cell)
+        return parse_json(cell)
     if feature.dtype.kind == "b":
         return {"true": True, "false": False}[cell]
-    return float(cell) if feature.dtype.kind == "f" else int(cell)
+    return exact_number(cell) if feature.dtype.kind == "f" else int(cell)

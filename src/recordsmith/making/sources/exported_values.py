@@ -78,7 +78,7 @@ def restored_value(feature: Feature, plain: Any) -> Any:
             return np.zeros(plain["shape"], feature.dtype)
         return _restored_numbers(plain, feature.dtype, feature.shape)
     if isinstance(feature, Sparse):
-        return np.asarray(plain["indices"], np.int64), np.asarray(_restored_words(plain["values"]), feature.dtype)
+        return plain["indices"], _restored_words(plain["values"])
     if isinstance(feature, Packed):
         return {
             name: _restored_numbers(plain[name], np.dtype(dtype), shape)

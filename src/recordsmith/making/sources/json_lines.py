@@ -11,28 +11,43 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
+import numpy as np
+
 from recordsmith.errors import RecordsmithError, import_extra
 from recordsmith.making.source import Chunk, Loaded, Reject, Source
+from recordsmith.making.sources.exact_numbers import exact_limit, has_values_from
 from recordsmith.making.sources.exported_form import SIDECAR, form_beside
 from recordsmith.making.sources.exported_text import ExportedTextSource
+from recordsmith.making.sources.json_text import exact_json, too_deep
 from recordsmith.making.sources.table_columns import ColumnFacts, flattened, merged, named_facts, schema_of
 from recordsmith.making.sources.table_files import PathLike, SourceFile, describe_files, find_files
 from recordsmith.making.sources.table_lines import LineRules, Piece, pieces_of, windows
 from recordsmith.making.sources.table_loading import LoadingRules, load_columns, shortened
-from recordsmith.making.sources.table_nested import MisfitError, fitted, leaf_names, plain_type, united_type
+from recordsmith.making.sources.table_nested import (
+    MisfitError,
+    fitted,
+    is_unicode,
+    leaf_names,
+    plain_type,
+    type_of_values,
+    united_type,
+    value_at,
+)
 from recordsmith.making.sources.table_options import TableOptions, preparation_of, table_options
 from recordsmith.making.sources.table_survey import on_threads
-from recordsmith.schema import Schema
+from recordsmith.schema import Scalar, Schema, Tensor
 
 __all__ = ["JsonlSource", "jsonl"]
 
 SUFFIXES = tuple(stem + tail for stem in (".jsonl", ".ndjson", ".json") for tail in ("", ".gz", ".bz2", ".zst"))
+_SHOWN = 1000  # bytes of a line that a reject looks at
 _RULES = LineRules(quote=None, newlines=b"\n")
-_BEYOND_64_BITS = re.compile(rb"[:\[,]\s*-?[0-9]{19,}\s*[,}\]]")
+# What Arrow's parser may have rounded or made infinite: long whole numbers, and exponents of three digits.
+_LARGE_NUMBER = re.compile(rb"(?<![0-9.])[0-9]{8,}(?![0-9.eE])|[0-9]{300}|[0-9][eE]\+?[0-9]{3}")
 
 
 def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller
@@ -123,11 +138,14 @@ class JsonlChunk(Chunk):
 
     def load(self) -> Loaded:
         """Parse the lines."""
-        table, lines, rejects = parsed(self.piece, self.fields)
-        columns = flattened(dict(zip(table.column_names, table.columns, strict=True)))
+        schema = self.rules.schema
+        dtypes = {name: feature.dtype for name, feature in schema.items() if isinstance(feature, (Scalar, Tensor))}
+        found = parsed(self.piece, self.fields, dtypes)
         folder = os.path.dirname(self.piece.file.path)
-        places = LinePlaces(self.piece, lines)
-        return load_columns(columns, table.num_rows, self.rules, folder=folder, places=places, rejects=rejects)
+        places = LinePlaces(self.piece, found.lines)
+        return load_columns(
+            found.columns, found.table.num_rows, self.rules, folder=folder, places=places, rejects=found.rejects
+        )
 
 
 class JsonlSource(Source):
@@ -185,13 +203,19 @@ class JsonlSource(Source):
         fields: Any = arrow.struct([])
         seen: list[tuple[int, dict[str, ColumnFacts]]] = []
         pieces = []
-        for piece, kind, rows, facts in on_threads(self._look, self._cut()):
+        first: Reject | None = None
+        for piece, kind, rows, facts, reject in on_threads(self._look, self._cut()):
+            first = first or reject
             fields = united_type(fields, kind)
             seen.append((rows, facts))
             if not self.sequential:
                 pieces.append(piece)
         rows = sum(count for count, _ in seen)
         path = self._files[0].path
+        if first is not None and not rows:
+            raise RecordsmithError(
+                f"No line can be used. {first.reason}", path=first.source, feature=first.feature, found=first.value
+            )
         if not rows:
             raise RecordsmithError("There are no rows.", path=path, expected="one JSON object a line")
         united = flattened({field.name: arrow.nulls(0, field.type) for field in fields})
@@ -200,26 +224,42 @@ class JsonlSource(Source):
         wanted = self._options.wanted(list(known), path)
         return arrow.schema(list(fields)), schema_of({name: known[name] for name in wanted}, self._options)
 
-    def _look(self, piece: Piece) -> tuple[Piece, Any, int, dict[str, ColumnFacts]]:
+    def _look(self, piece: Piece) -> tuple[Piece, Any, int, dict[str, ColumnFacts], Reject | None]:
         arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
-        table, _, _ = parsed(piece, None)
-        columns = flattened(dict(zip(table.column_names, table.columns, strict=True)))
+        found = parsed(piece, None, {})
+        columns = flattened(dict(zip(found.table.column_names, found.table.columns, strict=True)))
         facts = {name: named_facts(name, array, self._options) for name, array in columns.items()}
-        kind = arrow.struct([(field.name, plain_type(field.type)) for field in table.schema])
-        beyond = [name for name, fact in facts.items() if fact.large]
-        if beyond and _BEYOND_64_BITS.search(piece.read()):
-            facts = {name: _checked_digits(name, fact, columns[name], piece) for name, fact in facts.items()}
-        return piece, kind, table.num_rows, facts
+        kind = arrow.struct([(field.name, plain_type(field.type)) for field in found.table.schema])
+        return piece, kind, found.table.num_rows, facts, next(iter(found.rejects), None)
 
 
-def parsed(piece: Piece, fields: Any) -> tuple[Any, tuple[int, ...] | None, list[Reject]]:
-    """Return the lines of a piece as an Arrow table, the lines of its rows (None: all), and those that are refused.
+@dataclass(frozen=True, slots=True)
+class ParsedLines:
+    """The rows of a piece.
 
-    Without `fields` the types are told from the lines.
+    Attributes:
+        table: the rows that fit the types, as an Arrow table.
+        columns: what they become, nested ones by their own names; a list where a number is not what Arrow has for it.
+        lines: the line of each row; None: every line is one.
+        rejects: the lines that are no rows.
+    """
+
+    table: Any
+    columns: dict[str, Any]
+    lines: tuple[int, ...] | None = None
+    rejects: list[Reject] = field(default_factory=list)
+
+
+def parsed(piece: Piece, fields: Any, dtypes: Mapping[str, Any]) -> ParsedLines:
+    """Parse the lines of a piece.
+
+    Without `fields` the types are inferred from the lines. `dtypes` are those that numbers are to become.
     """
     arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
     reader = import_extra("pyarrow.json", "arrow", purpose="Reading JSON lines")
     data = piece.read()
+    if too_deep(data):
+        return _line_by_line(piece, data, fields)
     try:
         data.decode()  # Arrow does not look whether strings are UTF-8
         table = reader.read_json(
@@ -229,69 +269,79 @@ def parsed(piece: Piece, fields: Any) -> tuple[Any, tuple[int, ...] | None, list
                 explicit_schema=fields, unexpected_field_behavior="infer" if fields is None else "ignore"
             ),
         )
-    except (arrow.ArrowInvalid, UnicodeDecodeError):
+    except (arrow.ArrowException, UnicodeDecodeError):
         return _line_by_line(piece, data, fields)
-    if table.num_rows == piece.lines:
-        return table, None, []
-    return _line_by_line(piece, data, fields)  # there are empty lines, or objects that go over several
+    if table.num_rows != piece.lines:  # there are empty lines, or objects that go over several
+        return _line_by_line(piece, data, fields)
+    columns = flattened(dict(zip(table.column_names, table.columns, strict=True)))
+    if any(_may_be_rounded(array, dtypes.get(name)) for name, array in columns.items()) and _LARGE_NUMBER.search(data):
+        return _line_by_line(piece, data, fields)
+    return ParsedLines(table, columns)
 
 
-def _line_by_line(piece: Piece, data: bytes, fields: Any) -> tuple[Any, tuple[int, ...], list[Reject]]:
+def _may_be_rounded(array: Any, dtype: Any) -> bool:
+    """Say whether a column has floats that may be other numbers than were written."""
+    types = import_extra("pyarrow", "arrow", purpose="Reading JSON lines").types
+    compute = import_extra("pyarrow.compute", "arrow", purpose="Reading JSON lines")
+    while types.is_list(array.type) or types.is_large_list(array.type):
+        array = compute.list_flatten(array)
+    if not types.is_float64(array.type):
+        return False
+    floats = dtype if dtype is not None and dtype.kind == "f" else np.dtype("float64")
+    return has_values_from(array, exact_limit(floats))
+
+
+def _line_by_line(piece: Piece, data: bytes, fields: Any) -> ParsedLines:
     arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
     rows: list[dict[str, Any]] = []
     lines: list[int] = []
-    rejects: list[Reject] = []
+    rejects: list[tuple[int, Reject]] = []
 
     def refuse(line: int, reason: str, value: Any, feature: str | None = None) -> None:
         place = f"{piece.file.path}, line {piece.line + line}"
-        rejects.append(Reject(place, None, feature, reason, shortened(value)))
+        rejects.append((line, Reject(place, None, feature, reason, shortened(value))))
 
     for number, line in enumerate(data.split(b"\n")):
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = exact_json(line)
         except (ValueError, RecursionError) as error:
-            refuse(number, f"The line is not JSON: {error}.", line.decode(errors="backslashreplace"))
+            problem = "is not JSON" if isinstance(error, json.JSONDecodeError) else "cannot be read"
+            refuse(number, f"The line {problem}: {error}.", line[:_SHOWN].decode(errors="backslashreplace"))
             continue
-        if isinstance(row, dict):
+        if isinstance(row, dict) and not (b"\\u" in line and _has_broken_key(row)):
             rows.append(row)
             lines.append(number)
+        elif isinstance(row, dict):
+            refuse(number, "A key is not Unicode text.", line[:_SHOWN].decode(errors="backslashreplace"))
         else:
-            refuse(number, "The line is not a JSON object.", line.decode())
-    kind = arrow.struct(list(fields)) if fields is not None else _type_of_rows(rows)
+            refuse(number, "The line is not a JSON object.", line[:_SHOWN].decode(errors="backslashreplace"))
+    kind = arrow.struct(list(fields)) if fields is not None else type_of_values([{}, *rows])
     fitting: list[dict[str, Any]] = []
     kept: list[int] = []
-    for row, number in zip(rows, lines, strict=True):
+    exact: set[str] = set()
+    for place, row in enumerate(rows):
         try:
-            fitting.append(fitted(row, kind))
-            kept.append(number)
+            fitting.append(fitted(row, kind, exact=exact))
+            kept.append(place)
         except MisfitError as error:
-            refuse(number, error.reason, json.dumps(error.value), error.name)
-    rejects.sort(key=lambda reject: int(reject.source.rpartition(" ")[2]))
+            refuse(lines[place], error.reason, json.dumps(error.value, default=str), error.name)
+    rejects.sort(key=lambda numbered: numbered[0])
     array = arrow.array(fitting, kind)
-    return arrow.Table.from_arrays(array.flatten(), names=[field.name for field in kind]), tuple(kept), rejects
+    table = arrow.Table.from_arrays(array.flatten(), names=[field.name for field in kind])
+    columns = flattened(dict(zip(table.column_names, table.columns, strict=True)))
+    columns |= {name: [value_at(rows[place], name) for place in kept] for name in exact}
+    return ParsedLines(table, columns, tuple(lines[place] for place in kept), [reject for _, reject in rejects])
 
 
-def _misfits() -> tuple[type[Exception], ...]:
-    """The exceptions by which Arrow says that a Python value does not fit a type."""
-    arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
-    return arrow.ArrowException, OverflowError, UnicodeEncodeError
-
-
-def _type_of_rows(rows: list[dict[str, Any]]) -> Any:
-    arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
-    try:
-        return arrow.array(rows).type if rows else arrow.struct([])
-    except _misfits():
-        pass
-    united = arrow.struct([])
-    for row in rows:
-        try:
-            united = united_type(united, arrow.array([row]).type)
-        except _misfits():
-            continue  # a row that is of no kind in itself: refused when it is loaded
-    return united
+def _has_broken_key(value: Any) -> bool:
+    """Say whether a key has half of a surrogate pair, which no file can store."""
+    if isinstance(value, list):
+        return any(map(_has_broken_key, value))
+    if not isinstance(value, dict):
+        return False
+    return not all(map(is_unicode, value)) or any(map(_has_broken_key, value.values()))
 
 
 def _over_all(name: str, kind: Any, seen: Iterable[tuple[int, dict[str, ColumnFacts]]]) -> ColumnFacts:
@@ -326,18 +376,6 @@ def _levels(kind: Any) -> list[Any]:
     return levels
 
 
-def _checked_digits(name: str, facts: ColumnFacts, array: Any, piece: Piece) -> ColumnFacts:
-    compute = import_extra("pyarrow.compute", "arrow", purpose="Reading JSON lines")
-    if facts.large and not facts.lengths and compute.max(compute.abs(array)).as_py() >= 2.0**63:
-        raise RecordsmithError(
-            "A whole number has more than 64 bits.",
-            path=piece.file.path,
-            feature=name,
-            advice="Write such numbers as strings, in quotes: every reader of JSON rounds them otherwise.",
-        )
-    return facts
-
-
 def _check_lines(file: SourceFile, head: bytes) -> None:
     """Refuse early what is JSON, but not in lines."""
     first = head.lstrip().split(b"\n", 1)[0].strip()
@@ -350,7 +388,7 @@ def _check_lines(file: SourceFile, head: bytes) -> None:
         )
     if first == b"{" or (first.startswith(b"{") and not first.endswith(b"}") and len(first) < len(head) - 2):
         try:
-            json.loads(first)
+            exact_json(first)
         except ValueError:
             if first == b"{":
                 advice = f"Write one object a line: jq -c . {os.path.basename(file.path)} > rows.jsonl"

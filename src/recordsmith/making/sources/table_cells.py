@@ -6,13 +6,21 @@ by halving what does not convert as a whole.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from recordsmith.errors import import_extra
+from recordsmith.making.sources.exact_numbers import decimal_number
 from recordsmith.making.sources.table_loading import string_array
 
 __all__ = ["converted_cells"]
+
+_FRACTION = re.compile(
+    r"[+-]?([0-9]+\.[0-9]*([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|nan|inf|infinity)",
+    re.IGNORECASE,
+)
 
 _WORDS = {
     "int64": "a whole number of 64 bits",
@@ -46,10 +54,10 @@ def converted_cells(
     text = compute.utf8_trim_whitespace(text)
     gone = compute.is_in(text, value_set=string_array(missing))
     text = compute.if_else(gone, arrow.nulls(1, arrow.string())[0], text)
-    if decimal != "." and kind == "double":
+    if decimal != ".":
         text = compute.replace_substring(text, decimal, ".")
     refuse_row = _refuser(cells, kind, refuse)
-    if kind != "int64":
+    if kind not in ("int64", "uint64"):
         return _tolerant(text, lambda some: some.cast(wanted), wanted, refuse_row)
     misfits: list[int] = []
     whole = _tolerant(text, lambda some: some.cast(wanted), wanted, misfits.append)
@@ -57,17 +65,20 @@ def converted_cells(
 
 
 def _with_fractions(text: Any, whole: Any, misfits: list[int], refuse: Callable[[int], None]) -> Any:
-    """Return whole numbers beside cells such as 50.0 or 50.25 as floats: what becomes of those, the schema decides."""
-    arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
-    compute = import_extra("pyarrow.compute", "arrow", purpose="Reading tables")
-    float64 = arrow.float64()
-    refused: list[int] = []
-    floats = _tolerant(text, lambda some: some.cast(float64), float64, refused.append)
-    exact = (compute.max(compute.abs(whole)).as_py() or 0) <= 2**53
-    as_floats = exact and len(refused) < len(misfits)
-    for row in refused if as_floats else misfits:
-        refuse(row)
-    return floats if as_floats else whole
+    """Put cells such as 50.0, 50.25 or nan beside whole numbers: what becomes of those, the schema decides."""
+    fractions: dict[int, Decimal] = {}
+    for row in misfits:
+        cell = text[row].as_py()
+        if _FRACTION.fullmatch(cell):
+            fractions[row] = decimal_number(cell)
+        else:  # no number, or a whole one that is too large
+            refuse(row)
+    if not fractions:
+        return whole
+    numbers = whole.to_pylist()
+    for row, number in fractions.items():
+        numbers[row] = number
+    return numbers
 
 
 def _tolerant(array: Any, convert: Callable[[Any], Any], kind: Any, refuse: Callable[[int], None]) -> Any:

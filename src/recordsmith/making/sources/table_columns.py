@@ -48,8 +48,10 @@ class ColumnFacts:
         lengths: of lists, the shortest and the longest at each level of nesting.
         large: it has finite values beyond what a float32 tells apart.
         classes: of a label, the values that occur.
-        others: of cells of text that are numbers for the most part, how many are none.
-        numbers: how many are.
+        numbers: of cells of text, how many are numbers.
+        others: how many are not.
+        beyond: how many of the numbers are whole and do not fit 64 bits.
+        rounded: how many of them are whole and would be rounded as float64.
 
     >>> import pyarrow
     >>> facts_of(pyarrow.array([[1, 2], [3]])).lengths
@@ -61,8 +63,10 @@ class ColumnFacts:
     lengths: tuple[tuple[int, int], ...] = ()
     large: bool = False
     classes: frozenset[str] = frozenset()
-    others: int = 0
     numbers: int = 0
+    others: int = 0
+    beyond: int = 0
+    rounded: int = 0
 
 
 def facts_of(array: Any, *, label: bool = False) -> ColumnFacts:
@@ -91,7 +95,8 @@ def facts_of(array: Any, *, label: bool = False) -> ColumnFacts:
         least, most = extremes["min"].as_py(), extremes["max"].as_py()
         lengths.append((0 if least is None else least, 0 if most is None else most))
         array = compute.list_flatten(array)
-    large = types.is_float64(array.type) and _largest(array) >= EXACT_IN_FLOAT32
+    wide = types.is_float64(array.type) or types.is_integer(array.type)
+    large = bool(wide and _largest(array) >= EXACT_IN_FLOAT32)
     return ColumnFacts(kind, missing, tuple(lengths), large, classes)
 
 
@@ -130,8 +135,10 @@ def merged(first: ColumnFacts, second: ColumnFacts, common: Any) -> ColumnFacts:
         lengths,
         first.large or second.large,
         classes,
-        first.others + second.others,
         first.numbers + second.numbers,
+        first.others + second.others,
+        first.beyond + second.beyond,
+        first.rounded + second.rounded,
     )
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
+
+import numpy as np
 
 from recordsmith import _core
 from recordsmith.errors import import_extra
+from recordsmith.making.sources.exact_numbers import exact_limit, exact_number, has_values_from, held_by_float
 from recordsmith.making.sources.table_columns import ColumnFacts, facts_of, merged
 from recordsmith.making.sources.table_csv_parsing import CsvReading
 from recordsmith.making.sources.table_kept import KeptTables, compact_table
@@ -19,6 +23,7 @@ __all__ = ["are_fractions", "facts_of_piece", "merged_cells", "settled_type"]
 
 _SAMPLED = 64  # cells of a piece of a column; if half of them are neither numbers nor missing, it is text
 _NUMBER = r"^\s*[+-]?([0-9]+(POINT[0-9]*)?([eE][+-]?[0-9]+)?|POINT[0-9]+([eE][+-]?[0-9]+)?|(?i:nan|inf|infinity))\s*$"
+_LEADING_ZERO = r"^\s*[+-]?(0[0-9]+|0[xX][0-9a-fA-F]+)\s*$"  # as a number it would lose digits
 
 
 def facts_of_piece(
@@ -33,16 +38,15 @@ def facts_of_piece(
     data = reading.decoded(piece.read())
     table, uneven = reading.parse(piece, data, reading.types)
     facts: dict[str, ColumnFacts] = {}
-    doubtful = []
-    whole = any(arrow.types.is_integer(kind) for kind in table.schema.types)
-    zeros = whole and has_leading_zeros(data, reading.head.rules)
+    doubtful = []  # columns of numbers whose cells may say more than the numbers do
+    zeros = any(map(_is_number, table.schema.types)) and has_leading_zeros(data, reading.head.rules)
     for name, column in zip(table.column_names, table.columns, strict=True):
         kind = column.type
         if reading.types[name]:
             facts[name] = facts_of(column, label=True) if name in labels else ColumnFacts(arrow.string())
         elif _is_number(kind):
-            facts[name] = replace(facts_of(column), numbers=len(column) - column.null_count)
-            if (zeros and arrow.types.is_integer(kind)) or (facts[name].large and arrow.types.is_floating(kind)):
+            facts[name] = _facts_of_numbers(column)
+            if zeros or (arrow.types.is_floating(kind) and has_values_from(column, exact_limit(np.dtype("float64")))):
                 doubtful.append(name)
         elif arrow.types.is_null(kind) or arrow.types.is_boolean(kind):
             facts[name] = replace(facts_of(column), numbers=len(column) - column.null_count)
@@ -52,9 +56,7 @@ def facts_of_piece(
             facts[name] = ColumnFacts(arrow.null(), column.null_count > 0, others=len(column))
     if doubtful:
         cells, _ = reading.parse(piece, data, dict.fromkeys(doubtful, "string"))
-        for name in doubtful:
-            if _must_stay_text(cells[name]):
-                facts[name] = ColumnFacts(arrow.string())
+        facts |= {name: _facts_of_cells(cells[name], reading) for name in doubtful}
     if piece.data is None:
         kept.keep((piece.file.path, piece.start), compact_table(table, facts), uneven)
     return table.num_rows, facts
@@ -63,8 +65,9 @@ def facts_of_piece(
 def settled_type(facts: ColumnFacts) -> Any:
     """Return the type of a column of which all cells are known.
 
-    One cell in a hundred, or a single one among at least ten, may be no number in a column of numbers: it is taken
-    for a mistake, and its row is refused when it is loaded. With more of them the column is text.
+    One cell in a hundred, or a single one among at least ten, may be no number in a column of numbers, or one that
+    float64 does not hold beside fractions: it is taken for a mistake, and its row is refused when it is loaded. With
+    more of them the column is text, and so is one of whole numbers beyond 64 bits.
 
     >>> import pyarrow
     >>> settled_type(ColumnFacts(pyarrow.int64(), others=1, numbers=100))
@@ -75,34 +78,70 @@ def settled_type(facts: ColumnFacts) -> Any:
     arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
     if arrow.types.is_null(facts.type) or (facts.others and not _is_number(facts.type)):
         return arrow.string()
-    few = facts.others * 100 <= facts.numbers or (facts.others == 1 and facts.numbers >= 10)
+    if arrow.types.is_integer(facts.type) and facts.beyond:
+        return arrow.string()  # an id, of which each digit counts
+    if arrow.types.is_integer(facts.type):
+        others, numbers = facts.others, facts.numbers
+    else:
+        others, numbers = facts.others + facts.rounded, facts.numbers - facts.rounded
+    few = others * 100 <= numbers or (others == 1 and numbers >= 10)
     return facts.type if few else arrow.string()
 
 
+def _facts_of_numbers(column: Any) -> ColumnFacts:
+    """Look at numbers as Arrow has parsed them."""
+    facts = replace(facts_of(column), numbers=len(column) - column.null_count)
+    if not facts.large or column.type.bit_width != 64 or _is_float(column.type):
+        return facts
+    numbers = column.drop_null().to_numpy()
+    floats = numbers.astype(np.float64)
+    inside = floats < 2.0**63
+    rounded = int((numbers[inside] != floats[inside].astype(np.int64)).sum()) + int((~inside).sum())
+    return replace(facts, rounded=rounded)
+
+
 def _facts_of_text(column: Any, reading: CsvReading) -> ColumnFacts:
-    """Look at cells of which some are no numbers: how many are, and of what type these are."""
+    """Look at cells of which some are no numbers; if most of the first are none, it is text."""
     arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
     compute = import_extra("pyarrow.compute", "arrow", purpose="Reading CSV")
-    pattern = _NUMBER.replace("POINT", re.escape(reading.dialect.decimal))
-    missing_words = string_array(reading.dialect.missing)
     first = column.slice(0, _SAMPLED)
-    known = compute.or_(compute.match_substring_regex(first, pattern), compute.is_in(first, value_set=missing_words))
+    words = string_array(reading.dialect.missing)
+    known = compute.or_(_look_like_numbers(first, reading), compute.is_in(first, value_set=words))
     if 2 * (compute.sum(known).as_py() or 0) < len(first):
-        return ColumnFacts(
-            arrow.null(), missing=True, others=len(column)
-        )  # there may be gaps, if it matters in the end
-    gone = compute.is_in(column, value_set=missing_words)
-    looks = compute.match_substring_regex(column, pattern)
-    found = compute.utf8_trim_whitespace(compute.filter(column, looks))
-    missing = compute.sum(gone).as_py() or 0
-    others = len(column) - missing - len(found)
-    if _must_stay_text(found):
+        # There may be gaps, if it matters in the end.
+        return ColumnFacts(arrow.null(), missing=True, others=len(column))
+    return _facts_of_cells(column, reading)
+
+
+def _facts_of_cells(cells: Any, reading: CsvReading) -> ColumnFacts:
+    """Look at the text of cells: how many are numbers, of what type these are, and which of them no type holds."""
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
+    compute = import_extra("pyarrow.compute", "arrow", purpose="Reading CSV")
+    missing = compute.sum(compute.is_in(cells, value_set=string_array(reading.dialect.missing))).as_py() or 0
+    if compute.any(compute.match_substring_regex(cells, _LEADING_ZERO), min_count=0).as_py():
         return ColumnFacts(arrow.string())
+    found = compute.utf8_trim_whitespace(compute.filter(cells, _look_like_numbers(cells, reading)))
     found = compute.replace_substring(found, reading.dialect.decimal, ".")
-    values = facts_of(compute.cast(found, arrow.float64()))
     whole = not compute.any(compute.match_substring_regex(found, "[^0-9-]"), min_count=0).as_py()
-    kind = arrow.int64() if whole else arrow.float64()
-    return ColumnFacts(kind, missing > 0, large=values.large, others=others, numbers=len(found))
+    floats = compute.cast(found, arrow.float64())
+    large = compute.filter(found, compute.greater_equal(compute.abs(floats), exact_limit(np.dtype("float64"))))
+    written = [exact_number(text) for text in large.to_pylist()]
+    integers = [number for number in written if isinstance(number, int)]
+    overflowing = sum(isinstance(number, Decimal) for number in written)
+    return ColumnFacts(
+        arrow.int64() if whole else arrow.float64(),
+        missing > 0,
+        large=facts_of(floats).large,
+        numbers=len(found) - overflowing,
+        others=len(cells) - missing - len(found) + overflowing,
+        beyond=sum(not -(2**63) <= number < 2**63 for number in integers),
+        rounded=sum(not held_by_float(number) for number in integers),
+    )
+
+
+def _look_like_numbers(cells: Any, reading: CsvReading) -> Any:
+    compute = import_extra("pyarrow.compute", "arrow", purpose="Reading CSV")
+    return compute.match_substring_regex(cells, _NUMBER.replace("POINT", re.escape(reading.dialect.decimal)))
 
 
 def has_leading_zeros(window: bytes, rules: LineRules) -> bool:
@@ -146,11 +185,8 @@ def _is_number(kind: Any) -> bool:
     return bool(types.is_integer(kind) or types.is_floating(kind))
 
 
-def _must_stay_text(cells: Any) -> bool:
-    """Say whether a cell looks like a number and would lose digits as one."""
-    compute = import_extra("pyarrow.compute", "arrow", purpose="Reading CSV")
-    found = compute.match_substring_regex(cells, r"^\s*[+-]?(0[0-9]+|0[xX][0-9a-fA-F]+|[0-9]{19,})\s*$")
-    return bool(compute.any(found, min_count=0).as_py())
+def _is_float(kind: Any) -> bool:
+    return bool(import_extra("pyarrow", "arrow", purpose="Reading CSV").types.is_floating(kind))
 
 
 def are_fractions(values: Iterable[str]) -> bool:

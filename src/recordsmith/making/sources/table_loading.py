@@ -14,6 +14,7 @@ import numpy.typing as npt
 from recordsmith.errors import RecordsmithError, did_you_mean, import_extra, list_names
 from recordsmith.images import ImageError, Preparation
 from recordsmith.making.source import Loaded, Places, Reject
+from recordsmith.making.sources.exact_numbers import exact_decimals
 from recordsmith.making.sources.table_columns import int64_array, is_image_struct
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Tensor, Text
 
@@ -148,6 +149,8 @@ Refuse = Callable[[int, str, Any], None]
 
 def _column(array: Any, feature: Feature, rules: LoadingRules, folder: str, refuse: Refuse) -> Any:
     arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
+    if isinstance(array, list):  # numbers that Arrow has no type for
+        return array
     if isinstance(array, arrow.ChunkedArray):
         array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
     types = arrow.types
@@ -164,9 +167,16 @@ def _column(array: Any, feature: Feature, rules: LoadingRules, folder: str, refu
         array = array.cast(arrow.list_(arrow.string() if isinstance(feature, (Text, Bytes)) else arrow.int64()))
     if types.is_temporal(array.type) or (isinstance(feature, Text) and not text and not feature.shape):
         return _as_text(array)
-    if types.is_decimal(array.type) and isinstance(feature, (Scalar, Tensor)):
-        return array.cast(arrow.float64())
+    if isinstance(feature, (Scalar, Tensor)) and types.is_decimal(_inner_type(array.type, types)):
+        return exact_decimals(array, feature.dtype)
     return array
+
+
+def _inner_type(kind: Any, types: Any) -> Any:
+    """Return the type of the values in a column, or in its lists."""
+    while types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        kind = kind.value_type
+    return kind
 
 
 def _without_missing(array: Any, missing: tuple[str, ...]) -> Any:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from recordsmith.images import Preparation, check_image, read_header
+from recordsmith.making.sources.npy_format import array_of_bytes
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Tensor, Text
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["Reading", "feature_of", "value_of"]
 
@@ -81,7 +82,7 @@ def value_of(data: bytes, reading: Reading) -> Any:
             raise ValueError(f"It is no UTF-8 text: byte 0x{data[error.start]:02x} at {error.start}.") from None
         return text.strip() if isinstance(reading.feature, Label) else text
     if reading.kind == "array":
-        return _fitting(_array(data), reading.feature)
+        return _fitting(array_of_bytes(data), reading.feature)
     return data
 
 
@@ -100,7 +101,7 @@ def _tensor(contents: Sequence[bytes], *, optional: bool) -> Tensor | None:
     arrays = []
     for content in contents:
         try:
-            arrays.append(_array(content))
+            arrays.append(array_of_bytes(content))
         except ValueError:
             continue
     if not arrays or len({(array.dtype.newbyteorder("="), array.ndim) for array in arrays}) > 1:
@@ -113,7 +114,7 @@ def _tensor(contents: Sequence[bytes], *, optional: bool) -> Tensor | None:
         return None
 
 
-def _fitting(array: np.ndarray[Any, Any], feature: Feature) -> np.ndarray[Any, Any]:
+def _fitting(array: npt.NDArray[Any], feature: Feature) -> npt.NDArray[Any]:
     assert isinstance(feature, Tensor)  # noqa: S101 - for the type checker
     fits = len(array.shape) == len(feature.shape) and all(
         want in (None, size) for size, want in zip(array.shape, feature.shape, strict=True)
@@ -123,16 +124,6 @@ def _fitting(array: np.ndarray[Any, Any], feature: Feature) -> np.ndarray[Any, A
     return array
 
 
-def _array(data: bytes) -> np.ndarray[Any, Any]:
-    try:
-        array = np.load(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, EOFError, OSError, SyntaxError, TypeError) as error:
-        raise ValueError(f"It is no array in numpy's format: {error}.") from None
-    if not isinstance(array, np.ndarray):
-        raise ValueError("It holds several arrays.")  # noqa: TRY004 - about the data, and not about a type in the code
-    return array
-
-
 def _is_integer(data: bytes) -> bool:
     text = data.strip()
-    return text.removeprefix(b"-").isdigit() and len(text) <= 18
+    return text.removeprefix(b"-").isdigit() and len(text) <= 20 and -(2**63) <= int(text) < 2**63

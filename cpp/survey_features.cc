@@ -52,6 +52,9 @@ FeatureTally::FeatureTally(std::string_view key, bool in_steps, bool is_small, c
   const std::vector<std::string>& provenance = expected->provenance;
   is_provenance_ = !in_steps && is_provenance_key(key);
   is_declared_provenance_ = !in_steps && std::find(provenance.begin(), provenance.end(), key) != provenance.end();
+  if (expected_ != nullptr && !expected_->raw_numbers.empty()) {
+    raw_numbers_ = std::make_unique<RawNumberTally>(*expected_, is_small);
+  }
   const bool is_declared = expected_ != nullptr && expected_->is_label;
   if (!in_steps && (is_declared || looks_like_label(key))) {
     labels_ = std::make_unique<LabelTally>(is_declared, is_declared ? expected_->classes : LabelTally::kAnyNumber);
@@ -117,14 +120,19 @@ bool FeatureTally::fits(const RecordContent& content, const FeatureValues& value
 
 void FeatureTally::add_label(const RecordContent& content, const FeatureValues& values, const RecordName& record) {
   if (labels_->has_given_up()) return;
-  if (values.count != 1 || values.kind == Kind::kFloat) {
+  const ByteValue* const bytes =
+      values.count == 1 && values.kind == Kind::kBytes ? &content.strings[values.start] : nullptr;
+  const bool is_raw = bytes != nullptr && raw_numbers_ != nullptr;
+  const std::optional<std::int64_t> raw = is_raw ? raw_numbers_->single_integer(*bytes) : std::nullopt;
+  if (raw.has_value()) {
+    labels_->add(*raw, record);
+  } else if (values.count != 1 || values.kind == Kind::kFloat || is_raw) {
     // A declared label goes on with the records that are as declared; the others are told as mismatches.
     if (expected_ == nullptr || !expected_->is_label) labels_->give_up();
   } else if (values.kind == Kind::kInt64) {
     labels_->add(content.int64s[values.start], record);
   } else if (expected_ == nullptr || !expected_->is_label) {
-    const ByteValue& text = content.strings[values.start];
-    labels_->add(std::string_view(reinterpret_cast<const char*>(text.data), text.size));
+    labels_->add(std::string_view(reinterpret_cast<const char*>(bytes->data), bytes->size));
   }
 }
 
@@ -148,6 +156,10 @@ std::optional<ImageFormat> FeatureTally::add_values(const RecordContent& content
       if (strings_ == nullptr) strings_ = std::make_unique<StringTally>(is_small_);
       for (std::size_t i = 0; i < count; ++i) {
         const ByteValue& value = content.strings[values.start + i];
+        if (raw_numbers_ != nullptr && raw_numbers_->add(value, record)) {
+          strings_->add_numbers(value.size);
+          continue;
+        }
         const std::optional<ImageFormat> format = strings_->add(value.data, value.size, {record, step, small(i)}, file);
         if (i == 0) first = format;
       }
@@ -188,6 +200,7 @@ void FeatureTally::merge(FeatureTally&& later, bool with_labels) {
   merge_tally(&floats_, &later.floats_);
   merge_tally(&int64s_, &later.int64s_);
   merge_tally(&strings_, &later.strings_);
+  merge_tally(&raw_numbers_, &later.raw_numbers_);
   if (with_labels) {
     merge_tally(&labels_, &later.labels_);
   } else {
@@ -205,6 +218,7 @@ void FeatureTally::finish() {
   if (floats_ != nullptr) floats_->finish();
   if (int64s_ != nullptr) int64s_->finish();
   if (strings_ != nullptr) strings_->finish();
+  if (raw_numbers_ != nullptr) raw_numbers_->finish();
 }
 
 FeatureSummary FeatureTally::summary() const {
@@ -226,6 +240,7 @@ FeatureSummary FeatureTally::summary() const {
   if (floats_ != nullptr) summary.floats.push_back(floats_->summary());
   if (int64s_ != nullptr) summary.int64s.push_back(int64s_->summary());
   if (strings_ != nullptr) summary.strings.push_back(strings_->summary());
+  if (raw_numbers_ != nullptr) summary.raw_numbers = raw_numbers_->summary();
   if (labels_ != nullptr && !labels_->has_given_up()) summary.labels.push_back(labels_->summary());
   return summary;
 }

@@ -20,6 +20,7 @@
 #include "survey_labels.h"
 #include "survey_numbers.h"
 #include "survey_places.h"
+#include "survey_raw_numbers.h"
 #include "survey_record.h"
 #include "survey_strings.h"
 #include "survey_summary.h"
@@ -85,6 +86,7 @@ class FeatureTally {
   std::unique_ptr<NumberTally<float>> floats_;
   std::unique_ptr<NumberTally<std::int64_t>> int64s_;
   std::unique_ptr<StringTally> strings_;
+  std::unique_ptr<RawNumberTally> raw_numbers_;  // where the schema declares some
   std::unique_ptr<LabelTally> labels_;
 };
 

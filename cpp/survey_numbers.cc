@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "histogram_edges.h"
 #include "vector_clones.h"
 
 namespace recordsmith::survey {
@@ -16,16 +17,26 @@ namespace {
 constexpr std::uint16_t kQuantileItems = 1024;
 constexpr std::uint16_t kFewQuantileItems = 200;
 
+// The bits of a number, and the one that is set in its smallest (of integers) or negative ones (of floats).
+template <typename T>
+using BitsOf = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+template <typename T>
+constexpr BitsOf<T> kTopBit = BitsOf<T>{1} << (8 * sizeof(T) - 1);
+
 // Numbers as unsigned ones of the same order.
-std::uint32_t ordered(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  return bits ^ ((bits >> 31) != 0 ? 0xffffffffU : 0x80000000U);
+template <typename T>
+BitsOf<T> ordered(T value) {
+  const auto bits = std::bit_cast<BitsOf<T>>(value);
+  if constexpr (std::is_floating_point_v<T>) return (bits & kTopBit<T>) != 0 ? ~bits : bits ^ kTopBit<T>;
+  return std::is_signed_v<T> ? bits ^ kTopBit<T> : bits;
 }
-std::uint64_t ordered(std::int64_t value) { return static_cast<std::uint64_t>(value) ^ (std::uint64_t{1} << 63); }
-float unordered(std::uint32_t bits) {
-  return std::bit_cast<float>(bits ^ ((bits >> 31) != 0 ? 0x80000000U : 0xffffffffU));
+template <typename T>
+T unordered(BitsOf<T> bits) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::bit_cast<T>((bits & kTopBit<T>) != 0 ? bits ^ kTopBit<T> : ~bits);
+  }
+  return std::bit_cast<T>(std::is_signed_v<T> ? bits ^ kTopBit<T> : bits);
 }
-std::int64_t unordered(std::uint64_t bits) { return static_cast<std::int64_t>(bits ^ (std::uint64_t{1} << 63)); }
 
 // Sorts by one byte after the other, leaving out those that all have in common. Returns where the outcome is.
 template <typename Bits>
@@ -44,24 +55,24 @@ Bits* radix_sort(Bits* from, Bits* to, std::size_t count) {
   return from;
 }
 
-std::uint64_t key_of(float value) { return std::bit_cast<std::uint32_t>(value == 0 ? 0.0F : value); }
-std::uint64_t key_of(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+template <typename T>
+std::uint64_t key_of(T value) {
+  return std::bit_cast<BitsOf<T>>(value == 0 ? T{} : value);  // -0.0 is 0.0
+}
 
 template <typename T>
 T value_of(std::uint64_t key) {
-  if constexpr (std::is_same_v<T, float>) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(key));
-  } else {
-    return static_cast<std::int64_t>(key);
-  }
+  return std::bit_cast<T>(static_cast<BitsOf<T>>(key));
 }
 
-Number number_of(float value) { return {true, static_cast<double>(value), 0}; }
-Number number_of(std::int64_t value) { return {false, 0, value}; }
+template <typename T>
+bool is_finite(T value) {
+  constexpr auto kExponent = std::bit_cast<BitsOf<T>>(std::numeric_limits<T>::infinity());
+  return (std::bit_cast<BitsOf<T>>(value) & kExponent) != kExponent;
+}
 
-bool is_finite(float value) { return (std::bit_cast<std::uint32_t>(value) & 0x7f800000U) != 0x7f800000U; }
-
-bool all_finite(const float* values, std::size_t count) {
+template <typename T>
+bool all_finite(const T* values, std::size_t count) {
   std::uint32_t not_finite = 0;
   for (std::size_t i = 0; i < count; ++i) not_finite |= is_finite(values[i]) ? 0U : 1U;
   return not_finite == 0;
@@ -75,8 +86,8 @@ struct PieceFacts {
   std::uint32_t zeros;
   std::uint32_t negatives;
   bool is_integral;
-  double mean;
-  double squares;
+  SumOf<T> mean;
+  SumOf<T> squares;
 };
 
 // Sums over eight lanes: the compiler may not reorder the additions of doubles by itself.
@@ -124,16 +135,35 @@ void look_at(const float* values, std::size_t count, PieceFacts<float>* facts, d
   *facts = {min, max, zeros, negatives, fractions == 0, mean, sum_of_lanes(squares)};
 }
 
+void look_at(const double* values, std::size_t count, PieceFacts<double>* facts, long double* sum) {
+  *facts = {values[0], values[0], 0, 0, true, 0, 0};
+  *sum = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = values[i];
+    facts->min = value < facts->min ? value : facts->min;
+    facts->max = value > facts->max ? value : facts->max;
+    facts->zeros += value == 0 ? 1U : 0U;
+    facts->negatives += value < 0 ? 1U : 0U;
+    facts->is_integral &= __builtin_trunc(value) == value;
+    *sum += static_cast<long double>(value);
+  }
+  facts->mean = *sum / static_cast<long double>(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const long double distance = static_cast<long double>(values[i]) - facts->mean;
+    facts->squares += distance * distance;
+  }
+}
+
 // `origin` is what means are counted from.
-void look_at(const std::int64_t* values, std::size_t count, std::int64_t origin, PieceFacts<std::int64_t>* facts,
-             __int128* sum) {
-  std::int64_t min = values[0];
-  std::int64_t max = values[0];
+template <typename T>
+void look_at(const T* values, std::size_t count, T origin, PieceFacts<T>* facts, __int128* sum) {
+  T min = values[0];
+  T max = values[0];
   std::uint32_t zeros = 0;
   std::uint32_t negatives = 0;
   *sum = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::int64_t value = values[i];
+    const T value = values[i];
     min = std::min(min, value);
     max = std::max(max, value);
     zeros += value == 0 ? 1U : 0U;
@@ -142,8 +172,9 @@ void look_at(const std::int64_t* values, std::size_t count, std::int64_t origin,
   }
   std::int64_t ignored = 0;
   const bool is_near = !__builtin_sub_overflow(min, origin, &ignored) && !__builtin_sub_overflow(max, origin, &ignored);
-  const auto from_origin = [&](std::int64_t value) {
-    return is_near ? static_cast<double>(value - origin) : static_cast<double>(value) - static_cast<double>(origin);
+  const auto from_origin = [&](T value) {
+    return is_near ? static_cast<double>(static_cast<std::int64_t>(value - origin))
+                   : static_cast<double>(value) - static_cast<double>(origin);
   };
   const __int128 from = *sum - static_cast<__int128>(origin) * static_cast<__int128>(count);
   const double mean = static_cast<double>(from) / static_cast<double>(count);
@@ -156,23 +187,26 @@ void look_at(const std::int64_t* values, std::size_t count, std::int64_t origin,
 }
 
 // Adds with the error carried along (Neumaier).
-void add_exactly(double value, double* sum, double* rest) {
-  const double next = *sum + value;
+template <typename Sum>
+void add_exactly(Sum value, Sum* sum, Sum* rest) {
+  const Sum next = *sum + value;
   *rest += std::abs(*sum) >= std::abs(value) ? (*sum - next) + value : (value - next) + *sum;
   *sum = next;
 }
 
+template <typename Sum>
 struct Moments {
-  double count;
-  double mean;
-  double squares;
+  Sum count;
+  Sum mean;
+  Sum squares;
 };
 
-Moments joined(const Moments& left, const Moments& right) {
+template <typename Sum>
+Moments<Sum> joined(const Moments<Sum>& left, const Moments<Sum>& right) {
   if (left.count == 0) return right;
   if (right.count == 0) return left;
-  const double count = left.count + right.count;
-  const double distance = right.mean - left.mean;
+  const Sum count = left.count + right.count;
+  const Sum distance = right.mean - left.mean;
   return {count, left.mean + distance * (right.count / count),
           left.squares + right.squares + distance * distance * (left.count * right.count / count)};
 }
@@ -191,10 +225,11 @@ void NumberTally<T>::add(const void* values, std::size_t count, const RecordName
     pending_.resize(held + count);
     if (count > 0) std::memcpy(pending_.data() + held, values, count * sizeof(T));
   }
-  if constexpr (std::is_same_v<T, float>) {
-    if (!not_finite->is_full() && !all_finite(pending_.data() + held, count)) {
-      const float* const first = std::find_if_not(pending_.data() + held, pending_.data() + held + count,
-                                                  [](float v) { return is_finite(v); });
+  if constexpr (std::is_floating_point_v<T>) {
+    // Once a record, though it may come in several pieces.
+    if (!not_finite->is_full() && !not_finite->ends_with(record) && !all_finite(pending_.data() + held, count)) {
+      const T* const first =
+          std::find_if_not(pending_.data() + held, pending_.data() + held + count, [](T v) { return is_finite(v); });
       not_finite->add(record, std::isnan(*first) ? "NaN" : *first > 0 ? "infinity" : "-infinity");
     }
   } else {
@@ -218,9 +253,9 @@ void NumberTally<T>::finish() {
 
 template <typename T>
 void NumberTally<T>::take(const T* values, std::size_t count) {
-  if constexpr (std::is_same_v<T, float>) {
+  if constexpr (std::is_floating_point_v<T>) {
     if (!all_finite(values, count)) {
-      std::vector<float> finite;
+      std::vector<T> finite;
       finite.reserve(count);
       for (std::size_t i = 0; i < count; ++i) {
         if (is_finite(values[i])) {
@@ -240,8 +275,8 @@ template <typename T>
 void NumberTally<T>::take_finite(const T* values, std::size_t count) {
   if (count == 0) return;
   PieceFacts<T> facts;
-  if constexpr (std::is_same_v<T, float>) {
-    double sum = 0;
+  if constexpr (std::is_floating_point_v<T>) {
+    SumOf<T> sum = 0;
     look_at(values, count, &facts, &sum);
     add_exactly(sum, &sum_, &sum_rest_);
   } else {
@@ -255,17 +290,36 @@ void NumberTally<T>::take_finite(const T* values, std::size_t count) {
   zeros_ += facts.zeros;
   negatives_ += facts.negatives;
   is_integral_ &= facts.is_integral;
-  const Moments both =
-      joined({static_cast<double>(finite_), mean_, squares_}, {static_cast<double>(count), facts.mean, facts.squares});
-  mean_ = both.mean;
-  squares_ = both.squares;
-  finite_ += count;
+  add_moments(count, facts.mean, facts.squares);
 
   if (!values_.is_exact() && count == kPiece) {
     add_piece(values);
   } else {
     for (std::size_t i = 0; i < count; ++i) add_single(values[i]);
   }
+}
+
+template <typename T>
+void NumberTally<T>::add_moments(std::uint64_t count, SumOf<T> mean, SumOf<T> squares) {
+  const Moments<SumOf<T>> both = joined<SumOf<T>>({static_cast<SumOf<T>>(finite_), mean_, squares_},
+                                                  {static_cast<SumOf<T>>(count), mean, squares});
+  mean_ = both.mean;
+  squares_ = both.squares;
+  finite_ += count;
+}
+
+template <typename T>
+void NumberTally<T>::add_repeated(T value, std::uint64_t times) {
+  if (times == 0) return;
+  if (finite_ == 0) origin_ = min_ = max_ = value;
+  count_ += times;
+  min_ = std::min(min_, value);
+  max_ = std::max(max_, value);
+  zeros_ += value == 0 ? times : 0;
+  negatives_ += value < 0 ? times : 0;
+  exact_sum_ += static_cast<__int128>(value) * static_cast<__int128>(times);
+  add_moments(times, static_cast<SumOf<T>>(value - origin_), 0);
+  values_.add_few(key_of(value), times);
 }
 
 template <typename T>
@@ -276,7 +330,7 @@ void NumberTally<T>::add_single(T value) {
 
 template <typename T>
 void NumberTally<T>::add_piece(const T* values) {
-  using Bits = decltype(ordered(T{}));
+  using Bits = BitsOf<T>;
   Bits given[kPiece];
   Bits room[kPiece];
   for (std::size_t i = 0; i < kPiece; ++i) given[i] = ordered(values[i]);
@@ -284,13 +338,13 @@ void NumberTally<T>::add_piece(const T* values) {
   for (std::size_t i = 0; i < kPiece;) {
     std::size_t end = i + 1;
     while (end < kPiece && sorted[end] == sorted[i]) ++end;
-    values_.add_run(key_of(unordered(sorted[i])), end - i);
+    values_.add_run(key_of(unordered<T>(sorted[i])), end - i);
     i = end;
   }
   if (thinned_quantiles_ == nullptr) thinned_quantiles_ = std::make_unique<Sketch>(quantiles_->get_k());
   // Any value's bits will do to draw by, and are the same every time.
   for (std::size_t i = mix64(key_of(values[0]) + finite_) % kThinned; i < kPiece; i += kThinned) {
-    thinned_quantiles_->update(unordered(sorted[i]));
+    thinned_quantiles_->update(unordered<T>(sorted[i]));
   }
 }
 
@@ -311,20 +365,16 @@ void NumberTally<T>::merge(NumberTally&& later) {
     min_ = finite_ == 0 ? later.min_ : std::min(min_, later.min_);
     max_ = finite_ == 0 ? later.max_ : std::max(max_, later.max_);
   }
-  double later_mean = later.mean_;
-  if constexpr (std::is_same_v<T, std::int64_t>) {
+  SumOf<T> later_mean = later.mean_;
+  if constexpr (std::is_integral_v<T>) {
     if (finite_ == 0) origin_ = later.origin_;
-    later_mean += static_cast<double>(static_cast<__int128>(later.origin_) - origin_);
+    later_mean += static_cast<double>(static_cast<__int128>(later.origin_) - static_cast<__int128>(origin_));
   }
-  const Moments both = joined({static_cast<double>(finite_), mean_, squares_},
-                              {static_cast<double>(later.finite_), later_mean, later.squares_});
-  mean_ = both.mean;
-  squares_ = both.squares;
+  add_moments(later.finite_, later_mean, later.squares_);
   count_ += later.count_;
   nan_ += later.nan_;
   positive_infinity_ += later.positive_infinity_;
   negative_infinity_ += later.negative_infinity_;
-  finite_ += later.finite_;
   zeros_ += later.zeros_;
   negatives_ += later.negatives_;
   is_integral_ &= later.is_integral_;
@@ -356,18 +406,18 @@ NumberSummary NumberTally<T>::summary() const {
   summary.is_integral = finite_ > 0 && is_integral_;
   summary.values = {values_.distinct(), values_.is_exact(), values_.distinct_error()};
   for (const KeyCount& entry : values_.frequent()) {
-    summary.frequent.emplace_back(number_of(value_of<T>(entry.key)), entry.count);
+    summary.frequent.emplace_back(value_of<T>(entry.key), entry.count);
   }
   if (finite_ == 0) return summary;
-  summary.min = number_of(min_);
-  summary.max = number_of(max_);
-  const auto count = static_cast<double>(finite_);
-  if constexpr (std::is_same_v<T, float>) {
-    summary.mean = (sum_ + sum_rest_) / count;
+  summary.min = min_;
+  summary.max = max_;
+  const auto count = static_cast<SumOf<T>>(finite_);
+  if constexpr (std::is_floating_point_v<T>) {
+    summary.mean = static_cast<double>((sum_ + sum_rest_) / count);
   } else {
     summary.mean = static_cast<double>(static_cast<long double>(exact_sum_) / static_cast<long double>(finite_));
   }
-  summary.deviation = std::sqrt(squares_ / count);
+  summary.deviation = static_cast<double>(std::sqrt(squares_ / count));
   fill_quantiles(&summary);
   return summary;
 }
@@ -410,13 +460,8 @@ void NumberTally<T>::fill_quantiles(NumberSummary* summary) const {
   summary->quantiles.front() = static_cast<double>(min_);
   summary->quantiles.back() = static_cast<double>(max_);
 
-  const auto low = static_cast<double>(min_);
-  const auto high = static_cast<double>(max_);
-  const std::size_t bins = low < high ? kBins : 1;
-  for (std::size_t i = 0; i <= bins; ++i) {
-    const double part = static_cast<double>(i) / static_cast<double>(bins);
-    summary->edges.push_back(i == bins ? high : low * (1 - part) + high * part);
-  }
+  summary->edges = histogram_edges(static_cast<double>(min_), static_cast<double>(max_), is_integral_, kBins);
+  const std::size_t bins = summary->edges.size() - 1;
   summary->counts.assign(bins, 0);
   std::size_t bin = 0;
   for (const auto& [value, weight] : values) {
@@ -426,6 +471,8 @@ void NumberTally<T>::fill_quantiles(NumberSummary* summary) const {
 }
 
 template class NumberTally<float>;
+template class NumberTally<double>;
 template class NumberTally<std::int64_t>;
+template class NumberTally<std::uint64_t>;
 
 }  // namespace recordsmith::survey

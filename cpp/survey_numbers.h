@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <kll_sketch.hpp>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "survey_places.h"
@@ -21,7 +22,12 @@
 
 namespace recordsmith::survey {
 
-// T is float or std::int64_t, the two that an Example can hold.
+// What sums of T and their squares are kept in: the squares of doubles need a larger range than theirs.
+template <typename T>
+using SumOf = std::conditional_t<std::is_same_v<T, double>, long double, double>;
+
+// T is float or std::int64_t, the two that an Example can hold; or double or std::uint64_t, of numbers that are stored
+// as bytes (survey_raw_numbers.h).
 template <typename T>
 class NumberTally {
  public:
@@ -29,6 +35,8 @@ class NumberTally {
 
   // `values` need not be aligned. Records with a NaN or an infinity are added to `not_finite`.
   void add(const void* values, std::size_t count, const RecordName& record, Places* not_finite);
+  // Adds an integer that occurs so many times; for at most some hundred different ones, and nothing else beside them.
+  void add_repeated(T value, std::uint64_t times);
   // Takes what was added after the last full piece; before any of the below.
   void finish();
 
@@ -43,6 +51,7 @@ class NumberTally {
 
   void take(const T* values, std::size_t count);
   void take_finite(const T* values, std::size_t count);
+  void add_moments(std::uint64_t count, SumOf<T> mean, SumOf<T> squares);
   void add_single(T value);
   void add_piece(const T* values);
   void start_quantiles(const std::vector<KeyCount>& entries);
@@ -62,15 +71,15 @@ class NumberTally {
   std::uint64_t zeros_ = 0;
   std::uint64_t negatives_ = 0;
   bool is_integral_ = true;
-  // The sum of floats as two doubles, of which the second is what the first cannot hold; that of integers is exact.
-  double sum_ = 0;
-  double sum_rest_ = 0;
+  // The sum of floats in two, of which the second is what the first cannot hold; that of integers is exact.
+  SumOf<T> sum_ = 0;
+  SumOf<T> sum_rest_ = 0;
   __int128 exact_sum_ = 0;
   // Of integers, the first one: what follows is counted from there, so that a double can hold it also for numbers of
-  // which it could not. Of floats always 0, because doubles are twice as fine.
+  // which it could not. Of floats always 0, because their sums are finer.
   T origin_{};
-  double mean_ = 0;     // of the pieces so far, from the origin; for the next line
-  double squares_ = 0;  // the sum of squared distances from the mean
+  SumOf<T> mean_ = 0;     // of the pieces so far, from the origin; for the next line
+  SumOf<T> squares_ = 0;  // the sum of squared distances from the mean
 
   ValueTally values_;
   // Once the values are too many: those of single values, and those that stand for kThinned each.
@@ -79,6 +88,8 @@ class NumberTally {
 };
 
 extern template class NumberTally<float>;
+extern template class NumberTally<double>;
 extern template class NumberTally<std::int64_t>;
+extern template class NumberTally<std::uint64_t>;
 
 }  // namespace recordsmith::survey

@@ -29,6 +29,10 @@ inline constexpr std::size_t kMostPlaces = 5;
 class Places {
  public:
   bool is_full() const { return places_.size() >= kMostPlaces; }
+  bool ends_with(const RecordName& record) const {
+    return !places_.empty() && places_.back().record.unit == record.unit &&
+           places_.back().record.number == record.number;
+  }
   void add(const RecordName& record, std::string detail = {}) {
     if (!is_full()) places_.push_back({record, std::move(detail)});
   }

@@ -64,6 +64,11 @@ class StringTally {
 
   // Returns the format if it is an image.
   std::optional<ImageFormat> add(const std::uint8_t* data, std::size_t size, const ImageName& name, std::uint32_t file);
+  // A value that holds numbers (survey_raw_numbers.h): only its size is of interest here.
+  void add_numbers(std::size_t size) {
+    lengths_.add(size);
+    empty_ += size == 0 ? 1 : 0;
+  }
   ImageTally& images() { return images_; }
   void finish() { values_.finish(); }
   void merge(const StringTally& later);

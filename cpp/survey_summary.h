@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "byte_source.h"
@@ -20,12 +21,8 @@ namespace recordsmith::survey {
 inline constexpr std::array<double, 9> kShares = {0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0};
 inline constexpr std::size_t kBins = 20;
 
-// A number that is one of the two kinds.
-struct Number {
-  bool is_float = false;
-  double real = 0;
-  std::int64_t whole = 0;
-};
+// A number of any feature.
+using Number = std::variant<std::int64_t, std::uint64_t, float, double>;
 
 struct ValueSummary {
   double distinct = 0;
@@ -49,7 +46,7 @@ struct NumberSummary {
   std::vector<double> quantiles;  // at kShares; empty without finite values
   bool quantiles_are_exact = true;
   double rank_error = 0;
-  std::vector<double> edges;  // kBins + 1, or 2 where all values are equal
+  std::vector<double> edges;  // at most kBins + 1, and 2 where all values are equal
   std::vector<std::uint64_t> counts;
   ValueSummary values;
   std::vector<std::pair<Number, std::uint64_t>> frequent;
@@ -100,6 +97,13 @@ struct LabelSummary {
   Places outside_places;
 };
 
+// Numbers that a schema declares in byte strings: all of them, or one part of several.
+struct RawNumberSummary {
+  std::string part;
+  NumberSummary numbers;
+  Places not_finite_places;
+};
+
 struct FeatureSummary {
   std::string key;
   bool in_steps = false;
@@ -118,7 +122,8 @@ struct FeatureSummary {
   std::vector<NumberSummary> floats;   // one or none
   std::vector<NumberSummary> int64s;   // one or none
   std::vector<StringSummary> strings;  // one or none
-  std::vector<LabelSummary> labels;    // one or none
+  std::vector<RawNumberSummary> raw_numbers;
+  std::vector<LabelSummary> labels;  // one or none
 };
 
 struct DamageSummary {

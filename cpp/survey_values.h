@@ -91,6 +91,8 @@ class ValueTally {
     }
     sketches_->add(key);
   }
+  // Adds a value that occurs so many times; for tallies of which all values fit the table.
+  void add_few(std::uint64_t key, std::uint64_t times) { table_.add(key, times); }
   // Adds a value that occurs so many times among some hundred; only once there are sketches.
   void add_run(std::uint64_t key, std::uint64_t times) {
     sketches_->distinct.update(key);

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "../buffer_shuffle.h"
+#include "../histogram_edges.h"
 #include "../survey_images.h"
 #include "parts.h"
 #include "status.h"
@@ -69,7 +70,7 @@ class Converter {
   }
 
   static nb::object number_of(const Number& number) {
-    return number.is_float ? nb::cast(number.real) : nb::cast(number.whole);
+    return std::visit([](auto value) { return nb::cast(value); }, number);
   }
 
   nb::dict file_of(const FileSummary& file) const {
@@ -149,6 +150,11 @@ class Converter {
     result["float"] = feature.floats.empty() ? nb::none() : nb::object(numbers_of(feature.floats.front()));
     result["int64"] = feature.int64s.empty() ? nb::none() : nb::object(numbers_of(feature.int64s.front()));
     result["bytes"] = feature.strings.empty() ? nb::none() : nb::object(strings_of(feature.strings.front()));
+    nb::list raw_numbers;
+    for (const RawNumberSummary& raw : feature.raw_numbers) {
+      raw_numbers.append(nb::make_tuple(text_of(raw.part), numbers_of(raw.numbers), places_of(raw.not_finite_places)));
+    }
+    result["raw_numbers"] = raw_numbers;
     result["label"] = feature.labels.empty() ? nb::none() : nb::object(label_of(feature.labels.front()));
     return result;
   }
@@ -271,7 +277,28 @@ Kind kind_of(const std::string& name) {
   return name == "float" ? Kind::kFloat : Kind::kInt64;
 }
 
-// `expected`: (key, in_steps, kind, count, row_bytes, is_label, classes), with -1 for any number.
+std::vector<RawNumbers> raw_numbers_of(const nb::list& parts) {
+  static const std::map<std::string, std::pair<RawType, std::int64_t>> kTypes = {
+      {"bool", {RawType::kBool, 1}},       {"int8", {RawType::kInt8, 1}},         {"int16", {RawType::kInt16, 1}},
+      {"int32", {RawType::kInt32, 1}},     {"int64", {RawType::kInt64, 1}},       {"uint8", {RawType::kUint8, 1}},
+      {"uint16", {RawType::kUint16, 1}},   {"uint32", {RawType::kUint32, 1}},     {"uint64", {RawType::kUint64, 1}},
+      {"float16", {RawType::kHalf, 1}},    {"float32", {RawType::kFloat, 1}},     {"float64", {RawType::kDouble, 1}},
+      {"complex64", {RawType::kFloat, 2}}, {"complex128", {RawType::kDouble, 2}},
+  };
+  std::vector<RawNumbers> found;
+  for (const nb::handle entry : parts) {
+    const auto part = nb::cast<nb::tuple>(entry);
+    const auto type = kTypes.find(nb::cast<std::string>(part[1]));
+    if (type == kTypes.end()) throw nb::value_error("there is no such dtype");
+    const auto count = nb::cast<std::int64_t>(part[3]);
+    found.push_back({nb::cast<std::string>(part[0]), type->second.first, nb::cast<std::size_t>(part[2]),
+                     count < 0 ? -1 : count * type->second.second});
+  }
+  return found;
+}
+
+// `expected`: (key, in_steps, kind, count, row_bytes, is_label, classes, raw numbers), with -1 for any number; raw
+// numbers are (part, dtype, offset, count).
 nb::dict survey_of(const nb::list& paths, const std::vector<std::uint32_t>& splits, std::uint32_t split_count,
                    const nb::list& expected, const std::vector<std::string>& provenance, unsigned threads,
                    std::uint64_t records_per_file, std::uint64_t unit_bytes, std::uint64_t digests_in_memory,
@@ -291,6 +318,7 @@ nb::dict survey_of(const nb::list& paths, const std::vector<std::uint32_t>& spli
     expectation.row_bytes = nb::cast<std::int64_t>(one[4]);
     expectation.is_label = nb::cast<bool>(one[5]);
     expectation.classes = nb::cast<std::int64_t>(one[6]);
+    expectation.raw_numbers = raw_numbers_of(nb::cast<nb::list>(one[7]));
     all_expected.features[{nb::cast<std::string>(one[0]), nb::cast<bool>(one[1])}] = expectation;
   }
   SurveyOptions options;
@@ -360,6 +388,8 @@ double mean_classes(const ClassSequence& sequence, std::size_t window, std::uint
 }  // namespace
 
 void bind_survey(nb::module_& module) {
+  module.def("histogram_edges", &histogram_edges, nb::arg("low"), nb::arg("high"), nb::arg("integral"),
+             nb::arg("most_bins"));
   module.def("survey", &survey_of, nb::arg("paths"), nb::arg("splits"), nb::arg("split_count"), nb::arg("expected"),
              nb::arg("provenance"), nb::arg("threads"), nb::arg("records_per_file"), nb::arg("unit_bytes"),
              nb::arg("digests_in_memory"), nb::arg("folder"), nb::arg("frames_only"), nb::arg("progress").none());

@@ -227,7 +227,7 @@ def survey(
     paths: list[str],
     splits: Sequence[int],
     split_count: int,
-    expected: list[tuple[str, bool, str, int, int, bool, int]],
+    expected: list[tuple[str, bool, str, int, int, bool, int, list[tuple[str, str, int, int]]]],
     provenance: Sequence[str],
     threads: int,
     records_per_file: int,
@@ -238,4 +238,5 @@ def survey(
     progress: Callable[[int], object] | None,
 ) -> dict[str, Any]: ...
 def image_header(data: bytes) -> tuple[str, int, int, int] | None: ...
+def histogram_edges(low: float, high: float, integral: bool, most_bins: int) -> list[float]: ...
 def mean_classes(sequence: npt.NDArray[np.uint16], window: int, buffer: int, key: int) -> float: ...

@@ -7,11 +7,12 @@ import errno
 import os
 import re
 import secrets
+import shutil
 from collections.abc import Iterator
 
 from recordsmith.errors import RecordsmithError
 
-__all__ = ["is_url", "local_output", "put_in_place", "temporary_name", "write_atomically"]
+__all__ = ["is_url", "local_output", "put_in_place", "rewrite_text", "temporary_name", "write_atomically"]
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 
@@ -119,3 +120,42 @@ def write_atomically(final: str | os.PathLike[str]) -> Iterator[str]:
         with contextlib.suppress(FileNotFoundError):
             os.remove(temporary)
         raise
+
+
+def rewrite_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text file that somebody named, as `write_text_atomically` does; one that exists stays what it is.
+
+    A symbolic link stays one, and the file that it leads to gets the text; permissions, extended attributes and, where
+    the system allows it, the owner are kept.
+
+    >>> import tempfile
+    >>> path = tempfile.mkdtemp() + "/run.py"
+    >>> with open(path, "w") as file: _ = file.write("old")
+    >>> os.chmod(path, 0o750)
+    >>> rewrite_text(path, "new")
+    >>> oct(os.stat(path).st_mode & 0o777)
+    '0o750'
+    """
+    real = os.path.realpath(path)
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device, as /dev/stdout: it cannot be replaced
+        with open(path, "w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+        return
+    with write_atomically(real) as temporary:
+        with open(temporary, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        if os.path.exists(real):
+            _take_over(real, temporary)
+
+
+def _take_over(old: str, new: str) -> None:
+    """Give a new file the owner, permissions and extended attributes of an old one, as far as that is allowed."""
+    before = os.stat(old)
+    if (before.st_uid, before.st_gid) != (os.stat(new).st_uid, os.stat(new).st_gid):
+        with contextlib.suppress(OSError):
+            os.chown(new, before.st_uid, before.st_gid)
+    with contextlib.suppress(OSError):
+        shutil.copystat(old, new)
+    os.utime(new)  # it was changed now
+    if os.stat(new).st_uid != before.st_uid:
+        os.chmod(new, before.st_mode & 0o777)  # not as somebody else whoever runs it

@@ -8,6 +8,7 @@ from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, LabelFac
 from recordsmith.schema import Feature
 
 __all__ = [
+    "are_classes",
     "declared_feature",
     "describes_images",
     "is_category",
@@ -15,6 +16,7 @@ __all__ = [
     "is_ordering",
     "label_features",
     "last_word",
+    "named_like_labels",
     "named_like_pictures",
     "values_per_record",
 ]
@@ -122,8 +124,36 @@ def is_category(facts: DatasetFacts, feature: FeatureFacts) -> bool:
 def label_features(facts: DatasetFacts) -> list[LabelFacts]:
     """Return the labels that a model is probably trained on: the declared ones, else those that are named so.
 
+    Numbers under such a name are classes if they are counted from 0 or 1 (or from -1, for "unknown") with few gaps:
+    others, as ages or prices, are what a regression learns.
+
     >>> label_features(DatasetFacts((), (), 0, 0))
     []
     """
     declared = [label for label in facts.labels if label.declared]
-    return declared or [label for label in facts.labels if last_word(label.feature) in _LABELS]
+    return declared or [one for one in facts.labels if named_like_labels(one.feature) and are_classes(one)]
+
+
+def named_like_labels(name: str) -> bool:
+    """Tell by its name whether a feature is what a model learns to predict.
+
+    >>> named_like_labels("image/class/label"), named_like_labels("labelled_by")
+    (True, False)
+    """
+    return last_word(name) in _LABELS
+
+
+def are_classes(label: LabelFacts) -> bool:
+    """Tell whether the values of what looks like a label are classes, and not what a regression learns.
+
+    >>> [are_classes(LabelFacts("y", False, (), {"": dict.fromkeys(names, 9)})) for names in ("012", ("17", "42"))]
+    [True, False]
+    """
+    if label.declared:
+        return True
+    try:
+        numbers = [int(name) for name in label.classes]
+    except ValueError:
+        return True
+    span = max(numbers, default=0) - min(numbers, default=0) + 1
+    return min(numbers, default=0) in (-1, 0, 1) and span <= max(10, 2 * len(numbers))

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping
 
-from recordsmith.facts.dataset_facts import DatasetFacts, NumberFacts
+from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts, NumberFacts
 
-__all__ = ["is_balanced", "is_training", "number_distance", "shown_split", "smallest_gap", "spread_apart"]
+__all__ = [
+    "is_balanced",
+    "is_training",
+    "number_distance",
+    "shown_split",
+    "smallest_gap",
+    "spread_apart",
+    "stratifying",
+]
 
 _TRAINING = ("", "train", "training")
 _TINY_CHANCE = 1e-6  # that two random halves of one dataset look so different
@@ -90,6 +99,16 @@ def number_distance(first: NumberFacts, second: NumberFacts) -> float:
         low_second, high_second = _share_up_to(second, value)
         largest = max(largest, low_first - high_second, low_second - high_first)
     return max(0.0, largest - first.rank_error - second.rank_error)
+
+
+def stratifying(label: LabelFacts) -> str:
+    """Say how to split so that every split has its share of each class of this label.
+
+    >>> "--stratify species`" in stratifying(LabelFacts("species", True, (), {}))
+    True
+    """
+    options = f"--split ... --stratify {shlex.quote(label.feature)}"
+    return f"Split with stratification: `recordsmith copy SRC -o DST {options}`, or with these options of `make`."
 
 
 def smallest_gap(ours: int, theirs: int) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import sys
 import traceback
 import warnings
@@ -12,12 +10,14 @@ from typing import Any
 import click
 
 from recordsmith.cli.check import check
+from recordsmith.cli.closed_pipes import outlive_readers
 from recordsmith.cli.completion import complete_paths, completion
 from recordsmith.cli.copy import copy
 from recordsmith.cli.demo import demo
 from recordsmith.cli.doctor import doctor
 from recordsmith.cli.export import export
 from recordsmith.cli.index import index
+from recordsmith.cli.interrupts import Interrupts
 from recordsmith.cli.make import make
 from recordsmith.cli.repair import repair
 from recordsmith.cli.rule import rule
@@ -61,13 +61,10 @@ class Program(click.Group):
     ['check', 'completion', 'copy', 'demo', 'doctor', 'export', 'index', 'make', 'repair', 'rule', 'schema', 'show']
     """
 
-    def make_context(self, *args: Any, **options: Any) -> click.Context:
-        """Read the command line; where that already prints, as --help does, a reader may have gone."""
-        try:
-            return super().make_context(*args, **options)
-        except BrokenPipeError:
-            _let_go_of_stdout()
-            raise click.exceptions.Exit(0) from None
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run the program, to the end also where whoever reads its output has seen enough."""
+        outlive_readers()
+        return super().main(*args, **options)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -88,17 +85,18 @@ class Program(click.Group):
             if not sys.warnoptions:
                 warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _show_warning
+            interrupts = Interrupts()
             try:
-                result = super().invoke(ctx)
+                with interrupts:
+                    result = super().invoke(ctx)
                 sys.stdout.flush()
-            except BrokenPipeError:
-                _let_go_of_stdout()  # whoever read the output has seen enough
-                ctx.exit(0)
             except KeyboardInterrupt:
                 ctx.exit(_INTERRUPTED)
             except (click.ClickException, click.exceptions.Exit, click.Abort):
                 raise  # click has words and codes for these
             except Exception as error:  # noqa: BLE001 - also what is our own mistake has words and a code
+                if interrupts.seen:  # what an interrupt broke, as an import that became an ImportError
+                    ctx.exit(_INTERRUPTED)
                 if ctx.params["debug"]:
                     traceback.print_exception(error)
                 else:
@@ -172,11 +170,3 @@ def _print_anything() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="replace")
-
-
-def _let_go_of_stdout() -> None:
-    """Send what is still buffered nowhere, so that Python's own flush at the end has nothing to complain about."""
-    with contextlib.suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)

@@ -98,9 +98,7 @@ def schema(  # noqa: PLR0913 - one for each option
 
 
 def _print_schema(found: FoundSchema, style: str | None, output: str | None) -> None:
-    from pathlib import Path
-
-    from recordsmith.atomic_file import write_atomically
+    from recordsmith.atomic_file import rewrite_text
     from recordsmith.cli.consoles import error_console, output_console, print_to
     from recordsmith.view.amounts import count_text
     from recordsmith.view.schema_listing import schema_renderable, schema_source
@@ -109,8 +107,7 @@ def _print_schema(found: FoundSchema, style: str | None, output: str | None) -> 
 
     if output is not None:
         form = style or "json"
-        with write_atomically(output) as temporary:
-            Path(temporary).write_text(schema_text(found.schema, form), encoding="utf-8")
+        rewrite_text(output, schema_text(found.schema, form))
         features = count_text(len(found.schema), "feature")
         print_to(error_console(), f"Wrote {output}: {features}, {schema_source(found)}.")
     elif style in FORMS:

@@ -18,6 +18,7 @@ Counts are exact. Quantiles, distinct values and frequent values come from sketc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -142,7 +143,10 @@ class FrequentValue:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """Counts between edges: `counts[i]` lie in [edges[i], edges[i + 1]), the last with its right edge.
+    """Counts between edges: `counts[i]` are in [edges[i], edges[i + 1]), the last with its right edge.
+
+    Where `whole`, values are whole numbers and every bin may hold equally many different ones: the last edge is then
+    beyond the largest value.
 
     >>> len(Histogram((0.0, 0.5, 1.0), (3, 4)).counts)
     2
@@ -150,6 +154,21 @@ class Histogram:
 
     edges: tuple[float, ...]
     counts: tuple[int, ...]
+    whole: bool = False
+
+    @classmethod
+    def between(cls, edges: Sequence[float], counts: Sequence[int], *, integral: bool) -> Histogram:
+        """Return a histogram with edges of the core, which are aligned to whole numbers up to 2**52.
+
+        >>> Histogram.between([0.0, 1.0, 2.0], [3, 4], integral=True).last
+        1.0
+        """
+        return cls(tuple(edges), tuple(counts), integral and len(edges) > 2 and max(map(abs, edges)) <= 2**52)
+
+    @property
+    def last(self) -> float:
+        """The largest value that the last bin may hold."""
+        return self.edges[-1] - 1 if self.whole else self.edges[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +191,10 @@ class LengthFacts:
 
 @dataclass(frozen=True, slots=True)
 class NumberFacts:
-    """The values of an int64 or float feature, all records and positions together.
+    """The values of a feature of numbers, all records and positions together.
+
+    Numbers that are stored as bytes count as what the schema declares them to be. A complex number counts as two, its
+    real and its imaginary part.
 
     Attributes:
         count: how many values, NaN and infinities included.
@@ -277,6 +299,11 @@ class ImageFacts:
     suffix_places: tuple[Place, ...] = ()
     black: int = 0
 
+    @property
+    def format(self) -> str:
+        """The format, or all of them with the commonest first; "" where none is known."""
+        return " or ".join(sorted(self.formats, key=lambda name: -self.formats[name]))
+
 
 @dataclass(frozen=True, slots=True)
 class FeatureFacts:
@@ -301,7 +328,10 @@ class FeatureFacts:
             `distinct` is estimated, counts are a little too low, and only values of about 1 % or more are told.
         categories: every different value with its count, commonest first, of texts that repeat: at most 1,000 of
             them, of at most 100 bytes; else empty.
-        numbers, strings, images: what its values are like.
+        numbers, strings, images: what its values are like. Numbers that are stored as bytes have both of the first:
+            `strings` tells the sizes then, and `lengths` counts numbers.
+        raw_dtype: the declared dtype of numbers that are stored as bytes; "" where there are none.
+        parts: where the byte strings hold several parts (Packed), each as a feature, named "feature[part]".
 
     >>> FeatureFacts("label", False, 10, 0, kinds={"int64": 10}).kind
     'int64'
@@ -328,11 +358,20 @@ class FeatureFacts:
     strings: StringFacts | None = None
     images: ImageFacts | None = None
     categories: tuple[FrequentValue, ...] = ()
+    raw_dtype: str = ""
+    parts: tuple[FeatureFacts, ...] = ()
 
     @property
     def kind(self) -> str | None:
-        """Its kind, the commonest where there are several; None where no record sets one."""
+        """How it is stored, the commonest where there are several ways; None where no record sets one."""
         return max(self.kinds, key=lambda kind: self.kinds[kind], default=None)
+
+    @property
+    def number_kind(self) -> str | None:
+        """'float' or 'int64' where its values are numbers, however they are stored."""
+        if self.numbers is None:
+            return None
+        return self.kind if not self.raw_dtype else "float" if self.raw_dtype[0] in "fc" else "int64"
 
 
 @dataclass(frozen=True, slots=True)

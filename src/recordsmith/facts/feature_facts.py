@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from recordsmith.facts.dataset_facts import (
     FeatureFacts,
@@ -14,6 +16,10 @@ from recordsmith.facts.dataset_facts import (
     StringFacts,
 )
 from recordsmith.facts.survey_places import FilePlaces, lengths_of
+from recordsmith.schema import Schema
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["SHARES", "features_of"]
 
@@ -21,26 +27,41 @@ SHARES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 _MOST_LISTED = 20  # different values that are all told, however rare
 _MOST_CATEGORIES = 1000
 _LONGEST_CATEGORY = 100  # bytes
+_Raw: TypeAlias = tuple[str, dict[str, Any], list[Any]]  # the part, its numbers, and where they are not finite
 _FEW_EXTRA = 1.5  # a value stands out that occurs so much more often than the average one
 
 
-def features_of(counted: dict[str, Any], places: FilePlaces) -> tuple[FeatureFacts, ...]:
+def features_of(counted: dict[str, Any], schema: Schema | None, places: FilePlaces) -> tuple[FeatureFacts, ...]:
     """Return the features of one split, or of all, in the order of their first appearance.
 
-    >>> features_of({"examples": 0, "features": []}, FilePlaces([]))
+    >>> features_of({"examples": 0, "features": []}, None, FilePlaces([]))
     ()
     """
+    dtypes = {} if schema is None else {(one.key, one.steps): one.raw_dtype for one in schema.plan()}
     return tuple(
-        _feature(feature, counted["examples"], places)
+        _feature(feature, counted["examples"], dtypes.get((feature["key"], feature["in_steps"])), places)
         for feature in counted["features"]
         if feature["records"] or feature["unset"]
     )
 
 
-def _feature(counted: dict[str, Any], examples: int, places: FilePlaces) -> FeatureFacts:
+def _feature(counted: dict[str, Any], examples: int, dtype: np.dtype[Any] | None, places: FilePlaces) -> FeatureFacts:
     kinds = counted["kinds"]
     common = max(kinds, key=lambda kind: kinds[kind], default=None)
     values = counted[common] if common is not None else None
+    raw = [entry for entry in counted["raw_numbers"] if common == "bytes" and entry[1]["count"]]
+    facts = _stored_feature(counted, values, common, examples, places)
+    if dtype is None or not raw:
+        return facts
+    if dtype.fields is None:
+        return _with_numbers(facts, raw[0], dtype, places)
+    return replace(facts, parts=tuple(_part(facts, entry, dtype.fields[entry[0]][0], places) for entry in raw))
+
+
+def _stored_feature(
+    counted: dict[str, Any], values: dict[str, Any] | None, common: str | None, examples: int, places: FilePlaces
+) -> FeatureFacts:
+    kinds = counted["kinds"]
     in_steps = counted["in_steps"]
     unset = counted["unset"]
     return FeatureFacts(
@@ -57,7 +78,7 @@ def _feature(counted: dict[str, Any], examples: int, places: FilePlaces) -> Feat
         lengths=lengths_of(counted["lengths"]),
         steps=lengths_of(counted["steps"]),
         stored_bytes=counted["stored_bytes"],
-        distinct=round(values["distinct"]) if values else 0,
+        distinct=_distinct(values) if values else 0,
         distinct_exact=values["exact"] if values else True,
         distinct_error=values["distinct_error"] if values else 0.0,
         frequent=_frequent(values) if values else (),
@@ -68,6 +89,33 @@ def _feature(counted: dict[str, Any], examples: int, places: FilePlaces) -> Feat
     )
 
 
+def _with_numbers(facts: FeatureFacts, raw: _Raw, dtype: np.dtype[Any], places: FilePlaces) -> FeatureFacts:
+    """Return a feature of byte strings as the numbers that these are."""
+    _, values, not_finite = raw
+    lengths = facts.strings.lengths if facts.strings is not None else LengthFacts(0, 0, 0.0)
+    size = dtype.itemsize
+    return replace(
+        facts,
+        nan_places=places.all_of(not_finite),
+        lengths=LengthFacts(lengths.min // size, lengths.max // size, lengths.mean / size),
+        distinct=_distinct(values),
+        distinct_exact=values["exact"],
+        distinct_error=values["distinct_error"],
+        frequent=_frequent(values),
+        numbers=_numbers(values),
+        images=None,
+        categories=(),
+        raw_dtype=dtype.name,
+    )
+
+
+def _part(facts: FeatureFacts, raw: _Raw, dtype: np.dtype[Any], places: FilePlaces) -> FeatureFacts:
+    name = raw[0]
+    count = math.prod(dtype.shape)
+    whole = _with_numbers(replace(facts, name=f"{facts.name}[{name}]", strings=None), raw, dtype.base, places)
+    return replace(whole, lengths=LengthFacts(count, count, float(count)), stored_bytes=0)
+
+
 def _frequent(values: dict[str, Any]) -> tuple[FrequentValue, ...]:
     """Return the commonest values, unless there are many and none of them stands out."""
     found = values["frequent"]
@@ -76,6 +124,12 @@ def _frequent(values: dict[str, Any]) -> tuple[FrequentValue, ...]:
         if found[0][1] < _FEW_EXTRA * average:
             return ()
     return tuple(FrequentValue(value, count) for value, count in found)
+
+
+def _distinct(values: dict[str, Any]) -> int:
+    """Return how many values differ: an estimate may say more than there are."""
+    different, most = float(values["distinct"]), int(values.get("finite", values["count"]))
+    return min(round(different), most)
 
 
 def _categories(values: dict[str, Any]) -> tuple[FrequentValue, ...]:
@@ -103,7 +157,7 @@ def _numbers(values: dict[str, Any]) -> NumberFacts:
         quantiles=dict(zip(SHARES, values["quantiles"], strict=True)) if finite else {},
         quantiles_exact=values["quantiles_exact"],
         rank_error=values["rank_error"],
-        histogram=Histogram(tuple(values["edges"]), tuple(values["counts"])) if finite else None,
+        histogram=Histogram.between(values["edges"], values["counts"], integral=values["integral"]) if finite else None,
     )
 
 

@@ -1,14 +1,16 @@
-"""The order in which features are shown."""
+"""The order in which features are shown, and those that hold several parts."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts
 
-__all__ = ["features_in_order"]
+__all__ = ["features_in_order", "with_parts"]
 
 
 def features_in_order(facts: DatasetFacts) -> list[FeatureFacts]:
-    """Return the features as the schema declares them, then the others by name.
+    """Return the features as the schema declares them, then the others by name; each with its parts behind it.
 
     >>> from recordsmith.schema import Scalar, Schema
     >>> features = tuple(FeatureFacts(name, False, 1, 0) for name in ("b", "a", "y", "x"))
@@ -17,4 +19,15 @@ def features_in_order(facts: DatasetFacts) -> list[FeatureFacts]:
     ['x', 'y', 'a', 'b']
     """
     declared = {name: number for number, name in enumerate(facts.schema or ())}
-    return sorted(facts.features, key=lambda one: (declared.get(one.name, len(declared)), one.name, one.in_steps))
+    known = sorted(facts.features, key=lambda one: (declared.get(one.name, len(declared)), one.name, one.in_steps))
+    return [one for feature in known for one in (feature, *feature.parts)]
+
+
+def with_parts(features: Iterable[FeatureFacts]) -> Iterator[FeatureFacts]:
+    """Give features, and those that hold several parts as these parts.
+
+    >>> [one.name for one in with_parts([FeatureFacts("x", False, 1, 0)])]
+    ['x']
+    """
+    for feature in features:
+        yield from feature.parts or (feature,)

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from recordsmith import _core
 from recordsmith.errors import RecordsmithError, SchemaMismatchError
 from recordsmith.facts.dataset_facts import (
@@ -26,8 +28,8 @@ from recordsmith.facts.dataset_facts import (
     ShardFacts,
 )
 from recordsmith.facts.sound_records import sound_records
-from recordsmith.facts.survey_places import FilePlaces
-from recordsmith.schema import Feature, Image, Label, Schema, Sparse, Steps, Tensor
+from recordsmith.facts.survey_places import FilePlaces, lengths_of
+from recordsmith.schema import Feature, Image, Label, Packed, Schema, Sparse, Steps, Tensor
 from recordsmith.schema.native import compile_plan
 from recordsmith.schema.numeric import NumericFeature
 from recordsmith.schema.plan import PlanColumn
@@ -39,15 +41,19 @@ _MOST_PLACES = 5
 _BATCH = 512
 _ANY = -1
 
-Expectation = tuple[str, bool, str, int, int, bool, int]
-"""As the core takes it: key, in steps, kind, count, bytes a value, whether it is a label, its number of classes."""
+RawPart = tuple[str, str, int, int]
+"""Numbers in a byte string: the name of the part ("" for all), dtype, offset, count."""
+
+Expectation = tuple[str, bool, str, int, int, bool, int, list[RawPart]]
+"""As the core takes it: key, in steps, kind, count, bytes a value, whether it is a label, its number of classes, and
+the numbers in byte strings."""
 
 
 def expectations_of(schema: Schema | None) -> list[Expectation]:
     """Return what the core has to hold records against.
 
     >>> expectations_of(Schema({"label": Label(["cat", "dog"])}))
-    [('label', False, 'int64', 1, -1, True, 2)]
+    [('label', False, 'int64', 1, -1, True, 2, [])]
     """
     return [] if schema is None else [_expectation(feature, column) for _, feature, column in _columns(schema)]
 
@@ -57,7 +63,16 @@ def _expectation(feature: Feature, column: PlanColumn) -> Expectation:
     row_bytes = _ANY if column.row_bytes is None else column.row_bytes
     is_label = isinstance(feature, Label)
     classes = feature.size if isinstance(feature, Label) else _ANY
-    return column.key, column.steps, column.kind, count, row_bytes, is_label, classes
+    return column.key, column.steps, column.kind, count, row_bytes, is_label, classes, _raw_parts(column.raw_dtype)
+
+
+def _raw_parts(dtype: np.dtype[Any] | None) -> list[RawPart]:
+    if dtype is None:
+        return []
+    if dtype.fields is None:
+        return [("", dtype.name, 0, _ANY)]
+    parts = [(name, field[0], field[1]) for name, field in dtype.fields.items()]
+    return [(name, part.base.name, offset, math.prod(part.shape)) for name, part, offset in parts]
 
 
 def _columns(schema: Schema) -> Iterator[tuple[str, Feature, PlanColumn]]:
@@ -152,7 +167,7 @@ def _shape(
         return
     expected = f"{column.count} values" if column.row_bytes is None else f"{column.row_bytes} bytes"
     strings = facts.strings.lengths if facts.strings is not None else None
-    sizes = facts.lengths if column.row_bytes is None or strings is None else strings
+    sizes = lengths_of(raw["lengths"]) if column.row_bytes is None or strings is None else strings
     found = _range_in_words(sizes, "values" if column.row_bytes is None else "bytes")
     seen = places.all_of(raw["wrong_shape_places"])
     yield Mismatch("shape", name, raw["wrong_shape"], seen, found, f"{expected}: {feature!r}")
@@ -247,13 +262,37 @@ def _may_break(feature: Feature, facts: FeatureFacts) -> bool:
 
 
 def _may_not_fit(feature: Feature, facts: FeatureFacts) -> bool:
-    """Whether the number of values alone does not tell that every record has the declared shape."""
-    if not isinstance(feature, Tensor) or None not in feature.shape:
+    """Whether the number of values alone does not tell that every record has the declared shape and dtype."""
+    if isinstance(feature, Steps):
+        return _may_not_fit(feature.feature, facts)
+    if isinstance(feature, Packed):
+        bools = [one for one, (dtype, _) in zip(facts.parts, feature.parts.values(), strict=False) if dtype == "bool"]
+        return any(part.numbers is not None and _outside_bounds(part.numbers, 0, 1) for part in bools)
+    if not isinstance(feature, NumericFeature):
         return False
-    if feature.shape.count(None) > 1:
+    if facts.numbers is not None and _outside_dtype(feature.dtype, facts.numbers):
         return True
-    unit = math.prod(size for size in feature.shape if size is not None)
-    return facts.lengths is not None and unit > 1 and not (facts.lengths.fixed and facts.lengths.min % unit == 0)
+    sizes = [size for size in feature.row_shape if size is not None]
+    if len(sizes) == len(feature.row_shape):
+        return False
+    if len(sizes) + 1 < len(feature.row_shape):
+        return True
+    raw = feature.stored_as == "bytes"
+    lengths = facts.lengths if not raw or facts.strings is None else facts.strings.lengths
+    unit = math.prod(sizes) * (feature.dtype.itemsize if raw else 1)
+    return lengths is not None and unit > 1 and not (lengths.fixed and lengths.min % unit == 0)
+
+
+def _outside_dtype(dtype: np.dtype[Any], numbers: NumberFacts) -> bool:
+    """Whether a list, or a byte of a bool, holds what the dtype does not."""
+    if dtype.kind not in "bui":
+        return dtype.name == "float16" and _magnitude(numbers) > np.finfo(dtype).max
+    low, high = (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+    return (numbers.min or 0) < low or (numbers.max or 0) > high
+
+
+def _magnitude(numbers: NumberFacts) -> float:
+    return max(abs(numbers.min or 0), abs(numbers.max or 0))
 
 
 def _images_agree(feature: Image, facts: FeatureFacts) -> bool:
@@ -296,7 +335,8 @@ def _check(
             for record in records:
                 _check(alone, name, path, [record], broken, shape_is_open=shape_is_open)
         elif shape_is_open and isinstance(error, SchemaMismatchError) and error.found is not None:
-            one = broken.setdefault((name, "shape"), _Broken("shape", str(error.expected)))
+            kind = "shape" if isinstance(error.found, str) else "dtype"  # a size in words, or a value
+            one = broken.setdefault((name, kind), _Broken(kind, str(error.expected)))
             one.add(path, records[0][0], str(error.found))
         return  # anything else is told as a wrong kind, count or presence
     for violation in alone[name].violations(columns[name]):

@@ -110,7 +110,7 @@ def survey(  # noqa: PLR0913 - each is a choice of its own, and all but the path
         described_by=found.described_by if schema is None else None,
         manifest=found.manifest,
         shards=shards,
-        splits=_splits(names, counted["splits"], shards, places),
+        splits=_splits(names, counted["splits"], shards, declared, places),
         seconds=time.perf_counter() - started,
         looked_at_all=all(file["complete"] for file in counted["files"]),
         split=split,
@@ -134,7 +134,7 @@ def _contents(
     places = FilePlaces(found.files)
     names = _split_names(found)
     total = counted["total"]
-    features = features_of(total, places)
+    features = features_of(total, declared, places)
     labels = labels_of(dict(zip(names, counted["splits"], strict=True)), features, declared, places)
     similar = SimilarImages(found.splits) if similar_images else None
     features = decode_images(features, total, found.files, decode=decode, similar=similar, threads=threads)
@@ -208,7 +208,11 @@ def _shards(found: SurveyedFiles, counted: dict[str, Any], workers: int) -> tupl
 
 
 def _splits(
-    names: Sequence[str], counted: Sequence[dict[str, Any]], shards: Sequence[ShardFacts], places: FilePlaces
+    names: Sequence[str],
+    counted: Sequence[dict[str, Any]],
+    shards: Sequence[ShardFacts],
+    schema: Schema | None,
+    places: FilePlaces,
 ) -> dict[str, SplitFacts]:
     splits = {}
     for name, content in zip(names, counted, strict=True):
@@ -220,7 +224,7 @@ def _splits(
             records=sum(shard.records for shard in own),
             bytes=sum(shard.bytes for shard in own),
             shards=len(own),
-            features=features_of(content, places),
+            features=features_of(content, schema, places),
         )
     return splits
 

@@ -22,7 +22,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from recordsmith.atomic_file import write_text_atomically
+from recordsmith.atomic_file import rewrite_text
 from recordsmith.errors import RecordsmithError
 from recordsmith.findings.finding import Finding
 
@@ -103,7 +103,7 @@ class Baseline:
         """
         listed = sorted(self.entries.items(), key=lambda entry: (entry[1]["code"], entry[1]["where"], entry[0]))
         document = {_MARK: _VERSION, "findings": [{"fingerprint": known, **entry} for known, entry in listed]}
-        write_text_atomically(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+        rewrite_text(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
 
     def without_known(self, findings: Iterable[Finding]) -> list[Finding]:
         """Return the findings that are new.

@@ -6,7 +6,7 @@ import os
 from importlib.metadata import version
 from typing import Any
 
-from recordsmith.atomic_file import write_text_atomically
+from recordsmith.atomic_file import rewrite_text
 from recordsmith.report.contents import ReportContents
 from recordsmith.report.github import github_annotations
 from recordsmith.report.plain_text import report_text, verdict
@@ -82,7 +82,7 @@ class Report(ReportContents):
         """
         from recordsmith.report.html import report_page
 
-        write_text_atomically(path, report_page(self))
+        rewrite_text(path, report_page(self))
 
     def __str__(self) -> str:
         return report_text(self.subject or self.kind, self.findings, self.known)

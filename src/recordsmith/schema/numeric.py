@@ -98,7 +98,7 @@ class NumericFeature(Feature):
         count = self._fixed_count
         if self.stored_as == "bytes":
             row_bytes = None if count is None else count * self.dtype.itemsize
-            return PlanColumn(key, "bytes", 1, row_bytes, self.presence, default)
+            return PlanColumn(key, "bytes", 1, row_bytes, self.presence, default, raw_dtype=self.dtype)
         kind: Literal["float", "int64"] = "float" if self.dtype.kind == "f" else "int64"
         return PlanColumn(key, kind, count, None, self.presence, default)
 

@@ -80,7 +80,7 @@ class Packed(Feature):
         >>> Packed({"a": ("int16", (2,))}).plan("x")[0].row_bytes
         4
         """
-        return (PlanColumn(name, "bytes", 1, self.size, self.presence, self.default),)
+        return (PlanColumn(name, "bytes", 1, self.size, self.presence, self.default, raw_dtype=self.dtype),)
 
     def assemble(self, parts: Sequence[Parts]) -> PackedColumn:
         """Return a PackedColumn.

@@ -51,6 +51,8 @@ class PlanColumn:
         presence: what a record without the feature means: an error, an absent row, or the default.
         default: for presence "default": a float32 or int64 array, bytes, or a list of bytes where count is not 1.
         steps: it lives in the feature lists of a SequenceExample, one Feature a step.
+        raw_dtype: for kind bytes: the dtype of the numbers that each value holds, with fields where it has several
+            parts; None where values are no numbers. The core that reads and writes does not need it.
 
     >>> PlanColumn("label", "int64", 1).presence
     'required'
@@ -63,3 +65,4 @@ class PlanColumn:
     presence: Literal["required", "optional", "default"] = "required"
     default: object = field(default=None, compare=False)  # an array: it has no single answer to ==
     steps: bool = False
+    raw_dtype: np.dtype[Any] | None = None

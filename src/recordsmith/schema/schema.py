@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recordsmith.atomic_file import write_atomically
+from recordsmith.atomic_file import rewrite_text
 from recordsmith.errors import EncodeError, RecordsmithError, SchemaError, did_you_mean, list_names
 from recordsmith.schema.feature import Feature
 from recordsmith.schema.foreign import named_columns
@@ -246,8 +246,7 @@ class Schema(Mapping[str, Feature]):
         1
         """
         text = json.dumps(self.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        with write_atomically(path) as temporary:
-            Path(temporary).write_text(text, encoding="utf-8")
+        rewrite_text(path, text)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Schema:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith.atomic_file import write_atomically
+from recordsmith.atomic_file import rewrite_text
 from recordsmith.columns import Ragged
 from recordsmith.errors import PipelineError, RecordsmithError, SchemaError, list_names
 from recordsmith.text.counts import WordCounts
@@ -294,8 +294,7 @@ class Vocabulary:
         ...     Vocabulary.load(f"{folder}/vocabulary.json")
         Vocabulary(3 words: 'cat')
         """
-        with write_atomically(path) as temporary:
-            Path(temporary).write_text(self.to_text(), encoding="utf-8")
+        rewrite_text(path, self.to_text())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Vocabulary:

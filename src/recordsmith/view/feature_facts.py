@@ -28,10 +28,11 @@ def feature_table(facts: DatasetFacts, width: int) -> RenderableType:
     >>> type(feature_table(DatasetFacts((), (), records=0, bytes=0), 120)).__name__
     'Group'
     """
-    shown = features_in_order(facts)[:_MOST_FEATURES]
+    known = features_in_order(facts)
+    shown = known[:_MOST_FEATURES]
     parts: list[RenderableType] = [_listing(facts, shown, width) if width < _NARROW else _table(facts, shown, width)]
-    if len(facts.features) > len(shown):
-        parts.append(Text(f"and {len(facts.features) - len(shown):,} more features, which --format json lists", "dim"))
+    if len(known) > len(shown):
+        parts.append(Text(f"and {len(known) - len(shown):,} more features, which --format json lists", "dim"))
     return Group(*parts)
 
 
@@ -149,7 +150,9 @@ def _kind(facts: DatasetFacts, feature: FeatureFacts) -> tuple[str, str]:
         return type_text(overview), shape_text(overview)
     kind = type_text(overview)
     if feature.images is not None:
-        kind = f"{max(feature.images.formats, key=feature.images.formats.__getitem__, default='')} image".strip()
+        kind = f"{feature.images.format} image".strip()
+    elif feature.raw_dtype:
+        kind = feature.raw_dtype
     elif strings is not None and kind == "bytes" and strings.count and strings.utf8 == strings.count:
         kind = "text"
     shape = shape_text(overview)

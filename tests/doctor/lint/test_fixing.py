@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -104,3 +106,75 @@ def test_windows_line_ends_stay(tmp_path: Path) -> None:
     path.write_bytes(b"import tensorflow as tf\r\nds = tf.data.TFRecordDataset('a').batch(8).shuffle(99)\r\n")
     lint_and_fix(path, fix=True)
     assert path.read_bytes() == b"import tensorflow as tf\r\nds = tf.data.TFRecordDataset('a').shuffle(99).batch(8)\r\n"
+
+
+SHUFFLED_LATE = IMPORT + "ds = tf.data.TFRecordDataset('a').batch(32).shuffle(1000)\n"
+
+
+def test_a_program_keeps_its_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text("#!/usr/bin/env python3\n" + SHUFFLED_LATE)
+    path.chmod(0o751)
+    lint_and_fix(path, fix=True)
+    assert ".shuffle(1000).batch(32)" in path.read_text()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o751
+    assert os.listdir(tmp_path) == ["train.py"]
+
+
+def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    real = tmp_path / "shared" / "train.py"
+    real.write_text(SHUFFLED_LATE)
+    (tmp_path / "again.py").symlink_to("shared/train.py")
+    link = tmp_path / "train.py"
+    link.symlink_to("again.py")
+    lint_and_fix(link, fix=True)
+    assert (os.readlink(link), os.readlink(tmp_path / "again.py")) == ("again.py", "shared/train.py")
+    assert ".shuffle(1000).batch(32)" in real.read_text()
+    assert not real.is_symlink()
+
+
+def test_the_owner_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(SHUFFLED_LATE)
+    try:
+        os.chown(path, 12345, 54321)
+    except PermissionError:
+        pytest.skip("only root gives files away")
+    lint_and_fix(path, fix=True)
+    assert ".shuffle(1000).batch(32)" in path.read_text()
+    assert (path.stat().st_uid, path.stat().st_gid) == (12345, 54321)
+
+
+def test_another_encoding_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    before = ("# -*- coding: latin-1 -*-\n# caf\xe9\n" + SHUFFLED_LATE).encode("latin-1")
+    path.write_bytes(before)
+    report, fixed = lint_and_fix(path, fix=True)
+    assert [one.code for one in report.findings] == ["P001"]
+    assert not fixed
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("write", ["report", "baseline", "schema"])
+def test_files_that_somebody_names_are_written_through_links(tmp_path: Path, write: str) -> None:
+    from recordsmith.findings import Baseline
+
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_text("old")
+    real.chmod(0o640)
+    link.symlink_to("real")
+    if write == "report":
+        rs.lint("x = 1\n").to_html(link)
+    elif write == "baseline":
+        Baseline.of([]).save(link)
+    else:
+        rs.Schema({"a": rs.Text()}).save(link)
+    assert link.is_symlink()
+    assert real.read_text() != "old"
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+
+
+def test_a_device_is_written_to_and_not_replaced() -> None:
+    rs.Schema({"a": rs.Text()}).save("/dev/null")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)

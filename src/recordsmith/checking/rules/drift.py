@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from recordsmith.checking.feature_reading import declared_feature, is_ordering, label_features
+from recordsmith.checking.feature_reading import are_classes, declared_feature, is_ordering, label_features
 from recordsmith.checking.split_reading import (
     is_balanced,
     is_training,
@@ -13,9 +13,11 @@ from recordsmith.checking.split_reading import (
     shown_split,
     smallest_gap,
     spread_apart,
+    stratifying,
 )
 from recordsmith.checking.wording import amount, listed, share
 from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, NumberFacts, SplitFacts
+from recordsmith.facts.feature_order import with_parts
 from recordsmith.findings import Finding, Location, Severity, rule
 
 __all__ = ["feature_absent_from_split", "label_drift", "value_drift"]
@@ -43,8 +45,8 @@ def label_drift(facts: DatasetFacts) -> Iterator[Finding]:
         Training data from one year and test data from the next; a split by cutting a sorted file.
 
     Fix:
-        Split at random with stratification (`recordsmith make --split ... --stratify label`), or keep the drift on
-        purpose and know of it.
+        Split at random with stratification (`recordsmith copy SRC -o DST --split ... --stratify label`, or the same
+        options of `recordsmith make`), or keep the drift on purpose and know of it.
     """
     for label in label_features(facts):
         for first, second in combinations([split for split in label.counts if split], 2):
@@ -66,6 +68,7 @@ def label_drift(facts: DatasetFacts) -> Iterator[Finding]:
                     f"{share(ours.get(name, 0), sum(ours.values()))} there and "
                     f"{share(theirs.get(name, 0), sum(theirs.values()))} here (distance {distance:.2f} of 1).",
                     location=Location(split=f"{first}, {second}", feature=label.feature),
+                    advice=f"{stratifying(label)} Or keep the drift on purpose and know of it.",
                     evidence={"splits": [first, second], "distance": round(distance, 4), "chance": chance},
                 )
 
@@ -90,12 +93,12 @@ def value_drift(facts: DatasetFacts) -> Iterator[Finding]:
         Prepare all splits with the same code, and split at random or, if the future is to be predicted, by time and on
         purpose.
     """
-    labels = {label.feature for label in facts.labels}
+    labels = {label.feature for label in facts.labels if are_classes(label)}
     for first, second in combinations(facts.splits.values(), 2):
         if min(first.records, second.records) < _RECORDS:
             continue
-        there = {_key(feature): feature for feature in second.features}
-        for feature in first.features:
+        there = {_key(feature): feature for feature in with_parts(second.features)}
+        for feature in with_parts(first.features):
             other = there.get(_key(feature))
             if other is None or feature.name in labels or feature.numbers is None or other.numbers is None:
                 continue
@@ -164,7 +167,7 @@ def _records_with_values(split: SplitFacts) -> dict[tuple[str, bool], int]:
 
 def _is_unique(feature: FeatureFacts) -> bool:
     numbers = feature.numbers
-    return numbers is not None and feature.kind == "int64" and feature.distinct >= _UNIQUE * numbers.count
+    return numbers is not None and feature.number_kind == "int64" and feature.distinct >= _UNIQUE * numbers.count
 
 
 def _shown(numbers: NumberFacts) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recordsmith.checking.feature_reading import label_features
-from recordsmith.checking.split_reading import is_training, shown_split
+from recordsmith.checking.split_reading import is_training, shown_split, stratifying
 from recordsmith.checking.wording import counted, listed
 from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
 from recordsmith.findings import Finding, Location, Severity, rule
@@ -33,8 +33,8 @@ def class_imbalance(facts: DatasetFacts) -> Iterator[Finding]:
         99 healthy patients for each ill one.
 
     Fix:
-        Weigh the classes (`ds.class_weights("label")`), draw them evenly (`.balance(by="label")`), or make the
-        training split with `recordsmith make --balance`; and look at each class in the evaluation.
+        Weigh the classes (`ds.class_weights("label")`), draw them evenly (`ds.balance("label")`), or make the training
+        split with `recordsmith make ... --balance oversample`; and look at each class in the evaluation.
     """
     for label in label_features(facts):
         for split, counts in label.counts.items():
@@ -49,6 +49,7 @@ def class_imbalance(facts: DatasetFacts) -> Iterator[Finding]:
                     f"Classes of {label.feature!r} are imbalanced in {shown_split(split)}: "
                     f"{there[most]:,} of {most!r}, {there[least]:,} of {least!r}, {ratio:,.0f} to 1.",
                     location=Location(split=split or None, feature=label.feature),
+                    advice=_balancing(facts, label),
                     evidence={"counts": _first(counts), "ratio": round(ratio, 2)},
                     severity=Severity.WARNING if ratio > _STRONG_IMBALANCE else Severity.INFO,
                 )
@@ -68,8 +69,8 @@ def class_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
         Sorted records, split by cutting the file at 80 %.
 
     Fix:
-        Split with stratification: `recordsmith make ... --split ... --stratify label`, or `recordsmith copy` with the
-        same options.
+        Split with stratification: `recordsmith copy SRC -o DST --split ... --stratify label`, or with these options of
+        `make`.
     """
     for label in label_features(facts):
         splits = {split: counts for split, counts in label.counts.items() if split and sum(counts.values())}
@@ -91,6 +92,7 @@ def class_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
                     f"{'does' if len(absent) == 1 else 'do'} not occur in {shown_split(split)}, though in others: "
                     f"{listed(absent)}.",
                     location=Location(split=split, feature=label.feature),
+                    advice=stratifying(label),
                     count=len(absent),
                     evidence={"classes": absent[:100]},
                 )
@@ -137,6 +139,23 @@ def clustered_labels(facts: DatasetFacts) -> Iterator[Finding]:
                 },
                 severity=Severity.INFO if helps else Severity.WARNING,
             )
+
+
+def _balancing(facts: DatasetFacts, label: LabelFacts) -> str:
+    """Say how this label can be balanced: the verbs need a class in every record, and `make` balances the label."""
+    ways = []
+    stored = facts.feature(label.feature)
+    if stored is not None and not (stored.missing or stored.unset or stored.empty):
+        ways += [
+            f"weigh the classes (`ds.class_weights({label.feature!r})`)",
+            f"draw them evenly (`ds.balance({label.feature!r})`)",
+        ]
+    else:
+        ways.append("weigh the classes in the loss")
+    if label.declared:
+        ways.append("make the training split with `recordsmith make ... --balance oversample`")
+    told = ways[0] if len(ways) == 1 else f"{', '.join(ways[:-1])} or {ways[-1]}"
+    return f"{told[0].upper()}{told[1:]}; and look at each class in the evaluation."
 
 
 def _has_long_runs(label: LabelFacts, split: str) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from recordsmith.amounts import bytes_text
 from recordsmith.checking.feature_reading import named_like_pictures, values_per_record
 from recordsmith.checking.storage_reading import float_pixels, raw_pixels
@@ -155,7 +157,9 @@ def mostly_zeros(facts: DatasetFacts) -> Iterator[Finding]:
         if numbers.zeros < _ZERO_SHARE * numbers.count:
             continue
         others = numbers.count - numbers.zeros
-        each = 4 if feature.kind == "float" else 1
+        each = _bytes_of_a_zero(feature)
+        if not each:
+            continue
         saved = each * numbers.zeros - 3 * others  # a position takes two or three bytes
         if saved >= 10_000 and saved >= _WORTH_SAYING * payload:
             yield mostly_zeros.finding(
@@ -165,6 +169,14 @@ def mostly_zeros(facts: DatasetFacts) -> Iterator[Finding]:
                 location=Location(feature=feature.name),
                 evidence={"zeros": numbers.zeros, "values": numbers.count, "saving": saved},
             )
+
+
+def _bytes_of_a_zero(feature: FeatureFacts) -> int:
+    """What a zero takes; 0 where no sparse vector could take the place of the feature, as of masks and images."""
+    if feature.raw_dtype:
+        size = np.dtype(feature.raw_dtype).itemsize
+        return size if size > 1 and feature.raw_dtype in ("float16", "float32", "int16", "int32", "int64") else 0
+    return 4 if feature.kind == "float" else 1
 
 
 def _integer_pixels(feature: FeatureFacts) -> str | None:

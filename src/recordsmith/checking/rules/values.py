@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from recordsmith.checking.feature_reading import (
     declared_feature,
     describes_images,
     is_mask,
+    is_ordering,
     label_features,
+    named_like_labels,
+    named_like_pictures,
     values_per_record,
 )
 from recordsmith.checking.storage_reading import float_pixels
 from recordsmith.checking.wording import amount, counted, listed, locate, share
 from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, NumberFacts
+from recordsmith.facts.feature_order import with_parts
 from recordsmith.findings import Finding, Location, Severity, rule
 
 __all__ = [
@@ -32,7 +37,15 @@ _MANY = 5  # features, from which on one finding tells of them all
 _VECTOR = 16  # values a record, from which on a feature may be pixels
 _WIDE_SCALE = 100.0
 _SCALES_APART = 1000.0
-_EXACT_FLOATS = 2**24  # beyond it not every whole number is a float32
+_EXACT_FLOATS = {"float16": 2**11, "float64": 2**53}  # beyond it a dtype does not have every whole number
+_EXACT_FLOAT32 = 2**24
+_MOST_WHOLE = 2**63  # beyond it a float is whole by its nature, and no integer is meant
+
+_DIVIDE = "Divide the pixels by 255 in the input pipeline, as in `.map(...)` or a Rescaling layer."
+_STANDARDISE = (
+    "Normalise each feature in the input pipeline with its mean and deviation in the training split, as a "
+    "Normalization layer does. Trees do not need it."
+)
 
 
 @rule("V001", "not-finite", Severity.ERROR)
@@ -46,10 +59,10 @@ def not_finite(facts: DatasetFacts) -> Iterator[Finding]:
         `tf.math.log(x)` of a zero, written as it came; empty cells of a table read as NaN.
 
     Fix:
-        Find out where they come from, and leave such rows out or replace the values. `finite=True` in the schema keeps
-        new ones from being written.
+        Find out where they come from, and leave such rows out or replace the values. `finite=True` in the schema of a
+        Scalar or Tensor keeps new ones from being written.
     """
-    for feature in facts.features:
+    for feature in with_parts(facts.features):
         numbers = feature.numbers
         if numbers is None:
             continue
@@ -90,7 +103,7 @@ def constant_feature(facts: DatasetFacts) -> Iterator[Finding]:
     Fix:
         Fill the feature, or leave it out: `recordsmith copy SRC -o DST --drop NAME`.
     """
-    for feature in facts.features:
+    for feature in with_parts(facts.features):
         if feature.records < _RECORDS_FOR_CONSTANT or feature.missing or feature.unset or feature.empty:
             continue
         if not (feature.distinct == 1 and feature.distinct_exact) or describes_images(feature.name):
@@ -106,7 +119,8 @@ def constant_feature(facts: DatasetFacts) -> Iterator[Finding]:
             f"{'Label' if is_label else 'Feature'} {feature.name!r} has the same value{value} in all "
             f"{counted(feature.records, 'record')}.",
             location=Location(feature=feature.name),
-            severity=Severity.INFO if feature.kind == "bytes" and not is_label else Severity.WARNING,
+            advice=_filling(feature, is_label=is_label),
+            severity=Severity.INFO if feature.numbers is None and not is_label else Severity.WARNING,
         )
 
 
@@ -161,8 +175,9 @@ def almost_always_empty(facts: DatasetFacts) -> Iterator[Finding]:
 def unnormalised(facts: DatasetFacts) -> Iterator[Finding]:
     """Float features are stored on scales that networks learn badly from.
 
-    Two cases: 16 or more values a record from 0 up to 200..255, which are pixels that were not divided; and features of
-    which one spreads (standard deviation) over 100, and 1000 times as far as another.
+    Two cases: 16 or more values a record from 0 up to 200..255, as pixels have that were not divided; and features of
+    which one spreads (standard deviation) over 100, and 1000 times as far as another. Features that number or date
+    records, or that are named like a label, are no inputs and do not count.
 
     Why it matters:
         Gradients follow the largest numbers; a network on 0..255 often stays at chance. It does not matter if the
@@ -172,24 +187,27 @@ def unnormalised(facts: DatasetFacts) -> Iterator[Finding]:
         `image.astype("float32")` without `/ 255`; an income in dollars beside an age in years.
 
     Fix:
-        Normalise in the input pipeline (`.images(scale=1 / 255)`, a Normalization layer), with the mean and deviation
-        of the training split.
+        Normalise in the input pipeline: pixels by dividing by 255, other features by their mean and deviation in the
+        training split (a Normalization layer does both).
     """
-    for feature in facts.features:
+    for feature in with_parts(facts.features):
         numbers = _pixel_range(feature)
         if numbers is not None:
+            pixels = _are_pixels(facts, feature, numbers)
             yield unnormalised.finding(
-                f"The floats of {feature.name!r} reach from {amount(numbers.min)} to {amount(numbers.max)}: "
-                "pixels that were not brought to 0..1.",
+                f"The floats of {feature.name!r} reach from {amount(numbers.min)} to {amount(numbers.max)}"
+                f"{': pixels that were not brought to 0..1' if pixels else ', far beyond what networks learn well'}.",
                 location=Location(feature=feature.name),
+                advice=_DIVIDE if pixels else _STANDARDISE,
                 evidence={"min": numbers.min, "max": numbers.max, "mean": numbers.mean},
             )
     labels = {label.feature for label in facts.labels}
     spreads = {
         feature.name: feature.numbers.deviation
-        for feature in facts.features
-        if feature.kind == "float"
+        for feature in with_parts(facts.features)
+        if feature.number_kind == "float"
         and feature.name not in labels
+        and not (named_like_labels(feature.name) or is_ordering(feature.name) or is_mask(feature.name))
         and feature.records >= _RECORDS_FOR_CONSTANT
         and feature.numbers is not None
         and feature.numbers.deviation
@@ -205,6 +223,7 @@ def unnormalised(facts: DatasetFacts) -> Iterator[Finding]:
             f"{amount(spreads[widest])}, {narrowest!r} of {amount(spreads[narrowest])}. "
             f"Over {_WIDE_SCALE:.0f}: {listed(wide)}.",
             location=Location(feature=widest),
+            advice=_STANDARDISE,
             evidence={"deviations": spreads},
         )
 
@@ -225,9 +244,9 @@ def normalised_twice(facts: DatasetFacts) -> Iterator[Finding]:
     Fix:
         Normalise once, and preferably where the data is read, not where it is stored.
     """
-    for feature in facts.features:
+    for feature in with_parts(facts.features):
         numbers = feature.numbers
-        if feature.kind != "float" or numbers is None or numbers.min is None or numbers.max is None:
+        if feature.number_kind != "float" or numbers is None or numbers.min is None or numbers.max is None:
             continue
         if values_per_record(feature) < _VECTOR or feature.distinct <= 2:
             continue
@@ -248,8 +267,8 @@ def integers_as_floats(facts: DatasetFacts) -> Iterator[Finding]:
     """A float feature holds whole numbers only.
 
     Looked for where there are at least 10 records and more than two different ones (flags of 0.0 and 1.0 are usual). A
-    warning where the numbers go beyond 2**24 (16,777,216): from there on float32 does not have every whole number, so
-    that two ids may have become one.
+    warning where the numbers go beyond what the dtype has every whole number up to, so that two ids may have become
+    one: 2**24 (16,777,216) of float32, 2**11 of float16 and 2**53 of float64.
 
     Why it matters:
         A float takes four bytes where a small integer takes one, and large ids or times lose their last digits.
@@ -261,25 +280,31 @@ def integers_as_floats(facts: DatasetFacts) -> Iterator[Finding]:
         Declare the feature with an integer dtype, and write the records again.
     """
     whole = [
-        (feature.name, feature.numbers)
-        for feature in facts.features
-        if feature.kind == "float"
+        (feature, feature.numbers)
+        for feature in with_parts(facts.features)
+        if feature.number_kind == "float"
+        and not feature.raw_dtype.startswith("complex")
         and feature.numbers is not None
         and feature.numbers.integral
+        and _magnitude(feature.numbers) < _MOST_WHOLE
         and feature.records >= 10
         and feature.distinct > 2
         and float_pixels(feature) is None
     ]
-    for name, numbers in whole:
-        if _magnitude(numbers) >= _EXACT_FLOATS:
+    small: list[str] = []
+    for feature, numbers in whole:
+        dtype = feature.raw_dtype or "float32"
+        exact = _EXACT_FLOATS.get(dtype, _EXACT_FLOAT32)
+        if _magnitude(numbers) < exact:
+            small.append(feature.name)
+        else:
             yield integers_as_floats.finding(
-                f"The whole numbers of {name!r} are stored as floats and reach {amount(numbers.max)}: "
-                "beyond 2**24 float32 cannot tell neighbours apart, so that digits are lost.",
-                location=Location(feature=name),
+                f"The whole numbers of {feature.name!r} are stored as floats and reach {amount(numbers.max)}: "
+                f"beyond 2**{exact.bit_length() - 1} {dtype} cannot tell neighbours apart, so that digits are lost.",
+                location=Location(feature=feature.name),
                 evidence={"max": numbers.max},
                 severity=Severity.WARNING,
             )
-    small = [name for name, numbers in whole if _magnitude(numbers) < _EXACT_FLOATS]
     if small:
         yield integers_as_floats.finding(
             f"{counted(len(small), 'float feature')} {'holds' if len(small) == 1 else 'hold'} whole numbers only: "
@@ -293,11 +318,26 @@ def integers_as_floats(facts: DatasetFacts) -> Iterator[Finding]:
 def _pixel_range(feature: FeatureFacts) -> NumberFacts | None:
     """The numbers of a feature, if they are floats of 0..255 in vectors."""
     numbers = feature.numbers
-    if feature.kind != "float" or numbers is None or numbers.min is None or numbers.max is None:
+    if feature.number_kind != "float" or numbers is None or numbers.min is None or numbers.max is None:
         return None
     if values_per_record(feature) < _VECTOR or feature.distinct <= 16:
         return None
     return numbers if numbers.min >= 0 and 200 <= numbers.max <= 255 else None
+
+
+def _filling(feature: FeatureFacts, *, is_label: bool) -> str:
+    if is_label:
+        return "Find out why every record has the same label, and write the records again with their own."
+    if "[" in feature.name:  # a part of a packed feature
+        return "Fill the part, or write the records again without it."
+    return f"Fill the feature, or leave it out: `recordsmith copy SRC -o DST --drop {shlex.quote(feature.name)}`."
+
+
+def _are_pixels(facts: DatasetFacts, feature: FeatureFacts, numbers: NumberFacts) -> bool:
+    """Whether such floats are pixels: by their name, their declared shape, or because all are whole numbers."""
+    shape: tuple[int | None, ...] = getattr(declared_feature(facts, feature), "shape", ())
+    flat = len(shape) == 2 or (len(shape) == 3 and shape[-1] in (1, 3, 4))
+    return named_like_pictures(feature.name) or (flat and numbers.integral)
 
 
 def _magnitude(numbers: NumberFacts) -> float:

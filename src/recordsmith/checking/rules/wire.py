@@ -93,7 +93,7 @@ def duplicate_key(facts: DatasetFacts) -> Iterator[Finding]:
 
     Fix:
         Write the records again with each feature once. `rs.encode_example(rs.decode_example(payload))` keeps the last
-        of them.
+        of them (`..._sequence_example` for SequenceExamples).
     """
     yield from _anomalies(duplicate_key, facts, "duplicate-key", "have a feature twice")
 

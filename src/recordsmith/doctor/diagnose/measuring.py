@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from recordsmith import _core
 from recordsmith.doctor.diagnose.batch import Batch, Values
 from recordsmith.doctor.diagnose.drawn import ColumnFacts
 from recordsmith.doctor.diagnose.picture_measuring import measure_pictures
@@ -83,8 +84,10 @@ def histogram_of(values: Array, bins: int = 32) -> Histogram | None:
     finite = values[np.isfinite(values)].astype(np.float64)
     if not finite.size or float(np.ptp(finite)) > 1e300:
         return None
-    counts, edges = np.histogram(finite, bins=bins)
-    return Histogram(tuple(edges.tolist()), tuple(counts.tolist()))
+    whole = bool((finite == np.round(finite)).all())
+    edges = _core.histogram_edges(float(finite.min()), float(finite.max()), whole, bins)
+    counts = [int(finite.size)] if len(edges) == 2 else np.histogram(finite, bins=edges)[0].tolist()
+    return Histogram.between(edges, counts, integral=whole)
 
 
 def _columns(batch: Batch, role: str) -> dict[str, Values]:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from recordsmith.atomic_file import write_text_atomically
+from recordsmith.atomic_file import rewrite_text
 from recordsmith.doctor.lint.edits import Edit, apply_edits
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.source_files import SourceFile, read_source
@@ -50,16 +50,18 @@ def _fix(source: SourceFile, mended: list[tuple[Finding, tuple[Edit, ...]]]) -> 
     text = apply_edits(source.text, chosen)
     if not _parses(text) or read_source(source.path).text != source.text:
         return None
-    if source.cells:
-        _write_notebook(source, text)
-    else:
-        with open(source.path, encoding="utf-8", newline="") as file:
-            original = file.read()
-        windows = "\r\n" in original and original.replace("\r\n", "\n") == source.text
-        if original != source.text and not windows:  # another encoding, or magic lines: not the same text
-            return None
-        write_text_atomically(source.path, text.replace("\n", "\r\n") if windows else text)
-    return Fixed(source.path, tuple(made))
+    written = _write_notebook(source, text) if source.cells else _write_plain(source, text)
+    return Fixed(source.path, tuple(made)) if written else None
+
+
+def _write_plain(source: SourceFile, text: str) -> bool:
+    with open(source.path, "rb") as file:
+        original = file.read().decode(errors="replace")
+    windows = "\r\n" in original and original.replace("\r\n", "\n") == source.text
+    if original != source.text and not windows:  # another encoding, or magic lines: not the same text
+        return False
+    rewrite_text(source.path, text.replace("\n", "\r\n") if windows else text)
+    return True
 
 
 def _parses(text: str) -> bool:
@@ -72,11 +74,11 @@ def _parses(text: str) -> bool:
     return True
 
 
-def _write_notebook(source: SourceFile, text: str) -> None:
+def _write_notebook(source: SourceFile, text: str) -> bool:
     """Put the changed lines into their cells, and leave everything else as it stands."""
     before, after = source.text.splitlines(), text.splitlines()
     if len(before) != len(after):
-        return
+        return False
     with open(source.path, encoding="utf-8") as file:
         raw = file.read()
     document = json.loads(raw)
@@ -92,4 +94,5 @@ def _write_notebook(source: SourceFile, text: str) -> None:
                 lines[line - 1] = lines[line - 1].replace(old, new)
             holder["source"] = lines if isinstance(parts, list) else "".join(lines)
     indent = 1 if "\n " in raw and not raw.startswith('{\n  "') else 2
-    write_text_atomically(source.path, json.dumps(document, indent=indent, ensure_ascii=False) + "\n")
+    rewrite_text(source.path, json.dumps(document, indent=indent, ensure_ascii=False) + "\n")
+    return True

@@ -28,11 +28,12 @@ def histogram(facts: Histogram, *, name: str = "values") -> Markup:
     bars = []
     for number, count in enumerate(counts):
         height = max(1.5, count / highest * _HEIGHT) if count else 0
-        low, high = number_text(edges[number]), number_text(edges[number + 1])
+        high = facts.last if number + 1 == len(counts) else edges[number + 1] - int(facts.whole)
+        span = number_text(high) if high == edges[number] else f"{number_text(edges[number])} to {number_text(high)}"
         bars.append(
             element(
                 "rect",
-                element("title", f"{low} to {high}: {count:,}"),
+                element("title", f"{span}: {count:,}"),
                 x=round(number * width + 0.5, 2),
                 y=round(_HEIGHT - height, 2),
                 width=round(max(0.5, width - 1), 2),
@@ -51,7 +52,10 @@ def histogram(facts: Histogram, *, name: str = "values") -> Markup:
             class_="histogram",
         ),
         element(
-            "figcaption", element("span", number_text(edges[0])), element("span", number_text(edges[-1])), class_="axis"
+            "figcaption",
+            element("span", number_text(edges[0])),
+            element("span", number_text(facts.last)),
+            class_="axis",
         ),
     )
 

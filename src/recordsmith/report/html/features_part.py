@@ -35,11 +35,12 @@ def features_part(facts: DatasetFacts) -> Markup:
     >>> features_part(DatasetFacts((), (), records=0, bytes=0))
     '<div class="cards"></div>'
     """
-    shown = features_in_order(facts)[:_MOST_FEATURES]
+    known = features_in_order(facts)
+    shown = known[:_MOST_FEATURES]
     cards = element("div", [_card(one, facts) for one in shown], class_="cards")
-    if len(shown) == len(facts.features):
+    if len(shown) == len(known):
         return cards
-    more = count_text(len(facts.features) - len(shown), "more feature")
+    more = count_text(len(known) - len(shown), "more feature")
     return Markup(cards + element("p", f"{more}: the JSON has them all.", class_="note"))
 
 
@@ -66,7 +67,9 @@ def _card(feature: FeatureFacts, facts: DatasetFacts) -> Markup:
 
 def _kind(feature: FeatureFacts) -> str:
     if feature.images is not None and feature.images.formats:
-        return f"{max(feature.images.formats, key=feature.images.formats.__getitem__)} image"
+        return f"{feature.images.format} image"
+    if feature.raw_dtype:
+        return feature.raw_dtype
     if feature.kind == "bytes" and feature.strings is not None and feature.strings.utf8 == feature.strings.count:
         return "text"
     stored = {"float": "float32"}
@@ -136,7 +139,7 @@ def _figures(feature: FeatureFacts, *, is_label: bool) -> Iterable[Figure]:
         yield from _number_figures(feature.numbers)
     if feature.images is not None:
         yield from _image_figures(feature.images)
-    elif feature.strings is not None:
+    elif feature.strings is not None and feature.numbers is None:
         yield from _string_figures(feature.strings)
     if feature.distinct:
         yield (

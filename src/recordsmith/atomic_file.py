@@ -11,7 +11,16 @@ from collections.abc import Iterator
 
 from recordsmith.errors import RecordsmithError
 
-__all__ = ["is_url", "local_output", "put_in_place", "temporary_name", "write_atomically"]
+__all__ = [
+    "is_url",
+    "local_output",
+    "put_in_place",
+    "sync_file",
+    "sync_folder",
+    "temporary_name",
+    "write_atomically",
+    "write_text_atomically",
+]
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 
@@ -67,18 +76,33 @@ def put_in_place(temporary: str, final: str, *, sync: bool = True) -> None:
     """
     os.replace(temporary, final)
     if sync:
-        # The rename is an entry in the folder: without this it may be lost although the file's bytes are safe.
-        try:
-            descriptor = os.open(os.path.dirname(final) or ".", os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            # Some file systems cannot sync a folder, and some folders may be written but not read. A disk that fails
-            # to sync is another matter.
-            if error.errno not in _CANNOT_SYNC_FOLDERS:
-                raise
+        sync_folder(os.path.dirname(final))
+
+
+def sync_file(path: str) -> None:
+    """Wait until the bytes of a file are on the disk.
+
+    >>> sync_file(__file__)
+    """
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_folder(folder: str) -> None:
+    """Wait until the names in a folder are on the disk: without it a rename may be lost though the bytes are safe.
+
+    >>> sync_folder("")
+    """
+    try:
+        sync_file(folder or ".")
+    except OSError as error:
+        # Some file systems cannot sync a folder, and some folders may be written but not read. A disk that fails to
+        # sync is another matter.
+        if error.errno not in _CANNOT_SYNC_FOLDERS:
+            raise
 
 
 def write_text_atomically(final: str | os.PathLike[str], text: str) -> None:
@@ -109,11 +133,7 @@ def write_atomically(final: str | os.PathLike[str]) -> Iterator[str]:
     temporary = temporary_name(path)
     try:
         yield temporary
-        descriptor = os.open(temporary, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_file(temporary)
         put_in_place(temporary, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):

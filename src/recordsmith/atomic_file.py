@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import re
 import secrets
-from collections.abc import Iterator
+import stat
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from recordsmith.errors import RecordsmithError
 
@@ -17,10 +20,12 @@ __all__ = [
     "put_in_place",
     "sync_file",
     "sync_folder",
-    "temporary_name",
+    "with_temporary_file",
     "write_atomically",
     "write_text_atomically",
 ]
+
+Created = TypeVar("Created")
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 
@@ -52,16 +57,63 @@ def local_output(path: str | os.PathLike[str]) -> str:
     return os.path.abspath(text)
 
 
-def temporary_name(final: str) -> str:
-    """Return a hidden name beside `final`, which no glob for data matches and no other writer uses.
+def with_temporary_file(final: str, create: Callable[[str], Created]) -> tuple[str, Created]:
+    """Create a file under a hidden name beside `final`, and return the name and what `create` returned.
 
-    >>> os.path.basename(temporary_name("data/train.tfrecord")).startswith(".train.tfrecord.")
-    True
+    The name is the same each time, so that the next writer of the file removes what a killed one left. Writers at work
+    hold a lock on theirs: another one for the same file gets a name of its own.
+
+    Args:
+        final: what the file will be called.
+        create: creates a file of the given name and locks it (flock), or raises FileExistsError.
+
+    >>> import tempfile
+    >>> name, descriptor = with_temporary_file(tempfile.mkdtemp() + "/train.tfrecord", _new_file)
+    >>> os.path.basename(name)
+    '.train.tfrecord.partial'
+    >>> os.close(descriptor)
     """
     folder, name = os.path.split(final)
     # A name may be up to 255 bytes long; what is added must not push it over.
-    start = os.fsencode(name)[:180].decode(errors="ignore")
-    return os.path.join(folder, f".{start}.{os.getpid()}-{secrets.token_hex(4)}.partial")
+    start = os.path.join(folder, f".{os.fsencode(name)[:180].decode(errors='ignore')}")
+    usual = f"{start}.partial"
+    _remove_abandoned(usual)
+    try:
+        return usual, create(usual)
+    except FileExistsError:
+        own = f"{start}.{os.getpid()}-{secrets.token_hex(4)}.partial"
+        return own, create(own)
+
+
+def _new_file(path: str) -> int:
+    """Create a file and lock it until the descriptor is closed; see lock_new_file in cpp/record_sink.cc."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        taken = False
+    except OSError as error:
+        taken = isinstance(error, BlockingIOError)  # else the file system has no locks, and nobody else gets one
+    with contextlib.suppress(FileNotFoundError):
+        if not taken and os.path.samestat(os.fstat(descriptor), os.stat(path)):
+            return descriptor
+    os.close(descriptor)
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+
+
+def _remove_abandoned(path: str) -> None:
+    """Remove a file that a killed process of ours left, and nothing that somebody works on."""
+    if not os.path.lexists(path):
+        return
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            facts = os.fstat(descriptor)
+            if stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1 and facts.st_uid == os.geteuid():
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.path.samestat(facts, os.stat(path)):
+                    os.remove(path)
+        finally:
+            os.close(descriptor)
 
 
 def put_in_place(temporary: str, final: str, *, sync: bool = True) -> None:
@@ -130,7 +182,7 @@ def write_atomically(final: str | os.PathLike[str]) -> Iterator[str]:
     ['a.txt']
     """
     path = os.fspath(final)
-    temporary = temporary_name(path)
+    temporary, descriptor = with_temporary_file(path, _new_file)
     try:
         yield temporary
         sync_file(temporary)
@@ -139,3 +191,5 @@ def write_atomically(final: str | os.PathLike[str]) -> Iterator[str]:
         with contextlib.suppress(FileNotFoundError):
             os.remove(temporary)
         raise
+    finally:
+        os.close(descriptor)

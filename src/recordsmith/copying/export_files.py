@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
+from itertools import count, takewhile
 from types import TracebackType
 from typing import Any, Self
 
@@ -98,10 +99,9 @@ class ExportFiles:
     def _old(self) -> list[str]:
         """Return the later pieces of an earlier export in more pieces, which would be taken for a part of this one."""
         old = []
-        for name, count in self._begun.items() if self._overwrite and self._shard_bytes is not None else ():
-            while os.path.isfile(path := _numbered(name, count)):
-                old += [os.path.basename(path), os.path.basename(path) + SIDECAR]
-                count += 1
+        for name, begun in self._begun.items() if self._overwrite and self._shard_bytes is not None else ():
+            later = takewhile(os.path.isfile, (_numbered(name, number) for number in count(begun)))
+            old += [os.path.basename(path) + ending for path in later for ending in ("", SIDECAR)]
         return old
 
 

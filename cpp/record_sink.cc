@@ -1,6 +1,8 @@
 #include "record_sink.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib-ng.h>
 
@@ -22,6 +24,18 @@ struct RecordSink::Deflater {
   }
 };
 
+namespace {
+
+// Locks a new file until it is closed, so that others can tell a writer at work from one that was killed. False if
+// somebody took it for the latter's before it was locked, and has removed it or is about to.
+bool lock_new_file(const std::string& path, int descriptor) {
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
+  struct stat opened, named;
+  return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino;
+}
+
+}  // namespace
+
 RecordSink::RecordSink(std::string path, int descriptor)
     : path_(std::move(path)), descriptor_(descriptor), buffer_(kBufferBytes) {}
 
@@ -31,6 +45,11 @@ Status RecordSink::create(const std::string& path, Compression compression, int 
   do {
     descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (descriptor < 0 && errno == EINTR);
+  if (descriptor >= 0 && !lock_new_file(path, descriptor)) {
+    ::close(descriptor);
+    descriptor = -1;
+    errno = EEXIST;
+  }
   if (descriptor < 0) {
     Failure failure;
     failure.code = Code::kSystem;

@@ -34,7 +34,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "visible_text",
         }
     ),
-    frozenset({"core_failures", "findings", "process_pool", "remote_files"}),
+    frozenset({"core_failures", "findings", "process_pool", "publication", "remote_files"}),
     frozenset({"columns"}),
     frozenset({"images", "text"}),
     frozenset({"augment"}),

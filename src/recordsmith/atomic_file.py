@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+import stat
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from recordsmith.errors import RecordsmithError
 
-__all__ = ["is_url", "local_output", "put_in_place", "rewrite_text", "temporary_name", "write_atomically"]
+__all__ = [
+    "is_url",
+    "local_output",
+    "put_in_place",
+    "rewrite_text",
+    "sync_file",
+    "sync_folder",
+    "with_temporary_file",
+    "write_atomically",
+    "write_text_atomically",
+]
+
+Created = TypeVar("Created")
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 
@@ -44,16 +59,63 @@ def local_output(path: str | os.PathLike[str]) -> str:
     return os.path.abspath(text)
 
 
-def temporary_name(final: str) -> str:
-    """Return a hidden name beside `final`, which no glob for data matches and no other writer uses.
+def with_temporary_file(final: str, create: Callable[[str], Created]) -> tuple[str, Created]:
+    """Create a file under a hidden name beside `final`, and return the name and what `create` returned.
 
-    >>> os.path.basename(temporary_name("data/train.tfrecord")).startswith(".train.tfrecord.")
-    True
+    The name is the same each time, so that the next writer of the file removes what a killed one left. Writers at work
+    hold a lock on theirs: another one for the same file gets a name of its own.
+
+    Args:
+        final: what the file will be called.
+        create: creates a file of the given name and locks it (flock), or raises FileExistsError.
+
+    >>> import tempfile
+    >>> name, descriptor = with_temporary_file(tempfile.mkdtemp() + "/train.tfrecord", _new_file)
+    >>> os.path.basename(name)
+    '.train.tfrecord.partial'
+    >>> os.close(descriptor)
     """
     folder, name = os.path.split(final)
     # A name may be up to 255 bytes long; what is added must not push it over.
-    start = os.fsencode(name)[:180].decode(errors="ignore")
-    return os.path.join(folder, f".{start}.{os.getpid()}-{secrets.token_hex(4)}.partial")
+    start = os.path.join(folder, f".{os.fsencode(name)[:180].decode(errors='ignore')}")
+    usual = f"{start}.partial"
+    _remove_abandoned(usual)
+    try:
+        return usual, create(usual)
+    except FileExistsError:
+        own = f"{start}.{os.getpid()}-{secrets.token_hex(4)}.partial"
+        return own, create(own)
+
+
+def _new_file(path: str) -> int:
+    """Create a file and lock it until the descriptor is closed; see lock_new_file in cpp/record_sink.cc."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        taken = False
+    except OSError as error:
+        taken = isinstance(error, BlockingIOError)  # else the file system has no locks, and nobody else gets one
+    with contextlib.suppress(FileNotFoundError):
+        if not taken and os.path.samestat(os.fstat(descriptor), os.stat(path)):
+            return descriptor
+    os.close(descriptor)
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+
+
+def _remove_abandoned(path: str) -> None:
+    """Remove a file that a killed process of ours left, and nothing that somebody works on."""
+    if not os.path.lexists(path):
+        return
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            facts = os.fstat(descriptor)
+            if stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1 and facts.st_uid == os.geteuid():
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.path.samestat(facts, os.stat(path)):
+                    os.remove(path)
+        finally:
+            os.close(descriptor)
 
 
 def put_in_place(temporary: str, final: str, *, sync: bool = True) -> None:
@@ -68,18 +130,33 @@ def put_in_place(temporary: str, final: str, *, sync: bool = True) -> None:
     """
     os.replace(temporary, final)
     if sync:
-        # The rename is an entry in the folder: without this it may be lost although the file's bytes are safe.
-        try:
-            descriptor = os.open(os.path.dirname(final) or ".", os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            # Some file systems cannot sync a folder, and some folders may be written but not read. A disk that fails
-            # to sync is another matter.
-            if error.errno not in _CANNOT_SYNC_FOLDERS:
-                raise
+        sync_folder(os.path.dirname(final))
+
+
+def sync_file(path: str) -> None:
+    """Wait until the bytes of a file are on the disk.
+
+    >>> sync_file(__file__)
+    """
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_folder(folder: str) -> None:
+    """Wait until the names in a folder are on the disk: without it a rename may be lost though the bytes are safe.
+
+    >>> sync_folder("")
+    """
+    try:
+        sync_file(folder or ".")
+    except OSError as error:
+        # Some file systems cannot sync a folder, and some folders may be written but not read. A disk that fails to
+        # sync is another matter.
+        if error.errno not in _CANNOT_SYNC_FOLDERS:
+            raise
 
 
 def write_text_atomically(final: str | os.PathLike[str], text: str) -> None:
@@ -107,19 +184,17 @@ def write_atomically(final: str | os.PathLike[str]) -> Iterator[str]:
     ['a.txt']
     """
     path = os.fspath(final)
-    temporary = temporary_name(path)
+    temporary, descriptor = with_temporary_file(path, _new_file)
     try:
         yield temporary
-        descriptor = os.open(temporary, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_file(temporary)
         put_in_place(temporary, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.remove(temporary)
         raise
+    finally:
+        os.close(descriptor)
 
 
 def rewrite_text(path: str | os.PathLike[str], text: str) -> None:

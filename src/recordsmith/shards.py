@@ -9,6 +9,7 @@ iris.tfrecords, pets.record, x.tfrec      single files
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import os
 import re
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from recordsmith.atomic_file import is_url
 from recordsmith.call_stack import caller_level
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
+from recordsmith.publication import files_in_force, in_force, interrupted_folders, public_path
 
 __all__ = [
     "IncompleteShardsWarning",
@@ -113,8 +115,7 @@ def files_in(folder: str) -> list[str]:
     >>> [os.path.basename(path) for path in files_in(str(folder))]
     ['a.tfrecord', 'b.tfrecord']
     """
-    names = sorted(entry.name for entry in os.scandir(folder) if entry.is_file() and not entry.name.startswith("."))
-    return [os.path.join(folder, name) for name in names if looks_like_tfrecord(name)]
+    return [path for name, path in files_in_force(folder).items() if looks_like_tfrecord(name)]
 
 
 def warn_if_incomplete(files: Sequence[str]) -> None:
@@ -128,7 +129,7 @@ def warn_if_incomplete(files: Sequence[str]) -> None:
     """
     groups: dict[tuple[str, int], set[int]] = {}
     for file in files:
-        folder, name = os.path.split(file)
+        folder, name = os.path.split(public_path(file))
         parsed = parse_shard_name(name)
         if parsed.shard is not None and parsed.count is not None:
             groups.setdefault((os.path.join(folder, parsed.group), parsed.count), set()).add(parsed.shard)
@@ -145,14 +146,15 @@ def warn_if_incomplete(files: Sequence[str]) -> None:
 
 
 def _one_path(path: str) -> list[str]:
-    if os.path.exists(path):
-        return [path]
+    file = in_force(path)
+    if os.path.exists(file):
+        return [file]
     if is_url(path):
         from recordsmith.remote_files import fetched
 
         return fetched(path, looks_like_tfrecord)
     if glob.has_magic(path):
-        files = sorted(file for file in glob.glob(path, recursive=True) if os.path.isfile(file))
+        files = _matching(path)
         if files:
             return files
         error = FileNotFoundError(2, "No file matches the pattern", path)
@@ -161,6 +163,18 @@ def _one_path(path: str) -> list[str]:
     error = FileNotFoundError(2, "There is no such file or folder", path)
     error.add_note(_what_is_there(os.path.dirname(path) or ".", os.path.basename(path)))
     raise error
+
+
+def _matching(pattern: str) -> list[str]:
+    """Return the files that match a glob, as they are in force."""
+    places = {file: file for file in glob.glob(pattern, recursive=True) if os.path.isfile(file)}
+    above, last = os.path.split(pattern)
+    for folder in interrupted_folders(pattern if last == "**" else above):
+        places = {file: path for file, path in places.items() if os.path.dirname(file) != folder}
+        for name, path in files_in_force(folder or ".").items():
+            if last == "**" or fnmatch.fnmatchcase(name, last):
+                places[os.path.join(folder, name)] = path
+    return [path for _, path in sorted(places.items())]
 
 
 def _what_is_there(folder: str, name: str) -> str:

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from recordsmith import _core
-from recordsmith.atomic_file import put_in_place, temporary_name
+from recordsmith.atomic_file import put_in_place, with_temporary_file
 from recordsmith.compression import writing_compression
 from recordsmith.errors import RecordsmithError
 from recordsmith.example import encode_example
@@ -61,8 +61,10 @@ class RecordWriter:
         self._final = _target(os.fsdecode(path))
         self._sync = sync
         self._process = os.getpid()
-        self._temporary = temporary_name(self._final)
-        self._sink: _core.RecordSink | None = _core.RecordSink(self._temporary, name, level)
+        self._sink: _core.RecordSink | None
+        self._temporary, self._sink = with_temporary_file(
+            self._final, lambda temporary: _core.RecordSink(temporary, name, level)
+        )
         self._counts = (0, 0)
         self._row_writer: tuple[Schema, bool, RowWriter] | None = None
 

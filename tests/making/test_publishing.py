@@ -68,18 +68,23 @@ def test_what_belonged_to_the_old_dataset_goes_and_all_else_stays(quick_path: Pa
     assert left == file_digests(quick_path / "clean")
 
 
+def older_dataset(out: Path) -> Path:
+    out.mkdir()
+    (out / "data-train.tfrecord-00000-of-00009").write_bytes(b"older")
+    (out / "data-old.labels.txt").write_text("not ours to remove")
+    return out
+
+
 def test_a_dataset_in_the_way_of_another_is_replaced_whole_even_if_killed_meanwhile(quick_path: Path):
     """Killed at every call of the last part of the run, over an older dataset, and resumed."""
     with nursery() as start:
         answer = start("words", quick_path / "whole").wait()
         assert answer["error"] is None
         expected = file_digests(quick_path / "whole")
+        calls = start("words", older_dataset(quick_path / "counted"), overwrite=True).wait()["calls"]
         for number in range(8):
-            out = quick_path / str(number)
-            out.mkdir()
-            (out / "data-train.tfrecord-00000-of-00009").write_bytes(b"older")
-            (out / "data-old.labels.txt").write_text("not ours to remove")
-            killed = start("words", out, overwrite=True, kill_at=answer["calls"] - 60 + 8 * number).wait()
+            out = older_dataset(quick_path / str(number))
+            killed = start("words", out, overwrite=True, kill_at=calls - 120 + 15 * number).wait()
             assert killed["status"] == -9
             assert start("words", out, resume=True).wait()["error"] is None
             found = file_digests(out)

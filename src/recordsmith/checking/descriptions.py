@@ -9,6 +9,7 @@ from recordsmith.dataset.manifest import MANIFEST_NAME, read_manifest
 from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
+from recordsmith.publication import in_force
 
 __all__ = ["Description", "description_in", "descriptions", "read_description"]
 
@@ -50,7 +51,7 @@ def description_in(folder: str) -> str | None:
     >>> description_in("no such folder") is None
     True
     """
-    return next((path for name in _NAMES if os.path.isfile(path := os.path.join(folder, name))), None)
+    return next((path for name in _NAMES if os.path.isfile(in_force(path := os.path.join(folder, name)))), None)
 
 
 def read_description(path: str) -> Description:

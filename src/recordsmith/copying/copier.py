@@ -5,10 +5,10 @@ Everything that decides about the bytes is in the plan, so that a run that was k
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
-import shutil
 from collections.abc import Callable
 from dataclasses import asdict
 from itertools import islice
@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from recordsmith.atomic_file import put_in_place
 from recordsmith.class_weights import class_weights
 from recordsmith.copying.choosing import Choice
 from recordsmith.copying.copied_dataset import CopiedDataset
@@ -34,7 +33,7 @@ from recordsmith.making.descriptions import description_files
 from recordsmith.making.made_dataset import MadeSplit
 from recordsmith.making.ordering import SplitOrder, build_order
 from recordsmith.making.progress import OnProgress, Progress
-from recordsmith.making.publishing import REJECTED_NAME, finish_publishing, publish, refuse_existing
+from recordsmith.making.publishing import REJECTED_NAME, publish, refuse_existing
 from recordsmith.making.reject_reasons import commonest_reasons
 from recordsmith.making.shard_writing import Shard, ShardWriter, plan_shards, write_shards
 from recordsmith.making.sources.table_files import SourceFile
@@ -42,6 +41,7 @@ from recordsmith.making.sources.tfrecord_files import TFRecordsSource
 from recordsmith.making.splitting import SplitPlan
 from recordsmith.making.staging import Staging, differences
 from recordsmith.parallel import in_order, thread_pool
+from recordsmith.publication import Publication, complete, unfinished_run
 from recordsmith.schema import Label, Schema
 
 __all__ = ["Copier"]
@@ -89,58 +89,54 @@ class Copier:
             return None
         return InputPlaces([SourceFile.at(path) for path in self._inputs.files])
 
-    @property
-    def _folder(self) -> str:
-        """Where the staging folder lies: in the output, or for a single file in a hidden folder beside it."""
-        folder, name = os.path.split(self._options.out)
-        return os.path.join(folder, f".{name}.copying") if self._options.single else self._options.out
-
     def run(self, *, overwrite: bool, resume: bool) -> CopiedDataset:
         """Copy, and return what came of it."""
-        folder = self._folder
-        if resume and not self._options.single and not Staging.exists(folder):
+        out = self._options.out
+        publication = Publication(out, is_file=self._options.single)
+        complete(out, is_file=self._options.single)
+        if resume and not self._options.single and not publication.is_resumable:
             made = self._already_copied()
             if made is not None:
                 return made
         self._refuse_input()
-        existed = os.path.isdir(folder)
-        if resume and Staging.exists(folder):
-            staging = Staging.go_on(folder, self._identity)
+        existed = os.path.isdir(publication.folder)
+        if resume and publication.is_resumable:
+            staging = Staging.go_on(publication, self._identity)
         else:
             if not overwrite:
                 self._refuse_existing()
-            os.makedirs(folder, exist_ok=True)
-            staging = Staging.start(folder, self._identity)
+            staging = Staging.start(publication, self._identity)
         try:
-            if not self._options.single and finish_publishing(staging, folder):
-                return CopiedDataset.of_folder(folder)
             if not staging.complete:
                 self._read(staging)
             return self._finish(staging)
         except BaseException as error:
             if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-                error.filename = error.filename or self._options.out
+                error.filename = error.filename or out
                 if not self._options.single:
-                    error.add_note("Make room, and go on with resume=True (--resume): what is finished was kept.")
-            # What is wrong with the data or the options stays wrong: there is nothing to go on with. Nor is there with
-            # one file, which is soon made again.
+                    error.add_note("Make room, and continue with resume=True (--resume): what is finished was kept.")
+            # What is wrong with the data or the options stays wrong: there is nothing to resume. Nor is there with one
+            # file, which is soon made again.
             if self._options.single or (isinstance(error, RecordsmithError) and not self._writing):
-                shutil.rmtree(staging.folder, ignore_errors=True)
-                if not existed and not os.listdir(folder):
-                    os.rmdir(folder)
+                if not publication.is_committed:
+                    publication.remove()
+                if not existed:
+                    with contextlib.suppress(OSError):
+                        os.rmdir(publication.folder)  # unless there is something in it
             raise
         finally:
             staging.close()
 
     def _already_copied(self) -> CopiedDataset | None:
-        path = os.path.join(self._folder, MANIFEST_NAME)
+        out = self._options.out
+        path = os.path.join(out, MANIFEST_NAME)
         if not os.path.exists(path):
             return None
-        Staging.clear_away(self._folder)
+        Staging.clear_away(out)
         plan = load_manifest(path).get("made", {}).get("plan")
         if plan is None or differences(plan, self._identity):
-            refuse_existing(self._folder)
-        return CopiedDataset.of_folder(self._folder)
+            refuse_existing(out)
+        return CopiedDataset.of_folder(out)
 
     def _refuse_input(self) -> None:
         out = os.path.realpath(self._options.out)
@@ -155,12 +151,8 @@ class Copier:
 
     def _refuse_existing(self) -> None:
         if not self._options.single:
-            if Staging.exists(self._folder):
-                raise RecordsmithError(
-                    "An unfinished run lies in the output folder.",
-                    path=self._options.out,
-                    advice="Go on with it by resume=True (--resume), or start over with overwrite=True (--overwrite).",
-                )
+            if Staging.exists(self._options.out):
+                raise unfinished_run(self._options.out)
             refuse_existing(self._options.out)
         elif os.path.exists(self._options.out):
             raise RecordsmithError(
@@ -357,10 +349,7 @@ class Copier:
 
     def _publish_file(self, staging: Staging, split: dict[str, Any], counts: dict[str, int]) -> CopiedDataset:
         outcome = self._outcome(staging, counts)
-        put_in_place(staging.path("shards", os.path.basename(self._options.out)), self._options.out)
-        os.remove(staging.path("plan.json"))
-        staging.remove()
-        os.rmdir(self._folder)
+        staging.publication.commit([os.path.basename(self._options.out)])
         return CopiedDataset.of_outcome(
             self._options.out, {"": MadeSplit(split["records"], split["bytes"], 1, split.get("classes", {}))}, outcome
         )

@@ -12,6 +12,7 @@ from recordsmith import _core
 from recordsmith.dataset import DatasetLayout, find_layout
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.errors import RecordsmithError, SchemaError, list_names
+from recordsmith.publication import in_force
 from recordsmith.schema import Schema
 
 __all__ = ["CopyInputs", "find_inputs"]
@@ -149,7 +150,7 @@ def _texts_beside(layout: DatasetLayout, manifest: dict[str, Any]) -> dict[str, 
     listed = manifest.get("made", {}).get("files", [])
     texts = {}
     for name in listed:
-        path = os.path.join(folder, os.path.basename(name))
+        path = in_force(os.path.join(folder, os.path.basename(name)))
         if name in anew or name != os.path.basename(name) or not os.path.isfile(path):
             continue
         if os.path.getsize(path) <= _LONGEST_TEXT:

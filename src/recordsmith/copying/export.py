@@ -22,6 +22,7 @@ from recordsmith.making.progress import OnProgress, Progress
 from recordsmith.making.source import Chunk, Reject
 from recordsmith.making.sources.tfrecord_files import TFRecordsSource
 from recordsmith.parallel import default_workers, in_order, thread_pool
+from recordsmith.publication import complete
 from recordsmith.schema import Schema
 
 __all__ = ["ExportedDataset", "export_dataset"]
@@ -134,8 +135,13 @@ def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but
         known, changes, declared=True, all_declared=True, describe=True, where=where, stratify=None, group=None
     )
     written = plan.schema if plan.schema is not None else known
+    complete(out, is_file=not is_folder)
     files = ExportFiles(
-        form_of(kind, written), None if shard_size is None else parse_size(shard_size), overwrite=overwrite
+        form_of(kind, written),
+        out,
+        None if shard_size is None else parse_size(shard_size),
+        is_folder=is_folder,
+        overwrite=overwrite,
     )
     exporter = _Exporter(inputs, files, plan, out, strict=on_error == "stop", on_progress=on_progress)
     return exporter.run(without_defaults(written), is_folder=is_folder, workers=workers or default_workers())

@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
+from itertools import count, takewhile
 from types import TracebackType
 from typing import Any, Self
 
-from recordsmith.atomic_file import write_atomically
+from recordsmith.atomic_file import sync_file, write_text_atomically
 from recordsmith.copying.export_writers import ExportWriter, writer_for
 from recordsmith.errors import RecordsmithError
 from recordsmith.making.sources.exported_form import SIDECAR, ExportedForm
+from recordsmith.publication import Publication
 
 __all__ = ["ExportFiles"]
 
@@ -21,24 +23,29 @@ class ExportFiles:
 
     Args:
         form: what goes along with each file.
+        out: the file to write, or the folder.
         shard_bytes: how large a file may become before the next is begun; None: there is one for each name.
-        overwrite: files that are there may be replaced.
+        is_folder: `out` is a folder.
+        overwrite: existing files may be replaced.
 
     Attributes:
         form: as it was given.
         rows: how many rows each file has.
     """
 
-    def __init__(self, form: ExportedForm, shard_bytes: int | None, *, overwrite: bool) -> None:
+    def __init__(
+        self, form: ExportedForm, out: str, shard_bytes: int | None, *, is_folder: bool, overwrite: bool
+    ) -> None:
         self.form = form
         self.rows: dict[str, int] = {}
         self._shard_bytes = shard_bytes
         self._overwrite = overwrite
-        self._stack = contextlib.ExitStack()
-        self._open: dict[str, tuple[str, str, ExportWriter]] = {}  # by name: the file, its temporary name, its writer
+        self._publication = Publication(out, is_file=not is_folder, overwrite=overwrite)
+        self._open: dict[str, tuple[str, str, ExportWriter]] = {}  # by name: the file, where it is now, its writer
         self._begun: dict[str, int] = {}
 
     def __enter__(self) -> Self:
+        self._publication.__enter__()
         return self
 
     def begin(self, name: str) -> None:
@@ -52,25 +59,20 @@ class ExportFiles:
                     path=there,
                     advice="Choose another name, or give overwrite=True (--overwrite) to replace it.",
                 )
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        temporary = self._stack.enter_context(write_atomically(path))
+        new = self._publication.new_file(os.path.basename(path))
         if self.form.kind in ("csv", "jsonl"):
-            # It gets its name before the file does: a description of nothing harms nobody.
-            sidecar = self._stack.enter_context(write_atomically(path + SIDECAR))
-            with open(sidecar, "w", encoding="utf-8", newline="") as file:
-                file.write(self.form.to_text())
-        self._open[name] = path, temporary, writer_for(self.form, temporary, path)
+            write_text_atomically(new + SIDECAR, self.form.to_text())
+        self._open[name] = path, new, writer_for(self.form, new, path)
         self._begun[name] = number + 1
         self.rows[path] = 0
 
     def write(self, name: str, columns: Mapping[str, Any], rows: int) -> None:
         """Write some rows, and begin another file before them if the last one is large enough."""
-        path, temporary, writer = self._open[name]
-        if self._shard_bytes is not None and self.rows[path] and os.path.getsize(temporary) >= self._shard_bytes:
-            del self._open[name]
-            writer.close()
+        path, new, writer = self._open[name]
+        if self._shard_bytes is not None and self.rows[path] and os.path.getsize(new) >= self._shard_bytes:
+            self._finish(name)
             self.begin(name)
-            path, temporary, writer = self._open[name]
+            path, _, writer = self._open[name]
         writer.write(columns, rows)
         self.rows[path] += rows
 
@@ -78,13 +80,29 @@ class ExportFiles:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         try:
+            if kind is None:
+                for name in tuple(self._open):
+                    self._finish(name)
+                self._publication.commit(self._publication.new_names(), self._old())
+        finally:
             for _, _, writer in self._open.values():
-                with contextlib.nullcontext() if kind is None else contextlib.suppress(Exception):
+                with contextlib.suppress(Exception):
                     writer.close()
-        except BaseException as failed:
-            self._stack.__exit__(type(failed), failed, failed.__traceback__)
-            raise
-        self._stack.__exit__(kind, error, traceback)
+            self._publication.discard()
+
+    def _finish(self, name: str) -> None:
+        _, new, writer = self._open[name]
+        writer.close()
+        del self._open[name]
+        sync_file(new)
+
+    def _old(self) -> list[str]:
+        """Return the later pieces of an earlier export in more pieces, which would be taken for a part of this one."""
+        old = []
+        for name, begun in self._begun.items() if self._overwrite and self._shard_bytes is not None else ():
+            later = takewhile(os.path.isfile, (_numbered(name, number) for number in count(begun)))
+            old += [os.path.basename(path) + ending for path in later for ending in ("", SIDECAR)]
+        return old
 
 
 def _numbered(name: str, number: int) -> str:

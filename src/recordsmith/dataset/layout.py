@@ -10,6 +10,7 @@ from recordsmith.dataset.manifest import MANIFEST_NAME, read_manifest
 from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.file_signatures import describe_content
+from recordsmith.publication import Publication, files_in_force, in_force
 from recordsmith.schema import Schema
 from recordsmith.shards import files_in, parse_shard_name, resolve_files, warn_if_incomplete
 
@@ -81,14 +82,20 @@ def find_layout(paths: PathLike | Iterable[PathLike]) -> DatasetLayout:
 
 def _folder_layout(folder: str) -> DatasetLayout:
     manifest = os.path.join(folder, MANIFEST_NAME)
-    if os.path.isfile(manifest):
+    if os.path.isfile(in_force(manifest)):
         schema, splits = read_manifest(manifest)
         return _described(manifest, schema, splits)
     info = os.path.join(folder, DATASET_INFO_NAME)
-    if os.path.isfile(info):
+    if os.path.isfile(in_force(info)):
         schema, splits = read_tfds_folder(folder)
         return _described(info, schema, splits)
     files = files_in(folder) or _files_by_content(folder)
+    if not files and os.path.isdir(Publication(folder).hidden):
+        raise RecordsmithError(
+            "There is no dataset in this folder, but what is left of a run that did not end.",
+            path=folder,
+            advice="Run the same command again with --resume (in Python, resume=True).",
+        )
     if not files:
         below = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
         raise RecordsmithError(
@@ -116,9 +123,7 @@ def _described(description: str, schema: Schema | None, splits: dict[str, tuple[
 
 def _files_by_content(folder: str) -> list[str]:
     """Find TFRecords among files whose names say nothing, by their first bytes."""
-    names = sorted(entry.name for entry in os.scandir(folder) if entry.is_file() and not entry.name.startswith("."))
-    paths = [os.path.join(folder, name) for name in names]
-    return [path for path in paths if _is_record_file(path)]
+    return [path for path in files_in_force(folder).values() if _is_record_file(path)]
 
 
 def _is_record_file(path: str) -> bool:

@@ -17,6 +17,7 @@ import os
 from typing import Any
 
 from recordsmith.errors import RecordsmithError, SchemaError
+from recordsmith.publication import Switch, in_force, switch_in
 from recordsmith.schema import Schema
 
 __all__ = ["MANIFEST_NAME", "load_manifest", "manifest_text", "read_manifest"]
@@ -44,7 +45,7 @@ def load_manifest(path: str) -> dict[str, Any]:
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'nowhere/recordsmith.json'
     """
-    with open(path, encoding="utf-8") as file:
+    with open(in_force(path), encoding="utf-8") as file:
         try:
             document = json.load(file)
         except ValueError as error:
@@ -73,7 +74,8 @@ def read_manifest(path: str) -> tuple[Schema | None, dict[str, tuple[str, ...]]]
     document = load_manifest(path)
     try:
         schema = Schema.from_json(document["schema"]) if "schema" in document else None
-        splits = {name: _files(os.path.dirname(path), split) for name, split in document["splits"].items()}
+        switch = switch_in(os.path.dirname(path))
+        splits = {name: _files(switch, split) for name, split in document["splits"].items()}
     except RecordsmithError as error:
         raise error.at(path=path) from None
     except (KeyError, TypeError, AttributeError) as error:
@@ -81,11 +83,11 @@ def read_manifest(path: str) -> tuple[Schema | None, dict[str, tuple[str, ...]]]
     return schema, splits
 
 
-def _files(folder: str, split: dict[str, Any]) -> tuple[str, ...]:
+def _files(switch: Switch, split: dict[str, Any]) -> tuple[str, ...]:
     files = []
     for shard in split["shards"]:
         name = shard["file"]
         if os.path.isabs(name) or ".." in name.split("/"):
             raise SchemaError("A manifest may only name files in its own folder.", found=name)
-        files.append(os.path.join(folder, name))
+        files.append(switch.path(name))
     return tuple(files)

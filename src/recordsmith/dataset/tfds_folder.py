@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from recordsmith.errors import SchemaError
+from recordsmith.publication import in_force, switch_in
 from recordsmith.schema import Schema
 from recordsmith.schema.export.tfds import DATASET_INFO_NAME, FEATURES_NAME, FILE_TEMPLATE
 
@@ -48,13 +49,14 @@ def read_tfds_folder(folder: str) -> tuple[Schema | None, dict[str, tuple[str, .
 def _files(folder: str, dataset: str, split: dict[str, Any]) -> tuple[str, ...]:
     shards = len(split.get("shardLengths", []))
     template = split.get("filepathTemplate") or FILE_TEMPLATE
+    switch = switch_in(folder)
     names = (_shard_name(template, dataset, split["name"], shard, shards) for shard in range(shards))
-    return tuple(os.path.join(folder, name) for name in names)
+    return tuple(map(switch.path, names))
 
 
 def _schema(folder: str) -> Schema | None:
     path = os.path.join(folder, FEATURES_NAME)
-    if not os.path.isfile(path):
+    if not os.path.isfile(in_force(path)):
         return None
     _read_json(path)  # a damaged file is an error; a feature that is not known here is none
     try:
@@ -77,7 +79,7 @@ def _shard_name(template: str, dataset: str, split: str, shard: int, shards: int
 
 
 def _read_json(path: str) -> dict[str, Any]:
-    with open(path, encoding="utf-8") as file:
+    with open(in_force(path), encoding="utf-8") as file:
         try:
             document = json.load(file)
         except ValueError as error:

@@ -11,6 +11,7 @@ from recordsmith.dataset.inference import infer_from_files
 from recordsmith.dataset.layout import find_layout
 from recordsmith.dataset.manifest import read_manifest
 from recordsmith.errors import SchemaError
+from recordsmith.publication import in_force
 from recordsmith.schema import Schema
 
 __all__ = ["FoundSchema", "find_schema", "is_schema_file"]
@@ -77,14 +78,14 @@ def is_schema_file(path: str | os.PathLike[str]) -> bool:
     >>> is_schema_file("no such folder/schema.json")
     False
     """
-    return os.fspath(path).endswith((".json", ".pbtxt")) and os.path.isfile(path)
+    return os.fspath(path).endswith((".json", ".pbtxt")) and os.path.isfile(in_force(os.fspath(path)))
 
 
 def _schema_in(path: str) -> Schema:
     """Read a schema from a file: one of ours, a manifest, a features.json or a schema.pbtxt."""
     if path.endswith(".pbtxt"):
         return Schema.from_tfmd(os.path.abspath(path))  # a path for certain, whatever its name looks like
-    with open(path, encoding="utf-8") as file:
+    with open(in_force(path), encoding="utf-8") as file:
         try:
             document = json.load(file)
         except ValueError as error:

@@ -13,6 +13,7 @@ from recordsmith.dataset.layout import find_layout
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, read_manifest
 from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
+from recordsmith.publication import in_force
 from recordsmith.schema import Schema
 from recordsmith.shards import IncompleteShardsWarning, resolve_files
 
@@ -77,9 +78,9 @@ def find_files(paths: PathLike | Sequence[PathLike]) -> SurveyedFiles:
     ('train',)
     """
     found = resolve_files(paths)
-    if len(found) == 1 and os.path.isfile(os.path.join(found[0], MANIFEST_NAME)):
+    if len(found) == 1 and os.path.isfile(in_force(os.path.join(found[0], MANIFEST_NAME))):
         return _files_of_manifest(os.path.join(found[0], MANIFEST_NAME))
-    if len(found) == 1 and os.path.isfile(os.path.join(found[0], DATASET_INFO_NAME)):
+    if len(found) == 1 and os.path.isfile(in_force(os.path.join(found[0], DATASET_INFO_NAME))):
         return _files_of_tfds(found[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IncompleteShardsWarning)
@@ -103,7 +104,7 @@ def _files_of_manifest(path: str) -> SurveyedFiles:
 def _files_of_tfds(folder: str) -> SurveyedFiles:
     path = os.path.join(folder, DATASET_INFO_NAME)
     schema, splits = read_tfds_folder(folder)
-    with open(path, encoding="utf-8") as file:
+    with open(in_force(path), encoding="utf-8") as file:
         lengths = {split["name"]: split.get("shardLengths", []) for split in json.load(file).get("splits", [])}
     promises = {
         file: {"records": int(records)}

@@ -13,10 +13,12 @@ from recordsmith.atomic_file import local_output, write_text_atomically
 from recordsmith.compression import writing_compression
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
 from recordsmith.errors import EncodeError, RecordsmithError, list_names
-from recordsmith.making.descriptions import description_files
+from recordsmith.making.descriptions import TFDS_DESCRIPTIONS, description_files
 from recordsmith.making.options import check_name
+from recordsmith.making.publishing import index_names, refuse_existing
 from recordsmith.making.shard_writing import shard_name
 from recordsmith.making.splitting import parse_splits
+from recordsmith.publication import Publication, complete
 from recordsmith.row_writing import RowWriter
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
@@ -107,19 +109,20 @@ class DatasetWriter:
         self._compression = None if checked == "none" else checked
         self._cast = cast
         self._description = description
-        self._others = self._other_splits(overwrite=overwrite)
-        os.makedirs(self._folder, exist_ok=True)
-        files = [shard_name(name, split, number, shards, self._compression) for number in range(shards)]
-        self._files = files
+        self._files = [shard_name(name, split, number, shards, self._compression) for number in range(shards)]
+        self._rows = RowWriter(schema, cast=cast)
+        self._count = 0  # rows given so far
         self._writers: list[RecordWriter] = []
+        complete(self._folder)
+        self._old_splits(overwrite=overwrite)  # refuses before anything is written
+        self._publication = Publication(self._folder, overwrite=overwrite).__enter__()
         try:
-            for file in files:
-                self._writers.append(RecordWriter(os.path.join(self._folder, file), self._compression))
+            self._old = self._old_splits(overwrite=overwrite)  # nobody else changes them from here on
+            for file in self._files:
+                self._writers.append(RecordWriter(self._publication.new_file(file), self._compression))
         except BaseException:
             self.discard()
             raise
-        self._rows = RowWriter(schema, cast=cast)
-        self._count = 0  # rows given so far
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Add one row, a mapping of names to values. An error names the row by its number, counted from 0."""
@@ -172,31 +175,19 @@ class DatasetWriter:
         """Finish the files, give them their names and write the manifest. Closing twice is fine."""
         if not self._writers:
             return
-        writers, self._writers = self._writers, []
         try:
-            for writer in writers:
-                writer.finish()  # every file is whole before the first one gets its name
-            for writer in writers:
+            for writer in self._writers:
                 writer.close()
-        except BaseException:
-            for writer in writers:
-                writer.discard()
-            raise
-        shards = [self._entry(file, writer) for file, writer in zip(self._files, writers, strict=True)]
-        self._remove_old(set(self._files))
-        facts = {"records": self._count, "bytes": sum(shard["bytes"] for shard in shards), "shards": shards}
-        splits = {**{name: split for name, split in self._others.items() if name != self._split}, self._split: facts}
-        texts, _ = description_files(self._name, self._schema, splits, self._description, compression=self._compression)
-        for file, text in texts.items():
-            write_text_atomically(os.path.join(self._folder, file), text)
-        manifest = manifest_text(self._name, self._schema, splits, made={"by": "rs.write", "files": sorted(texts)})
-        write_text_atomically(os.path.join(self._folder, MANIFEST_NAME), manifest)
+            self._publish([self._entry(file, writer) for file, writer in zip(self._files, self._writers, strict=True)])
+        finally:
+            self.discard()
 
     def discard(self) -> None:
         """Give up: nothing is left of what was added."""
         for writer in self._writers:
             writer.discard()
         self._writers = []
+        self._publication.discard()
 
     def __enter__(self) -> Self:
         return self
@@ -222,18 +213,35 @@ class DatasetWriter:
             writer.write_every(frames, offsets, (number - self._count) % count, count)
         self._count += rows
 
+    def _publish(self, shards: list[dict[str, Any]]) -> None:
+        """Replace the split and the descriptions of the whole dataset, in one switch."""
+        facts = {"records": self._count, "bytes": sum(shard["bytes"] for shard in shards), "shards": shards}
+        others = {name: split for name, split in self._old.get("splits", {}).items() if name != self._split}
+        splits = {**others, self._split: facts}
+        texts, _ = description_files(self._name, self._schema, splits, self._description, compression=self._compression)
+        replaced = self._old.get("splits", {}).get(self._split, {}).get("shards", [])
+        old = [name for shard in replaced for name in (shard["file"], *index_names(shard["file"]))]
+        listed = [name for name in self._old.get("made", {}).get("files", []) if name not in texts]
+        # What describes the dataset is written anew; what belongs to other records, such as a vocabulary, stays.
+        kept = [name for name in listed if others and name not in TFDS_DESCRIPTIONS]
+        old += [name for name in (*listed, *TFDS_DESCRIPTIONS) if name not in kept]
+        made = {"by": "rs.write", "files": sorted([*texts, *kept])}
+        texts[MANIFEST_NAME] = manifest_text(self._name, self._schema, splits, made=made)
+        for file, text in texts.items():
+            write_text_atomically(self._publication.new_file(file), text)
+        self._publication.commit([*self._files, *texts], old)
+
     def _entry(self, file: str, writer: RecordWriter) -> dict[str, Any]:
-        path = os.path.join(self._folder, file)
+        path = self._publication.new_file(file)
         with open(path, "rb") as opened:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
         return {"file": file, "records": writer.records, "bytes": os.path.getsize(path), "sha256": digest}
 
-    def _other_splits(self, *, overwrite: bool) -> dict[str, Any]:
+    def _old_splits(self, *, overwrite: bool) -> dict[str, Any]:
+        """Return the manifest of the dataset that is in the folder, if the split may be added to it or replaced."""
         path = os.path.join(self._folder, MANIFEST_NAME)
         if not os.path.isfile(path):
             if not overwrite:
-                from recordsmith.making.publishing import refuse_existing
-
                 refuse_existing(self._folder)
             return {}
         document = load_manifest(path)
@@ -259,9 +267,4 @@ class DatasetWriter:
                     path=path,
                     advice="Write to another folder, or write all splits again.",
                 )
-        return splits
-
-    def _remove_old(self, new: set[str]) -> None:
-        old = {shard["file"] for shard in self._others.get(self._split, {}).get("shards", [])}
-        for file in old - new:
-            os.remove(os.path.join(self._folder, os.path.basename(file)))
+        return document

@@ -7,9 +7,17 @@ from typing import Any
 
 from recordsmith.errors import SchemaError
 from recordsmith.schema import Schema
-from recordsmith.schema.export.tfds import dataset_info, tfds_features, tfds_label_files
+from recordsmith.schema.export.tfds import (
+    DATASET_INFO_NAME,
+    FEATURES_NAME,
+    dataset_info,
+    tfds_features,
+    tfds_label_files,
+)
 
-__all__ = ["description_files"]
+__all__ = ["TFDS_DESCRIPTIONS", "description_files"]
+
+TFDS_DESCRIPTIONS = (FEATURES_NAME, DATASET_INFO_NAME)
 
 
 def description_files(
@@ -29,7 +37,7 @@ def description_files(
         split_bytes={split: facts["bytes"] for split, facts in splits.items()},
         description=description,
     )
-    return {**labels, "features.json": _text(features), "dataset_info.json": _text(info)}, None
+    return {**labels, FEATURES_NAME: _text(features), DATASET_INFO_NAME: _text(info)}, None
 
 
 def _text(document: dict[str, Any]) -> str:

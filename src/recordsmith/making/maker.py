@@ -33,12 +33,13 @@ from recordsmith.making.made_dataset import MadeDataset
 from recordsmith.making.memory import release_memory
 from recordsmith.making.options import MakeOptions, OnError
 from recordsmith.making.progress import OnProgress, Progress
-from recordsmith.making.publishing import REJECTED_NAME, finish_publishing, publish, refuse_existing
+from recordsmith.making.publishing import REJECTED_NAME, publish, refuse_existing
 from recordsmith.making.reject_reasons import commonest_reasons
 from recordsmith.making.shard_writing import Shard, ShardWriter, plan_shards, write_shards
 from recordsmith.making.source import Source
 from recordsmith.making.split_ordering import SplitOrdering
 from recordsmith.making.staging import Staging, differences
+from recordsmith.publication import Publication, complete, unfinished_run
 from recordsmith.schema import Label, Packed, Schema, Sparse
 
 __all__ = ["make"]
@@ -134,13 +135,11 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         workers=workers,
         description=description,
     )
+    if complete(out) and resume and _is_made(out):
+        # What is whole and checked needs its source no more, which may be gone, or may be what is being replaced.
+        return MadeDataset.of_folder(out)
     if not overwrite and not resume:
         _refuse(out)
-    if resume and Staging.exists(out):
-        # What is whole and checked needs its source no more, which may be gone, or may be what is being replaced.
-        with Staging.taken_up(out) as staging:
-            if finish_publishing(staging, out):
-                return MadeDataset.of_folder(out)
     given = _as_source(source, schema)
     maker = _Maker(given, out, schema, options, on_progress)
     return maker.run(overwrite=overwrite, resume=resume)
@@ -182,10 +181,9 @@ class _Maker:
             schema = finisher.schema(schema)  # refuses what does not fit before any work is done
         staging = self._open_staging(overwrite=overwrite, resume=resume)
         try:
-            if not finish_publishing(staging, self._out):
-                if not staging.complete:
-                    self._read(staging)
-                self._finish(staging)
+            if not staging.complete:
+                self._read(staging)
+            self._finish(staging)
         except OSError as error:
             _add_hint(error, self._out)
             raise
@@ -235,12 +233,12 @@ class _Maker:
         return asked
 
     def _open_staging(self, *, overwrite: bool, resume: bool) -> Staging:
-        if resume and Staging.exists(self._out):
-            return Staging.go_on(self._out, self._plan)
+        publication = Publication(self._out)
+        if resume and publication.is_resumable:
+            return Staging.go_on(publication, self._plan)
         if not overwrite:
             _refuse(self._out)
-        os.makedirs(self._out, exist_ok=True)
-        return Staging.start(self._out, self._plan)
+        return Staging.start(publication, self._plan)
 
     def _already_made(self) -> MadeDataset:
         plan = load_manifest(os.path.join(self._out, MANIFEST_NAME)).get("made", {}).get("plan")
@@ -425,13 +423,14 @@ def _as_source(source: Any, schema: Schema | None) -> Source:
     )
 
 
+def _is_made(out: str) -> bool:
+    manifest = os.path.join(out, MANIFEST_NAME)
+    return os.path.isfile(manifest) and "plan" in load_manifest(manifest).get("made", {})
+
+
 def _refuse(out: str) -> None:
     if Staging.exists(out):
-        raise RecordsmithError(
-            "An unfinished run lies in the output folder.",
-            path=out,
-            advice="Go on with it by resume=True (--resume), or start over with overwrite=True (--overwrite).",
-        )
+        raise unfinished_run(out)
     refuse_existing(out)
 
 

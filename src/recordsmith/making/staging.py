@@ -1,6 +1,8 @@
-"""The staging folder: everything that a run has finished so far, so that a killed one can go on.
+"""The staging folder: everything that a run has finished so far, so that a killed one can be resumed.
 
-    plan.json         what is being made from what; another plan cannot go on here
+It is the folder of `recordsmith.publication`, which explains the lock, shards/ and how they are published.
+
+    plan.json         what is being made from what; another plan cannot be continued here
     records           the encoded records in the order of the source, framed like any TFRecord file
     keys              one fixed-size entry for each of them: place, content digest, class, group
     rejected.jsonl    the rows that were refused
@@ -15,11 +17,9 @@ says, so that a run killed at any moment continues as if it had never been start
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
-import shutil
 import threading
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -33,10 +33,10 @@ from recordsmith.atomic_file import write_text_atomically
 from recordsmith.errors import RecordsmithError
 from recordsmith.index import FRAMING_BYTES
 from recordsmith.making.chunk_encoding import Classes, EncodedChunk
+from recordsmith.publication import Publication
 
 __all__ = ["KEY", "Staging", "differences"]
 
-FOLDER = ".recordsmith-making"
 KEY = np.dtype(
     [
         ("offset", "<u8"),
@@ -65,8 +65,9 @@ class Staging:
         classes: the distinct classes, in the order in which they were met.
     """
 
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
+    def __init__(self, publication: Publication) -> None:
+        self.publication = publication
+        self.folder = publication.hidden
         self.rows = 0
         self.bytes = 0
         self.chunks = 0
@@ -77,56 +78,45 @@ class Staging:
         self.complete = False
         self._rejected_bytes = 0
         self._files: dict[str, BinaryIO] = {}
-        self._lock: int | None = None
         self._noting = threading.Lock()
 
     # --- opening and ending ---
 
     @classmethod
     def exists(cls, out: str) -> bool:
-        """Say whether an unfinished run lies in an output folder."""
-        return os.path.exists(os.path.join(out, FOLDER, "plan.json"))
+        """Say whether there is an unfinished run in an output folder."""
+        return Publication(out).is_resumable
 
     @classmethod
     def clear_away(cls, out: str) -> None:
         """Remove what a finished run left because it was killed while it tidied up."""
-        staging = cls(os.path.join(out, FOLDER))
-        if os.path.isdir(staging.folder) and not cls.exists(out):
-            staging._take_lock()
-            staging.remove()
+        publication = Publication(out)
+        if os.path.isdir(publication.hidden) and not publication.is_resumable:
+            publication.lock()
+            publication.discard()
 
     @classmethod
-    def start(cls, out: str, plan: dict[str, Any]) -> Staging:
+    def start(cls, publication: Publication, plan: dict[str, Any]) -> Staging:
         """Begin a new run, dropping an unfinished one."""
-        staging = cls(os.path.join(out, FOLDER))
-        os.makedirs(staging.folder, exist_ok=True)
-        with staging._locked():
+        staging = cls(publication)
+        publication.lock()
+        with staging._closed_on_failure():
             staging._begin(plan)
         return staging
 
     def _begin(self, plan: dict[str, Any]) -> None:
-        for name in os.listdir(self.folder):
-            if name != "lock":
-                _remove(self.path(name))
+        self.publication.clear()
         os.makedirs(self.path("shards"))
         document = {"format": _FORMAT, "version": _VERSION, "plan": plan}
         write_text_atomically(self.path("plan.json"), json.dumps(document, indent=1))
         self._open_files()
 
     @classmethod
-    @contextlib.contextmanager
-    def taken_up(cls, out: str) -> Iterator[Staging]:
-        """Give what is staged, whatever its plan, to look at or to finish."""
-        staging = cls(os.path.join(out, FOLDER))
-        with staging._locked():
-            yield staging
-        staging.close()
-
-    @classmethod
-    def go_on(cls, out: str, plan: dict[str, Any]) -> Staging:
+    def go_on(cls, publication: Publication, plan: dict[str, Any]) -> Staging:
         """Continue an unfinished run, if it had the same plan."""
-        staging = cls(os.path.join(out, FOLDER))
-        with staging._locked():
+        staging = cls(publication)
+        publication.lock()
+        with staging._closed_on_failure():
             staging._take_up(plan)
         return staging
 
@@ -158,18 +148,7 @@ class Staging:
         for file in self._files.values():
             file.close()
         self._files = {}
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-
-    def remove(self) -> None:
-        """Remove the folder: the dataset is where it belongs."""
-        for name in os.listdir(self.folder):
-            if name != "lock":
-                _remove(self.path(name))
-        # The lock goes last: whoever waits for it must not find a folder that is being emptied.
-        shutil.rmtree(self.folder)
-        self.close()
+        self.publication.close()
 
     def path(self, *names: str) -> str:
         """Return a path inside the folder."""
@@ -254,25 +233,12 @@ class Staging:
     # --- inside ---
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Take the lock; it is given back if the block fails, and else by close()."""
-        self._take_lock()
+    def _closed_on_failure(self) -> Iterator[None]:
         try:
             yield
         except BaseException:
             self.close()
             raise
-
-    def _take_lock(self) -> None:
-        descriptor = os.open(self.path("lock"), os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(descriptor)
-            raise RecordsmithError(
-                "Another process is making this dataset just now.", path=self.folder, advice="Wait for it, or stop it."
-            ) from None
-        self._lock = descriptor
 
     def _open_files(self) -> None:
         for name in ("records", "keys", "rejected.jsonl", "journal.jsonl", "shards.jsonl"):
@@ -321,13 +287,6 @@ def _coded(chunk: Classes, known: list[Any]) -> tuple[npt.NDArray[np.int32], lis
         known.append(value)
     codes = np.array([places[value] for value in chunk.values] + [-1], np.int32)
     return codes[chunk.code_of], new  # -1 takes the last entry, which is -1
-
-
-def _remove(path: str) -> None:
-    if os.path.isdir(path):
-        shutil.rmtree(path)
-    else:
-        os.remove(path)
 
 
 def _whole_lines(path: str, folder: str) -> Iterator[dict[str, Any]]:

@@ -13,6 +13,7 @@ from recordsmith.atomic_file import write_atomically, write_text_atomically
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME
 from recordsmith.errors import RecordsmithError
+from recordsmith.publication import files_in_force, in_force
 from recordsmith.repairing.repair_result import FileRepair
 from recordsmith.shards import looks_like_tfrecord
 
@@ -32,9 +33,10 @@ def carried_names(folder: str) -> list[str]:
     ['README.md', 'recordsmith.json']
     """
     listed = {os.path.basename(name) for name in _listed(folder)}
-    names = sorted(entry.name for entry in os.scandir(folder) if entry.is_file() and not entry.name.startswith("."))
     return [
-        name for name in names if not looks_like_tfrecord(name) and name not in listed and not name.endswith(_INDEXES)
+        name
+        for name in files_in_force(folder)
+        if not looks_like_tfrecord(name) and name not in listed and not name.endswith(_INDEXES)
     ]
 
 
@@ -59,7 +61,7 @@ def carry_files(folder: str, output: str, files: Sequence[FileRepair]) -> tuple[
             notes.append(f"{name}: left out, because it cannot be read: {problem}")
             continue
         with write_atomically(target) as temporary:
-            shutil.copyfile(source, temporary)
+            shutil.copyfile(in_force(source), temporary)
         copied.append(name)
     if copied:
         notes.append(f"{', '.join(copied)}: copied as {'it is' if len(copied) == 1 else 'they are'}.")
@@ -117,7 +119,7 @@ def _facts(path: str, file: FileRepair) -> dict[str, Any]:
 
 def _carry_dataset_info(source: str, target: str, repaired: dict[str, FileRepair]) -> str:
     """Write TFDS' description with the new shard lengths, if all shards that it counts are at hand."""
-    with open(source, encoding="utf-8") as opened:
+    with open(in_force(source), encoding="utf-8") as opened:
         document = json.load(opened)
     for split in document.get("splits", []):
         count = len(split["shardLengths"])

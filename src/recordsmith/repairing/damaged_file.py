@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recordsmith import _core
-from recordsmith.atomic_file import temporary_name
 from recordsmith.repairing.repair_result import Gap, Loss, Mend
 
 if TYPE_CHECKING:
@@ -194,9 +193,8 @@ def _look(path: str, compression: str, scratch: str | None, progress: OnBytes | 
         _run(recovery, progress)
         yield DamagedFile(recovery, path, compression, [])
         return
-    folder = tempfile.gettempdir() if scratch is None else scratch
-    inflated = temporary_name(os.path.join(folder, os.path.basename(path)))
-    try:
+    with tempfile.TemporaryDirectory(prefix=".recordsmith-", dir=scratch, ignore_cleanup_errors=True) as folder:
+        inflated = os.path.join(folder, "inflated")
         inflation = _core.InflateRecovery(path, compression, inflated)
         _run(inflation, progress)
         recovery = _core.RecordRecovery(inflated)
@@ -209,9 +207,6 @@ def _look(path: str, compression: str, scratch: str | None, progress: OnBytes | 
             for reason, begin, end, at in inflation.gaps()
         )
         yield file
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(inflated)
 
 
 def _run(work: _core.RecordRecovery | _core.InflateRecovery, progress: OnBytes | None) -> None:

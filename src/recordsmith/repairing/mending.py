@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Callable, Iterable
@@ -9,8 +10,11 @@ from collections.abc import Callable, Iterable
 from recordsmith import _core
 from recordsmith.atomic_file import write_atomically
 from recordsmith.compression import reading_compression
+from recordsmith.dataset.manifest import MANIFEST_NAME
 from recordsmith.errors import CorruptRecordError, NotTFRecordError, RecordsmithError
 from recordsmith.file_signatures import describe_content
+from recordsmith.making.publishing import dataset_files
+from recordsmith.publication import Publication, complete, public_path
 from recordsmith.repairing.carried_files import carried_names, carry_files
 from recordsmith.repairing.damaged_file import DamagedFile, OnBytes, look_at
 from recordsmith.repairing.outputs import PathLike, Plan, plan_outputs, refuse_existing
@@ -72,27 +76,52 @@ def repair(
         raise RecordsmithError("Where should the repaired data go?", advice="Give an output, or dry_run=True.")
     plan = plan_outputs(bad, None if dry_run else good)
     aside = None if keep_suspect is None or dry_run else _suspect_targets(plan, os.fsdecode(keep_suspect))
-    if not dry_run:
-        _prepare(plan, aside, overwrite=overwrite)
-    report = _Progress(plan.files, progress)
-    files = []
-    notes = []
-    for number, file in enumerate(plan.files):
-        target = plan.targets[number] if plan.targets else None
-        suspects = aside[number] if aside else None
-        try:
-            repaired = _repair_file(
-                file, target, suspects, keep_empty=not plan.is_one_file, compression=name, link=link, progress=report
-            )
-            files.append(repaired)
-        except NotTFRecordError as error:
-            if len(plan.files) == 1:
-                raise
-            notes.append(f"{os.path.basename(file)}: left out. {error.problem}")
-    if plan.folder is not None and plan.output is not None:
-        notes += carry_files(plan.folder, plan.output, files)
+    with contextlib.ExitStack() as stack:
+        publication = None
+        if plan.output is not None:
+            place = plan.targets[0] if plan.is_file else plan.output
+            complete(place, is_file=plan.is_file)
+            _prepare(plan, aside, overwrite=overwrite)
+            publication = stack.enter_context(Publication(place, is_file=plan.is_file, overwrite=overwrite))
+        report = _Progress(plan.files, progress)
+        files = []
+        notes = []
+        for number, file in enumerate(plan.files):
+            target = plan.targets[number] if plan.targets else None
+            suspects = aside[number] if aside else None
+            try:
+                repaired = _repair_file(
+                    file,
+                    target,
+                    publication,
+                    suspects,
+                    keep_empty=not plan.is_one_file,
+                    compression=name,
+                    link=link,
+                    progress=report,
+                )
+                files.append(repaired)
+            except NotTFRecordError as error:
+                if len(plan.files) == 1:
+                    raise
+                notes.append(f"{os.path.basename(file)}: left out. {error.problem}")
+        if publication is not None:
+            notes += _publish(plan, publication, files)
     output = None if plan.is_one_file and files[0].output is None else plan.output
     return RepairResult(tuple(files), output, dry_run, tuple(notes))
+
+
+def _publish(plan: Plan, publication: Publication, files: list[FileRepair]) -> tuple[str, ...]:
+    """Give the repaired files their names, with what describes them, in one switch; return what was done."""
+    notes: tuple[str, ...] = ()
+    old: list[str] = []
+    if plan.folder is not None:
+        notes = carry_files(plan.folder, publication.path("shards"), files)
+        old = dataset_files(publication.folder)
+    new = sorted(publication.new_names(), key=lambda name: name == MANIFEST_NAME)  # which comes last
+    if new:
+        publication.commit(new, old)
+    return notes
 
 
 class _Progress:
@@ -119,7 +148,7 @@ def _prepare(plan: Plan, aside: list[str] | None, *, overwrite: bool) -> None:
         others = [os.path.join(plan.output, name) for name in carried_names(plan.folder)]
     if not overwrite:
         refuse_existing([*targets, *others])
-    for target in targets:
+    for target in aside or ():
         os.makedirs(os.path.dirname(target) or ".", exist_ok=True)
 
 
@@ -138,6 +167,7 @@ def _suspect_targets(plan: Plan, place: str) -> list[str]:
 def _repair_file(
     path: str,
     target: str | None,
+    publication: Publication | None,
     suspects: str | None,
     *,
     keep_empty: bool,
@@ -145,19 +175,20 @@ def _repair_file(
     link: bool,
     progress: OnBytes,
 ) -> FileRepair:
-    scratch = os.path.dirname(target) or "." if target is not None else None
+    new = None if target is None or publication is None else publication.new_file(os.path.basename(target))
+    scratch = None if new is None else os.path.dirname(new)
     with look_at(path, compression=compression, scratch=scratch, progress=progress) as file:
         if not file.records and not file.suspects:
             _refuse_other_formats(path)
         action = "repaired"
         if file.is_sound:
-            action = "copied" if target is None or not link else _link(path, target)
-            if target is not None and action == "copied":
-                _copy(path, target, file)
+            action = "copied" if new is None or not link else _link(path, new)
+            if new is not None and action == "copied":
+                _copy(path, new, file)
         elif not file.records and not keep_empty:
             action, target = "lost", None  # an empty file would look like a repaired one
-        elif target is not None:
-            _write(file, target)
+        elif new is not None:
+            _write(file, new)
         kept_suspects = suspects if suspects is not None and file.suspects else None
         if kept_suspects is not None:
             with RecordWriter(kept_suspects) as writer:
@@ -179,38 +210,36 @@ def _repair_file(
         )
 
 
-def _write(file: DamagedFile, target: str) -> None:
-    """Write what is kept, and read it back before it gets its name."""
-    with write_atomically(target) as temporary:
-        with RecordWriter(temporary, file.compression, sync=False) as writer:
-            for frames in file.kept_frames():
-                writer.write_frames(frames)
-        _verify(temporary, target, file)
+def _write(file: DamagedFile, new: str) -> None:
+    """Write what is kept, and read it back."""
+    with RecordWriter(new, file.compression) as writer:
+        for frames in file.kept_frames():
+            writer.write_frames(frames)
+    _verify(new, file)
 
 
-def _copy(path: str, target: str, file: DamagedFile) -> None:
-    with write_atomically(target) as temporary:
+def _copy(path: str, new: str, file: DamagedFile) -> None:
+    with write_atomically(new) as temporary:
         shutil.copyfile(path, temporary)
-        _verify(temporary, target, file)
+    _verify(new, file)
 
 
-def _verify(temporary: str, target: str, file: DamagedFile) -> None:
-    found = _core.verify_files([temporary], [file.compression or "none"], os.cpu_count() or 1)
+def _verify(new: str, file: DamagedFile) -> None:
+    found = _core.verify_files([new], [file.compression or "none"], os.cpu_count() or 1)
     if found != file.records:
         raise CorruptRecordError(
             "The repaired file does not hold what was written to it.",
-            path=target,
+            path=public_path(new),
             found=f"{found} records",
             expected=f"{file.records} records",
             advice="The disk or the memory may be failing, or the damaged file changed meanwhile. Try again.",
         )
 
 
-def _link(path: str, target: str) -> str:
+def _link(path: str, new: str) -> str:
     """Make a link if the disk can; the caller copies otherwise."""
     try:
-        with write_atomically(target) as temporary:
-            os.link(path, temporary)
+        os.link(path, new)
     except OSError:
         return "copied"
     return "linked"

@@ -11,6 +11,7 @@ from recordsmith.atomic_file import local_output
 from recordsmith.dataset.layout import find_layout
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.errors import RecordsmithError, list_names
+from recordsmith.publication import switch_in
 from recordsmith.shards import files_in, resolve_files
 
 __all__ = ["Plan", "plan_outputs", "refuse_existing"]
@@ -36,6 +37,11 @@ class Plan:
     targets: tuple[str, ...]
     folder: str | None
     output: str | None
+
+    @property
+    def is_file(self) -> bool:
+        """The output is one file, and no folder."""
+        return self.targets == (self.output,)
 
     @property
     def is_one_file(self) -> bool:
@@ -93,14 +99,15 @@ def refuse_existing(targets: Iterable[str]) -> None:
 
 def _record_files(folder: str) -> list[str]:
     """Return the files of a folder that are records by their names or by the manifest, damaged as they may be."""
+    switch = switch_in(folder)
     names = {os.path.basename(file): None for file in files_in(folder)}
     with contextlib.suppress(RecordsmithError, OSError, KeyError, TypeError, AttributeError):
         document = load_manifest(os.path.join(folder, MANIFEST_NAME))
         for split in document["splits"].values():
             for shard in split["shards"]:
-                if os.path.isfile(os.path.join(folder, os.path.basename(shard["file"]))):
+                if os.path.isfile(switch.path(os.path.basename(shard["file"]))):
                     names[os.path.basename(shard["file"])] = None
-    return [os.path.join(folder, name) for name in sorted(names)] or list(find_layout(folder).files)
+    return [switch.path(name) for name in sorted(names)] or list(find_layout(folder).files)
 
 
 def _refuse_twice(files: Sequence[str], targets: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ from recordsmith.checking.wording import counted, listed
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.findings import Finding, Location, Severity, rule
+from recordsmith.publication import files_in_force, public_path
 from recordsmith.shards import files_in, parse_shard_name
 
 __all__ = ["doubled_shard", "manifest_disagrees", "missing_shard", "unlisted_file", "unreadable_description"]
@@ -193,7 +194,7 @@ def unreadable_description(facts: DatasetFacts) -> Iterator[Finding]:
 def _numbered_sets(files: Iterable[str]) -> dict[tuple[str, str, int], set[int]]:
     sets: dict[tuple[str, str, int], set[int]] = defaultdict(set)
     for file in files:
-        folder, name = os.path.split(file)
+        folder, name = os.path.split(public_path(file))
         parsed = parse_shard_name(name)
         if parsed.shard is not None and parsed.count is not None:
             sets[folder, parsed.group, parsed.count].add(parsed.shard)
@@ -209,15 +210,15 @@ def _sibling(files: Iterable[str], folder: str, group: str, count: int, shard: i
 
 def _number_in(file: str, folder: str, group: str, count: int) -> int | None:
     parsed = parse_shard_name(os.path.basename(file))
-    return parsed.shard if (os.path.dirname(file), parsed.group, parsed.count) == (folder, group, count) else None
+    place = os.path.dirname(public_path(file))
+    return parsed.shard if (place, parsed.group, parsed.count) == (folder, group, count) else None
 
 
 def _beside(folder: str, group: str, count: int) -> set[int | None]:
     """The numbers of a set that lie in the folder, whether they were asked for or not."""
     with contextlib.suppress(OSError):
-        return {
-            _number_in(os.path.join(folder, name), folder, group, count) for name in sorted(os.listdir(folder or "."))
-        }
+        names = files_in_force(folder or ".")
+        return {_number_in(os.path.join(folder, name), folder, group, count) for name in names}
     return set()
 
 

@@ -14,6 +14,7 @@ from recordsmith.making import sources
 from recordsmith.making.source import Source
 from recordsmith.making.sources.exported_form import SIDECAR
 from recordsmith.making.sources.table_files import PathLike
+from recordsmith.publication import in_force, walk_in_force
 from recordsmith.shards import looks_like_tfrecord, resolve_files
 
 __all__ = ["KINDS", "kind_of", "source_for"]
@@ -137,21 +138,20 @@ def _kinds_at(path: str) -> Iterable[tuple[str, str, int]]:
     if not os.path.isdir(path):
         kind = _kind_by_name(path) or _kind_by_content(path)
         return [(kind, os.path.basename(path), 1)] if kind is not None else []
-    if any(os.path.isfile(os.path.join(path, name)) for name in ("recordsmith.json", "dataset_info.json")):
+    if any(os.path.isfile(in_force(os.path.join(path, name))) for name in ("recordsmith.json", "dataset_info.json")):
         return [("tfrecords", os.path.basename(path), 1)]
     kinds: Counter[str] = Counter()
     examples: dict[str, str] = {}
     unknown: list[str] = []
     looked_at = 0
-    for place, folders, names in os.walk(path):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
-        for name in sorted(names):
+    for place, files in walk_in_force(path):
+        for name, file in files.items():
             if name.startswith((".", "_")) or name.lower().endswith(_ASIDE):
                 continue
             looked_at += 1
             kind = _kind_by_name(name)
             if kind is None:
-                unknown.append(os.path.join(place, name))
+                unknown.append(file)
             else:
                 kinds[kind] += 1
                 examples.setdefault(kind, os.path.relpath(os.path.join(place, name), path))

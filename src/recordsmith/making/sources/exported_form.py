@@ -18,6 +18,7 @@ from typing import Any
 
 from recordsmith.errors import RecordsmithError, SchemaError
 from recordsmith.making.sources.json_text import parse_json
+from recordsmith.publication import in_force, public_path
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Steps, Text
 
 __all__ = ["METADATA_KEY", "SIDECAR", "TAR_MEMBER", "ExportedForm", "encoding_of", "form_beside"]
@@ -110,7 +111,7 @@ def form_beside(paths: Iterable[str]) -> ExportedForm | None:
     """
     found = []
     for path in paths:
-        sidecar = path + SIDECAR
+        sidecar = in_force(public_path(path) + SIDECAR)
         if not os.path.isfile(sidecar):
             return None
         with open(sidecar, "rb") as file:

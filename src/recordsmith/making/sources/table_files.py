@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from recordsmith.errors import RecordsmithError, list_names
+from recordsmith.publication import walk_in_force
 from recordsmith.shards import resolve_files
 
 __all__ = ["PathLike", "SourceFile", "describe_files", "find_files", "opened"]
@@ -92,12 +93,12 @@ def files_below(folder: str, suffixes: Sequence[str]) -> list[str]:
     >>> files_below(os.path.dirname(__file__), ["table_files.py"]) == [__file__]
     True
     """
-    found: list[str] = []
-    for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
-        wanted = (name for name in sorted(names) if name.lower().endswith(tuple(suffixes)))
-        found.extend(os.path.join(place, name) for name in wanted if not name.startswith((".", "_")))
-    return found
+    return [
+        path
+        for _, files in walk_in_force(folder)
+        for name, path in files.items()
+        if name.lower().endswith(tuple(suffixes)) and not name.startswith((".", "_"))
+    ]
 
 
 def describe_files(files: Sequence[SourceFile]) -> Any:

@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recordsmith.errors import SchemaError
+from recordsmith.publication import in_force
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Tensor, Text
 from recordsmith.schema.export.tfds import FEATURES_NAME, label_file_name
 
@@ -48,7 +49,7 @@ def features_from_tfds(source: str | os.PathLike[str] | Document) -> dict[str, F
     path = os.fspath(source)
     if os.path.isdir(path):
         path = os.path.join(path, FEATURES_NAME)
-    with open(path, encoding="utf-8") as file:
+    with open(in_force(path), encoding="utf-8") as file:
         try:
             document = json.load(file)
         except ValueError as error:
@@ -120,7 +121,7 @@ class _Reader:
         return Label(count, **described) if count else Scalar("int64", **described)
 
     def _class_names(self, path: tuple[str, ...]) -> list[str]:
-        file = os.path.join(self._folder or "", label_file_name(path))
+        file = in_force(os.path.join(self._folder or "", label_file_name(path)))
         if self._folder is None or not os.path.isfile(file):
             return []
         with open(file, encoding="utf-8") as lines:

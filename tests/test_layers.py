@@ -29,6 +29,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "class_weights",
             "compression",
             "file_signatures",
+            "json_descriptions",
             "parallel",
             "priorities",
             "visible_text",

@@ -7,7 +7,7 @@ import errno
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from recordsmith.errors import RecordsmithError
 
@@ -81,8 +81,8 @@ def put_in_place(temporary: str, final: str, *, sync: bool = True) -> None:
                 raise
 
 
-def write_text_atomically(final: str | os.PathLike[str], text: str) -> None:
-    """Write a text file, in UTF-8, that appears under its name only when it is whole.
+def write_text_atomically(final: str | os.PathLike[str], text: str, *, mode: int = 0o666) -> None:
+    """Write a text file, in UTF-8, that appears under its name only when it is whole; `mode` is cut by the umask.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
@@ -90,8 +90,23 @@ def write_text_atomically(final: str | os.PathLike[str], text: str) -> None:
     >>> os.path.getsize(f"{folder}/a.txt")
     5
     """
-    with write_atomically(final) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+    with (
+        write_atomically(final) as temporary,
+        open(temporary, "w", encoding="utf-8", newline="", opener=with_mode(mode)) as file,
+    ):
         file.write(text)
+
+
+def with_mode(mode: int) -> Callable[[str, int], int]:
+    """Return an opener for `open` that gives a new file this mode, cut by the umask, from its first moment on.
+
+    >>> import tempfile
+    >>> path = tempfile.mkdtemp() + "/a"
+    >>> open(path, "w", opener=with_mode(0o600)).close()
+    >>> oct(os.stat(path).st_mode & 0o777)
+    '0o600'
+    """
+    return lambda path, flags: os.open(path, flags, mode)
 
 
 @contextlib.contextmanager

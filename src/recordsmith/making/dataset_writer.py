@@ -236,8 +236,8 @@ class DatasetWriter:
 
                 refuse_existing(self._folder)
             return {}
-        document = load_manifest(path)
-        splits: dict[str, Any] = document["splits"]
+        manifest = load_manifest(path)
+        splits: dict[str, Any] = manifest.document["splits"]
         if self._split in splits and not overwrite:
             raise RecordsmithError(
                 f"There is a split {self._split!r} in this dataset already.",
@@ -246,14 +246,14 @@ class DatasetWriter:
                 advice="Choose another split or folder, or give overwrite=True to replace it.",
             )
         if set(splits) - {self._split}:
-            if document.get("name") != self._name:
+            if manifest.name != self._name:
                 raise RecordsmithError(
                     "The dataset in this folder has another name.",
                     path=path,
-                    found=document.get("name"),
+                    found=manifest.name,
                     expected=self._name,
                 )
-            if Schema.from_json(document["schema"]) != self._schema:
+            if manifest.schema != self._schema:
                 raise RecordsmithError(
                     "The dataset in this folder has another schema, and all splits share one.",
                     path=path,

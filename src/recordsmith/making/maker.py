@@ -243,10 +243,10 @@ class _Maker:
         return Staging.start(self._out, self._plan)
 
     def _already_made(self) -> MadeDataset:
-        plan = load_manifest(os.path.join(self._out, MANIFEST_NAME)).get("made", {}).get("plan")
+        plan = load_manifest(os.path.join(self._out, MANIFEST_NAME)).plan
         if plan is None:
             refuse_existing(self._out)
-        changed = differences(plan, self._plan)
+        changed = differences(plan or {}, self._plan)
         if changed:
             raise RecordsmithError(
                 "The dataset is there already, made with other options.",

@@ -9,12 +9,13 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from recordsmith.atomic_file import put_in_place, write_atomically, write_text_atomically
+from recordsmith.dataset.described_splits import check_file_name
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.errors import RecordsmithError, list_names
+from recordsmith.json_descriptions import read_json_object
 from recordsmith.making.staging import Staging
 from recordsmith.shards import files_in
 
@@ -44,11 +45,21 @@ def refuse_existing(out: str) -> None:
 
 
 def publish(
-    staging: Staging, out: str, manifest: str, *, shards: Sequence[str], texts: dict[str, str], rejected: bool
+    staging: Staging,
+    out: str,
+    manifest: str,
+    *,
+    shards: Sequence[str],
+    texts: dict[str, str],
+    rejected: bool,
+    modes: Mapping[str, int] | None = None,
 ) -> None:
-    """Move shards, texts and the file of rejects to the output folder, write the manifest, and remove the staging."""
+    """Move shards, texts and the file of rejects to the output folder, write the manifest, and remove the staging.
+
+    `modes` are those of texts that not everybody may read.
+    """
     for name, text in {**texts, MANIFEST_NAME: manifest}.items():
-        write_text_atomically(staging.path("shards", name), text)
+        write_text_atomically(staging.path("shards", name), text, mode=(modes or {}).get(name, 0o666))
     new = [*shards, *texts]
     if rejected:
         with write_atomically(staging.path("shards", REJECTED_NAME)) as temporary:
@@ -63,17 +74,17 @@ def publish(
 def finish_publishing(staging: Staging, out: str) -> bool:
     """Do what is left of moving files into place; False if that had not begun."""
     try:
-        with open(staging.path(_LIST), encoding="utf-8") as file:
-            document: dict[str, Any] = json.load(file)
+        document = read_json_object(staging.path(_LIST), "list of files to publish")
     except FileNotFoundError:
         return False
+    moved, removed = (tuple(map(check_file_name, document.texts(name))) for name in ("move", "remove"))
     if os.path.exists(staging.path("shards", MANIFEST_NAME)):
         with contextlib.suppress(FileNotFoundError):
             os.remove(os.path.join(out, MANIFEST_NAME))  # the old one: from here on the folder is in between
-    for name in document["remove"]:
+    for name in removed:
         with contextlib.suppress(FileNotFoundError):
             os.remove(os.path.join(out, name))
-    for name in [*document["move"], MANIFEST_NAME]:
+    for name in [*moved, MANIFEST_NAME]:
         staged = staging.path("shards", name)
         if os.path.exists(staged):
             put_in_place(staged, os.path.join(out, name), sync=name == MANIFEST_NAME)
@@ -96,11 +107,11 @@ def _dataset_files(out: str) -> list[str]:
     manifest = os.path.join(out, MANIFEST_NAME)
     if os.path.isfile(manifest):
         found[manifest] = None
-        with contextlib.suppress(RecordsmithError, KeyError, TypeError):
-            document = load_manifest(manifest)
-            names = [shard["file"] for split in document["splits"].values() for shard in split["shards"]]
-            for name in [*names, *document.get("made", {}).get("files", [])]:
-                path = os.path.join(out, os.path.basename(name))
+        with contextlib.suppress(RecordsmithError):
+            described = load_manifest(manifest)
+            shards = [shard.name for split in described.splits.values() for shard in split.shards]
+            for name in [*shards, *described.files]:
+                path = os.path.join(out, name)
                 if os.path.isfile(path):
                     found[path] = None
     for name in _DESCRIPTIONS:

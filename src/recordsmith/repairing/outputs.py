@@ -94,12 +94,9 @@ def refuse_existing(targets: Iterable[str]) -> None:
 def _record_files(folder: str) -> list[str]:
     """Return the files of a folder that are records by their names or by the manifest, damaged as they may be."""
     names = {os.path.basename(file): None for file in files_in(folder)}
-    with contextlib.suppress(RecordsmithError, OSError, KeyError, TypeError, AttributeError):
-        document = load_manifest(os.path.join(folder, MANIFEST_NAME))
-        for split in document["splits"].values():
-            for shard in split["shards"]:
-                if os.path.isfile(os.path.join(folder, os.path.basename(shard["file"]))):
-                    names[os.path.basename(shard["file"])] = None
+    with contextlib.suppress(RecordsmithError, OSError):
+        for split in load_manifest(os.path.join(folder, MANIFEST_NAME)).splits.values():
+            names |= dict.fromkeys(shard.name for shard in split.shards if os.path.isfile(shard.path))
     return [os.path.join(folder, name) for name in sorted(names)] or list(find_layout(folder).files)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from recordsmith.atomic_file import write_atomically
 from recordsmith.errors import EncodeError, RecordsmithError, SchemaError, did_you_mean, list_names
+from recordsmith.json_descriptions import read_json
 from recordsmith.schema.feature import Feature
 from recordsmith.schema.foreign import named_columns
 from recordsmith.schema.image import Image
@@ -257,13 +258,11 @@ class Schema(Mapping[str, Feature]):
         Traceback (most recent call last):
         FileNotFoundError: [Errno 2] No such file or directory: 'no such file.json'
         """
-        raw = Path(path).read_bytes()
+        document = read_json(path, "schema")
         try:
-            return cls.from_json(json.loads(raw, object_pairs_hook=_without_repeats))
+            return cls.from_json(document)
         except RecordsmithError as error:
             raise error.at(path=path) from None
-        except ValueError as error:  # not JSON, or not UTF-8
-            raise SchemaError(f"This is not a schema in JSON: {error}", path=path) from None
 
     # --- other libraries' forms; their modules are loaded when they are asked for ---
 
@@ -431,7 +430,7 @@ def _check_entry(name: object, feature: object) -> None:
 
 def _feature_from_json(name: str, settings: Any) -> Feature:
     kind = settings.get("type") if isinstance(settings, Mapping) else None
-    if kind not in _TYPES:
+    if not isinstance(kind, str) or kind not in _TYPES:
         raise SchemaError(
             f"Unknown feature type {kind!r}.{did_you_mean(str(kind), _TYPES)}",
             feature=name,
@@ -442,11 +441,3 @@ def _feature_from_json(name: str, settings: Any) -> Feature:
         return _TYPES[kind].from_json({key: value for key, value in settings.items() if key != "type"})
     except SchemaError as error:
         raise error.at(feature=name) from None
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    for name in names:
-        if names.count(name) > 1:
-            raise SchemaError(f"The name {name!r} is there twice.")
-    return dict(pairs)

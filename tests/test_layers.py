@@ -20,6 +20,7 @@ PUBLIC_FACE = "__init__"
 # From low to high. The modules of one entry form a layer: they may not import each other, except where they stand in
 # MAY_MEET. The public face is above all of them, and no module imports from it.
 LAYERS: tuple[frozenset[str], ...] = (
+    frozenset({"visible_text"}),
     frozenset({"errors", "_core"}),
     frozenset(
         {
@@ -32,7 +33,6 @@ LAYERS: tuple[frozenset[str], ...] = (
             "json_descriptions",
             "parallel",
             "priorities",
-            "visible_text",
         }
     ),
     frozenset({"core_failures", "findings", "process_pool", "remote_files"}),

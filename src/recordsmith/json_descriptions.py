@@ -267,6 +267,13 @@ class JsonObject:
                 self._wrong(name, one, "a number")
         return dict(self.entries)
 
+    def all_texts(self) -> dict[str, str]:
+        """Return all entries, each of which has to be a text."""
+        for name, one in self.entries.items():
+            if not isinstance(one, str):
+                self._wrong(name, one, "a text")
+        return dict(self.entries)
+
     def tallies(self) -> dict[str, int]:
         """Return all entries, each of which has to be a number of things."""
         return {name: self._count(one, name) for name, one in self.entries.items()}

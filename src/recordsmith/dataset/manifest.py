@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +20,7 @@ from recordsmith.dataset.described_splits import DescribedShard, DescribedSplit,
 from recordsmith.errors import RecordsmithError, SchemaError
 from recordsmith.json_descriptions import JsonObject, read_json_object
 from recordsmith.schema import Schema
+from recordsmith.visible_text import json_text
 
 __all__ = ["MANIFEST_NAME", "Manifest", "load_manifest", "manifest_text"]
 
@@ -72,7 +72,7 @@ def manifest_text(name: str, schema: Schema | None, splits: dict[str, dict[str, 
     head: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "name": name}
     described = {} if schema is None else {"schema": schema.to_json()}
     document = {**head, **described, "splits": splits, **more}
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(document) + "\n"
 
 
 def load_manifest(path: str) -> Manifest:

@@ -15,7 +15,6 @@ numbers and figures may change. Where the same fingerprint is found more often t
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable
@@ -26,6 +25,7 @@ from recordsmith.atomic_file import write_text_atomically
 from recordsmith.errors import RecordsmithError, SchemaError
 from recordsmith.findings.finding import Finding
 from recordsmith.json_descriptions import JsonObject, read_json_object
+from recordsmith.visible_text import json_text
 
 __all__ = ["Baseline"]
 
@@ -102,7 +102,7 @@ class Baseline:
         """
         listed = sorted(self.entries.items(), key=lambda entry: (entry[1]["code"], entry[1]["where"], entry[0]))
         document = {_MARK: _VERSION, "findings": [{"fingerprint": known, **entry} for known, entry in listed]}
-        write_text_atomically(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+        write_text_atomically(path, json_text(document) + "\n")
 
     def without_known(self, findings: Iterable[Finding]) -> list[Finding]:
         """Return the findings that are new.

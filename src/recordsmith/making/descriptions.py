@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from recordsmith.errors import SchemaError
 from recordsmith.schema import Schema
 from recordsmith.schema.export.tfds import dataset_info, tfds_features, tfds_label_files
+from recordsmith.visible_text import json_text
 
 __all__ = ["description_files"]
 
@@ -33,4 +33,4 @@ def description_files(
 
 
 def _text(document: dict[str, Any]) -> str:
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json_text(document) + "\n"

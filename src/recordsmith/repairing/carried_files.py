@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from recordsmith.errors import RecordsmithError, SchemaError
 from recordsmith.json_descriptions import read_json_object
 from recordsmith.repairing.repair_result import FileRepair
 from recordsmith.shards import looks_like_tfrecord
+from recordsmith.visible_text import json_text
 
 __all__ = ["carried_names", "carry_files"]
 
@@ -114,7 +114,7 @@ def _carry_manifest(source: str, target: str, repaired: dict[str, FileRepair], o
         document.pop("class_weights", None)
     lost = sum(file.lost_records for file in repaired.values())
     document["repaired"] = {"lost_records": lost, "splits": changed}
-    write_text_atomically(target, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    write_text_atomically(target, json_text(document) + "\n")
     note = f"{MANIFEST_NAME}: schema kept; records, bytes and digests are those of the repaired files."
     if changed:
         note += f" Class counts of {', '.join(changed)} and class weights are left out, as records are missing."
@@ -147,5 +147,5 @@ def _carry_dataset_info(source: str, target: str, repaired: dict[str, FileRepair
             )
         split.entries["shardLengths"] = [str(file.records) for file in shards]
         split.entries["numBytes"] = str(sum(file.kept_bytes for file in shards))
-    write_text_atomically(target, json.dumps(info.entries, indent=4, ensure_ascii=False) + "\n")
+    write_text_atomically(target, json_text(info.entries, indent=4) + "\n")
     return f"{DATASET_INFO_NAME}: shard lengths are those of the repaired files."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ from recordsmith.schema.sparse import Sparse
 from recordsmith.schema.steps import Steps
 from recordsmith.schema.strings import Bytes, Text
 from recordsmith.schema.tensor import Scalar, Tensor
+from recordsmith.visible_text import json_text
 
 if TYPE_CHECKING:
     from recordsmith.schema.constraints import Violation
@@ -246,7 +246,7 @@ class Schema(Mapping[str, Feature]):
         ...     len(Schema.load(f"{folder}/schema.json"))
         1
         """
-        text = json.dumps(self.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        text = json_text(self.to_json()) + "\n"
         with write_atomically(path) as temporary:
             Path(temporary).write_text(text, encoding="utf-8")
 

@@ -20,6 +20,7 @@ PUBLIC_FACE = "__init__"
 # From low to high. The modules of one entry form a layer: they may not import each other, except where they stand in
 # MAY_MEET. The public face is above all of them, and no module imports from it.
 LAYERS: tuple[frozenset[str], ...] = (
+    frozenset({"visible_text"}),
     frozenset({"errors", "_core"}),
     frozenset(
         {
@@ -31,10 +32,11 @@ LAYERS: tuple[frozenset[str], ...] = (
             "file_signatures",
             "parallel",
             "priorities",
-            "visible_text",
         }
     ),
-    frozenset({"core_failures", "findings", "process_pool", "publication", "remote_files"}),
+    frozenset({"publication"}),
+    frozenset({"json_descriptions"}),
+    frozenset({"core_failures", "findings", "process_pool", "remote_files"}),
     frozenset({"columns"}),
     frozenset({"images", "text"}),
     frozenset({"augment"}),

@@ -87,9 +87,9 @@ def with_temporary_file(final: str, create: Callable[[str], Created]) -> tuple[s
         return own, create(own)
 
 
-def _new_file(path: str) -> int:
+def _new_file(path: str, mode: int = 0o666) -> int:
     """Create a file and lock it until the descriptor is closed; see lock_new_file in cpp/record_sink.cc."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         taken = False
@@ -159,8 +159,8 @@ def sync_folder(folder: str) -> None:
             raise
 
 
-def write_text_atomically(final: str | os.PathLike[str], text: str) -> None:
-    """Write a text file, in UTF-8, that appears under its name only when it is whole.
+def write_text_atomically(final: str | os.PathLike[str], text: str, *, mode: int = 0o666) -> None:
+    """Write a text file, in UTF-8, that appears under its name only when it is whole; `mode` is cut by the umask.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
@@ -168,13 +168,15 @@ def write_text_atomically(final: str | os.PathLike[str], text: str) -> None:
     >>> os.path.getsize(f"{folder}/a.txt")
     5
     """
-    with write_atomically(final) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+    with write_atomically(final, mode=mode) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
         file.write(text)
 
 
 @contextlib.contextmanager
-def write_atomically(final: str | os.PathLike[str]) -> Iterator[str]:
+def write_atomically(final: str | os.PathLike[str], *, mode: int = 0o666) -> Iterator[str]:
     """Give a temporary name to write to; it becomes `final` at the end, and vanishes if the block raises.
+
+    The file has this mode, cut by the umask, from its first moment on.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
@@ -184,7 +186,7 @@ def write_atomically(final: str | os.PathLike[str]) -> Iterator[str]:
     ['a.txt']
     """
     path = os.fspath(final)
-    temporary, descriptor = with_temporary_file(path, _new_file)
+    temporary, descriptor = with_temporary_file(path, lambda name: _new_file(name, mode))
     try:
         yield temporary
         sync_file(temporary)

@@ -21,6 +21,8 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any, ClassVar, Self
 
+from recordsmith.visible_text import printable
+
 __all__ = [
     "CompressionError",
     "CorruptRecordError",
@@ -118,7 +120,7 @@ class RecordsmithError(Exception):
         return self
 
     def __str__(self) -> str:
-        place = [] if self.path is None else [self.path]
+        place = [] if self.path is None else [os.fsdecode(self.path)]
         if self.record is not None:
             place.append(f"record {self.record}")
         if self.offset is not None:
@@ -127,15 +129,15 @@ class RecordsmithError(Exception):
             place.append(f"row {self.row}")
         if self.feature is not None:
             place.append(f"feature {self.feature!r}")
-        lines = [self.problem]
+        lines = [printable(self.problem)]
         if place:
-            lines.append("  where:    " + ", ".join(place))
+            lines.append("  where:    " + printable(", ".join(place)))
         if self.found is not None:
             lines.append("  found:    " + _one_line(self.found))
         if self.expected is not None:
             lines.append("  expected: " + _one_line(self.expected))
         if self.advice is not None:
-            lines.append("  to do:    " + self.advice)
+            lines.append("  to do:    " + printable(self.advice))
         return "\n".join(lines)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -291,7 +293,7 @@ def list_names(names: Iterable[str], limit: int = 8) -> str:
 
 def _one_line(fact: object) -> str:
     text = fact if isinstance(fact, str) else repr(fact)
-    text = " ".join(text.split("\n"))
+    text = printable(" ".join(text[: 2 * _LONGEST_FACT].split("\n")))
     return text if len(text) <= _LONGEST_FACT else text[: _LONGEST_FACT - 3] + "..."
 
 

@@ -14,8 +14,10 @@ import glob
 import os
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count as counting
+from itertools import islice
 
 from recordsmith.atomic_file import is_url
 from recordsmith.call_stack import caller_level
@@ -26,12 +28,13 @@ __all__ = [
     "IncompleteShardsWarning",
     "ShardName",
     "files_in",
+    "missing_shards",
     "parse_shard_name",
     "resolve_files",
     "warn_if_incomplete",
 ]
 
-_NUMBERED = re.compile(r"^(?P<stem>.*?)[-_.]?(?P<shard>\d{5,})-of-(?P<count>\d{5,})(?P<tail>(\.\w+)*)$")
+_NUMBERED = re.compile(r"^(?P<stem>.*?)[-_.]?(?P<shard>[0-9]{5,18})-of-(?P<count>[0-9]{5,18})(?P<tail>(\.\w+)*)$")
 _SUFFIXES = (".tfrecord", ".tfrecords", ".tfrec", ".record", ".records", ".recordio")
 _COMPRESSED = (".gz", ".gzip", ".zlib", ".z")
 _SPLITS = ("train", "training", "validation", "valid", "val", "test", "testing", "eval", "dev")
@@ -134,15 +137,28 @@ def warn_if_incomplete(files: Sequence[str]) -> None:
         if parsed.shard is not None and parsed.count is not None:
             groups.setdefault((os.path.join(folder, parsed.group), parsed.count), set()).add(parsed.shard)
     for (group, count), shards in groups.items():
-        missing = [str(shard) for shard in range(count) if shard not in shards]
+        missing, numbers = missing_shards(count, shards, most=6)
         if missing:
-            shown = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
+            shown = ", ".join(map(str, numbers[:5])) + (", ..." if missing > 5 else "")
             warnings.warn(
-                f"Shards of {group!r} are missing: {len(missing)} of {count} "
-                f"(number{'s' if len(missing) > 1 else ''} {shown}). Reading goes on without them.",
+                f"Shards of {group!r} are missing: {missing} of {count} "
+                f"(number{'s' if missing > 1 else ''} {shown}). Reading goes on without them.",
                 IncompleteShardsWarning,
                 stacklevel=caller_level(),
             )
+
+
+def missing_shards(count: int, existing: Collection[int], most: int) -> tuple[int, list[int]]:
+    """Return how many of `count` numbered shards are missing, and the first of them, at most `most`.
+
+    The count is what file names say, and may be any number.
+
+    >>> missing_shards(10**18, {0, 2}, most=3)[1]
+    [1, 3, 4]
+    """
+    known = {shard for shard in existing if shard < count}
+    first = islice((shard for shard in counting(0) if shard not in known), min(most, count - len(known)))
+    return count - len(known), list(first)
 
 
 def _one_path(path: str) -> list[str]:

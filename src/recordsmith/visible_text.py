@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["clipped", "middle_left_out", "printable", "quoted"]
+import json
+import re
+from typing import Any
+
+__all__ = ["clipped", "json_text", "middle_left_out", "printable", "printable_lines", "quoted"]
+
+_PERHAPS_INVISIBLE = re.compile("[^\x00-\x7e]")
 
 
 def printable(text: str) -> str:
@@ -11,7 +17,33 @@ def printable(text: str) -> str:
     >>> printable("a\x1b[31m\n"), printable("é")
     ('a\\x1b[31m\\n', 'é')
     """
+    if text.isprintable():
+        return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in _mended(text))
+
+
+def printable_lines(text: str) -> str:
+    r"""Return text of several lines, each printable; only "\n" ends a line.
+
+    >>> printable_lines("a\r\nb")
+    'a\\r\nb'
+    """
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def json_text(document: Any, *, indent: int | None = 2) -> str:
+    r"""Write JSON in which letters stay as they are and everything that does not show is an escape.
+
+    >>> json_text(["é", "a\x9b\u202e"], indent=None)
+    '["é", "a\\u009b\\u202e"]'
+    """
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)
+    return _PERHAPS_INVISIBLE.sub(_escaped_unless_visible, text)
+
+
+def _escaped_unless_visible(found: re.Match[str]) -> str:
+    char = found[0]
+    return char if char.isprintable() else json.dumps(char)[1:-1]
 
 
 def clipped(text: str, width: int = 600) -> str:

@@ -172,10 +172,10 @@ def test_a_given_schema_comes_before_the_declared_one(folder: Path):
     ("content", "said"),
     [
         ("{", "not JSON"),
-        ("[]", "not one that this recordsmith knows"),
+        ("[]", "not a JSON object"),
         ('{"format": "recordsmith-dataset", "version": 99, "splits": {}}', "not one that this recordsmith knows"),
-        ('{"format": "recordsmith-dataset", "version": 1}', "lacks something"),
-        ('{"format": "recordsmith-dataset", "version": 1, "splits": {"a": {}}}', "lacks something"),
+        ('{"format": "recordsmith-dataset", "version": 1}', "not complete"),
+        ('{"format": "recordsmith-dataset", "version": 1, "splits": {"a": {}}}', "not complete"),
         ('{"format": "recordsmith-dataset", "version": 1, "splits": {}, "schema": {}}', "not a recordsmith schema"),
         (manifest(None, {"a": ["/etc/passwd"]}), "only name files in its own folder"),
         (manifest(None, {"a": ["../outside"]}), "only name files in its own folder"),

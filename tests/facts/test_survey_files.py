@@ -31,9 +31,9 @@ def test_shards_have_what_the_manifest_promises(tmp_path: Path) -> None:
     for shard in facts.shards:
         content = Path(shard.path).read_bytes()
         assert shard.promised is not None
-        assert shard.promised["records"] == shard.records
-        assert shard.promised["bytes"] == shard.bytes == len(content)
-        assert shard.sha256 == hashlib.sha256(content).hexdigest() == shard.promised["sha256"]
+        assert shard.promised.records == shard.records
+        assert shard.promised.bytes == shard.bytes == len(content)
+        assert shard.sha256 == hashlib.sha256(content).hexdigest() == shard.promised.sha256
     train = facts.splits["train"].features[0]
     assert train.numbers is not None
     assert (train.records, train.numbers.max) == (7, 6)
@@ -54,7 +54,9 @@ def test_a_tfds_description_promises_numbers_of_records(tmp_path: Path) -> None:
     os.remove(tmp_path / "recordsmith.json")
     assert (tmp_path / "dataset_info.json").is_file()
     facts = survey(tmp_path)
-    assert [shard.promised for shard in facts.shards] == [{"records": shard.records} for shard in facts.shards]
+    assert [shard.promised and shard.promised.records for shard in facts.shards] == [
+        shard.records for shard in facts.shards
+    ]
     info = json.loads((tmp_path / "dataset_info.json").read_text())
     assert {split["name"] for split in info["splits"]} == set(facts.splits)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, read_manifest
+from recordsmith.dataset.described_splits import files_by_split
+from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
@@ -62,10 +63,8 @@ def read_description(path: str) -> Description:
     FileNotFoundError: [Errno 2] No such file or directory: 'no such folder/recordsmith.json'
     """
     if os.path.basename(path) == MANIFEST_NAME:
-        _, splits = read_manifest(path)
-    else:
-        _, splits = read_tfds_folder(os.path.dirname(path))
-    return Description(path, splits)
+        return Description(path, files_by_split(load_manifest(path).splits))
+    return Description(path, read_tfds_folder(os.path.dirname(path)).files_by_split)
 
 
 def descriptions(facts: DatasetFacts) -> list[Description]:

@@ -46,8 +46,8 @@ def is_balanced(facts: DatasetFacts) -> bool:
     >>> is_balanced(DatasetFacts((), (), 0, 0))
     False
     """
-    made = (facts.manifest or {}).get("made")
-    options = made.get("plan", {}).get("options") if isinstance(made, dict) else None
+    plan = None if facts.manifest is None else facts.manifest.plan
+    options = (plan or {}).get("options")
     return isinstance(options, dict) and bool(options.get("balance"))
 
 

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import os
-from typing import NoReturn
+from collections.abc import Iterable
+from typing import Any, NoReturn
 
-from rich.console import Console, Group, RenderableType
+import click
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.segment import Segment
 
-__all__ = ["error_console", "output_console", "print_to"]
+from recordsmith.visible_text import json_text, printable_lines
+
+__all__ = ["echo", "echo_annotations", "echo_json", "error_console", "output_console", "print_to"]
 
 _WIDTH_ELSEWHERE = 120  # of a pipe or a file, which have no width of their own
 
 
-class _PipedConsole(Console):
-    """A console that leaves a broken pipe to the program."""
+class _SafeConsole(Console):
+    """A console through which no text of the data steers the terminal; a broken pipe it leaves to the program.
+
+    Whatever is printed is made of segments. Those that steer the terminal are marked as such by who makes them, as
+    images are; in all others only a line's end may not be printable.
+    """
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            if segment.control or segment.text.isprintable():
+                yield segment
+            else:
+                yield Segment(printable_lines(segment.text), segment.style)
 
     def on_broken_pipe(self) -> NoReturn:
         raise BrokenPipeError
@@ -38,7 +54,7 @@ def error_console() -> Console:
 
 
 def _console(*, stderr: bool) -> Console:
-    console = _PipedConsole(stderr=stderr, highlight=False, emoji=False, markup=False)
+    console = _SafeConsole(stderr=stderr, highlight=False, emoji=False, markup=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _WIDTH_ELSEWHERE
     return console
@@ -56,5 +72,42 @@ def print_to(console: Console, renderable: RenderableType) -> None:
         return
     with console.capture() as capture:
         console.print(whole)
-    for line in capture.get().splitlines():
-        console.file.write(line.rstrip() + "\n")
+    for line in capture.get().split("\n")[:-1]:
+        console.file.write(_no_command(line.rstrip()) + "\n")
+
+
+def echo(text: str, *, err: bool = False, newline: bool = True) -> None:
+    r"""Print text of one or several lines as it is, but for what does not show.
+
+    >>> echo("a\x1b[31m")
+    a\x1b[31m
+    """
+    click.echo("\n".join(map(_no_command, printable_lines(text).split("\n"))), err=err, nl=newline)
+
+
+def echo_json(document: Any) -> None:
+    r"""Print JSON; what does not show is escaped.
+
+    >>> echo_json(["\x9b"])
+    [
+      "\u009b"
+    ]
+    """
+    click.echo(json_text(document).replace("##[", "\\u0023#["))
+
+
+def echo_annotations(lines: str) -> None:
+    """Print what GitHub Actions takes as commands: they are escaped where they are made."""
+    click.echo(lines, nl=bool(lines))
+
+
+def _no_command(line: str) -> str:
+    r"""Return a line that GitHub Actions does not take as a command, which a name in the data may look like.
+
+    >>> _no_command("::error::no"), _no_command("see ##[error]no")
+    ('\\x3a:error::no', 'see \\x23#[error]no')
+    """
+    start = line.lstrip()
+    if start.startswith("::"):
+        line = f"{line[: len(line) - len(start)]}\\x3a{start[1:]}"
+    return line.replace("##[", "\\x23#[")

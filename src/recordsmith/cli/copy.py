@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -163,7 +162,7 @@ def copy(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
 
     Exit codes: 0 all records that were asked for are there, 1 some could not be copied, 2 nothing was written.
     """
-    from recordsmith.cli.consoles import output_console, print_to
+    from recordsmith.cli.consoles import echo_json, output_console, print_to
     from recordsmith.cli.progress import making_progress
     from recordsmith.cli.resuming import resumable
     from recordsmith.copying import copy_dataset
@@ -176,7 +175,7 @@ def copy(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
     with resumable(output), making_progress() as on_progress:
         copied = copy_dataset(list(sources), output, on_progress=on_progress, **options)
     if style == "json":
-        click.echo(json.dumps(copied_json(copied), ensure_ascii=False, allow_nan=False, indent=2))
+        echo_json(copied_json(copied))
     else:
         print_to(output_console(), copied_renderable(copied, path=output))
     ctx.exit(0 if copied.ok else 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -85,7 +84,7 @@ def export(ctx: click.Context, /, *, paths: tuple[str, ...], output: str, style:
 
     Exit codes: 0 all records that were asked for are there, 1 some could not be exported, 2 nothing was written.
     """
-    from recordsmith.cli.consoles import output_console, print_to
+    from recordsmith.cli.consoles import echo_json, output_console, print_to
     from recordsmith.cli.progress import making_progress
     from recordsmith.copying import export_dataset
     from recordsmith.facts import find_schema
@@ -98,7 +97,7 @@ def export(ctx: click.Context, /, *, paths: tuple[str, ...], output: str, style:
     with making_progress() as on_progress:
         exported = export_dataset(given, output, on_progress=on_progress, **options)
     if style == "json":
-        click.echo(json.dumps(exported_json(exported), ensure_ascii=False, allow_nan=False, indent=2))
+        echo_json(exported_json(exported))
     else:
         print_to(output_console(), exported_renderable(exported))
     ctx.exit(0 if exported.ok else 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Literal, cast
 
 import click
@@ -44,7 +43,7 @@ def index(*, paths: tuple[str, ...], style: str, output: str | None, rebuild: bo
     DALI and the tfrecord package need an index of their own, which they neither build nor check: write it again
     whenever the data changes. Both are for files that are not compressed.
     """
-    from recordsmith.cli.consoles import output_console, print_to
+    from recordsmith.cli.consoles import echo, echo_json, output_console, print_to
     from recordsmith.cli.progress import file_progress
     from recordsmith.facts import export_indexes, index_files, keep_indexes
     from recordsmith.view.index_table import index_json, index_line, index_summary, index_table
@@ -67,10 +66,10 @@ def index(*, paths: tuple[str, ...], style: str, output: str | None, rebuild: bo
             done.append(file)
             on_file(file.bytes)
             if style != "json" and not console.is_terminal:
-                click.echo(index_line(file))
+                echo(index_line(file))
     if style == "json":
-        click.echo(json.dumps(index_json(done), ensure_ascii=False, indent=2))
+        echo_json(index_json(done))
         return
     if console.is_terminal:
         print_to(console, index_table(done, console.width))
-    click.echo(index_summary(done))
+    echo(index_summary(done))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -218,7 +217,7 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
     A run that was interrupted, by Ctrl-C, a crash or a full disk, goes on with --resume where it was, and ends with
     the same files. Exit codes: 0 all rows are in, 1 some did not fit and were left out, 2 nothing was made.
     """
-    from recordsmith.cli.consoles import output_console, print_to
+    from recordsmith.cli.consoles import echo_json, output_console, print_to
     from recordsmith.cli.progress import making_progress
     from recordsmith.cli.resuming import resumable
     from recordsmith.facts import find_schema
@@ -259,7 +258,7 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
             on_progress=on_progress,
         )
     if style == "json":
-        click.echo(json.dumps(made_json(made), ensure_ascii=False, allow_nan=False, indent=2))
+        echo_json(made_json(made))
     else:
         console = output_console()
         print_to(console, made_renderable(made, folder=output, width=console.width))

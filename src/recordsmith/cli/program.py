@@ -24,6 +24,7 @@ from recordsmith.cli.rule import rule
 from recordsmith.cli.schema import schema
 from recordsmith.cli.show import show
 from recordsmith.errors import RecordsmithError, did_you_mean
+from recordsmith.visible_text import printable
 
 __all__ = ["main"]
 
@@ -66,6 +67,14 @@ class Program(click.Group):
         outlive_readers()
         return super().main(*args, **options)
 
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        """Read the command line, and say in our own words what is wrong with it."""
+        try:
+            return super().make_context(*args, **options)
+        except click.ClickException as error:
+            _explain_use(error)
+            raise click.exceptions.Exit(error.exit_code) from None
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -92,13 +101,16 @@ class Program(click.Group):
                 sys.stdout.flush()
             except KeyboardInterrupt:
                 ctx.exit(_INTERRUPTED)
-            except (click.ClickException, click.exceptions.Exit, click.Abort):
-                raise  # click has words and codes for these
+            except click.ClickException as error:
+                _explain_use(error)
+                ctx.exit(error.exit_code)
+            except (click.exceptions.Exit, click.Abort):
+                raise  # click has codes for these
             except Exception as error:  # noqa: BLE001 - also what is our own mistake has words and a code
                 if interrupts.seen:  # what an interrupt broke, as an import that became an ImportError
                     ctx.exit(_INTERRUPTED)
                 if ctx.params["debug"]:
-                    traceback.print_exception(error)
+                    _trace(error)
                 else:
                     _explain(error if isinstance(error, _KNOWN) else _our_own_fault(error))
                 ctx.exit(_WRONG)
@@ -148,6 +160,22 @@ def _our_own_fault(error: Exception) -> RecordsmithError:
         found=f"{type(error).__name__}: {error}",
         advice="RECORDSMITH_DEBUG=1 before the same command shows where it arose: please report that.",
     )
+
+
+def _explain_use(error: click.ClickException) -> None:
+    """Say what is wrong with a command line, in the words that all errors begin with."""
+    from recordsmith.cli.consoles import echo
+
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        echo(f"{context.get_usage()}\nTry '{context.command_path} --help' for help.\n", err=True)
+    echo(f"error: {printable(error.format_message())}", err=True)
+
+
+def _trace(error: Exception) -> None:
+    from recordsmith.cli.consoles import echo
+
+    echo("".join(traceback.format_exception(error)), err=True, newline=False)
 
 
 def _explain(error: Exception) -> None:

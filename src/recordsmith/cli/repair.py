@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from recordsmith.cli.make_values import NearChoice
@@ -70,7 +68,7 @@ def repair(
 
     Exit codes: 0 nothing is lost, 1 something is, 2 wrong use, input that cannot be read, or a refusal.
     """
-    from recordsmith.cli.consoles import output_console, print_to
+    from recordsmith.cli.consoles import echo_json, output_console, print_to
     from recordsmith.cli.progress import checking_progress
     from recordsmith.repairing import repair as repair_files
     from recordsmith.view.repair_tables import repair_renderable
@@ -91,7 +89,7 @@ def repair(
             progress=on_bytes,
         )
     if style == "json":
-        click.echo(json.dumps(result.to_json(), ensure_ascii=False, indent=2))
+        echo_json(result.to_json())
     else:
         console = output_console()
         print_to(console, repair_renderable(result, width=console.width))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -122,7 +121,9 @@ class Reporting:
 
     def say(self, text: str) -> None:
         """Print a line beside the report, where it is not in the way of programs that read it."""
-        click.echo(text, err=self.style != "text")
+        from recordsmith.cli.consoles import echo
+
+        echo(text, err=self.style != "text")
 
     @cached_property
     def _configuration(self) -> Configuration:
@@ -151,15 +152,14 @@ class Reporting:
         return Configuration(found.select, found.ignore, found.fail_on) if self.write_baseline else found
 
     def _print(self, report: Report) -> None:
+        from recordsmith.cli.consoles import echo_annotations, echo_json, output_console, print_to
+
         if self.style == "text":
-            from recordsmith.cli.consoles import output_console, print_to
             from recordsmith.view.report_view import report_blocks
 
             console = output_console()
             print_to(console, report_blocks(report, width=console.width))
         elif self.style == "github":
-            annotations = report.to_github()
-            click.echo(annotations, nl=bool(annotations))
+            echo_annotations(report.to_github())
         else:
-            document = report.to_json() if self.style == "json" else report.to_sarif()
-            click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))
+            echo_json(report.to_json() if self.style == "json" else report.to_sarif())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 from click.shell_completion import CompletionItem
 
@@ -39,13 +37,13 @@ def _rules_that_begin(_ctx: click.Context, _param: click.Parameter, begun: str) 
 )
 def rule(*, code: str | None, style: str) -> None:
     """Explain one rule: what it finds, why that matters, an example, and what to do. Without a rule, list them all."""
-    from recordsmith.cli.consoles import output_console, print_to
+    from recordsmith.cli.consoles import echo_json, output_console, print_to
     from recordsmith.view.rule_text import every_rule, rule_json, rule_page, rule_table
 
     rules = every_rule()
     if style == "json":
         document = rule_json(rules.get(code)) if code is not None else [rule_json(one) for one in rules]
-        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        echo_json(document)
         return
     console = output_console()
     print_to(console, rule_table(rules) if code is None else rule_page(rules.get(code), console.width))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING
 
@@ -70,7 +69,7 @@ def schema(  # noqa: PLR0913 - one for each option
     PATH and OTHER may also be files that hold a schema: what -o wrote, a recordsmith.json, a features.json, a
     schema.pbtxt. Two of them are compared.
     """
-    from recordsmith.cli.consoles import output_console, print_to
+    from recordsmith.cli.consoles import echo_json, output_console, print_to
     from recordsmith.errors import RecordsmithError
     from recordsmith.facts import find_schema, is_schema_file
     from recordsmith.view.schema_difference import difference_renderable
@@ -91,7 +90,7 @@ def schema(  # noqa: PLR0913 - one for each option
     compared = find_schema(other, split=split, records=records, infer=infer and not is_schema_file(other))
     difference = found.schema.diff(compared.schema)
     if style == "json":
-        click.echo(json.dumps(difference.to_json(), ensure_ascii=False, allow_nan=False, indent=2))
+        echo_json(difference.to_json())
     else:
         print_to(output_console(), difference_renderable(difference))
     context.exit(1 if difference else 0)
@@ -99,7 +98,7 @@ def schema(  # noqa: PLR0913 - one for each option
 
 def _print_schema(found: FoundSchema, style: str | None, output: str | None) -> None:
     from recordsmith.atomic_file import rewrite_text
-    from recordsmith.cli.consoles import error_console, output_console, print_to
+    from recordsmith.cli.consoles import echo, error_console, output_console, print_to
     from recordsmith.view.amounts import count_text
     from recordsmith.view.schema_listing import schema_renderable, schema_source
     from recordsmith.view.schema_table import schema_table
@@ -111,7 +110,7 @@ def _print_schema(found: FoundSchema, style: str | None, output: str | None) -> 
         features = count_text(len(found.schema), "feature")
         print_to(error_console(), f"Wrote {output}: {features}, {schema_source(found)}.")
     elif style in FORMS:
-        click.echo(schema_text(found.schema, style), nl=False)
+        echo(schema_text(found.schema, style), newline=False)
         print_to(error_console(), f"# {schema_source(found)}")
     else:
         print_to(output_console(), schema_table(found) if style == "table" else schema_renderable(found))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from typing import TYPE_CHECKING
@@ -110,7 +109,7 @@ def show(  # noqa: PLR0913 - one for each option
     """
     from rich.console import Group
 
-    from recordsmith.cli.consoles import error_console, output_console, print_to
+    from recordsmith.cli.consoles import echo_json, error_console, output_console, print_to
     from recordsmith.cli.progress import file_progress
     from recordsmith.facts import look_at
     from recordsmith.schema import Schema
@@ -136,7 +135,7 @@ def show(  # noqa: PLR0913 - one for each option
         raise click.UsageError(f"There is no record {record}: there are {overview.records:,}, counted from 0.")
     if style == "json":
         document = overview_json(overview, raw=raw, whole=record is not None)
-        click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))
+        echo_json(document)
     else:
         console = output_console()
         pictures = _thumbnails(console, asked=thumbnails, large=record is not None)

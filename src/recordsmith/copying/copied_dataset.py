@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Any
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.json_descriptions import JsonObject
 from recordsmith.making.made_dataset import MadeSplit
 from recordsmith.making.reject_reasons import RejectReason
 
@@ -71,26 +71,26 @@ class CopiedDataset:
         return self.rejects + self.unmatched + self.duplicates + self.not_sampled + self.unassigned
 
     @classmethod
-    def of_outcome(cls, path: str, splits: dict[str, MadeSplit], outcome: dict[str, Any]) -> CopiedDataset:
+    def of_outcome(cls, path: str, splits: dict[str, MadeSplit], outcome: JsonObject) -> CopiedDataset:
         """Put together what came of a run from its counts, as a manifest keeps them."""
         return cls(
             path=path,
             splits=splits,
-            source_rows=outcome.get("source_rows", 0),
-            source_bytes=outcome.get("source_bytes"),
-            rejects=outcome.get("rejects", 0),
-            reasons=tuple(RejectReason(**reason) for reason in outcome.get("reasons", ())),
-            unmatched=outcome.get("dropped", 0),
-            duplicates=outcome.get("duplicates", 0),
-            not_sampled=outcome.get("not_sampled", 0),
-            unassigned=outcome.get("unassigned", 0),
-            left_out=tuple(outcome.get("left_out", ())),
-            verbatim=bool(outcome.get("verbatim", True)),
-            warnings=tuple(outcome.get("warnings", ())),
+            source_rows=outcome.count("source_rows") or 0,
+            source_bytes=outcome.count("source_bytes"),
+            rejects=outcome.count("rejects") or 0,
+            reasons=tuple(map(RejectReason.of, outcome.objects("reasons"))),
+            unmatched=outcome.count("dropped") or 0,
+            duplicates=outcome.count("duplicates") or 0,
+            not_sampled=outcome.count("not_sampled") or 0,
+            unassigned=outcome.count("unassigned") or 0,
+            left_out=outcome.texts("left_out"),
+            verbatim=outcome.entries.get("verbatim") is not False,
+            warnings=outcome.texts("warnings"),
         )
 
     @classmethod
     def of_folder(cls, folder: str) -> CopiedDataset:
         """Read from a folder's manifest what came of copying it."""
-        document = load_manifest(os.path.join(folder, MANIFEST_NAME))
-        return cls.of_outcome(folder, MadeSplit.all_of(document), document.get("made", {}).get("outcome", {}))
+        manifest = load_manifest(os.path.join(folder, MANIFEST_NAME))
+        return cls.of_outcome(folder, MadeSplit.all_of(manifest), manifest.outcome)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict
@@ -27,6 +26,7 @@ from recordsmith.copying.frame_shards import FrameShardWriter
 from recordsmith.copying.input_places import InputPlaces
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
 from recordsmith.errors import RecordsmithError
+from recordsmith.json_descriptions import JsonObject
 from recordsmith.making import shuffling
 from recordsmith.making.chunk_work import version
 from recordsmith.making.descriptions import description_files
@@ -133,7 +133,7 @@ class Copier:
         if not os.path.exists(path):
             return None
         Staging.clear_away(out)
-        plan = load_manifest(path).get("made", {}).get("plan")
+        plan = load_manifest(path).plan
         if plan is None or differences(plan, self._identity):
             refuse_existing(out)
         return CopiedDataset.of_folder(out)
@@ -318,7 +318,8 @@ class Copier:
         options = self._options
         if options.single:
             return self._publish_file(staging, splits["all"], counts)
-        texts: dict[str, str] = dict(self._inputs.texts)
+        texts = {name: carried.text for name, carried in self._inputs.texts.items()}
+        self._warnings.extend(self._inputs.left_out)
         schema = self._plan.schema
         if schema is not None:
             described, without_tfds = description_files(
@@ -330,7 +331,7 @@ class Copier:
         rejected = staging.counts["rejects"] > 0 and options.on_error == "quarantine"
         training = SplitPlan(dict.fromkeys(splits, 1.0)).training
         weights = class_weights(splits[training].get("classes", {}))
-        manifest = _manifest(
+        manifest = manifest_text(
             options.name,
             schema,
             splits,
@@ -344,11 +345,12 @@ class Copier:
             },
         )
         shards = [shard["file"] for split in splits.values() for shard in split["shards"]]
-        publish(staging, options.out, manifest, shards=shards, texts=texts, rejected=rejected)
+        modes = {name: carried.mode for name, carried in self._inputs.texts.items()}
+        publish(staging, options.out, manifest, shards=shards, texts=texts, rejected=rejected, modes=modes)
         return CopiedDataset.of_folder(options.out)
 
     def _publish_file(self, staging: Staging, split: dict[str, Any], counts: dict[str, int]) -> CopiedDataset:
-        outcome = self._outcome(staging, counts)
+        outcome = JsonObject(self._outcome(staging, counts), "outcome")
         staging.publication.commit([os.path.basename(self._options.out)])
         return CopiedDataset.of_outcome(
             self._options.out, {"": MadeSplit(split["records"], split["bytes"], 1, split.get("classes", {}))}, outcome
@@ -357,11 +359,3 @@ class Copier:
     def _say(self, phase: Any, staging: Staging, done: int = 0, total: int | None = None) -> None:
         total = staging.rows if total is None else total
         self._report(Progress(phase, done, total, "rows", staging.rows, staging.bytes, staging.counts["rejects"]))
-
-
-def _manifest(name: str, schema: Schema | None, splits: dict[str, dict[str, Any]], **more: Any) -> str:
-    if schema is not None:
-        return manifest_text(name, schema, splits, **more)
-    document = json.loads(manifest_text(name, Schema({}), splits, **more))
-    del document["schema"]  # an empty one would say that records hold nothing
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

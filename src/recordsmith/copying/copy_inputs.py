@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 from recordsmith import _core
+from recordsmith.amounts import bytes_text
 from recordsmith.dataset import DatasetLayout, find_layout
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.dataset.carried_file import carried_mode, is_carried, opened_to_carry
+from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
 from recordsmith.errors import RecordsmithError, SchemaError, list_names
 from recordsmith.publication import in_force
 from recordsmith.schema import Schema
@@ -21,6 +22,17 @@ _WRITTEN_ANEW = ("features.json", "dataset_info.json", "rejected.jsonl", MANIFES
 _LONGEST_TEXT = 64 << 20
 
 PathLike = str | os.PathLike[str]
+
+
+class CarriedText(NamedTuple):
+    """A text that lies beside the files, and the mode of its copy.
+
+    >>> CarriedText("cat", 0o644).mode == 0o644
+    True
+    """
+
+    text: str
+    mode: int
 
 
 @dataclass(frozen=True)
@@ -34,6 +46,7 @@ class CopyInputs:
         all_declared: every file has it; otherwise some have none of their own.
         texts: what else lies beside the files and belongs to the dataset, such as a vocabulary.
         provenance: features that say where a record comes from, and not what it is.
+        left_out: sentences about files of the dataset that are not copied.
 
     >>> CopyInputs(("a.tfrecord",), (), None, True, {}).splits
     ()
@@ -43,8 +56,9 @@ class CopyInputs:
     split_of: tuple[str, ...]
     schema: Schema | None
     all_declared: bool
-    texts: dict[str, str]
+    texts: dict[str, CarriedText]
     provenance: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -87,7 +101,8 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
     files: list[str] = []
     splits: list[str | None] = []
     schemas: list[tuple[str, Schema | None]] = []
-    texts: dict[str, str] = {}
+    texts: dict[str, CarriedText] = {}
+    left_out: tuple[str, ...] = ()
     provenance: dict[str, None] = {}
     for path in given:
         layout = find_layout(path).select(split)
@@ -96,9 +111,9 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
         splits.extend(split_of.get(file) for file in layout.files)
         schemas.append((os.fsdecode(path), layout.schema))
         manifest = _manifest_of(layout)
-        provenance |= dict.fromkeys(name for name in manifest.get("provenance", ()) if isinstance(name, str))
-        if len(given) == 1:
-            texts = _texts_beside(layout, manifest)
+        provenance |= dict.fromkeys(() if manifest is None else manifest.provenance)
+        if len(given) == 1 and manifest is not None:
+            texts, left_out = _texts_beside(layout, manifest)
     _refuse_twice(files)
     declared = [(path, schema) for path, schema in schemas if schema is not None]
     for path, other in declared[1:]:
@@ -118,6 +133,7 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
         len(declared) == len(schemas),
         texts,
         tuple(provenance),
+        left_out,
     )
 
 
@@ -135,28 +151,39 @@ def _checked_splits(files: list[str], splits: list[str | None], *, keep: bool) -
     return found
 
 
-def _manifest_of(layout: DatasetLayout) -> dict[str, Any]:
-    """Return the manifest beside the files as it stands; an empty one if there is none."""
+def _manifest_of(layout: DatasetLayout) -> Manifest | None:
+    """Return the manifest beside the files, if there is one."""
     described = layout.described_by
-    if described is None or os.path.basename(described) != MANIFEST_NAME:
-        return {}
-    return load_manifest(described)
+    return None if described is None or os.path.basename(described) != MANIFEST_NAME else load_manifest(described)
 
 
-def _texts_beside(layout: DatasetLayout, manifest: dict[str, Any]) -> dict[str, str]:
-    """Return the texts that a manifest lists beside its shards, but for those that every copy writes for itself."""
+def _texts_beside(layout: DatasetLayout, manifest: Manifest) -> tuple[dict[str, CarriedText], tuple[str, ...]]:
+    """Return the texts that a manifest lists beside its shards, and what is left out of them and why.
+
+    Those that every copy writes for itself are not among them.
+    """
     anew = {*_WRITTEN_ANEW, *(layout.schema.tfds_label_files() if layout.schema is not None else ())}
     folder = os.path.dirname(layout.described_by or "")
-    listed = manifest.get("made", {}).get("files", [])
-    texts = {}
-    for name in listed:
-        path = in_force(os.path.join(folder, os.path.basename(name)))
-        if name in anew or name != os.path.basename(name) or not os.path.isfile(path):
+    texts: dict[str, CarriedText] = {}
+    left_out: list[str] = []
+    for name in manifest.files:
+        path = in_force(os.path.join(folder, name))
+        if name in anew or not os.path.lexists(path):
             continue
-        if os.path.getsize(path) <= _LONGEST_TEXT:
-            with contextlib.suppress(UnicodeDecodeError), open(path, encoding="utf-8", newline="") as file:
-                texts[name] = file.read()
-    return texts
+        if not is_carried(path):
+            left_out.append(f"{name!r} is left out: it is not a file but a link or something else.")
+            continue
+        with opened_to_carry(path) as file:
+            raw = file.read(_LONGEST_TEXT + 1)
+            try:
+                text = raw.decode() if len(raw) <= _LONGEST_TEXT else None
+            except UnicodeDecodeError:
+                text = None
+            if text is None:
+                left_out.append(f"{name!r} is left out: it is no text of up to {bytes_text(_LONGEST_TEXT)}.")
+            else:
+                texts[name] = CarriedText(text, carried_mode(file))
+    return texts, tuple(left_out)
 
 
 def _refuse_twice(files: list[str]) -> None:

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, read_manifest
+from recordsmith.dataset.described_splits import files_by_split
+from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.file_signatures import describe_content
@@ -83,12 +84,12 @@ def find_layout(paths: PathLike | Iterable[PathLike]) -> DatasetLayout:
 def _folder_layout(folder: str) -> DatasetLayout:
     manifest = os.path.join(folder, MANIFEST_NAME)
     if os.path.isfile(in_force(manifest)):
-        schema, splits = read_manifest(manifest)
-        return _described(manifest, schema, splits)
+        described = load_manifest(manifest)
+        return _described(manifest, described.schema, files_by_split(described.splits))
     info = os.path.join(folder, DATASET_INFO_NAME)
     if os.path.isfile(in_force(info)):
-        schema, splits = read_tfds_folder(folder)
-        return _described(info, schema, splits)
+        tfds = read_tfds_folder(folder)
+        return _described(info, tfds.schema, tfds.files_by_split)
     files = files_in(folder) or _files_by_content(folder)
     if not files and os.path.isdir(Publication(folder).hidden):
         raise RecordsmithError(

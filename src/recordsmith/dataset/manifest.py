@@ -1,4 +1,4 @@
-"""recordsmith.json: the description that lies beside the files of a dataset.
+"""recordsmith.json: the description beside the files of a dataset.
 
 {"format": "recordsmith-dataset", "version": 1, "name": "pets",
  "schema": {...},
@@ -12,82 +12,134 @@
 
 from __future__ import annotations
 
-import json
 import os
+from dataclasses import dataclass, field
 from typing import Any
 
+from recordsmith.dataset.described_splits import DescribedShard, DescribedSplit, check_file_name, check_split_name
 from recordsmith.errors import RecordsmithError, SchemaError
-from recordsmith.publication import Switch, in_force, switch_in
+from recordsmith.json_descriptions import JsonObject, read_json_object
+from recordsmith.publication import Switch, switch_in
 from recordsmith.schema import Schema
+from recordsmith.visible_text import json_text
 
-__all__ = ["MANIFEST_NAME", "load_manifest", "manifest_text", "read_manifest"]
+__all__ = ["MANIFEST_NAME", "Manifest", "load_manifest", "manifest_text"]
 
 MANIFEST_NAME = "recordsmith.json"
 _FORMAT = "recordsmith-dataset"
 _VERSION = 1
 
 
-def manifest_text(name: str, schema: Schema, splits: dict[str, dict[str, Any]], **more: Any) -> str:
-    """Return the text of a manifest.
+@dataclass(frozen=True)
+class Manifest:
+    """What a manifest says, every entry of which was checked.
+
+    Attributes:
+        path: the file.
+        name: the beginning of the dataset's file names.
+        schema: what is in a record; None if nobody says.
+        splits: the splits by name, with their files.
+        label, class_weights: a weight for each class of this feature.
+        provenance: features that say where a record comes from, not what it is.
+        files: what else belongs to the dataset: the names of files in its folder.
+        plan: how it was made, JSON-ready; None if nobody says.
+        outcome: what came of making it.
+        document: the whole as JSON has it, to be written again with changes.
+
+    >>> Manifest("data/recordsmith.json").splits
+    {}
+    """
+
+    path: str
+    name: str = ""
+    schema: Schema | None = None
+    splits: dict[str, DescribedSplit] = field(default_factory=dict)
+    label: str | None = None
+    class_weights: dict[str, float] = field(default_factory=dict)
+    provenance: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    plan: dict[str, Any] | None = None
+    outcome: JsonObject = field(default_factory=lambda: JsonObject({}, "manifest"))
+    document: dict[str, Any] = field(default_factory=dict, repr=False)
+
+
+def manifest_text(name: str, schema: Schema | None, splits: dict[str, dict[str, Any]], **more: Any) -> str:
+    """Return the text of a manifest. Without a schema it has none: an empty one would say that records hold nothing.
 
     >>> from recordsmith.schema import Text
     >>> manifest_text("pets", Schema({"a": Text()}), {}).splitlines()[1:3]
     ['  "format": "recordsmith-dataset",', '  "version": 1,']
     """
-    head = {"format": _FORMAT, "version": _VERSION, "name": name, "schema": schema.to_json(), "splits": splits}
-    return json.dumps({**head, **more}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    head: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "name": name}
+    described = {} if schema is None else {"schema": schema.to_json()}
+    document = {**head, **described, "splits": splits, **more}
+    return json_text(document) + "\n"
 
 
-def load_manifest(path: str) -> dict[str, Any]:
-    """Return a manifest as it stands, once it is known to be one.
+def load_manifest(path: str) -> Manifest:
+    """Read a manifest.
 
-    >>> load_manifest("nowhere/recordsmith.json")
-    Traceback (most recent call last):
-    FileNotFoundError: [Errno 2] No such file or directory: 'nowhere/recordsmith.json'
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "recordsmith.json"
+    >>> _ = file.write_text('{"format": "recordsmith-dataset", "version": 1, "splits": '
+    ...                     '{"train": {"shards": [{"file": "a.tfrecord"}]}}}')
+    >>> [shard.name for shard in load_manifest(str(file)).splits["train"].shards]
+    ['a.tfrecord']
     """
-    with open(in_force(path), encoding="utf-8") as file:
-        try:
-            document = json.load(file)
-        except ValueError as error:
-            raise SchemaError(f"The manifest is not JSON: {error}", path=path) from None
-    if not isinstance(document, dict) or document.get("format") != _FORMAT or document.get("version") != _VERSION:
+    document = read_json_object(path, "manifest")
+    if document.entries.get("format") != _FORMAT or document.entries.get("version") != _VERSION:
         raise SchemaError(
             "This manifest is not one that this recordsmith knows.",
             path=path,
             expected=f'"format": "{_FORMAT}", "version": {_VERSION}',
             advice="Read it with the recordsmith that wrote it, or open the files themselves by a glob.",
         )
-    return document
-
-
-def read_manifest(path: str) -> tuple[Schema | None, dict[str, tuple[str, ...]]]:
-    """Read a manifest: the schema, and the files of each split.
-
-    >>> import tempfile, pathlib
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "recordsmith.json"
-    >>> _ = file.write_text('{"format": "recordsmith-dataset", "version": 1, "splits": '
-    ...                     '{"train": {"shards": [{"file": "a.tfrecord"}]}}}')
-    >>> schema, splits = read_manifest(str(file))
-    >>> [os.path.basename(name) for name in splits["train"]]
-    ['a.tfrecord']
-    """
-    document = load_manifest(path)
     try:
-        schema = Schema.from_json(document["schema"]) if "schema" in document else None
-        switch = switch_in(os.path.dirname(path))
-        splits = {name: _files(switch, split) for name, split in document["splits"].items()}
+        return _manifest(document, path)
     except RecordsmithError as error:
         raise error.at(path=path) from None
-    except (KeyError, TypeError, AttributeError) as error:
-        raise SchemaError(f"The manifest lacks something: {error!r}.", path=path) from None
-    return schema, splits
 
 
-def _files(switch: Switch, split: dict[str, Any]) -> tuple[str, ...]:
-    files = []
-    for shard in split["shards"]:
-        name = shard["file"]
-        if os.path.isabs(name) or ".." in name.split("/"):
-            raise SchemaError("A manifest may only name files in its own folder.", found=name)
-        files.append(switch.path(name))
-    return tuple(files)
+def _manifest(document: JsonObject, path: str) -> Manifest:
+    entries = document.entries
+    document.require("splits")
+    made = document.object("made")
+    weights = document.object("class_weights")
+    return Manifest(
+        path=path,
+        name=document.text("name", ""),
+        schema=Schema.from_json(entries["schema"]) if "schema" in entries else None,
+        splits=_splits(document, switch_in(os.path.dirname(path))),
+        label=weights.optional_text("feature"),
+        class_weights=weights.object("weights").numbers(),
+        provenance=document.texts("provenance"),
+        files=tuple(check_file_name(name) for name in made.texts("files")),
+        plan=dict(made.object("plan").entries) if made.entries.get("plan") is not None else None,
+        outcome=made.object("outcome"),
+        document=dict(entries),
+    )
+
+
+def _splits(document: JsonObject, switch: Switch) -> dict[str, DescribedSplit]:
+    splits = {}
+    seen: set[str] = set()
+    for name, split in document.object("splits").members():
+        split.require("shards")
+        shards = tuple(_shard(shard, switch) for shard in split.objects("shards"))
+        for shard in shards:
+            if shard.path in seen:
+                raise SchemaError("The manifest lists a file twice.", found=shard.name)
+            seen.add(shard.path)
+        splits[check_split_name(name)] = DescribedSplit(
+            shards, split.count("records"), split.count("bytes"), split.object("classes").tallies()
+        )
+    return splits
+
+
+def _shard(shard: JsonObject, switch: Switch) -> DescribedShard:
+    return DescribedShard(
+        switch.path(check_file_name(shard.text("file"))),
+        shard.count("records"),
+        shard.count("bytes"),
+        shard.optional_text("sha256"),
+    )

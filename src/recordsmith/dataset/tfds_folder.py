@@ -2,63 +2,102 @@
 
 from __future__ import annotations
 
-import json
 import os
-from typing import Any
+import re
+from dataclasses import dataclass
 
-from recordsmith.errors import SchemaError
+from recordsmith.dataset.described_splits import (
+    DescribedShard,
+    DescribedSplit,
+    check_file_name,
+    check_split_name,
+    files_by_split,
+)
+from recordsmith.errors import RecordsmithError, SchemaError
+from recordsmith.json_descriptions import JsonObject, read_json_object
 from recordsmith.publication import in_force, switch_in
 from recordsmith.schema import Schema
 from recordsmith.schema.export.tfds import DATASET_INFO_NAME, FEATURES_NAME, FILE_TEMPLATE
 
-__all__ = ["DATASET_INFO_NAME", "read_tfds_folder"]
+__all__ = ["DATASET_INFO_NAME", "TfdsFolder", "read_tfds_folder"]
+
+_PLACEHOLDER = re.compile(r"\{(\w*)\}")
 
 
-def read_tfds_folder(folder: str) -> tuple[Schema | None, dict[str, tuple[str, ...]]]:
-    """Read a TFDS folder: its schema where every feature is known here, else None, and the files of each split.
+@dataclass(frozen=True, slots=True)
+class TfdsFolder:
+    """What the descriptions of a TFDS folder say.
+
+    Attributes:
+        path: dataset_info.json.
+        schema: what is in a record; None where some feature is not known here.
+        splits: the splits by name, with their files.
+
+    >>> TfdsFolder("data/dataset_info.json", None, {}).files_by_split
+    {}
+    """
+
+    path: str
+    schema: Schema | None
+    splits: dict[str, DescribedSplit]
+
+    @property
+    def files_by_split(self) -> dict[str, tuple[str, ...]]:
+        """The paths of the files, by split."""
+        return files_by_split(self.splits)
+
+
+def read_tfds_folder(folder: str) -> TfdsFolder:
+    """Read the descriptions of a TFDS folder.
 
     >>> from recordsmith.schema import Label
     >>> from recordsmith.schema.export.tfds import write_tfds_metadata
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> _ = write_tfds_metadata(folder, {"animal": Label(["cat", "dog"])}, "pets", {"train": [8, 8]})
-    >>> schema, splits = read_tfds_folder(folder)
-    >>> schema["animal"], [os.path.basename(file) for file in splits["train"]]
+    >>> tfds = read_tfds_folder(folder)
+    >>> tfds.schema["animal"], [shard.name for shard in tfds.splits["train"].shards]
     (Label(['cat', 'dog']), ['pets-train.tfrecord-00000-of-00002', 'pets-train.tfrecord-00001-of-00002'])
     """
     path = os.path.join(folder, DATASET_INFO_NAME)
-    info = _read_json(path)
-    file_format = info.get("fileFormat", "tfrecord")
+    info = read_json_object(path, "TFDS description")
+    file_format = info.text("fileFormat", "tfrecord")
     if file_format != "tfrecord":
         raise SchemaError(
-            f"This TFDS dataset is stored as {file_format}, not as TFRecords.",
+            f"This TFDS dataset is stored as {file_format[:60]}, not as TFRecords.",
             path=path,
             advice="Prepare it with file_format='tfrecord'.",
         )
+    splits: dict[str, DescribedSplit] = {}
     try:
-        splits = {split["name"]: _files(folder, info["name"], split) for split in info.get("splits", [])}
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise SchemaError(f"This TFDS description is not complete: {error!r}.", path=path) from None
-    if not any(splits.values()):
+        for split in info.objects("splits"):
+            name = check_split_name(split.text("name"))
+            if name in splits:
+                raise SchemaError(f"The TFDS description has the split {name!r} twice.")
+            splits[name] = _split(folder, info.text("name"), name, split)
+    except RecordsmithError as error:
+        raise error.at(path=path) from None
+    if not any(split.shards for split in splits.values()):
         raise SchemaError(
             "This TFDS description names no files.", path=path, advice="Open the files themselves, by a glob."
         )
-    return _schema(folder), splits
+    return TfdsFolder(path, _schema(folder), splits)
 
 
-def _files(folder: str, dataset: str, split: dict[str, Any]) -> tuple[str, ...]:
-    shards = len(split.get("shardLengths", []))
-    template = split.get("filepathTemplate") or FILE_TEMPLATE
+def _split(folder: str, dataset: str, name: str, split: JsonObject) -> DescribedSplit:
+    lengths = split.counts("shardLengths")
+    template = split.text("filepathTemplate", "") or FILE_TEMPLATE
     switch = switch_in(folder)
-    names = (_shard_name(template, dataset, split["name"], shard, shards) for shard in range(shards))
-    return tuple(map(switch.path, names))
+    names = (_shard_name(template, dataset, name, shard, len(lengths)) for shard in range(len(lengths)))
+    shards = (DescribedShard(switch.path(file), records) for file, records in zip(names, lengths, strict=True))
+    return DescribedSplit(tuple(shards))
 
 
 def _schema(folder: str) -> Schema | None:
     path = os.path.join(folder, FEATURES_NAME)
     if not os.path.isfile(in_force(path)):
         return None
-    _read_json(path)  # a damaged file is an error; a feature that is not known here is none
+    read_json_object(path, "TFDS description")  # a damaged file is an error; a feature that is not known here is none
     try:
         return Schema.from_tfds(path) or None
     except SchemaError:
@@ -66,24 +105,24 @@ def _schema(folder: str) -> Schema | None:
 
 
 def _shard_name(template: str, dataset: str, split: str, shard: int, shards: int) -> str:
-    return os.path.basename(
-        template.format(
-            DATASET=dataset,
-            SPLIT=split,
-            FILEFORMAT="tfrecord",
-            SHARD_INDEX=f"{shard:05}",
-            NUM_SHARDS=f"{shards:05}",
-            SHARD_X_OF_Y=f"{shard:05}-of-{shards:05}",
+    """Fill in a template by hand: format fields of somebody else's making can ask for any width and any attribute.
+
+    >>> _shard_name(FILE_TEMPLATE, "pets", "train", 0, 2)
+    'pets-train.tfrecord-00000-of-00002'
+    """
+    values = {
+        "DATASET": dataset,
+        "SPLIT": split,
+        "FILEFORMAT": "tfrecord",
+        "SHARD_INDEX": f"{shard:05}",
+        "NUM_SHARDS": f"{shards:05}",
+        "SHARD_X_OF_Y": f"{shard:05}-of-{shards:05}",
+    }
+    literal = _PLACEHOLDER.sub("", template)
+    if "{" in literal or "}" in literal or not set(_PLACEHOLDER.findall(template)) <= set(values):
+        raise SchemaError(
+            "The TFDS description has a file name template that is not known here.",
+            found=repr(template[:200]),
+            expected=f"placeholders {', '.join(f'{{{name}}}' for name in values)}",
         )
-    )
-
-
-def _read_json(path: str) -> dict[str, Any]:
-    with open(in_force(path), encoding="utf-8") as file:
-        try:
-            document = json.load(file)
-        except ValueError as error:
-            raise SchemaError(f"This TFDS description is not JSON: {error}", path=path) from None
-    if not isinstance(document, dict):
-        raise SchemaError("This TFDS description is not a JSON object.", path=path)
-    return document
+    return check_file_name(os.path.basename(_PLACEHOLDER.sub(lambda match: values[match[1]], template)))

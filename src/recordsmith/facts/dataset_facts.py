@@ -20,8 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from recordsmith.dataset.described_splits import DescribedShard
+from recordsmith.dataset.manifest import Manifest
 from recordsmith.schema import Schema
 
 __all__ = [
@@ -106,7 +107,7 @@ class ShardFacts:
         damages: the first damages, at most 100.
         damage_count: how many there are.
         stale_index: its cached index does not fit the file.
-        promised: what the manifest says of it: {"records": ..., "bytes": ..., "sha256": ...}; None without one.
+        promised: what a description beside it says of it; None without one.
         sha256: the file's digest; None where nothing was promised to compare it with.
 
     >>> ShardFacts("a.tfrecord", None, 38, None, 2, 6, 3, 3, {"text": 2}).damages
@@ -125,7 +126,7 @@ class ShardFacts:
     damages: tuple[Damage, ...] = ()
     damage_count: int = 0
     stale_index: bool = False
-    promised: dict[str, Any] | None = None
+    promised: DescribedShard | None = None
     sha256: str | None = None
 
 
@@ -538,7 +539,7 @@ class DatasetFacts:
         files: all record files found.
         schema: the declared schema; None without one.
         described_by: the file that declares it.
-        manifest: recordsmith.json as it stands; None without one.
+        manifest: what recordsmith.json says; None without one.
         records: sound records.
         bytes: size on disk.
         seconds: how long the pass took.
@@ -557,7 +558,7 @@ class DatasetFacts:
     bytes: int
     schema: Schema | None = None
     described_by: str | None = None
-    manifest: dict[str, Any] | None = None
+    manifest: Manifest | None = None
     shards: tuple[ShardFacts, ...] = ()
     splits: dict[str, SplitFacts] = field(default_factory=dict)
     features: tuple[FeatureFacts, ...] = ()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recordsmith.dataset.inference import infer_from_files
 from recordsmith.dataset.layout import find_layout
-from recordsmith.dataset.manifest import read_manifest
+from recordsmith.dataset.manifest import load_manifest
 from recordsmith.errors import SchemaError
+from recordsmith.json_descriptions import read_json
 from recordsmith.publication import in_force
 from recordsmith.schema import Schema
 
@@ -85,14 +85,10 @@ def _schema_in(path: str) -> Schema:
     """Read a schema from a file: one of ours, a manifest, a features.json or a schema.pbtxt."""
     if path.endswith(".pbtxt"):
         return Schema.from_tfmd(os.path.abspath(path))  # a path for certain, whatever its name looks like
-    with open(in_force(path), encoding="utf-8") as file:
-        try:
-            document = json.load(file)
-        except ValueError as error:
-            raise SchemaError(f"This is not a schema in JSON: {error}", path=path) from None
+    document = read_json(path, "schema")
     kind = document.get("format") if isinstance(document, dict) else None
     if kind == "recordsmith-dataset":
-        schema, _ = read_manifest(path)
+        schema = load_manifest(path).schema
         if schema is None:
             raise SchemaError("This manifest has no schema.", path=path)
         return schema

@@ -8,6 +8,7 @@ import os
 from typing import Any
 
 from recordsmith.core_failures import exception_for
+from recordsmith.dataset.described_splits import DescribedShard
 from recordsmith.errors import NotTFRecordError, RecordsmithError
 from recordsmith.facts.dataset_facts import Damage, ShardFacts
 from recordsmith.file_signatures import describe_content
@@ -27,7 +28,7 @@ _HEADER_BYTES = 12
 
 
 def shard_of(
-    path: str, split: str | None, counted: dict[str, Any], *, promised: dict[str, Any] | None, sha256: str | None
+    path: str, split: str | None, counted: dict[str, Any], *, promised: DescribedShard | None, sha256: str | None
 ) -> ShardFacts:
     """Return the facts of one file.
 

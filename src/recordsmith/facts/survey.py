@@ -187,8 +187,7 @@ def _count(
 
 def _provenance(found: SurveyedFiles) -> list[str]:
     """Return the features of which the manifest says that they only tell where a record comes from."""
-    names = (found.manifest or {}).get("provenance", [])
-    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    return [] if found.manifest is None else list(found.manifest.provenance)
 
 
 def _split_names(found: SurveyedFiles) -> list[str]:
@@ -200,7 +199,7 @@ def _shards(found: SurveyedFiles, counted: dict[str, Any], workers: int) -> tupl
     def shard(number: int) -> ShardFacts:
         path = found.files[number]
         promised = found.promises.get(path)
-        sha256 = digest_of(path) if promised is not None and promised.get("sha256") else None
+        sha256 = digest_of(path) if promised is not None and promised.sha256 else None
         return shard_of(path, found.splits[number], counted["files"][number], promised=promised, sha256=sha256)
 
     with thread_pool(min(workers, len(found.files))) as pool:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from recordsmith.dataset.described_splits import DescribedShard, DescribedSplit
 from recordsmith.dataset.layout import find_layout
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, read_manifest
+from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
 from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.publication import in_force
@@ -31,8 +30,8 @@ class SurveyedFiles:
         splits: for each file its split, None where none is told.
         schema: the declared schema, if one lies beside the files.
         described_by: the file that declares it.
-        manifest: recordsmith.json as it stands.
-        promises: what the manifest says of a file, by path.
+        manifest: what recordsmith.json says.
+        promises: what a description says of a file, by path.
 
     >>> SurveyedFiles(("a.tfrecord",), (None,)).manifest is None
     True
@@ -42,8 +41,8 @@ class SurveyedFiles:
     splits: tuple[str | None, ...]
     schema: Schema | None = None
     described_by: str | None = None
-    manifest: dict[str, Any] | None = None
-    promises: dict[str, dict[str, Any]] = field(default_factory=dict)
+    manifest: Manifest | None = None
+    promises: dict[str, DescribedShard] = field(default_factory=dict)
 
     def select(self, split: str | None) -> SurveyedFiles:
         """Return those of one split; None keeps all.
@@ -92,41 +91,23 @@ def find_files(paths: PathLike | Sequence[PathLike]) -> SurveyedFiles:
 
 def _files_of_manifest(path: str) -> SurveyedFiles:
     manifest = load_manifest(path)
-    schema, splits = read_manifest(path)
-    promises = {
-        file: {name: shard[name] for name in ("records", "bytes", "sha256") if name in shard}
-        for split, files in splits.items()
-        for file, shard in zip(files, manifest["splits"][split]["shards"], strict=True)
-    }
-    return _existing(splits, schema, path, manifest, promises)
+    return _existing(manifest.splits, manifest.schema, path, manifest)
 
 
 def _files_of_tfds(folder: str) -> SurveyedFiles:
-    path = os.path.join(folder, DATASET_INFO_NAME)
-    schema, splits = read_tfds_folder(folder)
-    with open(in_force(path), encoding="utf-8") as file:
-        lengths = {split["name"]: split.get("shardLengths", []) for split in json.load(file).get("splits", [])}
-    promises = {
-        file: {"records": int(records)}
-        for split, files in splits.items()
-        for file, records in zip(files, lengths[split], strict=True)
-    }
-    return _existing(splits, schema, path, None, promises)
+    tfds = read_tfds_folder(folder)
+    return _existing(tfds.splits, tfds.schema, tfds.path, None)
 
 
 def _existing(
-    splits: dict[str, tuple[str, ...]],
-    schema: Schema | None,
-    path: str,
-    manifest: dict[str, Any] | None,
-    promises: dict[str, dict[str, Any]],
+    splits: dict[str, DescribedSplit], schema: Schema | None, path: str, manifest: Manifest | None
 ) -> SurveyedFiles:
-    there = [(file, split) for split, files in splits.items() for file in files if os.path.isfile(file)]
+    shards = [(shard, name) for name, split in splits.items() for shard in split.shards if os.path.isfile(shard.path)]
     return SurveyedFiles(
-        tuple(file for file, _ in there),
-        tuple(split for _, split in there),
+        tuple(shard.path for shard, _ in shards),
+        tuple(name for _, name in shards),
         schema,
         path if schema is not None else None,
         manifest,
-        promises,
+        {shard.path: shard for shard, _ in shards},
     )

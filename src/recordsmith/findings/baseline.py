@@ -15,7 +15,6 @@ numbers and figures may change. Where the same fingerprint is found more often t
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable
@@ -23,8 +22,10 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from recordsmith.atomic_file import rewrite_text
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import RecordsmithError, SchemaError
 from recordsmith.findings.finding import Finding
+from recordsmith.json_descriptions import JsonObject, read_json_object
+from recordsmith.visible_text import json_text
 
 __all__ = ["Baseline"]
 
@@ -74,22 +75,20 @@ class Baseline:
           to do:    Write one with --write-baseline.
         """
         try:
-            with open(path, encoding="utf-8") as file:
-                document = json.load(file)
-            if document[_MARK] != _VERSION:
-                raise RecordsmithError(
-                    "This baseline is of another version.", path=path, found=document[_MARK], expected=_VERSION
-                )
-            return cls({entry.pop("fingerprint"): _NOTHING_KNOWN | entry for entry in document["findings"]})
+            document = read_json_object(path, "baseline")
+            _check_version(document.count(_MARK))
+            return cls({entry.text("fingerprint"): _entry(entry) for entry in document.objects("findings")})
+        except SchemaError as error:
+            raise RecordsmithError(
+                error.problem,
+                path=path,
+                found=error.found,
+                expected=error.expected,
+                advice="Write one with --write-baseline.",
+            ) from None
         except FileNotFoundError:
             raise RecordsmithError(
                 "There is no such baseline.", path=path, advice="Write one with --write-baseline."
-            ) from None
-        except (ValueError, KeyError, TypeError) as error:
-            if isinstance(error, RecordsmithError):
-                raise
-            raise RecordsmithError(
-                "This is no baseline.", path=path, found=str(error), advice="Write one with --write-baseline."
             ) from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -103,7 +102,7 @@ class Baseline:
         """
         listed = sorted(self.entries.items(), key=lambda entry: (entry[1]["code"], entry[1]["where"], entry[0]))
         document = {_MARK: _VERSION, "findings": [{"fingerprint": known, **entry} for known, entry in listed]}
-        rewrite_text(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+        rewrite_text(path, json_text(document) + "\n")
 
     def without_known(self, findings: Iterable[Finding]) -> list[Finding]:
         """Return the findings that are new.
@@ -121,7 +120,19 @@ class Baseline:
         return new
 
 
-_NOTHING_KNOWN: dict[str, Any] = {"code": "", "name": "", "where": "", "times": 1}
+def _check_version(version: int | None) -> None:
+    if version is None:
+        raise SchemaError("This is no baseline.", expected=f'an object with "{_MARK}"')
+    if version != _VERSION:
+        raise SchemaError("This baseline is of another version.", found=version, expected=_VERSION)
+
+
+def _entry(entry: JsonObject) -> dict[str, Any]:
+    times = entry.count("times")
+    return {
+        **{name: entry.text(name, "") for name in ("code", "name", "where")},
+        "times": 1 if times is None else times,
+    }
 
 
 def _place(one: Finding) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Self
 from recordsmith import _core
 from recordsmith.atomic_file import local_output, write_text_atomically
 from recordsmith.compression import writing_compression
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
+from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest, manifest_text
 from recordsmith.errors import EncodeError, RecordsmithError, list_names
 from recordsmith.making.descriptions import TFDS_DESCRIPTIONS, description_files
 from recordsmith.making.options import check_name
@@ -114,10 +114,10 @@ class DatasetWriter:
         self._count = 0  # rows given so far
         self._writers: list[RecordWriter] = []
         complete(self._folder)
-        self._old_splits(overwrite=overwrite)  # refuses before anything is written
+        self._old_manifest(overwrite=overwrite)  # refuses before anything is written
         self._publication = Publication(self._folder, overwrite=overwrite).__enter__()
         try:
-            self._old = self._old_splits(overwrite=overwrite)  # nobody else changes them from here on
+            self._old = self._old_manifest(overwrite=overwrite)  # nobody else changes them from here on
             for file in self._files:
                 self._writers.append(RecordWriter(self._publication.new_file(file), self._compression))
         except BaseException:
@@ -216,12 +216,13 @@ class DatasetWriter:
     def _publish(self, shards: list[dict[str, Any]]) -> None:
         """Replace the split and the descriptions of the whole dataset, in one switch."""
         facts = {"records": self._count, "bytes": sum(shard["bytes"] for shard in shards), "shards": shards}
-        others = {name: split for name, split in self._old.get("splits", {}).items() if name != self._split}
+        before = {} if self._old is None else self._old.document["splits"]
+        others = {name: split for name, split in before.items() if name != self._split}
         splits = {**others, self._split: facts}
         texts, _ = description_files(self._name, self._schema, splits, self._description, compression=self._compression)
-        replaced = self._old.get("splits", {}).get(self._split, {}).get("shards", [])
-        old = [name for shard in replaced for name in (shard["file"], *index_names(shard["file"]))]
-        listed = [name for name in self._old.get("made", {}).get("files", []) if name not in texts]
+        replaced = [] if self._old is None or self._split not in before else self._old.splits[self._split].shards
+        old = [name for shard in replaced for name in (shard.name, *index_names(shard.name))]
+        listed = [] if self._old is None else [name for name in self._old.files if name not in texts]
         # What describes the dataset is written anew; what belongs to other records, such as a vocabulary, stays.
         kept = [name for name in listed if others and name not in TFDS_DESCRIPTIONS]
         old += [name for name in (*listed, *TFDS_DESCRIPTIONS) if name not in kept]
@@ -237,15 +238,15 @@ class DatasetWriter:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
         return {"file": file, "records": writer.records, "bytes": os.path.getsize(path), "sha256": digest}
 
-    def _old_splits(self, *, overwrite: bool) -> dict[str, Any]:
+    def _old_manifest(self, *, overwrite: bool) -> Manifest | None:
         """Return the manifest of the dataset that is in the folder, if the split may be added to it or replaced."""
         path = os.path.join(self._folder, MANIFEST_NAME)
         if not os.path.isfile(path):
             if not overwrite:
                 refuse_existing(self._folder)
-            return {}
-        document = load_manifest(path)
-        splits: dict[str, Any] = document["splits"]
+            return None
+        manifest = load_manifest(path)
+        splits = manifest.splits
         if self._split in splits and not overwrite:
             raise RecordsmithError(
                 f"There is a split {self._split!r} in this dataset already.",
@@ -254,17 +255,17 @@ class DatasetWriter:
                 advice="Choose another split or folder, or give overwrite=True to replace it.",
             )
         if set(splits) - {self._split}:
-            if document.get("name") != self._name:
+            if manifest.name != self._name:
                 raise RecordsmithError(
                     "The dataset in this folder has another name.",
                     path=path,
-                    found=document.get("name"),
+                    found=manifest.name,
                     expected=self._name,
                 )
-            if Schema.from_json(document["schema"]) != self._schema:
+            if manifest.schema != self._schema:
                 raise RecordsmithError(
                     "The dataset in this folder has another schema, and all splits share one.",
                     path=path,
                     advice="Write to another folder, or write all splits again.",
                 )
-        return document
+        return manifest

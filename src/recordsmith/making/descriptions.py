@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from recordsmith.errors import SchemaError
@@ -14,6 +13,7 @@ from recordsmith.schema.export.tfds import (
     tfds_features,
     tfds_label_files,
 )
+from recordsmith.visible_text import json_text
 
 __all__ = ["TFDS_DESCRIPTIONS", "description_files"]
 
@@ -41,4 +41,4 @@ def description_files(
 
 
 def _text(document: dict[str, Any]) -> str:
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json_text(document) + "\n"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Any
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
 from recordsmith.making.reject_reasons import RejectReason
 
 __all__ = ["MadeDataset", "MadeSplit"]
@@ -32,11 +31,11 @@ class MadeSplit:
     classes: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def all_of(cls, manifest: dict[str, Any]) -> dict[str, MadeSplit]:
+    def all_of(cls, manifest: Manifest) -> dict[str, MadeSplit]:
         """Return the splits that a manifest lists, by name."""
         return {
-            name: cls(split["records"], split["bytes"], len(split["shards"]), split.get("classes", {}))
-            for name, split in manifest["splits"].items()
+            name: cls(split.records or 0, split.bytes or 0, len(split.shards), split.classes)
+            for name, split in manifest.splits.items()
         }
 
 
@@ -100,22 +99,20 @@ class MadeDataset:
     @classmethod
     def of_folder(cls, folder: str) -> MadeDataset:
         """Read from a folder's manifest what came of making it."""
-        document = load_manifest(os.path.join(folder, MANIFEST_NAME))
-        made: dict[str, Any] = document.get("made", {})
-        outcome = made.get("outcome", {})
-        weights = document.get("class_weights") or {}
+        manifest = load_manifest(os.path.join(folder, MANIFEST_NAME))
+        outcome = manifest.outcome
         return cls(
             folder=folder,
-            name=document.get("name", ""),
-            splits=MadeSplit.all_of(document),
-            source_rows=outcome.get("source_rows", 0),
-            source_bytes=outcome.get("source_bytes"),
-            rejects=outcome.get("rejects", 0),
-            reasons=tuple(RejectReason(**reason) for reason in outcome.get("reasons", ())),
-            dropped=outcome.get("dropped", 0),
-            unassigned=outcome.get("unassigned", 0),
-            label=weights.get("feature"),
-            class_weights=weights.get("weights", {}),
-            left_out=tuple(outcome.get("left_out", ())),
-            warnings=tuple(outcome.get("warnings", ())),
+            name=manifest.name,
+            splits=MadeSplit.all_of(manifest),
+            source_rows=outcome.count("source_rows") or 0,
+            source_bytes=outcome.count("source_bytes"),
+            rejects=outcome.count("rejects") or 0,
+            reasons=tuple(map(RejectReason.of, outcome.objects("reasons"))),
+            dropped=outcome.count("dropped") or 0,
+            unassigned=outcome.count("unassigned") or 0,
+            label=manifest.label,
+            class_weights=manifest.class_weights,
+            left_out=outcome.texts("left_out"),
+            warnings=outcome.texts("warnings"),
         )

@@ -241,10 +241,10 @@ class _Maker:
         return Staging.start(publication, self._plan)
 
     def _already_made(self) -> MadeDataset:
-        plan = load_manifest(os.path.join(self._out, MANIFEST_NAME)).get("made", {}).get("plan")
+        plan = load_manifest(os.path.join(self._out, MANIFEST_NAME)).plan
         if plan is None:
             refuse_existing(self._out)
-        changed = differences(plan, self._plan)
+        changed = differences(plan or {}, self._plan)
         if changed:
             raise RecordsmithError(
                 "The dataset is there already, made with other options.",
@@ -425,7 +425,7 @@ def _as_source(source: Any, schema: Schema | None) -> Source:
 
 def _is_made(out: str) -> bool:
     manifest = os.path.join(out, MANIFEST_NAME)
-    return os.path.isfile(manifest) and "plan" in load_manifest(manifest).get("made", {})
+    return os.path.isfile(manifest) and load_manifest(manifest).plan is not None
 
 
 def _refuse(out: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from recordsmith.atomic_file import write_atomically, write_text_atomically
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
@@ -38,9 +38,19 @@ def refuse_existing(out: str) -> None:
 
 
 def publish(
-    staging: Staging, out: str, manifest: str, *, shards: Sequence[str], texts: dict[str, str], rejected: bool
+    staging: Staging,
+    out: str,
+    manifest: str,
+    *,
+    shards: Sequence[str],
+    texts: dict[str, str],
+    rejected: bool,
+    modes: Mapping[str, int] | None = None,
 ) -> None:
-    """Replace the dataset in a folder by the staged shards, the texts, the file of rejects and the manifest."""
+    """Replace the dataset in a folder by the staged shards, the texts, the file of rejects and the manifest.
+
+    `modes` are those of texts that not everybody may read.
+    """
     publication = staging.publication
     new = [*shards, *texts]
     if rejected:
@@ -48,7 +58,7 @@ def publish(
             shutil.copyfile(staging.path(REJECTED_NAME), temporary)
         new.append(REJECTED_NAME)
     for name, text in {**texts, MANIFEST_NAME: manifest}.items():
-        write_text_atomically(publication.new_file(name), text)
+        write_text_atomically(publication.new_file(name), text, mode=(modes or {}).get(name, 0o666))
     publication.commit([*new, MANIFEST_NAME], dataset_files(out))
 
 
@@ -64,10 +74,10 @@ def dataset_files(out: str) -> list[str]:
     if not os.path.isdir(out):
         return []
     found = dict.fromkeys(os.path.basename(path) for path in files_in(out))
-    with contextlib.suppress(RecordsmithError, KeyError, TypeError, AttributeError, OSError):
-        document = load_manifest(os.path.join(out, MANIFEST_NAME))
-        listed = [shard["file"] for split in document["splits"].values() for shard in split["shards"]]
-        found |= dict.fromkeys(map(os.path.basename, [*listed, *document.get("made", {}).get("files", [])]))
+    with contextlib.suppress(RecordsmithError, OSError):
+        manifest = load_manifest(os.path.join(out, MANIFEST_NAME))
+        found |= dict.fromkeys(shard.name for split in manifest.splits.values() for shard in split.shards)
+        found |= dict.fromkeys(manifest.files)
     found |= dict.fromkeys((*TFDS_DESCRIPTIONS, REJECTED_NAME, MANIFEST_NAME))
     found |= dict.fromkeys(index for name in tuple(found) for index in index_names(name))
     return [name for name in found if os.path.isfile(os.path.join(out, name))]

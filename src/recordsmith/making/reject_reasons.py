@@ -6,6 +6,9 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 
+from recordsmith.errors import RecordsmithError
+from recordsmith.json_descriptions import JsonObject
+
 __all__ = ["RejectReason", "commonest_reasons"]
 
 _DISTINCT = 10_000  # reasons that quote a value may all differ; more of them are not told apart
@@ -30,6 +33,16 @@ class RejectReason:
     reason: str
     example: str
 
+    @classmethod
+    def of(cls, document: JsonObject) -> RejectReason:
+        """Read one from a manifest."""
+        return cls(
+            document.count("count") or 0,
+            document.optional_text("feature"),
+            document.text("reason", ""),
+            document.text("example", ""),
+        )
+
     def __str__(self) -> str:
         feature = "" if self.feature is None else f"feature {self.feature!r}, "
         return f"{self.count} times: {self.reason} ({feature}as in {self.example})"
@@ -48,16 +61,29 @@ def commonest_reasons(path: str, most: int = 5) -> list[RejectReason]:
     examples: dict[tuple[str | None, str], str] = {}
     with open(path, encoding="utf-8") as file:
         for line in file:
-            try:
-                reject = json.loads(line)
-                key = (reject.get("feature"), reject["reason"])
-            except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-                continue  # a line that we did not write
+            feature, reason, source = _reject(line, path)
+            key = (feature, reason)
             if key not in examples and len(examples) >= _DISTINCT:
                 key = (None, "other reasons")
             counts[key] += 1
-            examples.setdefault(key, reject["source"])
+            examples.setdefault(key, source)
     return [
         RejectReason(count, feature, reason, examples[feature, reason])
         for (feature, reason), count in counts.most_common(most)
     ]
+
+
+def _reject(line: str, path: str) -> tuple[str | None, str, str]:
+    """Return the feature, the reason and the source of a rejected row."""
+    try:
+        reject = json.loads(line)
+        feature, reason, source = reject.get("feature"), reject["reason"], reject["source"]
+    except (ValueError, RecursionError, AttributeError, KeyError, TypeError):
+        feature = reason = source = None
+    if not isinstance(reason, str) or not isinstance(source, str) or not isinstance(feature, str | None):
+        raise RecordsmithError(
+            "A line of the file of rejected rows is damaged.",
+            path=path,
+            advice="Start over with overwrite=True (--overwrite).",
+        )
+    return feature, reason, source

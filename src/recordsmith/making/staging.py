@@ -30,8 +30,10 @@ import numpy.typing as npt
 
 from recordsmith import _core
 from recordsmith.atomic_file import write_text_atomically
-from recordsmith.errors import RecordsmithError
+from recordsmith.dataset.described_splits import check_file_name
+from recordsmith.errors import RecordsmithError, SchemaError
 from recordsmith.index import FRAMING_BYTES
+from recordsmith.json_descriptions import JsonObject, read_json_object
 from recordsmith.making.chunk_encoding import Classes, EncodedChunk
 from recordsmith.publication import Publication
 
@@ -122,17 +124,16 @@ class Staging:
 
     def _take_up(self, plan: dict[str, Any]) -> None:
         try:
-            with open(self.path("plan.json"), encoding="utf-8") as file:
-                document = json.load(file)
-        except ValueError:
-            document = {}
-        if document.get("format") != _FORMAT or document.get("version") != _VERSION:
+            document = read_json_object(self.path("plan.json"), "plan of the unfinished run")
+        except SchemaError:
+            document = JsonObject({}, "plan of the unfinished run")
+        if document.entries.get("format") != _FORMAT or document.entries.get("version") != _VERSION:
             raise RecordsmithError(
                 "The unfinished run was begun by another version of recordsmith.",
                 path=self.folder,
                 advice="Start over with overwrite (--overwrite).",
             )
-        changed = differences(document["plan"], plan)
+        changed = differences(dict(document.object("plan").entries), plan)
         if changed:
             raise RecordsmithError(
                 "The unfinished run was begun with other options, and its files would not fit.",
@@ -216,10 +217,10 @@ class Staging:
         """Return the finished shards by name, as far as their files are there and unharmed; remove everything else."""
         done = {}
         for entry in _whole_lines(self.path("shards.jsonl"), self.folder):
-            path = self.path("shards", entry["file"])
-            with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
-                if hashlib.file_digest(file, "sha256").hexdigest() == entry["sha256"]:
-                    done[entry["file"]] = entry
+            name = check_file_name(entry.text("file"))
+            with contextlib.suppress(FileNotFoundError), open(self.path("shards", name), "rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() == entry.text("sha256"):
+                    done[name] = {**entry.entries, "records": entry.count("records"), "bytes": entry.count("bytes")}
         for name in os.listdir(self.path("shards")):
             if name not in done:
                 os.remove(self.path("shards", name))
@@ -247,15 +248,15 @@ class Staging:
     def _replay(self) -> None:
         """Take up the state of the last whole line of the journal, and cut the files back to it."""
         for entry in _whole_lines(self.path("journal.jsonl"), self.folder):
-            if entry.get("complete"):
+            if entry.entries.get("complete"):
                 self.complete = True
                 break  # what a sampler added after it is made again
-            self.chunks, self.rows, self.bytes = entry["chunks"], entry["rows"], entry["bytes"]
-            self._rejected_bytes = entry["rejected_bytes"]
-            self.counts = dict(entry["counts"])
-            self.left_out = list(entry["left_out"])
-            self.classes.extend(entry["new_classes"])
-            self.strata.extend(entry["new_strata"])
+            self.chunks, self.rows = entry.count("chunks") or 0, entry.count("rows") or 0
+            self.bytes, self._rejected_bytes = entry.count("bytes") or 0, entry.count("rejected_bytes") or 0
+            self.counts = dict.fromkeys(self.counts, 0) | entry.object("counts").tallies()
+            self.left_out = list(entry.texts("left_out"))
+            self.classes.extend(entry.plain_values("new_classes"))
+            self.strata.extend(entry.plain_values("new_strata"))
         for name, length in (
             ("records", self.bytes),
             ("keys", self.rows * KEY.itemsize),
@@ -289,15 +290,16 @@ def _coded(chunk: Classes, known: list[Any]) -> tuple[npt.NDArray[np.int32], lis
     return codes[chunk.code_of], new  # -1 takes the last entry, which is -1
 
 
-def _whole_lines(path: str, folder: str) -> Iterator[dict[str, Any]]:
+def _whole_lines(path: str, folder: str) -> Iterator[JsonObject]:
     with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
         for line in file:
             if not line.endswith(b"\n"):
                 return  # cut off by the end of the run
             try:
-                yield json.loads(line)
-            except ValueError:
+                document = json.loads(line)
+            except (ValueError, RecursionError):
                 raise _damaged(folder) from None
+            yield JsonObject.of(document, "journal of the unfinished run", path)
 
 
 def _cut_to_whole_lines(path: str, lines: int | None) -> None:

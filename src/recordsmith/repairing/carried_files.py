@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from recordsmith.amounts import count_text
 from recordsmith.atomic_file import write_atomically, write_text_atomically
+from recordsmith.dataset.carried_file import carried_mode, is_carried, opened_to_carry
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import RecordsmithError, SchemaError
+from recordsmith.json_descriptions import read_json_object
 from recordsmith.publication import files_in_force, in_force
 from recordsmith.repairing.repair_result import FileRepair
 from recordsmith.shards import looks_like_tfrecord
+from recordsmith.visible_text import json_text
 
 __all__ = ["carried_names", "carry_files"]
 
@@ -32,7 +35,7 @@ def carried_names(folder: str) -> list[str]:
     >>> carried_names(str(folder))
     ['README.md', 'recordsmith.json']
     """
-    listed = {os.path.basename(name) for name in _listed(folder)}
+    listed = _listed(folder)
     return [
         name
         for name in files_in_force(folder)
@@ -44,7 +47,8 @@ def carry_files(folder: str, output: str, files: Sequence[FileRepair]) -> tuple[
     """Copy what describes a dataset to the repaired one, with the numbers that are true there; return what was done."""
     notes = []
     repaired = {os.path.basename(file.path): file for file in files}
-    copied = []
+    copied: list[str] = []
+    links: list[str] = []
     for name in carried_names(folder):
         source, target = os.path.join(folder, name), os.path.join(output, name)
         if os.path.basename(source) in repaired:
@@ -56,35 +60,46 @@ def carry_files(folder: str, output: str, files: Sequence[FileRepair]) -> tuple[
             if name == DATASET_INFO_NAME:
                 notes.append(_carry_dataset_info(source, target, repaired))
                 continue
-        except (RecordsmithError, KeyError, TypeError, AttributeError, ValueError) as error:
-            problem = error.problem if isinstance(error, RecordsmithError) else repr(error)
-            notes.append(f"{name}: left out, because it cannot be read: {problem}")
+        except RecordsmithError as error:
+            notes.append(f"{name}: left out, because it cannot be read: {error.problem}")
             continue
-        with write_atomically(target) as temporary:
-            shutil.copyfile(in_force(source), temporary)
+        source = in_force(source)
+        if not is_carried(source):
+            links.append(name)
+            continue
+        with (
+            opened_to_carry(source) as file,
+            write_atomically(target, mode=carried_mode(file)) as temporary,
+            open(temporary, "wb") as copy,
+        ):
+            shutil.copyfileobj(file, copy)
         copied.append(name)
+    if links:
+        notes.append(
+            f"{', '.join(links)}: left out, because {'it is a link' if len(links) == 1 else 'they are links'}. "
+            "What a link points to is not a part of the folder."
+        )
     if copied:
         notes.append(f"{', '.join(copied)}: copied as {'it is' if len(copied) == 1 else 'they are'}.")
     return tuple(notes)
 
 
-def _listed(folder: str) -> Iterator[str]:
+def _listed(folder: str) -> set[str]:
     try:
-        document = load_manifest(os.path.join(folder, MANIFEST_NAME))
-        for split in document["splits"].values():
-            yield from (shard["file"] for shard in split["shards"])
-    except (RecordsmithError, OSError, KeyError, TypeError, AttributeError):
-        return
+        splits = load_manifest(os.path.join(folder, MANIFEST_NAME)).splits
+    except (RecordsmithError, OSError):
+        return set()
+    return {shard.name for split in splits.values() for shard in split.shards}
 
 
 def _carry_manifest(source: str, target: str, repaired: dict[str, FileRepair], output: str) -> str:
     """Write the manifest with new counts, sizes and digests. What is no longer known is left out."""
-    document = load_manifest(source)
+    document = load_manifest(source).document
     missing = 0
     changed = []
-    for name, split in document["splits"].items():
+    for name, split in document.get("splits", {}).items():
         shards = []
-        for shard in split["shards"]:
+        for shard in split.get("shards") or ():
             file = repaired.get(os.path.basename(shard["file"]))
             if file is None:
                 missing += 1
@@ -102,7 +117,7 @@ def _carry_manifest(source: str, target: str, repaired: dict[str, FileRepair], o
         document.pop("class_weights", None)
     lost = sum(file.lost_records for file in repaired.values())
     document["repaired"] = {"lost_records": lost, "splits": changed}
-    write_text_atomically(target, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    write_text_atomically(target, json_text(document) + "\n")
     note = f"{MANIFEST_NAME}: schema kept; records, bytes and digests are those of the repaired files."
     if changed:
         note += f" Class counts of {', '.join(changed)} and class weights are left out, as records are missing."
@@ -119,19 +134,21 @@ def _facts(path: str, file: FileRepair) -> dict[str, Any]:
 
 def _carry_dataset_info(source: str, target: str, repaired: dict[str, FileRepair]) -> str:
     """Write TFDS' description with the new shard lengths, if all shards that it counts are at hand."""
-    with open(in_force(source), encoding="utf-8") as opened:
-        document = json.load(opened)
-    for split in document.get("splits", []):
-        count = len(split["shardLengths"])
+    info = read_json_object(source, "TFDS description")
+    splits = info.objects("splits")
+    if not splits or not info.optional_text("name"):
+        raise SchemaError("it is no description of TensorFlow Datasets.")
+    for split in splits:
+        name, count = split.text("name"), len(split.counts("shardLengths"))
         ending = f"-of-{count:05}"
         shards = [
-            file
-            for name, file in sorted(repaired.items())
-            if name.endswith(ending) and f"-{split['name']}." in f"-{name}"
+            file for shard, file in sorted(repaired.items()) if shard.endswith(ending) and f"-{name}." in f"-{shard}"
         ]
         if len(shards) != count:
-            raise RecordsmithError(f"its split {split['name']!r} has {count} shards, and {len(shards)} were repaired.")
-        split["shardLengths"] = [str(file.records) for file in shards]
-        split["numBytes"] = str(sum(file.kept_bytes for file in shards))
-    write_text_atomically(target, json.dumps(document, indent=4, ensure_ascii=False) + "\n")
+            raise RecordsmithError(
+                f"its split {name!r} has {count_text(count, 'shard')}, and {len(shards)} were repaired."
+            )
+        split.entries["shardLengths"] = [str(file.records) for file in shards]
+        split.entries["numBytes"] = str(sum(file.kept_bytes for file in shards))
+    write_text_atomically(target, json_text(info.entries, indent=4) + "\n")
     return f"{DATASET_INFO_NAME}: shard lengths are those of the repaired files."

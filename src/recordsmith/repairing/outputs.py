@@ -101,12 +101,9 @@ def _record_files(folder: str) -> list[str]:
     """Return the files of a folder that are records by their names or by the manifest, damaged as they may be."""
     switch = switch_in(folder)
     names = {os.path.basename(file): None for file in files_in(folder)}
-    with contextlib.suppress(RecordsmithError, OSError, KeyError, TypeError, AttributeError):
-        document = load_manifest(os.path.join(folder, MANIFEST_NAME))
-        for split in document["splits"].values():
-            for shard in split["shards"]:
-                if os.path.isfile(switch.path(os.path.basename(shard["file"]))):
-                    names[os.path.basename(shard["file"])] = None
+    with contextlib.suppress(RecordsmithError, OSError):
+        for split in load_manifest(os.path.join(folder, MANIFEST_NAME)).splits.values():
+            names |= dict.fromkeys(shard.name for shard in split.shards if os.path.isfile(shard.path))
     return [switch.path(name) for name in sorted(names)] or list(find_layout(folder).files)
 
 

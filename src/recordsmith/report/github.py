@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable
 
 from recordsmith.findings import Finding, Severity
+from recordsmith.visible_text import printable
 
 __all__ = ["github_annotations"]
 
@@ -53,4 +54,4 @@ def _relative(path: str) -> str:
 
 
 def _escaped(text: str, table: dict[str, str]) -> str:
-    return "".join(table.get(char, char) for char in text.encode(errors="backslashreplace").decode())
+    return "".join(table[char] if char in table else printable(char) for char in text)

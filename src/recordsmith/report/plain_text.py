@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recordsmith.findings import Finding, Severity
+from recordsmith.visible_text import printable, printable_lines
 
 __all__ = ["report_text", "verdict"]
 
@@ -18,14 +19,14 @@ def report_text(subject: str, findings: Sequence[Finding], known: int = 0) -> st
     error V001 nan: 2 NaN.
       to do: Remove them.
     """
-    blocks = [f"{subject}: {verdict(findings, known)}"]
+    blocks = [f"{printable(subject)}: {verdict(findings, known)}"]
     for one in findings:
-        lines = [f"{one.severity.value} {one.code} {one.name}: {one.message}"]
-        place = str(one.location)
+        lines = [f"{one.severity.value} {one.code} {one.name}: {printable(one.message)}"]
+        place = printable(str(one.location))
         lines += [f"  where: {place}"] if place else []
         lines += [f"  to do: {' '.join(one.advice.split())}"] if one.advice else []
         blocks.append("\n".join(lines))
-    return "\n\n".join(blocks)
+    return printable_lines("\n\n".join(blocks))
 
 
 def verdict(findings: Sequence[Finding], known: int = 0) -> str:

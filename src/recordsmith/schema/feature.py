@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from recordsmith.schema.plan import ColumnParts, Parts, PlanColumn
 
 __all__ = ["Feature", "checked_shape"]
+
+_MOST_DIMENSIONS = 64  # as numpy has it
+_MOST_VALUES = 2**31 - 1  # of a record, which has at most as many bytes
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -240,4 +244,10 @@ def checked_shape(shape: Any) -> tuple[int | None, ...]:
                 found=f"shape {tuple(shape)}",
             )
         sizes.append(None if size is None else size.__index__())
+    if len(sizes) > _MOST_DIMENSIONS or math.prod(size or 1 for size in sizes) > _MOST_VALUES:
+        raise SchemaError(
+            "No record can hold values of this shape.",
+            found=f"shape {tuple(sizes)}"[:200],
+            expected=f"at most {_MOST_DIMENSIONS} dimensions, and at most {_MOST_VALUES:,} values in all",
+        )
     return tuple(sizes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
     from recordsmith.schema.plan import ColumnParts, Parts, PlanColumn
 
-__all__ = ["Label"]
+__all__ = ["MOST_NUMBERED", "Label"]
+
+MOST_NUMBERED = 1_000_000  # classes without names of their own: each gets its number as a name
 
 _NUMBERS = {optional: Scalar("int64", optional=optional) for optional in (False, True)}
 
@@ -209,6 +212,13 @@ def _checked_names(names: Any) -> tuple[str, ...]:
     if isinstance(names, (int, np.integer)) and not isinstance(names, bool):
         if names < 1:
             raise SchemaError("A label needs at least one class.", found=names)
+        if names > MOST_NUMBERED:
+            raise SchemaError(
+                "A label has too many classes.",
+                found=f"{names:,}",
+                expected=f"at most {MOST_NUMBERED:,}",
+                advice="Store larger numbers as Scalar('int64').",
+            )
         return _numbered_names(int(names))
     if isinstance(names, (str, bytes)) or not isinstance(names, (Sequence, np.ndarray)):
         raise SchemaError(
@@ -226,7 +236,7 @@ def _checked_names(names: Any) -> tuple[str, ...]:
             )
     if not found:
         raise SchemaError("A label needs at least one class.", found=names)
-    twice = sorted({name for name in found if found.count(name) > 1}) if len(set(found)) < len(found) else []
-    if twice:
+    if len(set(found)) < len(found):
+        twice = sorted(name for name, times in Counter(found).items() if times > 1)
         raise SchemaError("Two classes have the same name.", found=list_names(twice))
     return tuple(found)

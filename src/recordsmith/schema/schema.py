@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recordsmith.atomic_file import rewrite_text
 from recordsmith.errors import EncodeError, RecordsmithError, SchemaError, did_you_mean, list_names
+from recordsmith.json_descriptions import read_json
 from recordsmith.schema.feature import Feature
 from recordsmith.schema.foreign import named_columns
 from recordsmith.schema.image import Image
@@ -20,6 +19,7 @@ from recordsmith.schema.sparse import Sparse
 from recordsmith.schema.steps import Steps
 from recordsmith.schema.strings import Bytes, Text
 from recordsmith.schema.tensor import Scalar, Tensor
+from recordsmith.visible_text import json_text
 
 if TYPE_CHECKING:
     from recordsmith.schema.constraints import Violation
@@ -245,8 +245,7 @@ class Schema(Mapping[str, Feature]):
         ...     len(Schema.load(f"{folder}/schema.json"))
         1
         """
-        text = json.dumps(self.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        rewrite_text(path, text)
+        rewrite_text(path, json_text(self.to_json()) + "\n")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Schema:
@@ -256,13 +255,11 @@ class Schema(Mapping[str, Feature]):
         Traceback (most recent call last):
         FileNotFoundError: [Errno 2] No such file or directory: 'no such file.json'
         """
-        raw = Path(path).read_bytes()
+        document = read_json(path, "schema")
         try:
-            return cls.from_json(json.loads(raw, object_pairs_hook=_without_repeats))
+            return cls.from_json(document)
         except RecordsmithError as error:
             raise error.at(path=path) from None
-        except ValueError as error:  # not JSON, or not UTF-8
-            raise SchemaError(f"This is not a schema in JSON: {error}", path=path) from None
 
     # --- other libraries' forms; their modules are loaded when they are asked for ---
 
@@ -430,7 +427,7 @@ def _check_entry(name: object, feature: object) -> None:
 
 def _feature_from_json(name: str, settings: Any) -> Feature:
     kind = settings.get("type") if isinstance(settings, Mapping) else None
-    if kind not in _TYPES:
+    if not isinstance(kind, str) or kind not in _TYPES:
         raise SchemaError(
             f"Unknown feature type {kind!r}.{did_you_mean(str(kind), _TYPES)}",
             feature=name,
@@ -441,11 +438,3 @@ def _feature_from_json(name: str, settings: Any) -> Feature:
         return _TYPES[kind].from_json({key: value for key, value in settings.items() if key != "type"})
     except SchemaError as error:
         raise error.at(feature=name) from None
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    for name in names:
-        if names.count(name) > 1:
-            raise SchemaError(f"The name {name!r} is there twice.")
-    return dict(pairs)

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, pairwise, repeat
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy.typing as npt
 from recordsmith.atomic_file import rewrite_text
 from recordsmith.columns import Ragged
 from recordsmith.errors import PipelineError, RecordsmithError, SchemaError, list_names
+from recordsmith.json_descriptions import JsonLimits, read_json
 from recordsmith.text.counts import WordCounts
 from recordsmith.text.rules import Split, Standardize, WordRules
 from recordsmith.text.texts import in_pieces, rows_of, texts_of
@@ -27,6 +27,7 @@ _VERSION = 1
 _ENTRIES = ("format", "version", "standardize", "split", "undercount", "words", "counts")
 _PADDING, _UNKNOWN = "", "[UNK]"
 _UNKNOWN_ID = 1
+_LIMITS = JsonLimits(bytes=1 << 30, values=50_000_000, surrogates=True)
 _SPECIAL = 2  # ids that stand for no word
 
 
@@ -257,9 +258,9 @@ class Vocabulary:
                 expected=list_names(_ENTRIES),
             )
         if not isinstance(document["counts"], list) or not all(
-            type(number) is int for number in (*document["counts"], document["undercount"])
+            type(number) is int and 0 <= number < 2**63 for number in (*document["counts"], document["undercount"])
         ):
-            raise SchemaError("The vocabulary's counts must be whole numbers.")
+            raise SchemaError("The vocabulary's counts must be whole numbers from 0 to 2^63 - 1.")
         if document["words"][:_SPECIAL] != [_PADDING, _UNKNOWN]:
             raise SchemaError(
                 'The vocabulary\'s words must start with "" and "[UNK]".', found=document["words"][:_SPECIAL]
@@ -304,13 +305,11 @@ class Vocabulary:
         Traceback (most recent call last):
         FileNotFoundError: [Errno 2] No such file or directory: 'no such file.json'
         """
-        raw = Path(path).read_bytes()
+        document = read_json(path, "vocabulary", _LIMITS)
         try:
-            return cls.from_json(json.loads(raw))
+            return cls.from_json(document)
         except RecordsmithError as error:
             raise error.at(path=path) from None
-        except ValueError as error:  # not JSON, or not UTF-8
-            raise SchemaError(f"This is not a vocabulary in JSON: {error}", path=path) from None
 
     def _encode_piece(
         self, rows: Sequence[bytes | None], max_length: int | None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from recordsmith.schema import Schema
+from recordsmith.visible_text import json_text
 
 __all__ = ["FORMS", "schema_text"]
 
@@ -31,9 +31,9 @@ def schema_text(schema: Schema, form: str) -> str:
     """
     match form:
         case "json":
-            return json.dumps(schema.to_json(), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+            return json_text(schema.to_json()) + "\n"
         case "tfds":
-            return json.dumps(schema.to_tfds(), ensure_ascii=False, indent=4) + "\n"
+            return json_text(schema.to_tfds(), indent=4) + "\n"
         case "tfmd":
             return schema.to_tfmd()
         case "tf":

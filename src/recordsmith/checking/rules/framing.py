@@ -196,7 +196,7 @@ def empty_file(facts: DatasetFacts) -> Iterator[Finding]:
     empty = [
         shard
         for shard in facts.shards
-        if shard.records == 0 and not shard.damage_count and (shard.promised or {}).get("records") != 0
+        if shard.records == 0 and not shard.damage_count and (shard.promised is None or shard.promised.records != 0)
     ]
     if empty:
         yield _of_files(empty_file, empty, f"{_the_files(empty)} without any record.")

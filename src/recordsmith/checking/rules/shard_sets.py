@@ -14,9 +14,11 @@ from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.findings import Finding, Location, Severity, rule
 from recordsmith.publication import files_in_force, public_path
-from recordsmith.shards import files_in, parse_shard_name
+from recordsmith.shards import files_in, missing_shards, parse_shard_name
 
 __all__ = ["doubled_shard", "manifest_disagrees", "missing_shard", "unlisted_file", "unreadable_description"]
+
+_MOST_LISTED = 1000  # missing numbers that a finding names
 
 
 @rule("F009", "missing-shard", Severity.ERROR)
@@ -51,18 +53,21 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
                 count=len(absent),
                 evidence={"missing": names},
             )
-    for (folder, group, count), there in _numbered_sets(facts.files).items():
-        left_out = _beside(folder, group, count)
-        missing = [shard for shard in range(count) if shard not in there and shard not in left_out]
-        if not missing or {shard for file in gone if (shard := _number_in(file, folder, group, count)) is not None}:
+    sets = _numbered_sets(facts.files)
+    beside = _numbered_sets(file for folder in {folder for folder, _, _ in sets} for file in _all_files(folder))
+    told = _numbered_sets(gone)
+    for (folder, group, count), there in sets.items():
+        existing = {*there, *beside.get((folder, group, count), ())}
+        missing, first = missing_shards(count, existing, most=_MOST_LISTED)
+        if not missing or (folder, group, count) in told:
             continue
-        numbers = ", ".join(map(str, missing[:8])) + (", …" if len(missing) > 8 else "")
+        numbers = ", ".join(map(str, first[:8])) + (", …" if missing > 8 else "")
         yield missing_shard.finding(
-            f"{counted(len(missing), 'shard')} of the {count} of {group!r} "
-            f"{'is' if len(missing) == 1 else 'are'} missing: number {numbers}.",
-            location=Location(_sibling(facts.files, folder, group, count, missing[0])),
-            count=len(missing),
-            evidence={"group": group, "of": count, "missing": missing},
+            f"{counted(missing, 'shard')} of the {count} of {group!r} "
+            f"{'is' if missing == 1 else 'are'} missing: number {numbers}.",
+            location=Location(_sibling(next(iter(there.values())), first[0])),
+            count=missing,
+            evidence={"group": group, "of": count, "missing": first},
         )
 
 
@@ -113,12 +118,13 @@ def manifest_disagrees(facts: DatasetFacts) -> Iterator[Finding]:
         Copy the file again from where it was made, or make the dataset again.
     """
     for shard in facts.shards:
-        promised = shard.promised or {}
+        if shard.promised is None:
+            continue
         has = {"records": shard.records, "bytes": shard.bytes, "sha256": shard.sha256}
         wrong = {
-            name: (promised[name], has[name])
-            for name in ("records", "bytes", "sha256")
-            if promised.get(name) is not None and has[name] is not None and promised[name] != has[name]
+            name: (said, actual)
+            for name, actual in has.items()
+            if (said := getattr(shard.promised, name)) is not None and actual is not None and said != actual
         }
         if not facts.looked_at_all:
             wrong.pop("records", None)
@@ -191,35 +197,29 @@ def unreadable_description(facts: DatasetFacts) -> Iterator[Finding]:
             )
 
 
-def _numbered_sets(files: Iterable[str]) -> dict[tuple[str, str, int], set[int]]:
-    sets: dict[tuple[str, str, int], set[int]] = defaultdict(set)
+def _numbered_sets(files: Iterable[str]) -> dict[tuple[str, str, int], dict[int, str]]:
+    """The files of each set, which is known by its folder, name and count, by their numbers."""
+    sets: dict[tuple[str, str, int], dict[int, str]] = defaultdict(dict)
     for file in files:
         folder, name = os.path.split(public_path(file))
         parsed = parse_shard_name(name)
         if parsed.shard is not None and parsed.count is not None:
-            sets[folder, parsed.group, parsed.count].add(parsed.shard)
+            sets[folder, parsed.group, parsed.count][parsed.shard] = file
     return sets
 
 
-def _sibling(files: Iterable[str], folder: str, group: str, count: int, shard: int) -> str:
-    """The name that a missing shard of a set would have."""
-    there = next(file for file in files if _number_in(file, folder, group, count) is not None)
-    name = re.sub(r"\d+(?=-of-)", lambda digits: f"{shard:0{len(digits[0])}}", os.path.basename(there))
-    return os.path.join(folder, name)
+def _sibling(file: str, shard: int) -> str:
+    """The name that another shard of a file's set has."""
+    folder, name = os.path.split(file)
+    digits = re.sub(r"\d+(?=-of-)", lambda digits: f"{shard:0{len(digits[0])}}", name)
+    return os.path.join(folder, digits)
 
 
-def _number_in(file: str, folder: str, group: str, count: int) -> int | None:
-    parsed = parse_shard_name(os.path.basename(file))
-    place = os.path.dirname(public_path(file))
-    return parsed.shard if (place, parsed.group, parsed.count) == (folder, group, count) else None
-
-
-def _beside(folder: str, group: str, count: int) -> set[int | None]:
-    """The numbers of a set that lie in the folder, whether they were asked for or not."""
+def _all_files(folder: str) -> list[str]:
+    """All files of a folder, whether they were asked for or not."""
     with contextlib.suppress(OSError):
-        names = files_in_force(folder or ".")
-        return {_number_in(os.path.join(folder, name), folder, group, count) for name in names}
-    return set()
+        return [os.path.join(folder, name) for name in files_in_force(folder or ".")]
+    return []
 
 
 def _same_number(group: str, count: int, files: list[str]) -> Iterator[Finding]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import json
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from recordsmith.atomic_file import rewrite_text
 from recordsmith.doctor.lint.edits import Edit, apply_edits
 from recordsmith.doctor.lint.program import Program
-from recordsmith.doctor.lint.source_files import SourceFile, read_source
+from recordsmith.doctor.lint.source_files import SourceFile, is_python, read_source
 from recordsmith.findings import Finding
 
 __all__ = ["Fixed", "fix_sources"]
@@ -48,7 +46,7 @@ def _fix(source: SourceFile, mended: list[tuple[Finding, tuple[Edit, ...]]]) -> 
             chosen += edits
             made.append(finding)
     text = apply_edits(source.text, chosen)
-    if not _parses(text) or read_source(source.path).text != source.text:
+    if not is_python(text) or read_source(source.path).text != source.text:
         return None
     written = _write_notebook(source, text) if source.cells else _write_plain(source, text)
     return Fixed(source.path, tuple(made)) if written else None
@@ -61,16 +59,6 @@ def _write_plain(source: SourceFile, text: str) -> bool:
     if original != source.text and not windows:  # another encoding, or magic lines: not the same text
         return False
     rewrite_text(source.path, text.replace("\n", "\r\n") if windows else text)
-    return True
-
-
-def _parses(text: str) -> bool:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
-    except (SyntaxError, ValueError):
-        return False
     return True
 
 

@@ -111,7 +111,7 @@ def _selection(
 
 
 def _is_source(text: str) -> bool:
-    return "\n" in text or (not os.path.exists(text) and "(" in text)
+    return not os.path.exists(text) and ("\n" in text or "(" in text)
 
 
 def _subject(text: str) -> str:
@@ -136,9 +136,13 @@ def _programs(text: str, facts: DatasetFacts | None) -> tuple[list[Program], lis
     unread: list[RecordsmithError] = []
     for path in paths:
         try:
-            programs.append(analyse(read_source(path), folder=folder, data=facts))
+            program = analyse(read_source(path), folder=folder, data=facts)
         except RecordsmithError as error:
             unread.append(error)
+            continue
+        programs.append(program)
+        if program.cut_short:
+            unread.append(RecordsmithError("It is nested too deeply to be followed to its end.", path=path))
     if not programs:
         raise unread[0]
     for program in programs:
@@ -156,6 +160,8 @@ def _findings(programs: list[Program], selection: Selection) -> list[Finding]:
     found: dict[tuple[object, ...], Finding] = {}
     for program in programs:
         for finding in run_rules(RULES, program, wanted=selection.wants):
+            if program.cut_short and "RecursionError" in str(finding.evidence.get("error")):
+                continue  # the report says that the program was not followed to its end
             where = finding.location
             key = (finding.code, where.path, where.cell, where.line, where.column, where.feature)
             found.setdefault(key, finding)

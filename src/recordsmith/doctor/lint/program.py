@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -40,6 +39,7 @@ class Program:
         examples: what the program writes.
         elsewhere: what other modules of the project write.
         data: what is known of the data that it reads; None without.
+        cut_short: it is nested too deeply to be followed to its end.
         fixes: the edits that mend a finding for certain, by the finding's identity.
 
     >>> text = "import tensorflow as tf\nds = tf.data.TFRecordDataset('x').batch(8)"
@@ -57,6 +57,7 @@ class Program:
     examples: list[WrittenExample]
     elsewhere: list[WrittenExample] = field(default_factory=list)
     data: DatasetFacts | None = None
+    cut_short: bool = False
     fixes: dict[int, tuple[SourceFile, tuple[Edit, ...]]] = field(default_factory=dict)
 
     # --- datasets -------------------------------------------------------------------------------------------------
@@ -209,8 +210,11 @@ class Program:
 def analyse(source: SourceFile, *, folder: str | None = None, data: DatasetFacts | None = None) -> Program:
     """Follow a module; `folder` is where the modules lie that it may import."""
     interpreter = ProjectInterpreter(folder)
-    with contextlib.suppress(RecursionError):  # nested too deeply: what was met until there is still right
+    cut_short = False
+    try:
         interpreter.run(source.tree)
+    except RecursionError:  # what was met until there is still right
+        cut_short = True
     return Program(
         source,
         interpreter.calls,
@@ -220,6 +224,7 @@ def analyse(source: SourceFile, *, folder: str | None = None, data: DatasetFacts
         interpreter.managed,
         list(written_examples(interpreter.calls)),
         data=data,
+        cut_short=cut_short,
     )
 
 

@@ -14,14 +14,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from recordsmith.amounts import bytes_text
 from recordsmith.errors import RecordsmithError
 from recordsmith.findings import Location
 
-__all__ = ["SourceFile", "read_source", "source_files"]
+__all__ = ["SourceFile", "is_python", "parsed_quietly", "read_source", "source_files"]
 
 _SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages", "build", "dist", "venv", "env"}
 _MAGIC = re.compile(r"^(\s*)(?:[!%].*|\S*\?{1,2}\s*$|[\w, ]+=\s*[!%].*)")
 _CELL_MAGIC = re.compile(r"^\s*%%(\w+)")
+_LARGEST_PROGRAM = 8_000_000  # bytes
+_LARGEST_NOTEBOOK = 256_000_000  # mostly images in its outputs
 _PYTHON_CELLS = {"time", "timeit", "capture", "prun", "writefile_no"}
 
 
@@ -50,10 +53,14 @@ class SourceFile:
     def parse(cls, path: str, text: str, cells: list[tuple[int, int]] | None = None) -> SourceFile:
         """Make one of a text; a text that is not Python is refused with the place."""
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # invalid escapes of somebody else's program
-                tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            tree = parsed_quietly(text)
+        except (RecursionError, MemoryError):
+            raise RecordsmithError(
+                "This program is nested too deeply to be followed.",
+                path=path,
+                advice="Compute long lists and sums in a loop, or leave the file out.",
+            ) from None
+        except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None)
             place = "" if line is None else f" in line {line}"
             raise RecordsmithError(
@@ -127,14 +134,42 @@ class SourceFile:
         return found
 
 
+def parsed_quietly(text: str) -> ast.Module:
+    """Parse a program without warnings about it, such as those of invalid escapes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
+
+
+def is_python(text: str) -> bool:
+    r"""Say whether a text is Python that can be parsed.
+
+    >>> is_python("x = 1"), is_python("x = "), is_python("x = \0")
+    (True, False, False)
+    """
+    try:
+        parsed_quietly(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
 def read_source(path: str) -> SourceFile:
     """Read a Python file or a notebook."""
+    largest = _LARGEST_NOTEBOOK if path.endswith(".ipynb") else _LARGEST_PROGRAM
+    if os.path.getsize(path) > largest:
+        raise RecordsmithError(
+            "This file is too large to be followed.",
+            path=path,
+            found=bytes_text(os.path.getsize(path)),
+            expected=f"at most {bytes_text(largest)}",
+        )
     try:
         if path.endswith(".ipynb"):
             return _notebook(path)
         with tokenize.open(path) as file:
             text = file.read()
-    except (UnicodeDecodeError, SyntaxError) as error:
+    except (UnicodeDecodeError, SyntaxError, LookupError) as error:
         raise RecordsmithError(
             "This is not Python source.", path=path, found=str(error), advice="`recordsmith check` looks at data."
         ) from None
@@ -149,7 +184,7 @@ def source_files(path: str) -> Iterator[str]:
     for folder, folders, files in os.walk(path):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS and not name.startswith("."))
         for name in sorted(files):
-            if name.endswith((".py", ".ipynb")):
+            if name.endswith((".py", ".ipynb")) and os.path.isfile(os.path.join(folder, name)):
                 yield os.path.join(folder, name)
 
 
@@ -157,8 +192,8 @@ def _notebook(path: str) -> SourceFile:
     with open(path, encoding="utf-8") as file:
         try:
             document: Any = json.load(file)
-            found = document.get("cells") or document["worksheets"][0]["cells"]
-        except (ValueError, KeyError, IndexError, AttributeError) as error:
+            found = list(document.get("cells") or document["worksheets"][0]["cells"])
+        except (ValueError, LookupError, AttributeError, TypeError, RecursionError) as error:
             raise RecordsmithError("This is no notebook.", path=path, found=str(error)) from None
     lines: list[str] = []
     places: list[tuple[int, int]] = []
@@ -166,7 +201,7 @@ def _notebook(path: str) -> SourceFile:
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
             continue
         source = cell.get("source", cell.get("input", ""))
-        text = _plain_cell("".join(source) if isinstance(source, list) else str(source))
+        text = _plain_cell("".join(map(str, source)) if isinstance(source, list) else str(source))
         rows = text.splitlines()
         lines += rows
         places += [(number, row) for row in range(1, len(rows) + 1)]
@@ -181,21 +216,13 @@ def _plain_cell(text: str) -> str:
         rest = rows[1:] if magic[1] in _PYTHON_CELLS else [""] * (len(rows) - 1)
         rows = ["", *rest]
     text = _without_magic("\n".join(rows))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
-    except (SyntaxError, ValueError):
+    if not is_python(text):
         return "\n" * (len(rows) - 1)  # one broken cell is no reason to say nothing about the others
     return text
 
 
 def _without_magic(text: str) -> str:
     """The same lines, with `pass` for each line that starts with % or !, where the text is no Python as it stands."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
-    except (SyntaxError, ValueError):
+    if not is_python(text):
         return "\n".join(_MAGIC.sub(r"\1pass", line) for line in text.split("\n"))
     return text

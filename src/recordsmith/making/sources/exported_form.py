@@ -10,22 +10,23 @@ All are one JSON object: {"format": "recordsmith-export", "version": 1, "kind": 
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from recordsmith.errors import RecordsmithError, SchemaError
-from recordsmith.making.sources.json_text import parse_json
+from recordsmith.json_descriptions import JsonObject, parse_json, read_bounded
 from recordsmith.publication import in_force, public_path
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Steps, Text
+from recordsmith.visible_text import json_text
 
 __all__ = ["METADATA_KEY", "SIDECAR", "TAR_MEMBER", "ExportedForm", "encoding_of", "form_beside"]
 
 METADATA_KEY = b"recordsmith"
 SIDECAR = ".schema.json"
 TAR_MEMBER = ".recordsmith.json"
+_WHAT = "description of the export"
 _FORMAT = "recordsmith-export"
 _VERSION = 1
 
@@ -62,7 +63,7 @@ class ExportedForm:
 
     def to_text(self) -> str:
         """Return it as the text of a JSON file."""
-        return json.dumps(self.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return json_text(self.to_json()) + "\n"
 
     @classmethod
     def from_json(cls, document: Any, path: str | None = None) -> ExportedForm:
@@ -75,15 +76,15 @@ class ExportedForm:
                 expected=f'"format": "{_FORMAT}", "version": {_VERSION}',
                 advice="Read it with the recordsmith that wrote it, or give a schema of your own.",
             )
+        form = JsonObject(document, _WHAT, path)
+        form.require("kind", "schema")
         try:
             return cls(
-                document["kind"],
+                form.text("kind"),
                 Schema.from_json(document["schema"]),
-                document.get("encodings", {}),
-                document.get("members", {}),
+                form.object("encodings").all_texts(),
+                form.object("members").all_texts(),
             )
-        except KeyError as error:
-            raise SchemaError(f"The description of the export lacks {error}.", path=path) from None
         except RecordsmithError as error:
             raise error.at(path=path) from None
 
@@ -96,11 +97,7 @@ class ExportedForm:
         recordsmith.errors.SchemaError: This is not a description of an export that this recordsmith knows.
         ...
         """
-        try:
-            document = parse_json(text)
-        except ValueError as error:
-            raise SchemaError(f"The description of the export is not JSON: {error}", path=path) from None
-        return cls.from_json(document, path)
+        return cls.from_json(parse_json(text, _WHAT, path), path)
 
 
 def form_beside(paths: Iterable[str]) -> ExportedForm | None:
@@ -114,8 +111,7 @@ def form_beside(paths: Iterable[str]) -> ExportedForm | None:
         sidecar = in_force(public_path(path) + SIDECAR)
         if not os.path.isfile(sidecar):
             return None
-        with open(sidecar, "rb") as file:
-            found.append(ExportedForm.from_text(file.read(), sidecar))
+        found.append(ExportedForm.from_text(read_bounded(sidecar, _WHAT), sidecar))
     return same_form(found)
 
 

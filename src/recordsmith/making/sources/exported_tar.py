@@ -53,13 +53,14 @@ def members_of(schema: Schema) -> dict[str, str]:
     """
     members: dict[str, str] = {}
     stems: set[str] = {"empty"}
+    taken: dict[str, int] = {}  # the last number that was added to a stem
     for name, feature in schema.items():
         kind = _kind(feature)
         plain = re.sub(r"[^a-z0-9_]+", "_", name.lower()) or "_"
-        stem, number = plain, 1
+        stem = plain
         while stem in stems:
-            number += 1
-            stem = f"{plain}{number}"
+            taken[plain] = taken.get(plain, 1) + 1
+            stem = f"{plain}{taken[plain]}"
         stems.add(stem)
         bare = (name == "image" and isinstance(feature, Image)) or (name == "label" and isinstance(feature, Label))
         members[name] = kind if bare else f"{stem}.{kind}"

@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from recordsmith.errors import RecordsmithError, import_extra, list_names
+from recordsmith.json_descriptions import parse_json
 from recordsmith.making.source import Chunk, Loaded, Source
 from recordsmith.making.sources.exported_arrow import restored_columns
 from recordsmith.making.sources.exported_form import METADATA_KEY, ExportedForm, same_form
-from recordsmith.making.sources.json_text import parse_json
 from recordsmith.making.sources.table_columns import (
     EXACT_IN_FLOAT32,
     ColumnFacts,
@@ -399,7 +399,7 @@ def _leaf_place(metadata: Any, name: str) -> int | None:
 def _hugging_face_names(metadata: Mapping[bytes, bytes]) -> dict[str, list[str]]:
     """Return the class names that Hugging Face's datasets left in a file, by column."""
     try:
-        features = parse_json(metadata[b"huggingface"])["info"]["features"]
+        features = parse_json(metadata[b"huggingface"], "metadata of Hugging Face")["info"]["features"]
         found = {name: facts.get("names") for name, facts in features.items() if facts.get("_type") == "ClassLabel"}
     except (KeyError, ValueError, TypeError, AttributeError):
         return {}

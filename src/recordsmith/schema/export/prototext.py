@@ -83,8 +83,15 @@ def _written(value: Any) -> str:
     if isinstance(value, Name):
         return str(value)
     if isinstance(value, str):
-        return '"' + "".join(_ESCAPES.get(letter, letter) for letter in value) + '"'
+        return '"' + "".join(map(_escaped, value)) + '"'
     return repr(value)
+
+
+def _escaped(letter: str) -> str:
+    """Return a letter as it may stand in a string: what does not show is written as the bytes of its UTF-8."""
+    if letter in _ESCAPES or letter.isprintable():
+        return _ESCAPES.get(letter, letter)
+    return "".join(f"\\{byte:03o}" for byte in letter.encode(errors="replace"))
 
 
 _ESCAPES = {chr(code): f"\\{code:03o}" for code in (*range(32), 127)} | {

@@ -11,7 +11,6 @@ Steps                     cannot be expressed: TFDS reads tf.train.Example, and 
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from recordsmith.errors import SchemaError
 from recordsmith.schema import Feature, Image, Label, Packed, Sparse, Steps, Text
 from recordsmith.schema.numeric import NumericFeature
 from recordsmith.schema.strings import StringFeature
+from recordsmith.visible_text import json_text
 
 __all__ = ["dataset_info", "tfds_features", "tfds_label_files", "write_tfds_metadata"]
 
@@ -166,7 +166,7 @@ def write_tfds_metadata(
 
 
 def _json_text(document: Any) -> str:
-    return json.dumps(document, indent=4, ensure_ascii=False) + "\n"
+    return json_text(document, indent=4) + "\n"
 
 
 def _path(name: str, schema: Mapping[str, Feature]) -> list[str]:

@@ -15,21 +15,24 @@ Anything else is a SchemaError.
 
 from __future__ import annotations
 
-import json
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from recordsmith.errors import SchemaError
+from recordsmith.json_descriptions import read_bounded, read_json_object
 from recordsmith.publication import in_force
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Tensor, Text
 from recordsmith.schema.export.tfds import FEATURES_NAME, label_file_name
+from recordsmith.schema.label import MOST_NUMBERED
 
 __all__ = ["features_from_tfds"]
 
 Shape = tuple[int | None, ...]
 Document = Mapping[str, Any]
 
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
 _INTEGERS = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _FLOATS = ("float16", "float32", "float64", "bfloat16")
 _STRINGS = ("string", "object", "bytes", "str")
@@ -49,15 +52,9 @@ def features_from_tfds(source: str | os.PathLike[str] | Document) -> dict[str, F
     path = os.fspath(source)
     if os.path.isdir(path):
         path = os.path.join(path, FEATURES_NAME)
-    with open(in_force(path), encoding="utf-8") as file:
-        try:
-            document = json.load(file)
-        except ValueError as error:
-            raise SchemaError(f"This TFDS description is not JSON: {error}", path=path) from None
-    if not isinstance(document, Mapping):
-        raise SchemaError("This TFDS description is not a JSON object.", path=path)
+    document = read_json_object(path, "TFDS description")
     try:
-        return _Reader(os.path.dirname(path)).read(document)
+        return _Reader(os.path.dirname(path)).read(document.entries)
     except SchemaError as error:
         raise error.at(path=path) from None
 
@@ -80,8 +77,8 @@ class _Reader:
             self._walk(document, (), ())
         except SchemaError:
             raise
-        except (AttributeError, KeyError, TypeError, ValueError) as error:  # not what TFDS writes, or names in no UTF-8
-            raise SchemaError(f"This TFDS description is not complete: {error!r}.") from None
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:  # not what TFDS writes
+            raise SchemaError(f"The TFDS description is not complete: {str(error)[:200]!r}.") from None
         return self._found
 
     def _walk(self, node: Document, path: tuple[str, ...], lengths: Shape) -> None:
@@ -89,7 +86,7 @@ class _Reader:
             for key, child in node["featuresDict"].get("features", {}).items():
                 self._walk(child, (*path, key), lengths)
         elif "sequence" in node:
-            length = int(node["sequence"].get("length", 0))
+            length = _whole(node["sequence"].get("length", 0))
             self._walk(node["sequence"]["feature"], path, (*lengths, None if length < 0 else length))
         elif "translation" in node and not node["translation"].get("variableLanguagesPerExample"):
             for language in node["translation"].get("languages", []):
@@ -114,18 +111,18 @@ class _Reader:
             self._stored(name, *_stored_as(node), lengths, described)
 
     def _label(self, label: Document, path: tuple[str, ...], described: dict[str, Any]) -> Feature:
-        count = int(label.get("numClasses", 0))
+        count = _whole(label.get("numClasses", 0))
         names = self._class_names(path)
         if names and count in (0, len(names)) and len(set(names)) == len(names):
             return Label(names, **described)
-        return Label(count, **described) if count else Scalar("int64", **described)
+        return Label(count, **described) if 0 < count <= MOST_NUMBERED else Scalar("int64", **described)
 
     def _class_names(self, path: tuple[str, ...]) -> list[str]:
         file = in_force(os.path.join(self._folder or "", label_file_name(path)))
         if self._folder is None or not os.path.isfile(file):
             return []
-        with open(file, encoding="utf-8") as lines:
-            return [line.strip() for line in lines.read().split("\n") if line.strip()]
+        lines = read_bounded(file, "list of class names").decode().split("\n")
+        return [line.strip() for line in lines if line.strip()]
 
     def _tensor(self, name: str, tensor: Document, described: dict[str, Any]) -> None:
         dtype, shape, encoding = _tensor_facts(tensor)
@@ -184,8 +181,17 @@ def _tensor_facts(tensor: Document) -> tuple[str, Shape, str]:
     return str(tensor.get("dtype", "")), _shape(tensor), str(tensor.get("encoding") or "none").lower()
 
 
+def _whole(value: Any) -> int:
+    """Return a number, which protobuf's JSON writes as a text."""
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise SchemaError("This is no whole number of 64 bits.", found=str(value)[:60])
+    return value
+
+
 def _shape(content: Document) -> Shape:
-    sizes = [int(size) for size in content.get("shape", {}).get("dimensions", [])]
+    sizes = [_whole(size) for size in content.get("shape", {}).get("dimensions", [])]
     return tuple(None if size < 0 else size for size in sizes)
 
 

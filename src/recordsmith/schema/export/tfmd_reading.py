@@ -7,13 +7,13 @@ Environments, distributions, drift and the like are about statistics, and have n
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from recordsmith.errors import SchemaError
+from recordsmith.json_descriptions import parse_json, read_bounded
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Sparse, Steps, Tensor, Text
 from recordsmith.schema.export.prototext import Message, read_prototext, write_prototext
 from recordsmith.schema.export.tfmd import SEQUENCE_NAME, TAG, tfmd_message
@@ -31,14 +31,15 @@ def features_from_tfmd(source: str | os.PathLike[str]) -> dict[str, Feature]:
     path = None
     if not isinstance(source, str) or (text and "{" not in text and "\n" not in text):
         path = text
-        with open(path, "rb") as file:
-            text = file.read().decode(errors="replace")
+        text = read_bounded(path, "schema").decode(errors="replace")
     try:
         return _Document(read_prototext(text)).features()
     except SchemaError as error:
         raise error.at(path=path) if path is not None else error from None
-    except (AttributeError, KeyError, TypeError, ValueError) as error:  # a message where a value should be, or so
-        raise SchemaError(f"This is not a schema of TensorFlow Metadata: {error!r}.", path=path) from None
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        # A message where a value should be, a number of thousands of digits, or the like.
+        found = str(error)[:200]
+        raise SchemaError("This is not a schema of TensorFlow Metadata.", path=path, found=found) from None
 
 
 class _Document:
@@ -47,6 +48,20 @@ class _Document:
     def __init__(self, document: Message) -> None:
         self._document = document
         self._domains = {_one(domain, "name", ""): domain for domain in document.get("string_domain", [])}
+        self._stored = {_one(feature, "name", ""): feature for feature in document.get("feature", [])}
+        self._same_name: dict[tuple[str, str], list[Message]] = {}
+        for kind, messages in document.items():
+            for one in messages:
+                if isinstance(one, dict):
+                    self._same_name.setdefault((kind, str(_one(one, "name", ""))), []).append(one)
+        self._step_names: dict[str, list[Message]] = {}
+        for step, steps in self._all_stored():
+            if steps:
+                self._step_names.setdefault(str(_one(step, "name", "")), []).append(step)
+        self._sparse_by_index: dict[str, Message] = {}
+        for sparse in document.get("sparse_feature", []):
+            for entry in sparse.get("index_feature", []):
+                self._sparse_by_index.setdefault(str(_one(entry, "name", "")), sparse)
         self._used: set[tuple[str, bool]] = set()  # stored features that an exact feature has taken, and if in steps
 
     def features(self) -> dict[str, Feature]:
@@ -81,7 +96,7 @@ class _Document:
             if not str(tag).startswith(TAG):
                 continue
             try:
-                settings = json.loads(str(tag)[len(TAG) :])
+                settings = parse_json(str(tag)[len(TAG) :], "tag")
                 name = settings.pop("name")
                 document = {"format": "recordsmith-schema", "version": 1, "features": {name: settings}}
                 feature = Schema.from_json(document)[name]
@@ -95,29 +110,30 @@ class _Document:
 
     def _sparse(self, index_name: str) -> tuple[str, Feature] | None:
         """Return the sparse feature that has this one for its index, if its two stored features say what it needs."""
-        stored = {_one(feature, "name", ""): feature for feature in self._document.get("feature", [])}
-        for sparse in self._document.get("sparse_feature", []):
-            index_names = [_one(entry, "name", "") for entry in sparse.get("index_feature", [])]
-            name = str(_one(sparse, "name", ""))
-            values = _one(_one(sparse, "value_feature", {}), "name", "")
-            if index_names != [index_name] or (index_name, values) != (f"{name}/indices", f"{name}/values"):
-                continue
-            size = _bounds(_one(stored[index_name], "int_domain", {})).get("max")
-            dtype = {"FLOAT": "float32", "INT": "int64"}.get(str(_one(stored.get(values, {}), "type", "")))
-            if size is not None and dtype is not None:
-                self._used.update(((index_name, False), (values, False)))
-                return name, Sparse(dtype, size + 1, optional=not _is_required(stored[index_name]))
-        return None
+        sparse, stored = self._sparse_by_index.get(index_name), self._stored
+        if sparse is None:
+            return None
+        index_names = [_one(entry, "name", "") for entry in sparse.get("index_feature", [])]
+        name = str(_one(sparse, "name", ""))
+        values = _one(_one(sparse, "value_feature", {}), "name", "")
+        if index_names != [index_name] or (index_name, values) != (f"{name}/indices", f"{name}/values"):
+            return None
+        size = _bounds(_one(stored[index_name], "int_domain", {})).get("max")
+        dtype = {"FLOAT": "float32", "INT": "int64"}.get(str(_one(stored.get(values, {}), "type", "")))
+        if size is None or dtype is None:
+            return None
+        self._used.update(((index_name, False), (values, False)))
+        return name, Sparse(dtype, size + 1, optional=not _is_required(stored[index_name]))
 
     def _holds(self, written: Mapping[str, list[Any]]) -> bool:
         for kind, messages in written.items():
-            there = self._document.get(kind, [])
             for one in messages:
+                name = str(_one(one, "name", ""))
                 if kind == "feature" and "struct_domain" in one:
-                    there_steps = [step for step, steps in self._all_stored() if steps]
-                    if any(step not in there_steps for step in one["struct_domain"][0]["feature"]):
+                    steps = one["struct_domain"][0]["feature"]
+                    if any(step not in self._step_names.get(str(_one(step, "name", "")), ()) for step in steps):
                         return False
-                elif one not in there:
+                elif one not in self._same_name.get((kind, name), ()):
                     return False
         return True
 

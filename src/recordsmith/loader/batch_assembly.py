@@ -84,9 +84,9 @@ class BucketAssembly(Assembly):
                 yield from self._give(full, waiting, int(rows.positions[last]) + 1, came)
                 if self._enough:
                     return
-            for those, left in zip(waiting, mine, strict=True):
-                if len(left):
-                    those.append(take_rows(rows, left))  # a copy: the other rows need not be kept
+            for those, more in zip(waiting, mine, strict=True):
+                if len(more):
+                    those.append(take_rows(rows, more))  # a copy: the other rows need not be kept
         if not batching.drop_last:
             for bucket, left in enumerate(waiting):
                 if left and not self._enough:

@@ -1,5 +1,6 @@
 #include "buffer_pool.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -42,9 +43,18 @@ struct Pool {
   std::size_t retained = 0;
 };
 
+Pool& pool();
+
+// A child process has a copy of the pool, but not of the thread that may be changing it: a fork waits for that thread.
+Pool* new_pool() {
+  auto* made = new Pool;
+  pthread_atfork([] { pool().mutex.lock(); }, [] { pool().mutex.unlock(); }, [] { pool().mutex.unlock(); });
+  return made;
+}
+
 // Never destroyed: numpy arrays may hand their memory back after static destructors have run.
 Pool& pool() {
-  static Pool* instance = new Pool;
+  static Pool* instance = new_pool();
   return *instance;
 }
 

@@ -2,8 +2,11 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "../batch_stream.h"
 #include "../feature_census.h"
@@ -112,13 +115,30 @@ std::vector<InputFile> inputs_of(const nb::list& paths, const std::vector<std::s
   return inputs;
 }
 
-nb::object next_batch(BatchStream& stream) {
-  std::optional<ColumnBatch> batch;
-  run([&] { return stream.next(&batch); });
-  if (!batch.has_value()) return nb::none();
-  const std::size_t rows = batch->rows;
-  return nb::make_tuple(rows, export_columns(std::move(*batch)));
-}
+// A stream of batches and its threads. A fork leaves the threads behind. In the child process the copy of the stream is
+// given up as it is, because ending it would wait for them for ever.
+class ThreadedBatches {
+ public:
+  explicit ThreadedBatches(std::unique_ptr<BatchStream> stream) : stream_(std::move(stream)), process_(getpid()) {}
+  ThreadedBatches(const ThreadedBatches&) = delete;
+  ThreadedBatches& operator=(const ThreadedBatches&) = delete;
+  ~ThreadedBatches() {
+    if (getpid() != process_) static_cast<void>(stream_.release());
+  }
+
+  nb::object next() {
+    if (getpid() != process_) throw std::runtime_error("the threads of this stream are in another process");
+    std::optional<ColumnBatch> batch;
+    run([&] { return stream_->next(&batch); });
+    if (!batch.has_value()) return nb::none();
+    const std::size_t rows = batch->rows;
+    return nb::make_tuple(rows, export_columns(std::move(*batch)));
+  }
+
+ private:
+  std::unique_ptr<BatchStream> stream_;
+  const pid_t process_;
+};
 
 nb::tuple scan(const nb::str& given, const std::string& compression, bool verify) {
   const std::string path = path_of(given);
@@ -194,18 +214,18 @@ void bind_reading(nb::module_& module) {
       .def_prop_ro("number", &RecordStream::number)
       .def_prop_ro("compression", &RecordStream::compression);
 
-  nb::class_<BatchStream>(module, "BatchStream")
+  nb::class_<ThreadedBatches>(module, "BatchStream")
       .def(
           "__init__",
-          [](BatchStream* self, const nb::list& paths, const std::vector<std::string>& compressions, const Plan& plan,
-             std::size_t batch_size, bool verify_data, bool drop_last, unsigned threads) {
+          [](ThreadedBatches* self, const nb::list& paths, const std::vector<std::string>& compressions,
+             const Plan& plan, std::size_t batch_size, bool verify_data, bool drop_last, unsigned threads) {
             if (batch_size == 0) throw nb::value_error("a batch has at least one row");
-            new (self) BatchStream(inputs_of(paths, compressions), plan.plan,
-                                   BatchOptions{batch_size, verify_data, drop_last, threads});
+            new (self) ThreadedBatches(std::make_unique<BatchStream>(
+                inputs_of(paths, compressions), plan.plan, BatchOptions{batch_size, verify_data, drop_last, threads}));
           },
           nb::arg("paths"), nb::arg("compressions"), nb::arg("plan"), nb::arg("batch_size"), nb::kw_only(),
           nb::arg("verify"), nb::arg("drop_last"), nb::arg("threads"))
-      .def("next", &next_batch);
+      .def("next", &ThreadedBatches::next);
 
   module.def("scan_offsets", &scan, nb::arg("path"), nb::arg("compression"), nb::arg("verify"));
   module.def("verify_files", &verify, nb::arg("paths"), nb::arg("compressions"), nb::arg("threads"));

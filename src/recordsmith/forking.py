@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Iterator
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol, TypeVar
 
 from recordsmith.errors import RecordsmithError
 
@@ -66,13 +66,14 @@ class ForkSafeLock:
     ...     pass
     """
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
+    def __init__(self, kind: Callable[[], Any] = threading.Lock) -> None:
+        self._kind = kind
+        self._lock = kind()
         renew_after_fork(self)
 
     def after_fork(self) -> None:
         """Take a new lock: the thread that may have held the other one is not in this process."""
-        self._lock = threading.Lock()
+        self._lock = self._kind()
 
     def __enter__(self) -> None:
         self._lock.acquire()
@@ -80,8 +81,8 @@ class ForkSafeLock:
     def __exit__(self, *_: object) -> None:
         self._lock.release()
 
-    def __reduce__(self) -> tuple[type[ForkSafeLock], tuple[()]]:
-        return ForkSafeLock, ()
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ForkSafeLock, (self._kind,)
 
 
 def _after_fork() -> None:

@@ -10,6 +10,7 @@ from typing import Self
 from recordsmith import _core
 from recordsmith.compression import reading_compression
 from recordsmith.errors import RecordsmithError
+from recordsmith.forking import check_process
 
 __all__ = ["RecordReader"]
 
@@ -37,6 +38,7 @@ class RecordReader(Iterator[bytes]):
 
     def __init__(self, path: str | os.PathLike[str], compression: str | None = "auto", *, verify: bool = True) -> None:
         self._path = os.fsdecode(path)
+        self._process = os.getpid()
         self._stream: _core.RecordStream | None = _core.RecordStream(
             self._path, reading_compression(compression), verify
         )
@@ -75,6 +77,7 @@ class RecordReader(Iterator[bytes]):
     def _opened(self) -> _core.RecordStream:
         if self._stream is None:
             raise RecordsmithError("The reader is closed.", path=self._path, advice="Open the file again.")
+        check_process(self._process)
         return self._stream
 
     def __enter__(self) -> Self:

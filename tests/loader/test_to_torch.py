@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
+from recordsmith.images import encode_image
 from recordsmith.loader.cursor import Cursor
 from recordsmith.loader.engine import feed
 from tests.loader.framework_data import NUMBERED, PLAIN, STEPS, numbered, numbers, our_threads, write
@@ -129,18 +130,59 @@ def test_shares_of_processes_are_every_other_batch(ds: rs.Dataset, chain: Callab
 
 
 @pytest.mark.parametrize(
-    ("method", "workers"), [("fork", "new"), ("fork", "persistent"), ("spawn", "persistent")], ids=str
+    ("method", "kept"),
+    [("fork", "loader"), ("fork", "persistent"), ("spawn", "persistent"), ("fork", "nothing"), ("spawn", "nothing")],
+    ids=str,
 )
-def test_workers_repeat_nothing_and_keep_the_order(tmp_path: Path, method: str, workers: str) -> None:
+def test_workers_repeat_nothing_and_keep_the_order(tmp_path: Path, method: str, kept: str) -> None:
     with rs.RecordWriter(tmp_path / "a.tfrecord") as writer:
         writer.write_columns({"n": np.arange(20)}, rs.Schema({"n": rs.Scalar("int64")}))
     script = Path(__file__).with_name("workers_script.py")
-    command = [sys.executable, str(script), str(tmp_path / "a.tfrecord"), method, workers]
+    command = [sys.executable, str(script), str(tmp_path / "a.tfrecord"), method, kept]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    fed, native = json.loads(done.stdout)
+    fed, native, states = json.loads(done.stdout)
     assert fed == native
-    assert fed[0] != fed[1]
+    assert len({str(epoch) for epoch in fed}) == 5
+    assert "worker processes of a DataLoader made them" in states[0]
+    assert states[1] == "epoch 5, batch 1"
+    assert states[2] == "True" or (kept == "persistent" and "was restored while worker processes" in states[2])
+
+
+def test_whatever_is_made_anew_a_new_iteration_is_a_new_epoch(ds: rs.Dataset) -> None:
+    native, loader = ds.shuffle(seed=1).batch(8), ds.shuffle(seed=1).batch(8)
+    expected = [numbers(native) for _ in range(5)]
+    kept = loader.to_torch()
+    ways = [loader.to_torch(), DataLoader(loader.to_torch(), batch_size=None), loader, kept, kept]
+    assert [numbers(way) for way in ways] == expected
+    assert loader.state() == native.state()
+
+
+def test_the_state_is_that_of_a_dataloader_without_workers(ds: rs.Dataset) -> None:
+    native, loader = ds.shuffle(seed=1).batch(8), ds.shuffle(seed=1).batch(8)
+    states = [native.state() for _ in range(2) for _ in native]
+    assert [loader.state() for _ in range(2) for _ in DataLoader(loader.to_torch(), batch_size=None)] == states
+
+
+def test_an_iterator_that_is_never_advanced_does_not_count(ds: rs.Dataset) -> None:
+    native, loader = ds.shuffle(seed=1).batch(8), ds.shuffle(seed=1).batch(8)
+    for _ in range(3):
+        iter(loader)
+        iter(loader.to_torch())
+        iter(DataLoader(loader.to_torch(), batch_size=None))
+    assert numbers(DataLoader(loader.to_torch(), batch_size=None)) == numbers(native)
+    assert numbers(loader) == numbers(native)
+
+
+def test_augmentation_is_another_in_each_epoch(tmp_path: Path) -> None:
+    pixels = np.random.default_rng(0).integers(0, 255, (2, 32, 32, 3), np.uint8)
+    schema = rs.Schema({"image": rs.Image()})
+    with rs.RecordWriter(tmp_path / "a.tfrecord") as writer:
+        writer.write_columns({"image": [encode_image(one, "png") for one in pixels]}, schema)
+    changes = [rs.augment.Brightness(0.5)]
+    loader = rs.open(tmp_path / "a.tfrecord", schema=schema).images((32, 32), augment=changes).batch(2)
+    first, second = (next(iter(DataLoader(loader.to_torch(), batch_size=None)))["image"] for _ in range(2))
+    assert not torch.equal(first, second)
 
 
 def test_state_continues_elsewhere(ds: rs.Dataset) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from recordsmith import _core
 from recordsmith.core_failures import StaleIndexError
+from recordsmith.forking import renew_after_fork
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +38,15 @@ class CompressedShards:
         self._kept: OrderedDict[str, list[bytes]] = OrderedDict()
         self._sizes: dict[str, int] = {}
         self._streams: dict[str, _core.RecordStream] = {}
+        self._lock = threading.Lock()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Keep what is whole: another thread may have been in the middle of reading."""
+        whole = self._kept.keys() & self._sizes.keys()
+        self._kept = OrderedDict((path, self._kept[path]) for path in self._kept if path in whole)
+        self._sizes = {path: self._sizes[path] for path in whole}
+        self._streams = {}
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -25,6 +25,7 @@ from recordsmith.errors import (
     import_extra,
     list_names,
 )
+from recordsmith.forking import in_own_process
 from recordsmith.index import ShardIndex, load_index
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
@@ -147,6 +148,9 @@ class StoredDataset:
         return self._row(batch, 0)
 
     def __iter__(self) -> Iterator[Row]:
+        return in_own_process(self._in_order())
+
+    def _in_order(self) -> Iterator[Row]:
         for batch, count in self.read_batches(_ROWS_AT_ONCE):
             for i in range(count):
                 yield self._row(batch, i)
@@ -201,6 +205,9 @@ class StoredDataset:
         A whole dataset is decoded ahead on `threads` threads (0: in the calling one); what a slice left of one is
         fetched by number.
         """
+        return in_own_process(self._read_batches(size, drop_last=drop_last, threads=threads))
+
+    def _read_batches(self, size: int, *, drop_last: bool, threads: int) -> Iterator[tuple[Batch, int]]:
         if self._rows is not None:
             for start in range(0, len(self._rows), size):
                 chunk = self._rows[start : start + size]

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.errors import import_extra
+from recordsmith.forking import ForkSafeLock
 from recordsmith.images.channels import to_channels
 from recordsmith.images.header import FORMATS, ImageHeader, read_header
 
@@ -22,7 +23,7 @@ Pixels = npt.NDArray[Any]
 
 _MOST_PIXELS = 100_000_000
 _MANY_PIXELS = 16_000_000
-_one_large_picture = threading.RLock()
+_one_large_picture = ForkSafeLock(threading.RLock)
 
 _CHANNELS = {"jpeg": (1, 3), "png": (1, 3, 4), "webp": (3, 4), "bmp": (1, 3, 4), "gif": (3,)}  # that each can hold
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from recordsmith.loader.cursor import Cursor
+from recordsmith.loader.order import Int64s
 from recordsmith.loader.plan import Plan, Rows
 from recordsmith.loader.row_access import collate_values, part_of, take_rows
 from recordsmith.loader.row_making import joined
@@ -69,15 +72,21 @@ class BucketAssembly(Assembly):
             raise TypeError("rows are put into buckets by a BucketBatching")
         if self._enough:
             return
-        waiting: list[list[tuple[Rows, int]]] = [[] for _ in batching.sizes]
+        waiting: list[list[Rows]] = [[] for _ in batching.sizes]
         for rows in parts:
-            for row, bucket in enumerate(batching.buckets(rows.columns)):
-                waiting[bucket].append((rows, row))
-                if len(waiting[bucket]) == batching.sizes[bucket]:
-                    full, waiting[bucket] = waiting[bucket], []
-                    yield from self._give(full, waiting, int(rows.positions[row]) + 1)
-                    if self._enough:
-                        return
+            buckets = batching.buckets(rows.columns)
+            mine = [np.flatnonzero(buckets == bucket) for bucket in range(len(waiting))]
+            for bucket, last in _fillings(mine, [sum(map(len, those)) for those in waiting], batching.sizes):
+                wanted = batching.sizes[bucket] - sum(map(len, waiting[bucket]))
+                full = [*waiting[bucket], take_rows(rows, mine[bucket][:wanted])]
+                waiting[bucket], mine[bucket] = [], mine[bucket][wanted:]
+                came = [rows.positions[those[: np.searchsorted(those, last)]] for those in mine]
+                yield from self._give(full, waiting, int(rows.positions[last]) + 1, came)
+                if self._enough:
+                    return
+            for those, more in zip(waiting, mine, strict=True):
+                if len(more):
+                    those.append(take_rows(rows, more))  # a copy: the other rows need not be kept
         if not batching.drop_last:
             for bucket, left in enumerate(waiting):
                 if left and not self._enough:
@@ -85,15 +94,28 @@ class BucketAssembly(Assembly):
                     yield from self._give(left, waiting, self._plan.order.length)
 
     def _give(
-        self, full: list[tuple[Rows, int]], waiting: list[list[tuple[Rows, int]]], position: int
+        self, full: list[Rows], waiting: list[list[Rows]], position: int, came: Sequence[Int64s] = ()
     ) -> Iterator[tuple[Any, Cursor]]:
         self._made += 1
         if self._made <= self._skipped:
             return
-        rows = joined([take_rows(rows, np.array([row])) for rows, row in full])
-        left = sorted(int(rows.positions[row]) for bucket in waiting for rows, row in bucket)
-        place = Cursor(self._start.epoch, self._made - self._skipped, position, tuple(left))
-        yield make_batch(self._plan, rows), place
+        left = [*came, *(rows.positions for those in waiting for rows in those), np.empty(0, np.int64)]
+        place = Cursor(
+            self._start.epoch, self._made - self._skipped, position, tuple(np.sort(np.concatenate(left)).tolist())
+        )
+        yield make_batch(self._plan, joined(full)), place
+
+
+def _fillings(
+    mine: Sequence[npt.NDArray[np.intp]], counts: Sequence[int], sizes: Sequence[int]
+) -> list[tuple[int, int]]:
+    """Return which buckets become full by which rows, in the order of the rows."""
+    full = [
+        (bucket, row)
+        for bucket, (rows, count, size) in enumerate(zip(mine, counts, sizes, strict=True))
+        for row in rows[size - count - 1 :: size].tolist()
+    ]
+    return sorted(full, key=itemgetter(1))
 
 
 def make_batch(plan: Plan, rows: Rows, first: int = 0, last: int | None = None) -> Any:

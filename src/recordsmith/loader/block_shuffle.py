@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from recordsmith.dataset import StoredDataset
+from recordsmith.forking import ForkSafeLock
 from recordsmith.loader.order import AllRecords, Drawn, Int64s, Order, Part, Shard, groups, keyed_permutation
 from recordsmith.loader.read_blocks import Blocks, Schedule, is_read_in_order
 from recordsmith.priorities import stream_key
@@ -39,7 +39,7 @@ class BlockShuffled(Order):
     reshuffle: bool = True
     length: int = field(init=False)
     _layouts: dict[int, _Layout] = field(init=False, default_factory=dict, repr=False)
-    _lock: threading.Lock = field(init=False, default_factory=threading.Lock, repr=False)
+    _lock: ForkSafeLock = field(init=False, default_factory=ForkSafeLock, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", self.inner.length)
@@ -72,7 +72,7 @@ class BlockShuffled(Order):
         return {name: getattr(self, name) for name in names}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        for name, value in {**state, "_layouts": {}, "_lock": threading.Lock()}.items():
+        for name, value in {**state, "_layouts": {}, "_lock": ForkSafeLock()}.items():
             object.__setattr__(self, name, value)
 
 

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from recordsmith import _core
+from recordsmith.forking import renew_after_fork
 from recordsmith.loader.order import Drawn, Int64s, Order, groups
 from recordsmith.priorities import stream_key
 
 __all__ = ["BufferShuffled"]
 
 _BLOCK = 4096  # positions that are computed together
+_EPOCHS_KEPT = 4  # a shuffle or a mix around it asks for several at a time
 _KEPT = 64  # blocks that stay known, because threads ask for them a little out of order
 
 
@@ -36,11 +38,17 @@ class BufferShuffled(Order):
     buffer: int
     reshuffle: bool = True
     length: int = field(init=False)
-    _sequences: dict[int, _Sequence] = field(init=False, default_factory=dict, compare=False, repr=False)
+    _sequences: OrderedDict[int, _Sequence] = field(init=False, default_factory=OrderedDict, compare=False, repr=False)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", self.inner.length)
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Compute again: another thread may have been in the middle of it."""
+        object.__setattr__(self, "_sequences", OrderedDict())
+        object.__setattr__(self, "_lock", threading.Lock())
 
     def at(self, epoch: int, positions: Int64s) -> Drawn:
         """Return the records at these positions."""
@@ -48,7 +56,8 @@ class BufferShuffled(Order):
         with self._lock:
             sequence = self._sequences.get(key)
             if sequence is None:
-                self._sequences.clear()  # one epoch at a time
+                while len(self._sequences) >= _EPOCHS_KEPT:
+                    self._sequences.popitem(last=False)
                 sequence = self._sequences[key] = _Sequence(self.length, min(self.buffer, self.length), key)
             inner = sequence.at(positions)
         return self.inner.at(epoch, inner)
@@ -57,8 +66,9 @@ class BufferShuffled(Order):
         return {"inner": self.inner, "seed": self.seed, "buffer": self.buffer, "reshuffle": self.reshuffle}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        for name, value in {**state, "_sequences": {}, "_lock": threading.Lock()}.items():
+        for name, value in state.items():
             object.__setattr__(self, name, value)
+        self.after_fork()
         self.__post_init__()
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
+
+from recordsmith.forking import ForkSafeLock
 
 __all__ = ["Skipped", "SkippedRecord"]
 
@@ -44,7 +45,7 @@ class Skipped:
     def __init__(self) -> None:
         self.count = 0
         self.first: list[SkippedRecord] = []
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
 
     def add(self, record: SkippedRecord) -> None:
         """Count a record."""
@@ -64,4 +65,4 @@ class Skipped:
         return {"count": self.count, "first": self.first}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(state, _lock=threading.Lock())
+        self.__dict__.update(state, _lock=ForkSafeLock())

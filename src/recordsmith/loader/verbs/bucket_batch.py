@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.errors import PipelineError
@@ -32,14 +33,14 @@ class BucketBatching(PaddedBatching):
     boundaries: tuple[int, ...] = ()
     sizes: tuple[int, ...] = ()
 
-    def buckets(self, columns: dict[str, Any]) -> list[int]:
+    def buckets(self, columns: dict[str, Any]) -> npt.NDArray[np.intp]:
         """Return which bucket each row belongs to."""
         column = columns[self.by]
         if isinstance(column, (Ragged, ByteColumn)):
             lengths = column.lengths
         else:
             lengths = np.array([len(value) for value in column], np.int64)
-        return [int(bucket) for bucket in np.searchsorted(self.boundaries, lengths, side="left")]
+        return np.searchsorted(self.boundaries, lengths, side="left")
 
 
 def bucket_batch(  # noqa: PLR0913 - each is a setting of its own

@@ -7,44 +7,47 @@
 #include <cstring>
 #include <mutex>
 
+#include "thread_memory.h"
+
 namespace recordsmith {
 namespace {
 
-// What this thread is in the middle of. Plain data: the handler reads it.
+// What a thread is in the middle of. Plain data: the handler reads it.
 struct GuardedWork {
   sigjmp_buf escape;
   const std::uint8_t* begin = nullptr;  // null: no bytes given out
   const std::uint8_t* end = nullptr;
-  bool is_passing_on = false;  // a fault that is not ours is with the previous handler
 };
-thread_local GuardedWork current;
+RECORDSMITH_THREAD_MEMORY thread_local GuardedWork* current = nullptr;
+// A fault that is not ours is with the previous handler.
+RECORDSMITH_THREAD_MEMORY thread_local bool is_passing_on = false;
 
 std::mutex arming;
 struct sigaction previous;
 
 void on_bus_error(int signal, siginfo_t* info, void* context) {
   const auto* at = static_cast<const std::uint8_t*>(info->si_addr);
-  if (current.begin != nullptr && at >= current.begin && at < current.end) {
-    current.begin = nullptr;
-    siglongjmp(current.escape, 1);
+  if (current != nullptr && current->begin != nullptr && at >= current->begin && at < current->end) {
+    current->begin = nullptr;
+    siglongjmp(current->escape, 1);
   }
   // Not ours: as if this handler were not there. If the previous one comes back here, end as the system would.
   const bool has_handler = (previous.sa_flags & SA_SIGINFO) != 0
                                ? previous.sa_sigaction != nullptr
                                : previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN;
-  if (!has_handler || current.is_passing_on) {
+  if (!has_handler || is_passing_on) {
     struct sigaction standard = {};
     standard.sa_handler = SIG_DFL;
     sigaction(signal, &standard, nullptr);
     return;  // the instruction faults again
   }
-  current.is_passing_on = true;
+  is_passing_on = true;
   if ((previous.sa_flags & SA_SIGINFO) != 0) {
     previous.sa_sigaction(signal, info, context);
   } else {
     previous.sa_handler(signal);
   }
-  current.is_passing_on = false;
+  is_passing_on = false;
 }
 
 }  // namespace
@@ -79,21 +82,25 @@ MappedFile::~MappedFile() { munmap(const_cast<std::uint8_t*>(data_), size_); }
 void MappedFile::forget() const { madvise(const_cast<std::uint8_t*>(data_), size_, MADV_DONTNEED); }
 
 bool MappedFile::guarded(void (*work)(void*), void* context) {
-  current.begin = nullptr;
-  if (sigsetjmp(current.escape, 0) != 0) return false;
+  GuardedWork guard;
+  current = &guard;
+  if (sigsetjmp(guard.escape, 0) != 0) {
+    current = nullptr;
+    return false;
+  }
   work(context);
   // The compiler must not move any of the work past the end of the guard.
   __asm__ volatile("" ::: "memory");
-  current.begin = nullptr;
+  current = nullptr;
   return true;
 }
 
 const std::uint8_t* MappedFile::bytes(std::uint64_t offset, std::size_t size) const {
   if (offset > size_ || size > size_ - offset) return nullptr;
-  current.begin = data_ + offset;
-  current.end = current.begin + size;
+  current->begin = data_ + offset;
+  current->end = current->begin + size;
   __asm__ volatile("" ::: "memory");
-  return current.begin;
+  return current->begin;
 }
 
 bool MappedFile::copy(std::uint64_t offset, void* to, std::size_t size) const {

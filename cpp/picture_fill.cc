@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <type_traits>
 
 #include "vector_clones.h"
@@ -91,22 +92,21 @@ void fill(const RowOf& row_of, const FillAxis& rows, const FillAxis& columns, co
   const std::size_t start = *first * stride;
   const std::size_t end =
       (std::max<std::size_t>(*last, *std::max_element(columns.upper.begin(), columns.upper.end())) + 1) * stride;
-  thread_local std::vector<float> blended;
-  if (blended.size() < end + 4) blended.resize(end + 4);
+  const auto blended = std::make_unique_for_overwrite<float[]>(end + 4);
   for (std::size_t i = 0; i < settings.height; ++i) {
     // From the top of the source to its bottom, also where the result is upside down.
     const std::size_t y = settings.flip_up_down ? settings.height - 1 - i : i;
     const std::uint8_t* one = row_of(rows.lower[y]);
     if (rows.share[y] == 0 || rows.lower[y] == rows.upper[y]) {
-      convert_row(one + start, end - start, blended.data() + start);
+      convert_row(one + start, end - start, blended.get() + start);
     } else {
       const std::uint8_t* other = row_of(rows.upper[y]);
-      blend_rows(one + start, other + start, rows.share[y], end - start, blended.data() + start);
+      blend_rows(one + start, other + start, rows.share[y], end - start, blended.get() + start);
     }
     if (settings.added != 0) {
-      write_row<stride, channels, true>(blended.data(), columns, settings, y, target);
+      write_row<stride, channels, true>(blended.get(), columns, settings, y, target);
     } else {
-      write_row<stride, channels, false>(blended.data(), columns, settings, y, target);
+      write_row<stride, channels, false>(blended.get(), columns, settings, y, target);
     }
   }
 }
@@ -156,24 +156,22 @@ bool fill_jpeg(JpegDecoder& decoder, const PicturePart& part, const FillSettings
     }
   }
   // The last two rows that were made: neighbours are often asked for twice.
-  thread_local std::vector<std::uint8_t> made[2];
+  std::unique_ptr<std::uint8_t[]> made[2];
   std::size_t which[2] = {decoder.height(), decoder.height()};
-  for (auto& row : made) {
-    if (row.size() < decoder.width() * 4) row.resize(decoder.width() * 4);
-  }
+  for (auto& row : made) row = std::make_unique_for_overwrite<std::uint8_t[]>(decoder.width() * 4);
   int oldest = 0;
   bool good = true;
   const auto row_of = [&](std::size_t y) -> const std::uint8_t* {
     for (int i = 0; i < 2; ++i) {
       if (which[i] != y) continue;
       oldest = 1 - i;
-      return made[i].data();
+      return made[i].get();
     }
     const int i = oldest;
-    good = good && (few ? decoder.row(y, pairs, made[i].data()) : decoder.row(y, made[i].data()));
+    good = good && (few ? decoder.row(y, pairs, made[i].get()) : decoder.row(y, made[i].get()));
     which[i] = y;
     oldest = 1 - i;
-    return made[i].data();
+    return made[i].get();
   };
   fill<4, 3>(row_of, rows, columns, settings, target);
   return good && decoder.finish();

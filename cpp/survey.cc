@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 
+#include "sketch_randomness.h"
 #include "survey_unit.h"
 #include "thread_team.h"
 
@@ -140,7 +141,7 @@ class Surveyor {
   // From the guessed begin, or from where it is known to begin.
   void look_at(std::size_t index, std::optional<std::uint64_t> begin, Reporter* reporter, UnitResult* result) {
     const Unit& unit = units_[index];
-    datasketches::random_bit.seed(static_cast<std::uint32_t>(index) + 1);
+    seed_sketches(index + 1);
     FilePointer file;
     Compression compression = states_[unit.file].compression;
     Status status = open_input({shared_.files[unit.file].input.path, compression}, &file, &compression);
@@ -187,7 +188,7 @@ class Surveyor {
       fail(std::move(result->failure));
       return;
     }
-    datasketches::random_bit.seed(~static_cast<std::uint32_t>(index));
+    seed_sketches(~std::uint64_t{index});
     state.next_offset = result->end;
     state.numbered += result->numbered;
     add_facts(std::move(result->facts), &state.facts);
@@ -219,7 +220,7 @@ class Surveyor {
       summary->files.push_back(std::move(state.facts));
     }
     for (const FeatureSet& set : sets_) summary->splits.push_back(set.summary());
-    datasketches::random_bit.seed(0);
+    seed_sketches(0);
     FeatureSet total(shared_.expected);
     for (FeatureSet& set : sets_) total.merge(std::move(set), false);
     summary->total = total.summary();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "status.h"
+#include "thread_memory.h"
 
 namespace recordsmith {
 
@@ -32,7 +33,12 @@ class ThreadTeam {
   void start(std::size_t wanted, const Work& work) {
     try {
       threads_.reserve(threads_.size() + wanted);
-      for (std::size_t i = 0; i < wanted; ++i) threads_.emplace_back(work);
+      for (std::size_t i = 0; i < wanted; ++i) {
+        threads_.emplace_back([work] {
+          prepare_exceptions();
+          work();
+        });
+      }
     } catch (const std::exception&) {
       // No more threads to be had.
     }

@@ -105,6 +105,9 @@ nb::tuple export_column(const PlanColumn& spec, Column& column, std::size_t reco
 
 void load_numpy() {
   if (_import_array() < 0) throw nb::python_error();
+  // The first small array of a thread takes 46 KB for numpy's own cache, and glibc ends the process if there is no
+  // memory for it: better now than in the middle of a large record.
+  array_filled_by<float>([](float*) {}, 1, NPY_FLOAT32);
 }
 
 nb::list export_columns(ColumnBatch batch) {

@@ -67,12 +67,14 @@ nb::dict dict_of(const WireFeatures& features) {
 const std::uint8_t* data_of(const nb::bytes& payload) { return static_cast<const std::uint8_t*>(payload.data()); }
 
 nb::dict decode_example(const nb::bytes& payload) {
+  prepare_exceptions();
   WireFeatures features;
   raise_if_failed(parse_example(data_of(payload), payload.size(), &features));
   return dict_of(features);
 }
 
 nb::tuple decode_sequence_example(const nb::bytes& payload) {
+  prepare_exceptions();
   WireFeatures context;
   WireFeatureLists lists;
   raise_if_failed(parse_sequence_example(data_of(payload), payload.size(), &context, &lists));

@@ -46,6 +46,7 @@ std::vector<NamedFeature> features_of(const nb::dict& mapping, const nb::callabl
 }
 
 nb::bytes encode_mapping(const nb::dict& mapping, const nb::callable& normalize) {
+  prepare_exceptions();
   ValueReader reader;
   nb::list kept;
   std::vector<NamedFeature> features = features_of(mapping, normalize, &reader, &kept);
@@ -55,6 +56,7 @@ nb::bytes encode_mapping(const nb::dict& mapping, const nb::callable& normalize)
 }
 
 nb::bytes encode_sequence(const nb::dict& context, const nb::dict& lists, const nb::callable& normalize) {
+  prepare_exceptions();
   ValueReader reader;
   nb::list kept;
   std::vector<NamedFeature> features = features_of(context, normalize, &reader, &kept);

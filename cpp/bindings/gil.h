@@ -14,6 +14,8 @@
 #include <nanobind/nanobind.h>
 #include <unistd.h>
 
+#include "../thread_memory.h"
+
 namespace recordsmith {
 
 namespace nb = nanobind;
@@ -34,7 +36,7 @@ inline bool is_interpreter_ending() {
 class GilRelease {
  public:
   // The thread that ends the interpreter keeps the GIL: no other could run Python any more.
-  GilRelease() : state_(is_interpreter_ending() ? nullptr : PyEval_SaveThread()) {}
+  GilRelease() : state_(is_interpreter_ending() ? nullptr : PyEval_SaveThread()) { prepare_exceptions(); }
   GilRelease(const GilRelease&) = delete;
   GilRelease& operator=(const GilRelease&) = delete;
   ~GilRelease() {

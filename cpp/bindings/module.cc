@@ -12,6 +12,7 @@ NB_MODULE(_core, module) {
   using namespace recordsmith;  // NOLINT: this file is nothing but the module
   // Objects that outlive the interpreter's shutdown are ordinary in Python; a report about them is noise to users.
   nb::set_leak_warnings(false);
+  prepare_exceptions();
   stop_threads_that_nanobind_catches();
   load_numpy();
   ValueReader::learn_numpy_types();

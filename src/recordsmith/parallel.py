@@ -11,7 +11,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from recordsmith.errors import RecordsmithError
 
@@ -58,15 +58,38 @@ def in_order(pool: Executor | None, work: Callable[[T], R], items: Iterable[T], 
 
 
 def _submitted(pool: Executor, work: Callable[[T], R], item: T) -> Future[R]:
-    """Submit one piece of work, or do it here: once the main thread has ended, Python's pools take no more work."""
-    try:
+    """Submit one piece of work; where a pool of threads does not take it, do it here.
+
+    The system may give no more threads, and once the main thread has ended, Python's pools take no more work.
+    """
+    if not isinstance(pool, ThreadPoolExecutor):
         return pool.submit(work, item)
-    except RuntimeError as error:
-        if not isinstance(pool, ThreadPoolExecutor) or "shutdown" not in str(error):
-            raise
-    done: Future[R] = Future()
-    done.set_result(work(item))
-    return done
+    task = _Task(work, item)
+    try:
+        pool.submit(task.run)
+    except RuntimeError:
+        task.run()  # unless a thread of the pool has begun with it all the same
+    return task.future
+
+
+class _Task(Generic[T, R]):
+    """A piece of work that is done once, by whoever comes first."""
+
+    def __init__(self, work: Callable[[T], R], item: T) -> None:
+        self.future: Future[R] = Future()
+        self._waiting = deque([(work, item)])
+
+    def run(self) -> None:
+        try:
+            work, item = self._waiting.pop()
+        except IndexError:  # it is done, or under way
+            return
+        if not self.future.set_running_or_notify_cancel():
+            return
+        try:
+            self.future.set_result(work(item))
+        except BaseException as error:  # noqa: BLE001 - it is raised where the result is asked for
+            self.future.set_exception(error)
 
 
 @contextlib.contextmanager

@@ -236,6 +236,8 @@ def _decoded(data: bytes, header: ImageHeader, flags: int) -> Pixels:
         try:
             pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
         except cv2.error as error:
+            if error.code == cv2.Error.StsNoMem:
+                raise MemoryError(f"Not enough memory to decode a {header.title}.") from None
             reason = _reason(error)
     if pixels is None:
         raise ImageError(f"The {header.title} cannot be decoded: {reason}.")

@@ -36,9 +36,9 @@ template<typename A> using AllocChar = typename std::allocator_traits<A>::templa
 template<typename A> using string = std::basic_string<char, std::char_traits<char>, AllocChar<A>>;
 
 // random bit
-// Changed by Recordsmith: one engine for each thread, with a fixed seed, in place of one for all that is seeded by the
-// clock; and no random_device. Whoever seeds it before using sketches gets the same sketches every time.
-inline thread_local std::independent_bits_engine<std::mt19937, 1, uint32_t> random_bit(1u);
+// Changed by Recordsmith: a function that whoever uses sketches defines (cpp/sketch_randomness.cc), in place of one
+// engine for all that is seeded by the clock; and no random_device.
+uint32_t random_bit();
 
 // utility function to hide unused compiler warning
 // usually has no additional cost

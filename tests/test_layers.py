@@ -31,6 +31,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "file_signatures",
             "parallel",
             "priorities",
+            "travelling_errors",
             "visible_text",
         }
     ),

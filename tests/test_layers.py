@@ -35,7 +35,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "visible_text",
         }
     ),
-    frozenset({"core_failures", "findings", "process_pool", "remote_files"}),
+    frozenset({"core_failures", "findings", "process_pool", "progress_display", "remote_files"}),
     frozenset({"columns"}),
     frozenset({"images", "text"}),
     frozenset({"augment"}),

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from recordsmith.cli import progress
+from recordsmith import progress_display as progress
 from recordsmith.images import encode_image, read_header
 from tests.mounted_disk import mounted_disk
 

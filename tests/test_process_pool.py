@@ -160,3 +160,65 @@ def test_lambdas_and_functions_of_scripts_are_carried():
     offset = 5
     assert call_in_process(lambda number: number + offset, 2) == 7
     assert call_in_process(lambda: Path("x").name) == "x"
+
+
+class OddlyMadeError(Exception):
+    """Takes other arguments than its message, so that its pickle cannot be read."""
+
+    def __init__(self, left: int, right: int) -> None:
+        super().__init__(f"{left} is not {right}")
+
+
+class LockedError(Exception):
+    """Cannot be pickled."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.lock = threading.Lock()
+
+
+class SpeechlessError(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+class ArrivesBroken:
+    def __reduce__(self):
+        return int, ("no number",)
+
+
+def raising(error: str) -> None:
+    if error == "odd":
+        raise OddlyMadeError(1, 2)
+    if error == "locked":
+        raise LockedError("the door\nis locked")
+    if error == "speechless":
+        raise SpeechlessError
+    sys.exit(3)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        ("odd", "raised OddlyMadeError: 1 is not 2"),
+        ("locked", "raised LockedError: the door is locked"),
+        ("speechless", "raised SpeechlessError."),
+        ("exit", "raised SystemExit: 3"),
+    ],
+)
+def test_an_exception_that_cannot_travel_is_told_all_the_same(error, words):
+    with pytest.raises(RecordsmithError) as caught:
+        call_in_process(raising, error)
+    assert words in str(caught.value)
+    assert "raised by raising in" in str(caught.value)
+    assert "test_process_pool.py" in str(caught.value)
+    assert "def raising" not in str(caught.value)
+    assert "sys.exit(3)" in str(caught.value.__cause__) or "raise " in str(caught.value.__cause__)  # its traceback
+    assert call_in_process(abs, -2) == 2
+
+
+def test_what_cannot_be_sent_back_is_not_called_a_death():
+    with pytest.raises(RecordsmithError, match="cannot be sent between processes") as caught:
+        call_in_process(ArrivesBroken)
+    assert "no number" in str(caught.value)
+    assert call_in_process(abs, -2) == 2

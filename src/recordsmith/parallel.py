@@ -119,8 +119,20 @@ def result_of(future: Future[R], advice: str) -> R:
     except RuntimeError as error:
         if type(error).__name__ not in ("TerminatedWorkerError", "BrokenProcessPool"):
             raise
+        if "serialize" in str(error):  # loky's words for a pickle that cannot be read
+            raise RecordsmithError(
+                "What a function was given or returned cannot be sent between processes.",
+                found=_cause(error),
+                advice="Return numbers, texts, bytes and arrays.",
+            ) from None
         raise RecordsmithError(
             "A worker process died.",
             found=str(error).splitlines()[0],
             advice=f"It may have run out of memory, or the function crashed Python. {advice}",
         ) from None
+
+
+def _cause(error: BaseException) -> str:
+    """The last line of what another process or thread told, which names the exception."""
+    lines = str(error.__cause__ or error).strip().strip('"').strip().splitlines()
+    return lines[-1] if lines else ""

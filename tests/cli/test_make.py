@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from recordsmith.cli import progress
+from recordsmith import progress_display as progress
 from recordsmith.images import encode_image, read_header
 from tests.mounted_disk import mounted_disk
 
@@ -578,3 +578,17 @@ def test_a_full_disk(run, tmp_path):
         resumed = digests("disk/out")
     assert run("make", source, "-o", "whole", "--name", "pets").exit_code == 0
     assert resumed == digests("whole")
+
+
+def test_an_exception_of_the_map_function_is_no_fault_of_ours(run, tmp_path, monkeypatch) -> None:
+    (tmp_path / "mine.py").write_text("def fail(row):\n    raise ValueError('not today')\n")
+    (tmp_path / "table.csv").write_text("x\n1\n")
+    monkeypatch.chdir(tmp_path)
+    schema = tmp_path / "schema.json"
+    rs.Schema({"x": rs.Scalar("int64")}).save(schema)
+    options = ["--map", "mine:fail", "--on-error", "stop", "--workers", "1", "--schema", schema]
+    done = run("make", "table.csv", "-o", "out", *options)
+    assert done.exit_code == 2
+    assert "The map function raised ValueError: not today" in done.stderr
+    assert "table.csv, line 2" in done.stderr
+    assert "fault of recordsmith" not in done.stderr

@@ -139,9 +139,9 @@ def test_wrong_use_is_refused(tmp_path: Path) -> None:
 def test_progress_is_told_up_to_the_end(tmp_path: Path) -> None:
     path = tmp_path / "a.tfrecord"
     path.write_bytes(WHOLE)
-    seen: list[tuple[int, int]] = []
-    survey(path, progress=lambda done, total: seen.append((done, total)))
-    assert seen[-1] == (len(WHOLE), len(WHOLE))
+    seen: list[tuple[str, int, int]] = []
+    survey(path, progress=lambda phase, done, total: seen.append((phase, done, total)))
+    assert seen[-1] == ("checking", len(WHOLE), len(WHOLE))
 
 
 def test_wire_oddities_have_their_places(tmp_path: Path) -> None:

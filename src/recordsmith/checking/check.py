@@ -18,6 +18,7 @@ from recordsmith.facts.schema_source import find_schema
 from recordsmith.facts.survey import survey
 from recordsmith.findings import Baseline, Configuration, Selection
 from recordsmith.findings.running import run_rules
+from recordsmith.progress_display import OnPhase, phase_progress
 from recordsmith.report import Report
 from recordsmith.schema import Schema
 from recordsmith.shards import files_in
@@ -39,7 +40,7 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
     decode: Literal["sample", "all", "none"] = "sample",
     similar_images: bool = False,
     configuration: Configuration | None = None,
-    progress: Callable[[int, int], object] | None = None,
+    progress: OnPhase | bool = True,
 ) -> Report:
     """Check a dataset: every file, record and value, against all rules.
 
@@ -56,7 +57,8 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
         decode: which images to decode in full.
         similar_images: look for images that look alike.
         configuration: what a project has decided, from `load_configuration`; None: nothing, whatever files there are.
-        progress: called now and then with the bytes done and the bytes in all.
+        progress: True shows a bar on a terminal, and nothing elsewhere; False shows none. A function is called now and
+            then with the phase, what is done of it, and how much it is (0 where that is not known).
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"
@@ -77,15 +79,16 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
     asked = [os.fsdecode(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
 
     def look(files: list[str]) -> DatasetFacts:
-        return survey(
-            files[0] if len(files) == 1 else files,
-            split=split,
-            schema=declared,
-            decode=decode,
-            similar_images=similar_images,
-            frames_only=frames_only,
-            progress=progress,
-        )
+        with phase_progress(shown=progress is True) as bar:
+            return survey(
+                files[0] if len(files) == 1 else files,
+                split=split,
+                schema=declared,
+                decode=decode,
+                similar_images=similar_images,
+                frames_only=frames_only,
+                progress=progress if callable(progress) else bar,
+            )
 
     facts = _survey_in_any_case(asked, look)
     findings = run_rules(RULES, facts, wanted=selection.wants)

@@ -56,11 +56,11 @@ def check(
     Ends with 1 if there are findings of the severity of --fail-on or above.
     """
     from recordsmith.checking.check import check as check_dataset
-    from recordsmith.cli.progress import checking_progress
+    from recordsmith.progress_display import phase_progress
 
     reporting = Reporting(**options)
     asked = reporting.to_apply
-    with checking_progress() as on_progress:
+    with phase_progress(lines=True) as on_progress:
         report = check_dataset(
             paths,
             split=split,

@@ -163,16 +163,16 @@ def copy(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
     Exit codes: 0 all records that were asked for are there, 1 some could not be copied, 2 nothing was written.
     """
     from recordsmith.cli.consoles import echo_json, output_console, print_to
-    from recordsmith.cli.progress import making_progress
     from recordsmith.cli.resuming import resumable
     from recordsmith.copying import copy_dataset
     from recordsmith.facts import find_schema
+    from recordsmith.progress_display import making_progress
     from recordsmith.view.copied_tables import copied_json, copied_renderable
 
     if options["schema"] is not None:
         options["schema"] = find_schema(options["schema"]).schema
     options["features"] = options["features"] or None
-    with resumable(output), making_progress() as on_progress:
+    with resumable(output), making_progress(lines=True) as on_progress:
         copied = copy_dataset(list(sources), output, on_progress=on_progress, **options)
     if style == "json":
         echo_json(copied_json(copied))

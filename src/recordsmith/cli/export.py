@@ -85,16 +85,16 @@ def export(ctx: click.Context, /, *, paths: tuple[str, ...], output: str, style:
     Exit codes: 0 all records that were asked for are there, 1 some could not be exported, 2 nothing was written.
     """
     from recordsmith.cli.consoles import echo_json, output_console, print_to
-    from recordsmith.cli.progress import making_progress
     from recordsmith.copying import export_dataset
     from recordsmith.facts import find_schema
+    from recordsmith.progress_display import making_progress
     from recordsmith.view.copied_tables import exported_json, exported_renderable
 
     if options["schema"] is not None:
         options["schema"] = find_schema(options["schema"]).schema
     options["features"] = options["features"] or None
     given = paths[0] if len(paths) == 1 else list(paths)
-    with making_progress() as on_progress:
+    with making_progress(lines=True) as on_progress:
         exported = export_dataset(given, output, on_progress=on_progress, **options)
     if style == "json":
         echo_json(exported_json(exported))

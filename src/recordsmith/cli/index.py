@@ -44,8 +44,8 @@ def index(*, paths: tuple[str, ...], style: str, output: str | None, rebuild: bo
     whenever the data changes. Both are for files that are not compressed.
     """
     from recordsmith.cli.consoles import echo, echo_json, output_console, print_to
-    from recordsmith.cli.progress import file_progress
     from recordsmith.facts import export_indexes, index_files, keep_indexes
+    from recordsmith.progress_display import file_progress
     from recordsmith.view.index_table import index_json, index_line, index_summary, index_table
 
     cached = style in ("text", "json")

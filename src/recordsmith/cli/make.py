@@ -218,10 +218,10 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
     the same files. Exit codes: 0 all rows are in, 1 some did not fit and were left out, 2 nothing was made.
     """
     from recordsmith.cli.consoles import echo_json, output_console, print_to
-    from recordsmith.cli.progress import making_progress
     from recordsmith.cli.resuming import resumable
     from recordsmith.facts import find_schema
     from recordsmith.making.maker import make as make_dataset
+    from recordsmith.progress_display import making_progress
     from recordsmith.view.made_tables import made_json, made_renderable
 
     if not sources:
@@ -232,7 +232,7 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
         options["schema"] = find_schema(options["schema"]).schema
     if options["channels"] is not None:
         options["channels"] = int(options["channels"])
-    with resumable(output), making_progress() as on_progress:
+    with resumable(output), making_progress(lines=True) as on_progress:
         made = make_dataset(
             _source(sources, options),
             output,

@@ -112,7 +112,7 @@ class Program(click.Group):
                 if ctx.params["debug"]:
                     _trace(error)
                 else:
-                    _explain(error if isinstance(error, _KNOWN) else _our_own_fault(error))
+                    _explain(error if isinstance(error, _KNOWN) else _unknown(error))
                 ctx.exit(_WRONG)
             else:
                 return result
@@ -154,10 +154,18 @@ main.add_command(completion)
 complete_paths(main)
 
 
-def _our_own_fault(error: Exception) -> RecordsmithError:
+def _unknown(error: Exception) -> RecordsmithError:
+    what = f"{type(error).__name__}: {error}"
+    if getattr(error, "is_of_users_function", False):
+        told = RecordsmithError(
+            f"The map function raised {what}", advice="RECORDSMITH_DEBUG=1 before the same command shows where."
+        )
+        for note in getattr(error, "__notes__", []):
+            told.add_note(note)
+        return told
     return RecordsmithError(
         "This is a fault of recordsmith itself.",
-        found=f"{type(error).__name__}: {error}",
+        found=what,
         advice="RECORDSMITH_DEBUG=1 before the same command shows where it arose: please report that.",
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from recordsmith.cli.make_values import NearChoice
@@ -69,7 +71,7 @@ def repair(
     Exit codes: 0 nothing is lost, 1 something is, 2 wrong use, input that cannot be read, or a refusal.
     """
     from recordsmith.cli.consoles import echo_json, output_console, print_to
-    from recordsmith.cli.progress import checking_progress
+    from recordsmith.progress_display import phase_progress
     from recordsmith.repairing import repair as repair_files
     from recordsmith.view.repair_tables import repair_renderable
 
@@ -77,7 +79,7 @@ def repair(
         raise click.UsageError("Say where the repaired data goes: -o PLACE. Or only look: --dry-run.")
     if dry_run and output is not None:
         output = None  # asked for by habit; nothing is written
-    with checking_progress("repairing" if not dry_run else "looking") as on_bytes:
+    with phase_progress(lines=True) as on_phase:
         result = repair_files(
             paths[0] if len(paths) == 1 else paths,
             output,
@@ -86,7 +88,7 @@ def repair(
             compression=compression,
             overwrite=overwrite,
             link=link,
-            progress=on_bytes,
+            progress=partial(on_phase, "looking" if dry_run else "repairing"),
         )
     if style == "json":
         echo_json(result.to_json())

@@ -110,8 +110,8 @@ def show(  # noqa: PLR0913 - one for each option
     from rich.console import Group
 
     from recordsmith.cli.consoles import echo_json, error_console, output_console, print_to
-    from recordsmith.cli.progress import file_progress
     from recordsmith.facts import look_at
+    from recordsmith.progress_display import file_progress
     from recordsmith.schema import Schema
     from recordsmith.view.error_block import error_block
     from recordsmith.view.overview_json import overview_json

@@ -18,6 +18,7 @@ from recordsmith.facts.similar_images import SimilarImages, perceptual_hash
 from recordsmith.facts.sound_records import sound_records
 from recordsmith.images import ImageError, decode_image
 from recordsmith.parallel import in_order, thread_pool
+from recordsmith.progress_display import OnPhase
 
 __all__ = ["decode_images"]
 
@@ -47,6 +48,7 @@ def decode_images(
     decode: str,
     similar: SimilarImages | None,
     threads: int,
+    progress: OnPhase = lambda _phase, _done, _total: None,
 ) -> tuple[FeatureFacts, ...]:
     """Return the features with what decoding their images tells.
 
@@ -57,6 +59,7 @@ def decode_images(
         decode: "sample", "all" or "none".
         similar: takes the perceptual hash of every image, where wanted.
         threads: how many decode side by side.
+        progress: called now and then with the phase, the records done and those in all.
 
     >>> decode_images((), {"features": []}, [], decode="none", similar=None, threads=1)
     ()
@@ -81,10 +84,12 @@ def decode_images(
         return seen
 
     records = _all_records(files) if chosen is None else _chosen_records(files, chosen)
+    in_all = counted["examples"] if chosen is None else len(chosen)
     try:
         with thread_pool(threads) as pool:
-            for (name, _), seen in _with_record(pool, look, records, threads):
+            for number, ((name, _), seen) in enumerate(_with_record(pool, look, records, threads)):
                 _add(tallies, files, name, seen, similar)
+                progress("decoding images", min(number + 1, in_all), in_all)
     except MissingExtraError:
         if everything:  # asked for by name
             raise

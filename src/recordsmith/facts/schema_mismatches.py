@@ -29,6 +29,7 @@ from recordsmith.facts.dataset_facts import (
 )
 from recordsmith.facts.sound_records import sound_records
 from recordsmith.facts.survey_places import FilePlaces, lengths_of
+from recordsmith.progress_display import OnPhase
 from recordsmith.schema import Feature, Image, Label, Packed, Schema, Sparse, Steps, Tensor
 from recordsmith.schema.native import compile_plan
 from recordsmith.schema.numeric import NumericFeature
@@ -87,6 +88,7 @@ def mismatches_of(
     features: Sequence[FeatureFacts],
     labels: Sequence[LabelFacts],
     shards: Sequence[ShardFacts],
+    progress: OnPhase = lambda _phase, _done, _total: None,
 ) -> tuple[Mismatch, ...]:
     """Return the disagreements, in the order of the schema, and then of features that it does not know.
 
@@ -96,6 +98,7 @@ def mismatches_of(
         features: the same, as facts.
         labels: the labels.
         shards: the files.
+        progress: called now and then with the phase, the records done and those in all.
 
     >>> schema = Schema({"label": Label(["cat", "dog"])})
     >>> [found.kind for found in mismatches_of(schema, {"examples": 3, "features": []}, (), (), ())]
@@ -126,7 +129,7 @@ def mismatches_of(
         found.append(
             Mismatch("unexpected", facts.name, facts.records, places_seen, _kinds_in_words(facts), "", nearest)
         )
-    found += _broken_constraints(schema, by_key, shards)
+    found += _broken_constraints(schema, by_key, shards, progress)
     return tuple(found)
 
 
@@ -223,9 +226,10 @@ class _Broken:
 
 
 def _broken_constraints(
-    schema: Schema, by_key: dict[tuple[str, bool], FeatureFacts], shards: Sequence[ShardFacts]
+    schema: Schema, by_key: dict[tuple[str, bool], FeatureFacts], shards: Sequence[ShardFacts], progress: OnPhase
 ) -> Iterator[Mismatch]:
     broken: dict[tuple[str, str], _Broken] = {}
+    in_all = sum(shard.records for shard in shards)
     for name, feature in schema.items():
         parts = [by_key.get((column.key, column.steps)) for column in feature.plan(name)]
         facts = [part for part in parts if part is not None]
@@ -233,9 +237,12 @@ def _broken_constraints(
         if not shape_is_open and not any(_may_break(feature, part) for part in facts):
             continue
         alone = schema.select([name])
+        done = 0
         for shard in shards:
             for batch in _batches(shard.path):
                 _check(alone, name, shard.path, batch, broken, shape_is_open=shape_is_open)
+                done += len(batch)
+                progress(f"looking at {name!r} again", min(done, in_all), in_all)
     for (name, _), one in broken.items():
         yield Mismatch(one.kind, name, one.count, tuple(one.places), one.found, one.expected)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from recordsmith import _core
@@ -32,6 +32,7 @@ from recordsmith.facts.similar_images import SimilarImages
 from recordsmith.facts.survey_files import SurveyedFiles, find_files
 from recordsmith.facts.survey_places import FilePlaces
 from recordsmith.parallel import default_workers, in_order, thread_pool
+from recordsmith.progress_display import OnPhase
 from recordsmith.schema import Schema
 
 __all__ = ["survey"]
@@ -53,7 +54,7 @@ def survey(  # noqa: PLR0913 - each is a choice of its own, and all but the path
     frames_only: bool = False,
     records: int | None = None,
     threads: int | None = None,
-    progress: Callable[[int, int], object] | None = None,
+    progress: OnPhase | None = None,
 ) -> DatasetFacts:
     """Collect the facts of a dataset.
 
@@ -71,7 +72,9 @@ def survey(  # noqa: PLR0913 - each is a choice of its own, and all but the path
             no features, labels, duplicates, anomalies and mismatches are told then.
         records: look at no more than so many records of each file; None: at all.
         threads: how many threads; None: one for each processor.
-        progress: called now and then with the bytes done and the bytes in all.
+        progress: called now and then with the phase, what is done of it, and how much it is (0 where that is not
+            known): "checking" and "verifying" count bytes, "decoding images" and looking at a feature again count
+            records.
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"
@@ -90,15 +93,23 @@ def survey(  # noqa: PLR0913 - each is a choice of its own, and all but the path
         refuse_pipe(file)
     declared = schema if schema is not None else found.schema
     workers = threads or default_workers()
-    counted = _count(found, declared, workers=workers, records=records, frames_only=frames_only, progress=progress)
-    shards = _shards(found, counted, workers)
+    report: OnPhase = progress or (lambda _phase, _done, _total: None)
+    counted = _count(found, declared, workers=workers, records=records, frames_only=frames_only, progress=report)
+    shards = _shards(found, counted, workers, report)
     places = FilePlaces(found.files)
     names = _split_names(found)
     total = counted["total"]
     looked_into: dict[str, Any] = {}
     if not frames_only:
         looked_into = _contents(
-            found, counted, declared, shards, decode=decode, similar_images=similar_images, threads=workers
+            found,
+            counted,
+            declared,
+            shards,
+            decode=decode,
+            similar_images=similar_images,
+            threads=workers,
+            progress=report,
         )
     asked = (paths,) if isinstance(paths, (str, os.PathLike)) else tuple(paths)
     return DatasetFacts(
@@ -129,6 +140,7 @@ def _contents(
     decode: Literal["sample", "all", "none"],
     similar_images: bool,
     threads: int,
+    progress: OnPhase,
 ) -> dict[str, Any]:
     """Return the fields of DatasetFacts that tell what is in the records."""
     places = FilePlaces(found.files)
@@ -137,16 +149,19 @@ def _contents(
     features = features_of(total, declared, places)
     labels = labels_of(dict(zip(names, counted["splits"], strict=True)), features, declared, places)
     similar = SimilarImages(found.splits) if similar_images else None
-    features = decode_images(features, total, found.files, decode=decode, similar=similar, threads=threads)
+    features = decode_images(
+        features, total, found.files, decode=decode, similar=similar, threads=threads, progress=progress
+    )
     duplicates = duplicates_of(counted["duplicates"], names, places, total["provenance"])
     if similar is not None:
+        progress("comparing images", 0, 0)
         duplicates = similar.tell(duplicates, places)
     return {
         "features": features,
         "labels": labels,
         "duplicates": duplicates,
         "anomalies": _anomalies(total, places),
-        "mismatches": () if declared is None else mismatches_of(declared, total, features, labels, shards),
+        "mismatches": () if declared is None else mismatches_of(declared, total, features, labels, shards, progress),
     }
 
 
@@ -157,15 +172,14 @@ def _count(
     workers: int,
     records: int | None,
     frames_only: bool,
-    progress: Callable[[int, int], object] | None,
+    progress: OnPhase,
 ) -> dict[str, Any]:
     """Let the core look at all records."""
     names = _split_names(found)
     in_all = sum(os.path.getsize(file) for file in found.files)
 
     def report(done: int) -> None:
-        if progress is not None:
-            progress(min(done, in_all), in_all)
+        progress("checking", min(done, in_all), in_all)
 
     counted = _core.survey(
         list(found.files),
@@ -195,7 +209,7 @@ def _split_names(found: SurveyedFiles) -> list[str]:
     return list(dict.fromkeys(split or "" for split in found.splits)) or [""]
 
 
-def _shards(found: SurveyedFiles, counted: dict[str, Any], workers: int) -> tuple[ShardFacts, ...]:
+def _shards(found: SurveyedFiles, counted: dict[str, Any], workers: int, progress: OnPhase) -> tuple[ShardFacts, ...]:
     def shard(number: int) -> ShardFacts:
         path = found.files[number]
         promised = found.promises.get(path)
@@ -203,7 +217,15 @@ def _shards(found: SurveyedFiles, counted: dict[str, Any], workers: int) -> tupl
         return shard_of(path, found.splits[number], counted["files"][number], promised=promised, sha256=sha256)
 
     with thread_pool(min(workers, len(found.files))) as pool:
-        return tuple(in_order(pool, shard, range(len(found.files)), ahead=2 * workers))
+        shards = []
+        in_all = sum(os.path.getsize(file) for file in found.files if os.path.exists(file))
+        done = 0
+        for one in in_order(pool, shard, range(len(found.files)), ahead=2 * workers):
+            shards.append(one)
+            done += one.bytes
+            if one.sha256 is not None:
+                progress("verifying", min(done, in_all), in_all)
+        return tuple(shards)
 
 
 def _splits(

@@ -16,10 +16,10 @@ def in_function(verb: str, function: Callable[..., Any], rows: Rows, row: int | 
     """Add to an exception of a user's function which verb called it, and for which record."""
     try:
         yield
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         name = getattr(function, "__qualname__", type(function).__name__)
         if row is not None:
-            error.record_number = int(rows.numbers[row])  # type: ignore[attr-defined] # for whoever knows the files
+            error.record_number = int(rows.numbers[row])  # type: ignore[union-attr] # for whoever knows the files
         record = f"record {int(rows.numbers[row])}" if row is not None else f"a batch of {len(rows)} rows"
         error.add_note(f"It was raised by {name}, which .{verb}() called for {record}.")
         raise

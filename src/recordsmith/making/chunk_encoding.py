@@ -126,9 +126,10 @@ class ChunkEncoder:
         for number, row in enumerate(rows.as_mappings()):
             try:
                 results = _row_list(function(row)) if function is not None else [row]
-            except Exception as error:  # whatever the user's function does wrong is about this row
+            except (Exception, SystemExit) as error:  # whatever the user's function does wrong is about this row
                 if self._recipe.strict:
                     error.add_note(f"It was raised by the map function, for {rows.places.of(number)}.")
+                    error.is_of_users_function = True  # type: ignore[union-attr] # the command has no fault then
                     raise
                 reason = f"The map function raised {type(error).__name__}: {error}"
                 mapped.reject(number, EncodeError(reason))

@@ -39,6 +39,7 @@ from recordsmith.making.shard_writing import Shard, ShardWriter, plan_shards, wr
 from recordsmith.making.source import Source
 from recordsmith.making.split_ordering import SplitOrdering
 from recordsmith.making.staging import Staging, differences
+from recordsmith.progress_display import making_progress
 from recordsmith.publication import Publication, complete, unfinished_run
 from recordsmith.schema import Label, Packed, Schema, Sparse
 
@@ -74,6 +75,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     overwrite: bool = False,
     resume: bool = False,
     description: str = "",
+    progress: bool = True,
     on_progress: OnProgress | None = None,
 ) -> MadeDataset:
     """Turn a source into a dataset: TFRecord shards, split and shuffled, with a manifest, checked before it says done.
@@ -105,7 +107,8 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         overwrite: replace a dataset that is there.
         resume: go on with a run that did not end.
         description: a sentence about the dataset, for its description files.
-        on_progress: called from time to time with a `Progress`.
+        progress: show a bar on a terminal; elsewhere nothing is shown.
+        on_progress: called from time to time with a `Progress`, instead of a bar.
 
     >>> import recordsmith as rs, tempfile
     >>> folder = tempfile.mkdtemp() + "/numbers"
@@ -141,8 +144,9 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     if not overwrite and not resume:
         _refuse(out)
     given = _as_source(source, schema)
-    maker = _Maker(given, out, schema, options, on_progress)
-    return maker.run(overwrite=overwrite, resume=resume)
+    with making_progress(shown=progress and on_progress is None) as bar:
+        maker = _Maker(given, out, schema, options, on_progress or bar)
+        return maker.run(overwrite=overwrite, resume=resume)
 
 
 class _Maker:

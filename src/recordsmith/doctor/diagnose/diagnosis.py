@@ -27,6 +27,7 @@ from recordsmith.errors import PipelineError
 from recordsmith.findings import Severity
 from recordsmith.findings.running import run_rules
 from recordsmith.loader import open_dataset
+from recordsmith.progress_display import phase_progress
 from recordsmith.report import Report
 
 __all__ = ["diagnose"]
@@ -34,7 +35,7 @@ __all__ = ["diagnose"]
 PathLike = str | os.PathLike[str]
 
 
-def diagnose(
+def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
     pipeline: Any,
     records: PathLike | Iterable[PathLike] | StoredDataset | None = None,
     model: Any = None,
@@ -44,6 +45,7 @@ def diagnose(
     epochs: int = 2,
     time_limit: float = 60,
     seed: int = 0,
+    progress: bool = True,
 ) -> Report:
     """Look at what a pipeline really feeds, and say why training on it may not improve.
 
@@ -62,6 +64,7 @@ def diagnose(
         epochs: how many epochs to draw.
         time_limit: how many seconds it may take, about.
         seed: for what is dealt out at random.
+        progress: show a bar on a terminal; elsewhere nothing is shown.
 
     Returns:
         The report: `.findings`, `.ok`, `.to_html(path)` with pictures and histograms, `.to_json()`.
@@ -77,16 +80,18 @@ def diagnose(
     begun = time.perf_counter()
     source = open_pipeline(pipeline)
     dataset = _opened(records) if records is not None else source.records
-    with random_numbers_kept():
-        drawn_epochs = draw_epochs(source, batches=batches, epochs=epochs, seconds=0.35 * time_limit)
+    with random_numbers_kept(), phase_progress(shown=progress) as on_phase:
+        drawn_epochs = draw_epochs(source, batches=batches, epochs=epochs, seconds=0.35 * time_limit, progress=on_phase)
         first = drawn_epochs[0]
         matches: list[Match] = []
         with np.errstate(all="ignore"):  # values may be anything here, and are looked at for that
             drawn = _observed(source, drawn_epochs, seed)
             if dataset is not None:
+                on_phase("comparing with records", 0, 0)
                 drawn, matches = _with_records(drawn, dataset, first, source, seconds=0.25 * time_limit)
         probe: ModelProbe | None = None
         if model is not None and first.kept:
+            on_phase("looking at the model", 0, 0)
             probe, why_not = open_model(model, loss)
             drawn = replace(drawn, notes=(*drawn.notes, *([why_not] if why_not else [])))
             if probe is not None:
@@ -95,6 +100,7 @@ def diagnose(
         found = without_consequences(run_rules(RULES, drawn))
         left = begun + time_limit - time.perf_counter()
         if probe is not None and drawn.model is not None:
+            on_phase("training a copy", 0, 0)
             stopped = any(finding.severity is Severity.ERROR for finding in found)
             drawn = _with_signal(
                 drawn, probe, first.kept, seconds=max(min(left, 0.5 * time_limit), 1.0), seed=seed, stopped=stopped

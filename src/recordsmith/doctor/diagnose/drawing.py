@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from recordsmith.doctor.diagnose.batch import Batch, Values, read_batch
 from recordsmith.doctor.diagnose.drawn import EpochFacts
 from recordsmith.doctor.diagnose.pipelines import Pipeline
+from recordsmith.progress_display import OnPhase
 
 __all__ = ["DrawnBatch", "DrawnEpoch", "draw_epochs", "random_numbers_kept"]
 
@@ -60,7 +62,14 @@ class DrawnEpoch:
         return [drawn.batch for drawn in self.batches if drawn.batch.inputs]
 
 
-def draw_epochs(pipeline: Pipeline, *, batches: int, epochs: int, seconds: float) -> list[DrawnEpoch]:
+def draw_epochs(
+    pipeline: Pipeline,
+    *,
+    batches: int,
+    epochs: int,
+    seconds: float,
+    progress: OnPhase = lambda _phase, _done, _total: None,
+) -> list[DrawnEpoch]:
     """Draw up to so many batches of each epoch; an epoch that can be drawn once only is drawn once.
 
     >>> from recordsmith.doctor.diagnose.pipelines import open_pipeline
@@ -73,13 +82,15 @@ def draw_epochs(pipeline: Pipeline, *, batches: int, epochs: int, seconds: float
         # The first epoch is looked at from all sides; of others only order and content count.
         share = seconds * 0.7 if number == 0 else seconds * 0.3 / max(epochs - 1, 1)
         kept = _KEPT_BYTES if number == 0 else 0
-        drawn.append(_draw(pipeline, batches, share, kept))
+        drawn.append(_draw(pipeline, batches, share, kept, partial(progress, f"drawing epoch {number}")))
         if drawn[-1].failure or not drawn[-1].batches:
             break
     return drawn
 
 
-def _draw(pipeline: Pipeline, limit: int, seconds: float, kept_bytes: int) -> DrawnEpoch:
+def _draw(
+    pipeline: Pipeline, limit: int, seconds: float, kept_bytes: int, progress: Callable[[int, int], object]
+) -> DrawnEpoch:
     found: list[DrawnBatch] = []
     begun = time.perf_counter()
     waited, whole, failure = 0.0, False, ""
@@ -87,6 +98,7 @@ def _draw(pipeline: Pipeline, limit: int, seconds: float, kept_bytes: int) -> Dr
     try:
         batches = pipeline.epoch()
         while len(found) < limit and time.perf_counter() - begun < seconds:
+            progress(len(found), limit)
             asked = time.perf_counter()
             given = next(batches, _END)
             if found:

@@ -139,6 +139,9 @@ def sync_file(path: str) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        error.filename = path
+        raise
     finally:
         os.close(descriptor)
 
@@ -187,9 +190,12 @@ def write_atomically(final: str | os.PathLike[str]) -> Iterator[str]:
         yield temporary
         sync_file(temporary)
         put_in_place(temporary, path)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = path
         with contextlib.suppress(FileNotFoundError):
             os.remove(temporary)
         raise
     finally:
-        os.close(descriptor)
+        with contextlib.suppress(OSError):  # it was only there for its lock
+            os.close(descriptor)

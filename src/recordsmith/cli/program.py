@@ -23,6 +23,7 @@ from recordsmith.cli.repair import repair
 from recordsmith.cli.rule import rule
 from recordsmith.cli.schema import schema
 from recordsmith.cli.show import show
+from recordsmith.cli.termination import TerminatedError, ends_cleanly
 from recordsmith.errors import RecordsmithError, did_you_mean
 
 __all__ = ["main"]
@@ -83,7 +84,7 @@ class Program(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and turn what it raises into words and an exit code."""
         _print_anything()
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), ends_cleanly():
             # Python's own default hides some warnings and shows the others with lines of our source.
             if not sys.warnoptions:
                 warnings.simplefilter("always", UserWarning)
@@ -94,6 +95,8 @@ class Program(click.Group):
             except BrokenPipeError:
                 _let_go_of_stdout()  # whoever read the output has seen enough
                 ctx.exit(0)
+            except TerminatedError as error:
+                ctx.exit(error.exit_code)
             except KeyboardInterrupt:
                 ctx.exit(_INTERRUPTED)
             except (click.ClickException, click.exceptions.Exit, click.Abort):

@@ -141,6 +141,9 @@ def sync_file(path: str) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        error.filename = path
+        raise
     finally:
         os.close(descriptor)
 
@@ -191,12 +194,15 @@ def write_atomically(final: str | os.PathLike[str], *, mode: int = 0o666) -> Ite
         yield temporary
         sync_file(temporary)
         put_in_place(temporary, path)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = path
         with contextlib.suppress(FileNotFoundError):
             os.remove(temporary)
         raise
     finally:
-        os.close(descriptor)
+        with contextlib.suppress(OSError):  # it was only there for its lock
+            os.close(descriptor)
 
 
 def rewrite_text(path: str | os.PathLike[str], text: str) -> None:

@@ -266,9 +266,10 @@ class Publication:
 
     def close(self) -> None:
         """Give the lock back; what is in the folder stays."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
 
     def clear(self) -> None:
         """Remove all but the lock; what makes a run resumable goes first, so that no half of one is taken for it."""
@@ -305,6 +306,8 @@ class Publication:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = self.folder
         self.discard()
 
     def discard(self) -> None:

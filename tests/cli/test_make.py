@@ -538,7 +538,7 @@ def test_resume_after_a_kill(run, many_photos):
     assert not digests()
     result = run("make", many_photos, "-o", "out")
     assert result.exit_code == 2
-    assert "An unfinished run lies in the output folder." in result.stderr
+    assert "There is an unfinished run in the output folder." in result.stderr
     assert "--resume" in result.stderr
     other = go_on(run, many_photos, "--resume", "--split", "train=0.6,test=0.4")
     assert other.exit_code == 2
@@ -556,7 +556,7 @@ def test_stopped_by_hand(run, many_photos):
     assert process.returncode == 130
     assert output == ""
     assert " ".join(said.split()).endswith(
-        "Stopped. What is finished is kept: run the same command with --resume, and it goes on from there."
+        "Stopped. What is finished is kept: run the same command with --resume, and it continues from there."
     )
     assert not digests()
     assert go_on(run, many_photos, "--resume", "--split", "train=0.7,test=0.3").exit_code == 0

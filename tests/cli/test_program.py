@@ -136,11 +136,13 @@ class TestWhatCannotBeRead:
         pets_file.chmod(0)
         result = run_alone(command, pets_file)
         assert result.returncode == 2
-        assert "Permission denied" in result.stderr
+        assert "You have no permission for this" in result.stderr
 
     def test_a_folder_in_place_of_a_schema(self, run, command, pets_file, tmp_path):
         if command == "show":
-            assert "Is a directory" in self.refused(run, command, pets_file, "--schema", tmp_path)
+            assert "This is a folder, and a file is needed" in self.refused(
+                run, command, pets_file, "--schema", tmp_path
+            )
 
 
 def test_a_traceback_on_request(run_alone, tmp_path):

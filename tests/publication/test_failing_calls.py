@@ -13,7 +13,6 @@ import os
 import random
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -166,10 +165,8 @@ def test_some_calls(name: str, run: Runs, quick_folder: Path):
 
 
 @pytest.mark.proof
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind[0]} {errno.errorcode[kind[1]]}")
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_every_call(name: str, run: Runs, quick_folder: Path):
-    def cases(calls: int) -> list[tuple[int, str, int]]:
-        return [(nth, mode, number) for nth in range(1, calls + 1) for mode, number in KINDS]
-
-    seen = tried(run, name, quick_folder, cases)
-    sys.stdout.write(f"\n{name}: {seen.total()} injections: {dict(sorted(seen.items()))}\n")
+def test_every_call(name: str, kind: tuple[str, int], run: Runs, quick_folder: Path, record_property: Any):
+    seen = tried(run, name, quick_folder, lambda calls: [(nth, *kind) for nth in range(1, calls + 1)])
+    record_property("injections", seen.total())

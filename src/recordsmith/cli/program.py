@@ -23,6 +23,7 @@ from recordsmith.cli.repair import repair
 from recordsmith.cli.rule import rule
 from recordsmith.cli.schema import schema
 from recordsmith.cli.show import show
+from recordsmith.cli.termination import TerminatedError, ends_cleanly
 from recordsmith.errors import RecordsmithError, did_you_mean
 from recordsmith.visible_text import printable
 
@@ -89,7 +90,7 @@ class Program(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and turn what it raises into words and an exit code."""
         _print_anything()
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), ends_cleanly():
             # Python's own default hides some warnings and shows the others with lines of our source.
             if not sys.warnoptions:
                 warnings.simplefilter("always", UserWarning)
@@ -99,6 +100,8 @@ class Program(click.Group):
                 with interrupts:
                     result = super().invoke(ctx)
                 sys.stdout.flush()
+            except TerminatedError as error:
+                ctx.exit(error.exit_code)
             except KeyboardInterrupt:
                 ctx.exit(_INTERRUPTED)
             except click.ClickException as error:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Reporting", "codes_option", "report_options"]
 
+_NOT_WRITTEN = 2
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -94,7 +96,7 @@ class Reporting:
         """What check and lint take: which rules, which severity fails, what is known already."""
         folder = os.path.dirname(self.html or "")
         if folder and not os.path.isdir(folder):  # said before the work, not after it
-            raise RecordsmithError("The folder for the report is not there.", path=folder, advice="Make it first.")
+            raise RecordsmithError("There is no such folder for the report.", path=folder, advice="Create it first.")
         return {
             "select": self.select,
             "ignore": self.ignore,
@@ -104,20 +106,37 @@ class Reporting:
         }
 
     def tell(self, report: Report, context: click.Context) -> None:
-        """Write and print the report, and end the command as its findings say."""
+        """Print and write the report, and end the command as its findings say.
+
+        It is printed first: what was found is not lost where a file of it cannot be written.
+        """
         from recordsmith.findings import Baseline
 
-        if self.html is not None:
-            report.to_html(self.html)
-        if self.write_baseline and self._known_in is not None:
-            Baseline.of(report.findings).save(self._known_in)
         self._print(report)
-        if self.html is not None:
-            self.say(f"Report written to {self.html}.")
+        written = [self._saved(report.to_html, self.html, "Report written to {}.")]
         if self.write_baseline:
-            self.say(f"{len(report.findings)} findings written to {self._known_in} as known.")
-        elif not report.ok:
+            known = f"{len(report.findings)} findings written to {{}} as known."
+            written.append(self._saved(Baseline.of(report.findings).save, self._known_in, known))
+        if not all(written):
+            context.exit(_NOT_WRITTEN)
+        if not report.ok and not self.write_baseline:
             context.exit(1)
+
+    def _saved(self, save: Callable[[str], object], path: str | None, done: str) -> bool:
+        """Write a file, if it was asked for, and say so; or say why it could not be written."""
+        if path is None:
+            return True
+        from recordsmith.cli.consoles import error_console, print_to
+        from recordsmith.view.error_block import error_block
+
+        try:
+            save(path)
+        except OSError as error:
+            error.filename = path  # and not the name that it has until it is whole
+            print_to(error_console(), error_block(error))
+            return False
+        self.say(done.format(path))
+        return True
 
     def say(self, text: str) -> None:
         """Print a line beside the report, where it is not in the way of programs that read it."""

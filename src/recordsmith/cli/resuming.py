@@ -18,7 +18,7 @@ def resumable(output: str) -> Iterator[None]:
     from recordsmith.making.staging import Staging
     from recordsmith.view.amounts import bytes_text
 
-    advice = "What is finished is kept: run the same command with --resume, and it goes on from there."
+    advice = "What is finished is kept: run the same command with --resume, and it continues from there."
     try:
         yield
     except KeyboardInterrupt:

@@ -111,9 +111,9 @@ class Copier:
                 self._read(staging)
             return self._finish(staging)
         except BaseException as error:
-            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            if isinstance(error, OSError):
                 error.filename = error.filename or out
-                if not self._options.single:
+                if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) and not self._options.single:
                     error.add_note("Make room, and continue with resume=True (--resume): what is finished was kept.")
             # What is wrong with the data or the options stays wrong: there is nothing to resume. Nor is there with one
             # file, which is soon made again.

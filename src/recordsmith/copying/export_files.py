@@ -84,11 +84,14 @@ class ExportFiles:
                 for name in tuple(self._open):
                     self._finish(name)
                 self._publication.commit(self._publication.new_names(), self._old())
+        except OSError as failed:
+            failed.filename = failed.filename or self._publication.folder
+            raise
         finally:
             for _, _, writer in self._open.values():
                 with contextlib.suppress(Exception):
                     writer.close()
-            self._publication.discard()
+            self._publication.__exit__(kind, error, traceback)
 
     def _finish(self, name: str) -> None:
         _, new, writer = self._open[name]

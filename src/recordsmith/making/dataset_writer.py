@@ -179,6 +179,9 @@ class DatasetWriter:
             for writer in self._writers:
                 writer.close()
             self._publish([self._entry(file, writer) for file, writer in zip(self._files, self._writers, strict=True)])
+        except OSError as error:
+            error.filename = error.filename or self._folder
+            raise
         finally:
             self.discard()
 

@@ -400,11 +400,11 @@ class _Maker:
 
 
 def _add_hint(error: OSError, out: str) -> None:
-    """Say what can be done about a disk that is full; what was finished until then is kept."""
+    """Say where it was, and what can be done about a disk that is full; what was finished until then is kept."""
+    if error.filename is None:
+        error.filename = out
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        if error.filename is None:
-            error.filename = out
-        error.add_note("Make room, and go on with resume=True (--resume): what is finished was kept.")
+        error.add_note("Make room, and continue with resume=True (--resume): what is finished was kept.")
 
 
 def _as_source(source: Any, schema: Schema | None) -> Source:

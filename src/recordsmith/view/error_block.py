@@ -10,6 +10,7 @@ from rich.text import Text
 
 from recordsmith.errors import RecordsmithError
 from recordsmith.view.short_values import printable
+from recordsmith.view.system_errors import system_error_words
 
 __all__ = ["error_block", "error_lines", "warning_block"]
 
@@ -42,15 +43,18 @@ def error_lines(error: BaseException) -> tuple[str, list[tuple[str, str]]]:
 
     >>> error_lines(FileNotFoundError(2, "There is no such file", "a.tfrecord"))
     ('There is no such file.', [('where', 'a.tfrecord')])
+    >>> error_lines(OSError(28, "No space left on device", "a.tfrecord"))
+    ('The disk is full.', [('where', 'a.tfrecord'), ('to do', 'Free some space, or choose a place on another disk.')])
     """
     if isinstance(error, RecordsmithError):
         problem, *lines = str(error).split("\n")
         facts = [(label.strip(), text.strip()) for label, _, text in (line.partition(":") for line in lines)]
     elif isinstance(error, OSError) and error.strerror is not None:
-        problem = error.strerror if error.strerror.endswith(".") else f"{error.strerror}."
-        facts = [
-            ("where", os.fsdecode(name)) for name in (error.filename, error.filename2) if isinstance(name, (str, bytes))
-        ]
+        problem, advice = system_error_words(error)
+        names = [os.fsdecode(name) for name in (error.filename, error.filename2) if isinstance(name, (str, bytes))]
+        facts = [("where", " -> ".join(names))] if names else []
+        if advice is not None:
+            facts.append(("to do", advice))
     else:
         text = str(error) or type(error).__name__
         problem, facts = text[:1].upper() + text[1:], []

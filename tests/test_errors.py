@@ -156,10 +156,17 @@ def test_list_names():
     assert list_names("abcdefghi").endswith("'h' and 1 more")
 
 
-def test_the_module_imports_nothing_of_ours():
-    source = Path(errors.__file__).read_text()
-    assert "from recordsmith" not in source
-    assert "import recordsmith" not in source
+def test_the_module_imports_nothing_of_ours_but_what_makes_text_visible():
+    lines = Path(errors.__file__).read_text().splitlines()
+    ours = [line for line in lines if line.startswith(("from recordsmith", "import recordsmith"))]
+    assert ours == ["from recordsmith.visible_text import printable"]
+
+
+def test_a_message_has_no_character_that_steers_a_terminal():
+    hostile = "a\x1b[31m\n\x9b\u202e"
+    error = RecordsmithError(hostile, path=hostile, feature=hostile, found=hostile, expected=hostile, advice=hostile)
+    assert len(str(error).split("\n")) == 5
+    assert all(line.isprintable() for line in str(error).split("\n"))
 
 
 def test_mismatch_is_not_an_encode_error():

@@ -6,6 +6,7 @@ import re
 
 from recordsmith.findings import Finding, Location, Severity
 from recordsmith.report import Report
+from recordsmith.visible_text import printable
 from tests.made_reports import HOSTILE, hostile_report
 
 LINE = re.compile(r"::(?P<command>[a-z]+) (?P<properties>[^\r\n]*?)::(?P<message>[^\r\n]*)")
@@ -26,7 +27,7 @@ def test_each_finding_is_one_line_whatever_it_holds():
         assert match is not None
         settings = dict(part.split("=", 1) for part in match["properties"].split(","))
         assert set(settings) == {"file", "title"}
-        said = finding.message.encode(errors="backslashreplace").decode()
+        said = "".join(char if char in "\r\n" else printable(char) for char in finding.message)
         assert unescaped(match["message"]).startswith(said)
         assert match["command"] == {"error": "error", "warning": "warning", "info": "notice"}[finding.severity.value]
 

@@ -9,6 +9,7 @@ float16               a float list if asked for                 (storage "list")
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -352,7 +353,9 @@ def checked_dtype(dtype: Any) -> np.dtype[Any]:
     dtype('int16')
     """
     try:
-        found = None if dtype is None else np.dtype(dtype)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of names that numpy gives up, and nobody stores
+            found = None if dtype is None else np.dtype(dtype)
     except (TypeError, ValueError, SyntaxError):  # numpy has a small language for dtypes
         raise SchemaError(
             f"There is no dtype {dtype!r}.{did_you_mean(str(dtype), _DTYPES)}", expected=", ".join(_DTYPES)

@@ -154,11 +154,11 @@ class Steps(Feature):
     def _setting_from_json(cls, name: str, value: Any, settings: Mapping[str, Any]) -> Any:
         if name != "feature":
             return super()._setting_from_json(name, value, settings)
-        if not isinstance(value, Mapping) or value.get("type") not in _TYPES:
+        if not isinstance(value, Mapping) or str(value.get("type")) not in _TYPES:
             raise SchemaError(
                 "Steps needs the feature of one step.", found=value, expected=f"one with a type of {', '.join(_TYPES)}"
             )
-        return _TYPES[value["type"]].from_json({key: entry for key, entry in value.items() if key != "type"})
+        return _TYPES[str(value["type"])].from_json({key: entry for key, entry in value.items() if key != "type"})
 
 
 def _name_step(error: EncodeError, step: int) -> None:

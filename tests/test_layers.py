@@ -29,6 +29,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "class_weights",
             "compression",
             "file_signatures",
+            "forking",
             "parallel",
             "priorities",
             "visible_text",

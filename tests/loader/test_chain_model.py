@@ -102,6 +102,26 @@ def test_rows_that_balance_brings_again_have_random_streams_of_their_own(ds: rs.
     assert len(set(zip(drawn.numbers.tolist(), drawn.epochs.tolist(), strict=True))) == order.length
 
 
+def test_the_end_of_an_epoch_is_the_beginning_of_the_next(ds: rs.Dataset):
+    """Also where files are read in order, and their end is only known when it comes."""
+    for chain in (ds.batch(100), ds.shuffle(1).batch(100), ds.batch(100).repeat(2)):
+        list(chain)
+        state = chain.state()
+        list(chain)
+        after = chain.state()
+        list(chain.restore(state))
+        list(chain)
+        list(chain.restore(after))
+        assert chain._progress.upcoming().epoch == 3 * (chain._chain().epochs_fed or 0)
+
+
+def test_a_chain_of_rows_has_no_state(ds: rs.Dataset):
+    rows = ds.shuffle(0)
+    next(iter(rows))
+    with pytest.raises(rs.PipelineError, match="no batches yet"):
+        rows.state()
+
+
 # --- what has no end ---
 
 
@@ -146,3 +166,5 @@ def test_numbers_beyond_64_bits_are_rows_all_the_same(ds: rs.Dataset):
     assert sorted(next(iter(forever.restore(state)))["n"].tolist()) == [0, 1, 2]
     with pytest.raises(rs.PipelineError, match="number of ranks"):
         few.shard(0, 1 << 80, remainder="repeat")
+    with pytest.raises(rs.PipelineError, match="more rows than can be counted"):
+        few.balance("label", {"0": 1 << 80})

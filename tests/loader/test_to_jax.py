@@ -83,3 +83,10 @@ def test_leaving_early_leaves_no_thread(ds: rs.Dataset) -> None:
         break
     gc.collect()
     assert our_threads() == []
+
+
+def test_whatever_is_made_anew_a_new_iteration_is_a_new_epoch(ds: rs.Dataset) -> None:
+    native, loader = ds.shuffle(seed=1).batch(8), ds.shuffle(seed=1).batch(8)
+    iter(loader.to_jax())  # never advanced: it does not count
+    assert [numbers(loader.to_jax()), numbers(loader), numbers(loader.to_jax())] == [numbers(native) for _ in range(3)]
+    assert loader.state() == native.state()

@@ -107,6 +107,37 @@ def test_each_iteration_is_a_new_epoch(tmp_path: Path) -> None:
     assert [numbers(dataset) for _ in range(3)] == [numbers(native) for _ in range(3)]
 
 
+def test_whatever_is_made_anew_a_new_iteration_is_a_new_epoch(tmp_path: Path) -> None:
+    ds = numbered(tmp_path / "a.tfrecord", 20)
+    native, loader = ds.shuffle(seed=1).batch(8), ds.shuffle(seed=1).batch(8)
+    iter(loader.to_tf())  # never advanced: it does not count
+    assert [numbers(loader.to_tf()), numbers(loader), numbers(loader.to_tf())] == [numbers(native) for _ in range(3)]
+    assert loader.state() == native.state()
+
+
+def test_a_restore_after_to_tf_is_refused(tmp_path: Path) -> None:
+    ds = numbered(tmp_path / "a.tfrecord", 20)
+    loader = ds.shuffle(seed=1).batch(8)
+    dataset = loader.to_tf()
+    next(iter(dataset))
+    loader.restore(loader.state())
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"restored after to_tf\(\)"):
+        next(iter(dataset))
+    assert len(list(loader.to_tf())) == 2
+
+
+def test_batches_of_which_nothing_is_left_are_not_fed(tmp_path: Path) -> None:
+    ds = numbered(tmp_path / "a.tfrecord", 6)
+
+    def fails(row: dict[str, Any]) -> dict[str, Any]:
+        if row["n"] in (2, 3):
+            raise ValueError("not these")
+        return {"n": row["n"]}
+
+    skipping = ds.map(fails).batch(2, on_error="skip")
+    assert numbers(skipping.to_tf()) == [[0, 1], [4, 5]]
+
+
 def test_cardinality_known_unknown_and_infinite(tmp_path: Path) -> None:
     ds = numbered(tmp_path / "a.tfrecord", 10)
     assert ds.batch(4).repeat(3).to_tf().cardinality() == 9
@@ -116,6 +147,8 @@ def test_cardinality_known_unknown_and_infinite(tmp_path: Path) -> None:
     endless = ds.batch(4).repeat().to_tf()
     assert endless.cardinality() == tf.data.INFINITE_CARDINALITY
     assert len(list(endless.take(7))) == 7
+    some = ds.repeat().batch(4).take(3).to_tf()
+    assert (int(some.cardinality()), len(list(some))) == (3, 3)
 
 
 def test_a_restored_loader_goes_on_in_the_middle(tmp_path: Path) -> None:

@@ -111,9 +111,9 @@ class Loader(Verbs["Loader"]):
     def to_tf(self, *, graph: bool = False) -> Any:
         """Return a tf.data.Dataset of the batches, for Keras and for loops of your own. Needs the extra "tensorflow".
 
-        Each iteration over it is a new epoch. Arrays come as tensors with their static shapes, `Ragged` as
-        RaggedTensor, byte strings and text as strings, `SparseColumn` as SparseTensor, `PackedColumn` as a dict, as
-        `Schema.parse_tf` makes them.
+        Each iteration is a new epoch, also if `to_tf` is called again for it. Arrays come as tensors with their static
+        shapes, `Ragged` as RaggedTensor, byte strings and text as strings, `SparseColumn` as SparseTensor,
+        `PackedColumn` as a dict, as `Schema.parse_tf` makes them.
 
         Args:
             graph: build the chain from TensorFlow's own operations, which need neither recordsmith nor this process:
@@ -138,8 +138,9 @@ class Loader(Verbs["Loader"]):
     def to_torch(self) -> Any:
         """Return a torch IterableDataset of the batches, for `DataLoader(dataset, batch_size=None)`. Needs PyTorch.
 
-        Each iteration over it is a new epoch. Arrays come as tensors that share their memory, text as lists. With
-        worker processes, each makes its share of the batches, and they come in the same order.
+        Each iteration is a new epoch, also if the dataset or the DataLoader is made anew for it. Arrays come as tensors
+        that share their memory, text as lists. With worker processes, each makes its share of the batches, and they
+        come in the same order.
 
         >>> import recordsmith as rs, tempfile
         >>> path = tempfile.mkdtemp() + "/data.tfrecord"
@@ -155,7 +156,7 @@ class Loader(Verbs["Loader"]):
     def to_jax(self, *, device: Any = None, ahead: int = 2) -> Any:
         """Return an iterable of the batches as JAX arrays on a device. Needs JAX.
 
-        Each iteration over it is a new epoch.
+        Each iteration is a new epoch, also if `to_jax` is called again for it.
 
         Args:
             device: a device or a sharding, as jax.device_put takes it; None: JAX's default device.
@@ -173,7 +174,11 @@ class Loader(Verbs["Loader"]):
         return to_jax(self, device=device, ahead=ahead)
 
     def state(self) -> dict[str, Any]:
-        """Return the place that the consumer has reached, JSON-ready: what was read ahead does not count."""
+        """Return the place that the consumer has reached, JSON-ready: what was read ahead does not count.
+
+        It is the same whether the loader itself is iterated over or what `to_tf`, `to_torch` or `to_jax` made from it.
+        It is not known, and refused, while worker processes of PyTorch's DataLoader make the batches.
+        """
         self._made_plan.batched("Write .batch(n): a place is counted in batches.")
         place = self._progress.place()
         return {

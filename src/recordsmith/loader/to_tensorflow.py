@@ -120,14 +120,15 @@ class _Source:
         """Begin an epoch, give its number and how many batches it has, and end it when tf.data lets go."""
         loader = self._loader
         number = next(self._numbers)
-        start = loader._progress.begin()  # noqa: SLF001 - ours
-        if self._is_known and not _is_whole(loader._chain(), start):  # noqa: SLF001 - ours
+        progress = loader._progress  # noqa: SLF001 - ours
+        if self._is_known and not _is_whole(loader._chain(), progress.upcoming()):  # noqa: SLF001 - ours
             raise PipelineError(
                 "The loader was restored after to_tf(): the dataset has told TensorFlow how many batches it has.",
                 advice="Write loader.restore(state).to_tf().",
             )
+        start = progress.begin()
         places = deque([(-1, start)], maxlen=_PLACES_KEPT)
-        loader._progress.reached = partial(self._reached, number, places)  # noqa: SLF001 - ours
+        progress.reached = partial(self._reached, number, places)
         batches = feed(loader._chain(), start)  # noqa: SLF001 - ours
         self._under_way[number], self._places[number] = batches, places
         try:

@@ -10,7 +10,18 @@ import numpy as np
 
 from recordsmith.errors import PipelineError, did_you_mean, list_names
 from recordsmith.loader.labels import class_codes
-from recordsmith.loader.order import AGAIN, AllRecords, Drawn, Int64s, Order, Part, Records, groups, keyed_permutation
+from recordsmith.loader.order import (
+    AGAIN,
+    ENDLESS,
+    AllRecords,
+    Drawn,
+    Int64s,
+    Order,
+    Part,
+    Records,
+    groups,
+    keyed_permutation,
+)
 from recordsmith.loader.plan import Plan
 from recordsmith.loader.verbs.shuffle import check_whole_number
 from recordsmith.priorities import stream_key
@@ -77,6 +88,8 @@ def balance(plan: Plan, by: str, strategy: str | Mapping[Any, int], *, seed: int
     counts = np.bincount(codes, minlength=len(values))
     members = tuple(np.split(order.astype(np.int64), np.cumsum(counts)[:-1]))
     targets = _targets(strategy, dict(zip(names, counts.tolist(), strict=True)), by)
+    if sum(targets) >= ENDLESS:
+        raise PipelineError("balance asks for more rows than can be counted.", feature=by, found=str(sum(targets)))
     kept = [code for code in range(len(values)) if targets[code] > 0]
     balanced = Balanced(plan.order, tuple(members[code] for code in kept), tuple(targets[code] for code in kept), seed)
     shown = dict(strategy) if isinstance(strategy, Mapping) else strategy

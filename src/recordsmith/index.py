@@ -29,6 +29,7 @@ from recordsmith import _core
 from recordsmith.atomic_file import write_atomically
 from recordsmith.compression import reading_compression
 from recordsmith.errors import CompressionError, RecordsmithError
+from recordsmith.publication import INDEX_FOLDER
 
 __all__ = [
     "FRAMING_BYTES",
@@ -44,7 +45,6 @@ __all__ = [
 _MAGIC = b"RSINDEX1"
 _HEADER = struct.Struct("<QqQQQ")
 _COMPRESSIONS = ("none", "gzip", "zlib")
-_FOLDER = ".recordsmith"
 _WORTH_KEEPING = 1 << 20  # bytes; a file below it is indexed in about a millisecond
 FRAMING_BYTES = 16  # what a record takes beside its payload
 
@@ -183,7 +183,7 @@ def cache_paths(path: str) -> tuple[str, str]:
     folder, name = os.path.split(os.path.abspath(path))
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     key = hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:32]
-    return os.path.join(folder, _FOLDER, f"{name}.index"), os.path.join(home, "recordsmith", f"{key}.index")
+    return os.path.join(folder, INDEX_FOLDER, f"{name}.index"), os.path.join(home, "recordsmith", f"{key}.index")
 
 
 def export_index(

@@ -43,18 +43,21 @@ from recordsmith.errors import RecordsmithError
 
 __all__ = [
     "FOLDER",
+    "INDEX_FOLDER",
     "Publication",
     "complete",
     "files_in_force",
     "in_force",
     "interrupted_folders",
     "public_path",
+    "state_of",
     "switch_in",
     "unfinished_run",
     "walk_in_force",
 ]
 
 FOLDER = ".recordsmith-making"
+INDEX_FOLDER = ".recordsmith"  # where `recordsmith.index` keeps the index of NAME, as NAME.index
 _NEW_FILES = "shards"
 _COMMIT = "commit.json"
 _PLAN = "plan.json"  # of a run that can be resumed
@@ -105,6 +108,16 @@ def switch_in(folder: str) -> Switch:
     {}
     """
     return _read(folder, os.path.join(folder, FOLDER)) or Switch(folder)
+
+
+def state_of(folder: str) -> tuple[object, ...]:
+    """Return what differs once files were published in a folder: to see whether that happened while one looked at it.
+
+    >>> state_of(".") == state_of(".")
+    True
+    """
+    facts = os.stat(folder)
+    return facts.st_ino, facts.st_mtime_ns, os.path.lexists(os.path.join(folder, FOLDER, _COMMIT))
 
 
 def in_force(path: str) -> str:
@@ -358,8 +371,11 @@ class Publication:
     def _finish(self) -> None:
         """Move the new files to their places, and remove the old ones: all of it, or what is left of it."""
         try:
-            switch = _read(self.folder, self.hidden, wait=False)
-            for name, size in switch.new.items() if switch is not None else ():
+            switch = _read(self.folder, self.hidden, wait=False) or Switch(self.folder)
+            for name in (*switch.new, *switch.old):
+                with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                    os.remove(os.path.join(self.folder, INDEX_FOLDER, f"{name}.index"))  # of the file that goes
+            for name, size in switch.new.items():
                 staged, final = self.new_file(name), os.path.join(self.folder, name)
                 if os.path.lexists(staged):
                     os.replace(staged, final)
@@ -370,7 +386,7 @@ class Publication:
                         expected=f"a file of {size} bytes",
                         advice=f"Remove {self.hidden}, and make the dataset again with overwrite=True (--overwrite).",
                     )
-            for name in switch.old if switch is not None else ():
+            for name in switch.old:
                 with contextlib.suppress(FileNotFoundError):
                     os.remove(os.path.join(self.folder, name))
             sync_folder(self.folder)
@@ -467,10 +483,14 @@ def _wait_while_moving(hidden: str) -> None:
         return
     try:
         while time.monotonic() < until:
-            with contextlib.suppress(OSError):
+            try:
                 fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(0.01)
+            else:
                 return
-            time.sleep(0.01)
+    except OSError:
+        return  # of a file system that has no locks
     finally:
         os.close(descriptor)
 

@@ -35,7 +35,8 @@ static int failure = EIO;
 static long chosen;
 static long count;
 static char below[PATH_MAX];
-static char hit[64]; /* the name of the call that went wrong */
+static char hit[64];              /* the kind of the call that went wrong */
+static const char *kinds[1 << 16]; /* of all calls */
 
 void failing_arm(int how, int number, long nth, const char *folder) {
   failure = number;
@@ -49,10 +50,12 @@ void failing_arm(int how, int number, long nth, const char *folder) {
 void failing_disarm(void) { mode = OFF; }
 long failing_calls(void) { return count; }
 const char *failing_hit(void) { return hit; }
+const char *failing_kind(long nth) { return kinds[nth - 1]; }
 
 static int decide(const char *call, const char *path, int sized) {
   if (mode == OFF || path == NULL || strncmp(path, below, strlen(below)) != 0) return PASS;
   const long number = __sync_add_and_fetch(&count, 1);
+  if (number <= (long)(sizeof kinds / sizeof kinds[0])) kinds[number - 1] = call;
   if (number != chosen && !(mode == FAIL_ON && number > chosen)) return PASS;
   if (hit[0] == 0) snprintf(hit, sizeof hit, "%s", call);
   if (mode == KILL) {

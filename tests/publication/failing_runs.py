@@ -3,7 +3,7 @@
     LD_PRELOAD=failing_calls.so python -m tests.publication.failing_runs
 
 imports everything once and then forks for each line of its input, {"scenario", "folder", "mode", "errno", "nth"}. The
-answer is {"status", "calls", "hit", "error"}: how the process ended, how many calls it made, which kind of call went
+answer is {"status", "kinds", "hit", "error"}: how the process ended, which calls it made, which kind of call went
 wrong, and what was raised. A scenario works in one folder:
 
     prepare     writes what is there before, the old files of the output among it
@@ -273,6 +273,8 @@ def _run(order: dict[str, Any], answer: int) -> None:
     library.failing_arm.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_long, ctypes.c_char_p]
     library.failing_calls.restype = ctypes.c_long
     library.failing_hit.restype = ctypes.c_char_p
+    library.failing_kind.restype = ctypes.c_char_p
+    library.failing_kind.argtypes = [ctypes.c_long]
     folder = Path(order["folder"])
     error = None
     library.failing_arm(MODES[order["mode"]], order["errno"], order["nth"], os.fsencode(folder))
@@ -281,8 +283,10 @@ def _run(order: dict[str, Any], answer: int) -> None:
     except BaseException as problem:  # noqa: BLE001 - told to the test
         error = [[kind.__name__ for kind in type(problem).__mro__], f"{type(problem).__name__}: {problem}"]
     library.failing_disarm()
-    told = {"calls": library.failing_calls(), "hit": library.failing_hit().decode(), "error": error}
-    os.write(answer, json.dumps(told).encode())
+    kinds = [library.failing_kind(nth + 1).decode() for nth in range(library.failing_calls())]
+    told = {"kinds": kinds, "hit": library.failing_hit().decode(), "error": error}
+    with os.fdopen(answer, "wb") as file:
+        file.write(json.dumps(told).encode())
 
 
 def _serve() -> None:
@@ -298,7 +302,7 @@ def _serve() -> None:
         with os.fdopen(reading, "rb") as file:
             told = file.read()
         _, status = os.waitpid(child, 0)
-        answer = json.loads(told) if told else {"calls": None, "hit": "", "error": None}
+        answer = json.loads(told) if told else {"kinds": None, "hit": "", "error": None}
         sys.stdout.write(json.dumps({"status": os.waitstatus_to_exitcode(status), **answer}) + "\n")
         sys.stdout.flush()
 

@@ -15,9 +15,12 @@ import pytest
 import recordsmith as rs
 from recordsmith.atomic_file import write_text_atomically
 from recordsmith.copying import copy_dataset, export_dataset
-from recordsmith.facts import find_schema
+from recordsmith.dataset import find_layout
+from recordsmith.facts import find_schema, keep_indexes
 from recordsmith.making import dataset_writer
 from recordsmith.publication import FOLDER, Publication, complete, files_in_force, in_force, public_path
+from recordsmith.shards import files_in
+from recordsmith.writer import RecordWriter
 from tests.making.made_sources import file_digests
 from tests.publication.failing_runs import SCHEMA, rows, write
 
@@ -166,6 +169,28 @@ def test_a_reader_waits_for_files_that_are_being_moved(tmp_path: Path, monkeypat
     assert numbers(dataset) == list(range(40))
 
 
+def test_a_reader_beside_a_writer_finds_one_of_the_datasets(tmp_path: Path):
+    write(tmp_path, 0, shards=2)
+    over = threading.Event()
+
+    def overwrite() -> None:
+        try:
+            for number in range(20):
+                write(tmp_path, 0, shards=2 + number % 2, overwrite=True)
+        finally:
+            over.set()
+
+    writer = threading.Thread(target=overwrite)
+    writer.start()
+    seen = set()
+    while not over.is_set():
+        layout = find_layout(tmp_path)
+        seen.add(len(layout.files))
+        assert len({Path(file).name.rpartition("-")[2] for file in layout.files}) == 1, "shards of one dataset"
+    writer.join()
+    assert seen <= {2, 3}
+
+
 # --- what is no dataset ---
 
 
@@ -310,6 +335,29 @@ def test_what_describes_the_old_dataset_goes_with_it(tmp_path: Path):
     assert not names & {"features.json", "dataset_info.json", "data-train.tfrecord-00000-of-00002.idx"}
     assert "mine.idx" in names
     assert numbers(rs.open(tmp_path)) == list(range(40))
+
+
+def test_kept_indexes_of_files_that_are_replaced_go_too(tmp_path: Path):
+    write(tmp_path, 1000, shards=3)
+    list(keep_indexes(files_in(str(tmp_path))))
+    assert len(os.listdir(tmp_path / ".recordsmith")) == 3
+    write(tmp_path, 0, shards=2, overwrite=True)
+    assert os.listdir(tmp_path / ".recordsmith") == []
+
+
+@pytest.mark.parametrize("out", ["out.tfrecord", "out"])
+def test_a_copy_that_fails_leaves_nothing(out: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write(tmp_path / "in", 0)
+    before = file_digests(tmp_path)
+    monkeypatch.setattr(RecordWriter, "write_frames", lambda *_: (_ for _ in ()).throw(OSError(5, "broken")))
+    with pytest.raises(OSError, match="broken"):
+        copy_dataset(tmp_path / "in", tmp_path / out)
+    if out == "out":
+        monkeypatch.undo()
+        copy_dataset(tmp_path / "in", tmp_path / out, resume=True)
+        assert numbers(rs.open(tmp_path / "out")) == list(range(40))
+    else:
+        assert file_digests(tmp_path) == before
 
 
 def test_a_split_added_to_a_made_dataset_keeps_what_belongs_to_it(tmp_path: Path):

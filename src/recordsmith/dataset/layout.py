@@ -11,13 +11,15 @@ from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.file_signatures import describe_content
-from recordsmith.publication import Publication, files_in_force, in_force
+from recordsmith.publication import Publication, files_in_force, in_force, state_of
 from recordsmith.schema import Schema
 from recordsmith.shards import files_in, parse_shard_name, resolve_files, warn_if_incomplete
 
 __all__ = ["DatasetLayout", "find_layout"]
 
 PathLike = str | os.PathLike[str]
+
+_LOOKS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,21 @@ def find_layout(paths: PathLike | Iterable[PathLike]) -> DatasetLayout:
 
 
 def _folder_layout(folder: str) -> DatasetLayout:
+    """Look at a folder, and once more if another dataset was published there meanwhile."""
+    for _ in range(_LOOKS):
+        before = state_of(folder)
+        try:
+            layout = _look_at(folder)
+        except (RecordsmithError, OSError):
+            if state_of(folder) == before:
+                raise
+        else:
+            if state_of(folder) == before:
+                return layout
+    return _look_at(folder)  # something else is being written there
+
+
+def _look_at(folder: str) -> DatasetLayout:
     manifest = os.path.join(folder, MANIFEST_NAME)
     if os.path.isfile(in_force(manifest)):
         described = load_manifest(manifest)

@@ -146,10 +146,15 @@ class Staging:
 
     def close(self) -> None:
         """Close the files; what is staged stays."""
+        try:
+            self._close_files()
+        finally:
+            self.publication.close()
+
+    def _close_files(self) -> None:
         for file in self._files.values():
             file.close()
         self._files = {}
-        self.publication.close()
 
     def path(self, *names: str) -> str:
         """Return a path inside the folder."""
@@ -235,10 +240,12 @@ class Staging:
 
     @contextlib.contextmanager
     def _closed_on_failure(self) -> Iterator[None]:
+        """Give the lock back if the block fails; nothing is left of a run that did not come as far as having a plan."""
         try:
             yield
         except BaseException:
-            self.close()
+            self._close_files()
+            self.publication.discard()
             raise
 
     def _open_files(self) -> None:

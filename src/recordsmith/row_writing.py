@@ -19,7 +19,7 @@ from recordsmith.schema.native import compile_plan, row_rules
 __all__ = ["RowWriter"]
 
 _MOST_AS_COLUMNS = 256  # many enough to spread the cost of a column, few enough for memory when rows are large
-_LEAST_AS_COLUMNS = 16  # after a row that was refused: more may follow, and each is found by converting all before it
+_LEAST_AS_COLUMNS = 1  # after a row that was refused: more may follow, and each is found by converting all before it
 
 
 class RowWriter:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import recordsmith as rs
 from recordsmith.images import encode_image
-from recordsmith.making.sources import table_kept, table_lines
+from recordsmith.making.sources import table_csv_parsing, table_kept, table_lines
 from recordsmith.making.sources.table_files import SourceFile
 from recordsmith.making.sources.table_lines import LineRules, pieces_of, row_ends
 from tests.making.loaded_rows import stored_rows
@@ -483,3 +483,25 @@ def test_pieces_do_not_depend_on_anything_but_the_file(tmp_path):
         (piece.start, piece.stop, piece.line) for piece in pieces
     ]
     assert [piece.data for piece in again] == [piece.read() for piece in pieces]
+
+
+def test_lines_are_counted_once_however_many_rows_are_refused(tmp_path, monkeypatch):
+    rows = [f'"a\nb",{n},cat{"" if n % 5 else ",x"}' for n in range(1000)]
+    path = written(tmp_path, "t,n,y\n" + "\n".join(rows) + "\n")
+    counted: list[int] = []
+    real = table_csv_parsing.row_ends
+    monkeypatch.setattr(table_csv_parsing, "row_ends", lambda data, rules: counted.append(1) or real(data, rules))
+    (chunk,) = rs.sources.csv(path, schema=rs.Schema({"t": rs.Scalar("int64"), "n": rs.Text()})).chunks()
+    loaded = chunk.load()
+    assert len(loaded.rejects) == 1000
+    lines = [int(reject.source.rpartition(" ")[2]) for reject in loaded.rejects]
+    assert sorted(lines) == [2 + 2 * n for n in range(1000)]
+    assert len(counted) == 1
+
+
+def test_when_every_row_is_refused_it_stops_after_the_first_chunk(tmp_path, monkeypatch):
+    monkeypatch.setattr(table_lines, "LINES_AT_ONCE", 2000)
+    path = written(tmp_path, "n\n" + "5\n" * 100_000)
+    source = rs.sources.csv(path, schema=rs.Schema({"n": rs.Scalar("int64", max=1)}))
+    with pytest.raises(rs.RecordsmithError, match="2000 of 2000 rows were refused"):
+        rs.make(source, tmp_path / "out", workers=1)

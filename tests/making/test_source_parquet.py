@@ -150,3 +150,13 @@ def test_a_column_that_cannot_be_stored_is_named(tmp_path):
     path = written(tmp_path, {"m": pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int64()))})
     with pytest.raises(rs.SchemaError, match="'m'"):
         rs.sources.parquet(path).schema()
+
+
+def test_the_columns_of_a_file_are_listed_once(tmp_path, monkeypatch):
+    listed: list[int] = []
+    real = parquet_files._leaf_places
+    monkeypatch.setattr(parquet_files, "_leaf_places", lambda metadata: listed.append(1) or real(metadata))
+    path = tmp_path / "wide.parquet"
+    pq.write_table(pa.table({f"c{n}": [n] for n in range(50)}), path)
+    assert len(rs.sources.parquet(path).schema()) == 50
+    assert len(listed) == 1

@@ -23,6 +23,7 @@ from recordsmith.priorities import Uint64s
 from recordsmith.row_writing import RowWriter
 from recordsmith.schema import Schema
 from recordsmith.schema.conversion import is_missing, understand_column
+from recordsmith.schema.label import UnknownClassError
 from recordsmith.schema.native import compile_plan
 
 __all__ = ["ChunkEncoder", "EncodedChunk", "Recipe", "mapped_rows"]
@@ -193,9 +194,9 @@ class ChunkEncoder:
         waiting = self._stored_rows(rows)
         writer = RowWriter(self._schema, cast=self._recipe.cast)
         kept: list[int] = []
-        at = 0
+        at, at_once = 0, _ROWS_AT_ONCE
         while at < len(waiting):
-            some = waiting[at : at + _ROWS_AT_ONCE]
+            some = waiting[at : at + at_once]
             before = sink.records
             try:
                 writer.append(sink, [row for _, row in some], 0)
@@ -203,9 +204,11 @@ class ChunkEncoder:
                 good = sink.records - before  # the row after them is the bad one
                 self._refuse(rows, some[good][0], error)
                 at += good + 1
+                at_once = 1  # more may follow, and each is found by going through those that are given with it
             else:
                 good = len(some)
                 at += good
+                at_once = min(2 * at_once, _ROWS_AT_ONCE)
             kept.extend(place for place, _ in some[:good])
         return kept
 
@@ -347,7 +350,8 @@ class _Rows:
     def reject(self, number: int, error: RecordsmithError) -> None:
         value = None if error.found is None else _shown(error.found)
         reason = error.problem if error.expected is None else f"{error.problem} Expected: {error.expected}."
-        reason += f" {error.advice}" if error.advice else ""
+        if not isinstance(error, UnknownClassError) and error.advice:
+            reason += f" {error.advice}"  # the nearest class is not searched for: there may be a million such rows
         self.rejects.append(Reject(self.places.of(number), None, error.feature, reason, value))
 
     def _loaded_row(self, number: int) -> dict[str, Any]:

@@ -32,8 +32,9 @@ def label_translations(source: Schema, schema: Schema) -> Translations:
         given = source.get(name) if name in source else None
         if not isinstance(given, Label) or not isinstance(wanted, Label) or given.names == wanted.names:
             continue
+        numbers = {label: number for number, label in enumerate(wanted.names)}
         for label in given.names:
-            if label not in wanted.names:
+            if label not in numbers:
                 raise SchemaError(
                     f"The source has a class {label!r} that the schema does not have."
                     f"{did_you_mean(label, wanted.names)}",
@@ -41,7 +42,7 @@ def label_translations(source: Schema, schema: Schema) -> Translations:
                     expected=list_names(wanted.names),
                     advice="Add it to the schema's Label, or leave its rows out of the source.",
                 )
-        found[name] = np.array([wanted.names.index(label) for label in given.names], np.int64)
+        found[name] = np.array([numbers[label] for label in given.names], np.int64)
     return found
 
 

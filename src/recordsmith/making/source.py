@@ -45,6 +45,21 @@ class Reject:
     reason: str
     value: str | None = None
 
+    def to_json(self) -> dict[str, Any]:
+        """Return what is known of it, JSON-ready.
+
+        >>> Reject("a.csv, line 2", None, None, "Too long.").to_json()
+        {'source': 'a.csv, line 2', 'reason': 'Too long.'}
+        """
+        known = {
+            "source": self.source,
+            "row": self.row,
+            "feature": self.feature,
+            "reason": self.reason,
+            "value": self.value,
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
 
 @dataclass(slots=True)
 class Loaded:

@@ -22,7 +22,6 @@ import json
 import os
 import threading
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -173,11 +172,9 @@ class Staging:
         keys["stratum"], new_strata = _coded(chunk.strata, self.strata)
         if chunk.groups is not None:
             keys["group"] = chunk.groups
-        rejected = "".join(
-            json.dumps({key: value for key, value in asdict(reject).items() if value is not None}, ensure_ascii=False)
-            + "\n"
-            for reject in chunk.rejects
-        ).encode(errors="backslashreplace")
+        rejected = "".join(json.dumps(reject.to_json(), ensure_ascii=False) + "\n" for reject in chunk.rejects).encode(
+            errors="backslashreplace"
+        )
         _write_all(self._files["records"], chunk.frames)
         _write_all(self._files["keys"], keys.view(np.uint8) if len(keys) else b"")
         _write_all(self._files["rejected.jsonl"], rejected)

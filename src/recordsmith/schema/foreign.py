@@ -6,6 +6,7 @@ Neither package is imported here: a column can only come from one that the calle
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ def named_columns(table: Any) -> dict[str, Any] | None:
         names, columns = list(table.columns), [table.iloc[:, number] for number in range(len(table.columns))]
     else:
         return None
-    twice = sorted({str(name) for name in names if names.count(name) > 1})
+    twice = sorted(str(name) for name, count in Counter(names).items() if count > 1)
     if twice:
         raise EncodeError("Columns of the same name.", found=list_names(twice), advice="Rename or drop one of them.")
     return dict(zip(names, columns, strict=True))

@@ -177,13 +177,7 @@ class Label(Feature):
         name = value.decode(errors="replace") if isinstance(value, bytes) else value
         number = self._ids.get(name)
         if number is None:
-            raise EncodeError(
-                f"There is no class of this name.{did_you_mean(name, self.names)}",
-                row=row,
-                found=describe_value(value),
-                expected=f"one of the classes {list_names(self.names)}",
-                advice="Add the class to the label's names, or correct the value.",
-            )
+            raise UnknownClassError(value, name, self.names, row)
         return number
 
     def _checked_default(self, default: Any) -> Any:
@@ -202,6 +196,37 @@ class Label(Feature):
     @cached_property
     def _only_numbered(self) -> bool:
         return self.names == _numbered_names(self.size)
+
+
+class UnknownClassError(EncodeError):
+    """A name that none of the classes has. The nearest one is searched for only where the error is shown.
+
+    >>> UnknownClassError("catt", "catt", ("cat", "dog"), 3).advice
+    "Did you mean 'cat'? Add the class to the label's names, or correct the value."
+    """
+
+    def __init__(self, value: Any, name: str, names: Sequence[str], row: int) -> None:
+        self._name, self._names = name, names
+        super().__init__(
+            "There is no class of this name.",
+            row=row,
+            found=describe_value(value),
+            expected=f"one of the classes {list_names(names)}",
+        )
+
+    @property
+    def advice(self) -> str:
+        """What to do about it, with the class that may have been meant."""
+        near = did_you_mean(self._name, self._names).lstrip()
+        return f"{near} Add the class to the label's names, or correct the value.".lstrip()
+
+    @advice.setter
+    def advice(self, _: str | None) -> None:
+        pass
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        facts = {name: getattr(self, name) for name in self._facts}
+        return EncodeError.__reduce__(EncodeError(self.problem, **facts))
 
 
 def _numbered_names(size: int) -> tuple[str, ...]:
@@ -236,7 +261,7 @@ def _checked_names(names: Any) -> tuple[str, ...]:
             )
     if not found:
         raise SchemaError("A label needs at least one class.", found=names)
-    if len(set(found)) < len(found):
-        twice = sorted(name for name, times in Counter(found).items() if times > 1)
+    twice = sorted(name for name, count in Counter(found).items() if count > 1)
+    if twice:
         raise SchemaError("Two classes have the same name.", found=list_names(twice))
     return tuple(found)

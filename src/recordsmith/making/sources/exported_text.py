@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ class ExportedTextSource(Source):
         return None if self.sequential else sum(file.size for file in self._files)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ExportedChunk(Chunk):
     """Some whole rows of an exported file; with `header` of a CSV file, without of JSON lines."""
 
@@ -108,8 +109,12 @@ class ExportedChunk(Chunk):
     def place(self, number: int) -> str:
         """Say where a row stands, by its number in CSV, or its line in JSON lines, counted in the piece."""
         if self.header is not None:
-            return CsvPlaces(self.piece, self.rules, self.piece.lines, ()).of(number)
+            return self._csv_places.of(number)
         return f"{self.piece.file.path}, line {self.piece.line + number}"
+
+    @cached_property
+    def _csv_places(self) -> CsvPlaces:
+        return CsvPlaces(self.piece, self.rules, self.piece.lines, ())
 
     def _json_rows(self, rejects: list[Reject]) -> tuple[dict[str, list[Any]], list[int]]:
         rows: dict[str, list[Any]] = {name: [] for name in self.schema}

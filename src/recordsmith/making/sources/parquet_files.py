@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -269,10 +269,11 @@ class ParquetSource(Source):
     def _statistics(self, name: str, *, extremes: bool = False) -> tuple[int, float] | None:
         """Return how many rows lack a value, and the largest magnitude if asked for; None where it is not told."""
         nulls, largest = 0, 0.0
-        for metadata in self._metadata:
-            place = _leaf_place(metadata, name)
-            for group in range(metadata.num_row_groups):
-                statistics = None if place is None else metadata.row_group(group).column(place).statistics
+        path = name.replace("/", ".")
+        for places, groups in self._groups:
+            place = places.get(path)
+            for group in groups:
+                statistics = None if place is None else group.column(place).statistics
                 if statistics is None or not statistics.has_null_count or (extremes and not statistics.has_min_max):
                     return None
                 nulls += statistics.null_count
@@ -280,9 +281,18 @@ class ParquetSource(Source):
                     largest = max(largest, abs(statistics.min), abs(statistics.max))
         return nulls, largest
 
+    @cached_property
+    def _groups(self) -> list[tuple[dict[str, int], list[Any]]]:
+        """For each file: the numbers of the stored columns by their paths, and the row groups."""
+        return [
+            (_leaf_places(metadata), [metadata.row_group(number) for number in range(metadata.num_row_groups)])
+            for metadata in self._metadata
+        ]
+
     def _look(self, kinds: Any, names: list[str]) -> dict[str, ColumnFacts]:
         """Look at all rows of some columns."""
-        top = [field.name for field in kinds if any(name in names for name in leaf_names(field.name, field.type))]
+        wanted = set(names)
+        top = [field.name for field in kinds if any(name in wanted for name in leaf_names(field.name, field.type))]
         known: dict[str, ColumnFacts] = {}
         for file in self._files if top else ():
             for batch in _opened(file).iter_batches(_LOOKED_AT_ONCE, columns=top):
@@ -389,11 +399,11 @@ def _opened(file: SourceFile) -> Any:
         raise RecordsmithError(f"This is not a whole Parquet file: {error}", path=file.path) from None
 
 
-def _leaf_place(metadata: Any, name: str) -> int | None:
-    """Return the number of the stored column that holds a column of single values."""
-    path = name.replace("/", ".")
-    places = [number for number in range(metadata.num_columns) if metadata.schema.column(number).path == path]
-    return places[0] if len(places) == 1 else None
+def _leaf_places(metadata: Any) -> dict[str, int]:
+    """Return the numbers of the stored columns by their paths, but for paths that two of them have."""
+    paths = [metadata.schema.column(number).path for number in range(metadata.num_columns)]
+    counts = Counter(paths)
+    return {path: number for number, path in enumerate(paths) if counts[path] == 1}
 
 
 def _hugging_face_names(metadata: Mapping[bytes, bytes]) -> dict[str, list[str]]:

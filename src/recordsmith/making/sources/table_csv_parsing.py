@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from recordsmith.errors import import_extra
 from recordsmith.making.sources.table_dialect import CsvHead, Dialect
@@ -114,7 +116,7 @@ def _numbers_left(unreadable: list[tuple[int, int, str]], rows: int) -> list[int
     return [number for number in range(rows + len(gone)) if number not in gone]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CsvPlaces:
     """Which line each row of a piece stands in."""
 
@@ -125,24 +127,28 @@ class CsvPlaces:
 
     def of(self, row: int) -> str:
         """Say where a row came from, such as "data.csv, line 17"."""
-        number = row
-        for skipped in self.uneven:
-            number += skipped <= number
-        return self.of_row_in_file(number)
+        return self.of_row_in_file(row + int(np.searchsorted(self._rows_before_uneven, row, side="right")))
 
     def of_row_in_file(self, number: int) -> str:
         """Say where a row came from, counted among all rows of the piece."""
+        path, first = self.piece.file.path, self.piece.line
         if self.piece.plain and self.rows + len(self.uneven) == self.piece.lines:
-            return f"{self.piece.file.path}, line {self.piece.line + number}"
+            return f"{path}, line {first + number}"
+        if number >= len(self._lines):  # line ends of several kinds
+            return f"{path}, after line {first}"
+        return f"{path}, line {first + self._lines[number]}"
+
+    @cached_property
+    def _rows_before_uneven(self) -> npt.NDArray[np.int64]:
+        """How many even rows stand before each uneven one."""
+        return np.array(self.uneven, np.int64) - np.arange(len(self.uneven))
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        """How many lines stand before each row. Counted once: a piece may have a hundred thousand rejects."""
         data = self.piece.read()
         found = row_ends(data, self.rules)
-        starts = np.concatenate([[0], found.ends])
-        before = np.concatenate([[0], found.lines])
-        filled = [
-            int(lines)
-            for start, end, lines in zip(starts, np.append(starts[1:], len(data)), before, strict=True)
-            if data[start:end].strip(b"\r\n")
-        ]
-        if number >= len(filled):  # line ends of several kinds
-            return f"{self.piece.file.path}, after line {self.piece.line}"
-        return f"{self.piece.file.path}, line {self.piece.line + filled[number]}"
+        starts = np.concatenate([[0], found.ends]).tolist()
+        before = np.concatenate([[0], found.lines]).tolist()
+        ends = [*starts[1:], len(data)]
+        return [lines for start, end, lines in zip(starts, ends, before, strict=True) if data[start:end].strip(b"\r\n")]

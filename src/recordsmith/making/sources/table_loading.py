@@ -21,6 +21,7 @@ from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Ten
 __all__ = ["KeptRows", "LoadingRules", "load_columns", "shortened", "string_array", "taken"]
 
 _SHOWN = 200  # characters of a value that a reject keeps
+_HINTS = 20  # values for which the nearest class is searched for, which takes a while if there are many
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,11 +215,14 @@ def _class_numbers(array: Any, feature: Label, refuse: Refuse) -> Any:
     if numbers.null_count == array.null_count:
         return numbers
     unknown = compute.and_(compute.is_null(numbers), compute.is_valid(array)).to_numpy(zero_copy_only=False)
+    reasons: dict[Any, str] = {}
     for row in np.flatnonzero(unknown).tolist():
         value = array[row].as_py()
-        near = did_you_mean(str(value), feature.names)
-        known = near or (f" They are {list_names(feature.names)}." if feature.size <= 8 else "")
-        refuse(row, f"{value!r} is not one of the {feature.size} classes.{known}", str(value))
+        if value not in reasons:
+            near = did_you_mean(str(value), feature.names) if len(reasons) < _HINTS else ""
+            known = near or (f" They are {list_names(feature.names)}." if feature.size <= 8 else "")
+            reasons[value] = f"{shortened(repr(value))} is not one of the {feature.size} classes.{known}"
+        refuse(row, reasons[value], str(value))
     return numbers
 
 

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
-import numpy as np
-
-from recordsmith.errors import PipelineError
 from recordsmith.loader.cursor import Cursor
 from recordsmith.loader.engine import UnknownLengthError, batch_count, feed
 from recordsmith.loader.pair_proof import verify_pairs
@@ -17,12 +12,11 @@ from recordsmith.loader.plan import Batching, Plan
 from recordsmith.loader.row_access import row_of
 from recordsmith.loader.shuffle_quality import ShuffleQuality, shuffle_quality
 from recordsmith.loader.skipping import Skipped
+from recordsmith.loader.state import place_in_state, shown_verb, state_of_place
 from recordsmith.loader.verb_methods import Verbs
 
 __all__ = ["Loader"]
 
-_STATE_FORMAT = "recordsmith-loader"
-_STATE_VERSION = 1
 _ROWS_AT_ONCE = 256
 _HEAVY_ROWS_AT_ONCE = 16
 
@@ -182,55 +176,13 @@ class Loader(Verbs["Loader"]):
     def state(self) -> dict[str, Any]:
         """Return the place that the consumer has reached, JSON-ready: what was read ahead does not count."""
         place = self._reached() if callable(self._reached) else self._reached
-        return {
-            "format": _STATE_FORMAT,
-            "version": _STATE_VERSION,
-            "chain": self._fingerprint(),
-            "epoch": place.epoch,
-            "batch": place.batch,
-            "position": place.position,
-            **({"waiting": list(place.waiting)} if place.waiting else {}),
-        }
+        return state_of_place(self._made_plan, place)
 
     def restore(self, state: Mapping[str, Any]) -> Self:
         """Begin the next iteration where a loader of the same chain over the same data was; returns the loader."""
-        if state.get("format") != _STATE_FORMAT or state.get("version") != _STATE_VERSION:
-            raise PipelineError("This is not the state of a loader.", found=repr(dict(state))[:200])
-        ours, theirs = self._fingerprint(), state["chain"]
-        if ours != theirs:
-            changed = [part for part in ours if ours[part] != theirs.get(part)]
-            raise PipelineError(
-                "The state is that of other data or of another chain.",
-                found=", ".join(changed),
-                expected=", ".join(f"{part} {theirs.get(part)}" for part in changed),
-                advice="Build the same chain over the same files; workers and prefetch may differ.",
-            )
-        self._next = self._reached = Cursor(
-            int(state["epoch"]), int(state["batch"]), int(state["position"]), tuple(state.get("waiting", ()))
-        )
+        self._next = self._reached = place_in_state(self._made_plan, state)
         return self
 
-    def _fingerprint(self) -> dict[str, Any]:
-        plan = self._made_plan
-        data = [(dataset.files and [_base(file) for file in dataset.files], len(dataset)) for dataset in plan.datasets]
-        return {
-            "verbs": " ".join(_shown(verb) for verb in plan.verbs if verb["verb"] != "prefetch"),
-            "data": hashlib.blake2b(json.dumps(data).encode(), digest_size=8).hexdigest(),
-        }
-
     def __repr__(self) -> str:
-        chain = "".join(f".{_shown(verb)}" for verb in self._made_plan.verbs)
+        chain = "".join(f".{shown_verb(verb)}" for verb in self._made_plan.verbs)
         return f"<recordsmith.Loader {self._made_plan.datasets[0]!r}{chain}>"
-
-
-def _base(path: str) -> str:
-    return path.rsplit("/", 1)[-1]
-
-
-def _shown(verb: dict[str, Any]) -> str:
-    settings = ", ".join(f"{name}={_short(value)}" for name, value in verb.items() if name != "verb")
-    return f"{verb['verb']}({settings})"
-
-
-def _short(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, default=lambda x: np.asarray(x).tolist())

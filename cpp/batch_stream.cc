@@ -17,7 +17,9 @@ constexpr std::uint64_t kWorthGuessing = std::uint64_t{1} << 20;
 }  // namespace
 
 BatchStream::BatchStream(std::vector<InputFile> inputs, std::shared_ptr<const FeaturePlan> plan, BatchOptions options)
-    : inputs_(std::move(inputs)), plan_(std::move(plan)), options_(options) {}
+    : inputs_(std::move(inputs)), plan_(std::move(plan)), options_(options) {
+  for (const InputFile& input : inputs_) facts_.push_back(look_at(input.path));
+}
 
 BatchStream::~BatchStream() { stop(); }
 
@@ -56,7 +58,13 @@ Status BatchStream::open_next(bool* is_end) {
   cursor_.reset();
   is_hopping_ = false;
   framed_size_ = 0;
-  RECORDSMITH_RETURN_IF_ERROR(open_input(inputs_[position_.next_input++], &position_.file, &position_.compression));
+  const InputFile& input = inputs_[position_.next_input++];
+  RECORDSMITH_RETURN_IF_ERROR(open_input(input, &position_.file, &position_.compression));
+  const KnownFile known = input.known.value_or(KnownFile());
+  position_.records = known.records;
+  position_.end = known.end;
+  const std::optional<FileFacts>& before = facts_[position_.next_input - 1];
+  if (before.has_value()) RECORDSMITH_RETURN_IF_ERROR(position_.file->check_same(*before));
   if (!position_.is_plain()) return Status::ok();
   std::uint8_t header[kHeaderBytes];
   std::size_t got = 0;
@@ -90,9 +98,8 @@ bool BatchStream::guess(std::size_t wanted, Piece* piece) {
 Status BatchStream::hop(std::size_t wanted, Piece* piece) {
   const File& file = *position_.file;
   std::uint64_t size = 0;
-  RECORDSMITH_RETURN_IF_ERROR(file.size(&size));
+  RECORDSMITH_RETURN_IF_ERROR(file.check_unchanged(&size));
   std::uint64_t offset = position_.offset;
-  if (size < offset) return truncated(file.path(), offset, position_.number, 0, kHeaderBytes);  // cut since it was read
   while (piece->count < wanted && offset < size) {
     std::uint8_t header[kHeaderBytes];
     std::size_t got = 0;
@@ -116,11 +123,26 @@ void BatchStream::move_by(const Piece& piece, std::uint64_t end) {
   position_.number += piece.count;
 }
 
+Status BatchStream::end_file() {
+  cursor_.reset();
+  const std::shared_ptr<const File> file = std::move(position_.file);
+  position_.file.reset();
+  RECORDSMITH_RETURN_IF_ERROR(file->check_unchanged());
+  const bool is_whole = position_.number == position_.records && position_.offset == position_.end;
+  if (position_.records == kUnknown || is_whole) return Status::ok();
+  Failure failure;
+  failure.code = Code::kStaleIndex;
+  return Status(std::move(failure)).at(file->path(), position_.offset, position_.number);
+}
+
 Status BatchStream::plan_piece(std::size_t wanted, Work* work) {
   if (position_.file == nullptr) {
     RECORDSMITH_RETURN_IF_ERROR(open_next(&work->is_last));
     if (work->is_last) return Status::ok();
   }
+  const std::uint64_t left = position_.records - std::min(position_.records, position_.number);
+  if (left == 0) return end_file();
+  wanted = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, left));
   const bool is_plain = position_.is_plain();
   work->is_repeatable &= is_plain;
   Piece piece;
@@ -133,7 +155,7 @@ Status BatchStream::plan_piece(std::size_t wanted, Work* work) {
   } else if (is_hopping_) {
     framed_size_ = 0;
     RECORDSMITH_RETURN_IF_ERROR(hop(wanted, &piece));
-    if (piece.count == 0 && is_hopping_) position_.file.reset();
+    if (piece.count == 0 && is_hopping_) return end_file();
   } else {
     framed_size_ = 0;
     if (cursor_ == nullptr) {
@@ -144,10 +166,8 @@ Status BatchStream::plan_piece(std::size_t wanted, Work* work) {
     RECORDSMITH_RETURN_IF_ERROR(cursor_->next_block(wanted, kPieceBytes, &piece.block));
     piece.count = piece.block.size();
     move_by(piece, cursor_->offset());
-    if (piece.count == 0) {
-      cursor_.reset();
-      position_.file.reset();
-    } else if (is_plain) {
+    if (piece.count == 0) return end_file();
+    if (is_plain) {
       const std::uint64_t bytes = position_.offset - piece.offset;
       framed_size_ = piece.block[0].length + kFramingBytes;
       for (std::size_t i = 1; i < piece.count; ++i) {

@@ -13,6 +13,10 @@
 // to header in any case, and so finds out whether the guess was right. If it was not, nothing that was planned after it
 // is handed over: the batch is planned again without guessing, and so is all that follows.
 //
+// What the files are is noted before the first is read: one that is replaced before its turn comes is a failure too.
+// A file that was indexed has to be what it was then, with as many records: what was appended since is not read, and an
+// end that comes sooner is a failure.
+//
 // Which batch a record falls into, and all values, do not depend on the number of threads or on guesses.
 //
 // At most threads + 2 batches exist at a time beside those that the caller holds. next() belongs to one thread at a
@@ -58,6 +62,8 @@ class BatchStream {
     Compression compression = Compression::kNone;
     std::uint64_t offset = 0;
     std::uint64_t number = 0;
+    std::uint64_t records = kUnknown;  // of a file that was indexed
+    std::uint64_t end = kUnknown;      // of its last record
 
     // A plain file can be read again from any place.
     bool is_plain() const { return compression == Compression::kNone && file->is_seekable(); }
@@ -98,6 +104,7 @@ class BatchStream {
   Status hop(std::size_t wanted, Piece* piece);
   bool guess(std::size_t wanted, Piece* piece);
   void move_by(const Piece& piece, std::uint64_t end);
+  Status end_file();
   // Makes the decoder if there is none yet.
   Result decode(std::unique_ptr<BatchDecoder>* decoder, Work work) const;
   Status decode_piece(BatchDecoder* decoder, const Piece& piece, bool* is_wrong_guess) const;
@@ -109,6 +116,7 @@ class BatchStream {
   const std::vector<InputFile> inputs_;
   const std::shared_ptr<const FeaturePlan> plan_;
   const BatchOptions options_;
+  std::vector<std::optional<FileFacts>> facts_;  // of the inputs, when the stream was made
 
   // The planner's state, guarded by planning_.
   std::mutex planning_;

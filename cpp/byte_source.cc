@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "crc32c.h"
+#include "descriptor_budget.h"
 #include "inflate_source.h"
 
 namespace recordsmith {
@@ -33,6 +34,17 @@ int read_fully(Call call, void* to, std::size_t wanted, std::size_t* got) {
   return 0;
 }
 
+int open_descriptor(const std::string& path) {
+  for (bool is_first = true;; is_first = false) {
+    int descriptor;
+    do {
+      descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    } while (descriptor < 0 && errno == EINTR);
+    if (descriptor >= 0 || (errno != EMFILE && errno != ENFILE) || !is_first) return descriptor;
+    descriptor_budget::release_all();
+  }
+}
+
 }  // namespace
 
 const char* compression_name(Compression compression) {
@@ -47,31 +59,40 @@ const char* compression_name(Compression compression) {
   return "unknown";
 }
 
-Status File::open(const std::string& path, std::shared_ptr<File>* file) {
-  int descriptor;
-  do {
-    descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  } while (descriptor < 0 && errno == EINTR);
-  Failure failure;
-  failure.code = Code::kSystem;
-  failure.path = path;
-  failure.detail = "open";
-  if (descriptor < 0) {
-    failure.system_error = errno;
-    return Status(std::move(failure));
+Descriptor::~Descriptor() { ::close(number_); }
+
+Status File::open(const std::string& path, std::shared_ptr<File>* to, const FileIdentity* known, bool lends) {
+  std::shared_ptr<File> file(new File(path));
+  const int descriptor = open_descriptor(path);
+  if (descriptor < 0) return file->system_failure("open", errno);
+  file->descriptor_ = std::make_shared<Descriptor>(descriptor);
+  struct stat status;
+  if (fstat(descriptor, &status) != 0) return file->system_failure("open", errno);
+  if (S_ISDIR(status.st_mode)) return file->system_failure("open", EISDIR);
+  file->seekable_ = S_ISREG(status.st_mode) || S_ISBLK(status.st_mode);
+  file->lends_ = lends && file->seekable_;
+  if (file->seekable_) {
+    const FileFacts now = facts_of(status);
+    if (known != nullptr) {
+      file->known_ = *known;
+    } else {
+      file->known_.facts = now;
+      file->known_.noted = nanoseconds_now();
+      const int error = sample_file(descriptor, now.size, &file->known_.sample);
+      if (error != 0) return file->system_failure("read", error);
+    }
+    file->seen_ = file->known_.facts;
+    file->is_settled_ = file->known_.is_settled();
+    if (known != nullptr) RECORDSMITH_RETURN_IF_ERROR(file->compare(descriptor, now));
   }
-  struct stat facts;
-  if (fstat(descriptor, &facts) != 0 || S_ISDIR(facts.st_mode)) {
-    failure.system_error = S_ISDIR(facts.st_mode) ? EISDIR : errno;
-    ::close(descriptor);
-    return Status(std::move(failure));
-  }
-  const bool seekable = S_ISREG(facts.st_mode) || S_ISBLK(facts.st_mode);
-  file->reset(new File(path, descriptor, seekable));
+  if (file->lends_) descriptor_budget::use(file.get());
+  *to = std::move(file);
   return Status::ok();
 }
 
-File::~File() { ::close(descriptor_); }
+File::~File() {
+  if (lends_) descriptor_budget::remove(this);
+}
 
 Status File::system_failure(const char* action, int error) const {
   Failure failure;
@@ -82,74 +103,150 @@ Status File::system_failure(const char* action, int error) const {
   return Status(std::move(failure));
 }
 
+Status File::changed(const FileFacts& before, const FileFacts& now) const {
+  Failure failure;
+  failure.code = Code::kChanged;
+  failure.path = path_;
+  failure.found = std::to_string(now.size);
+  failure.expected = std::to_string(before.size);
+  failure.detail = now.inode == before.inode ? "changed" : "replaced";
+  return Status(std::move(failure));
+}
+
+Status File::compare(int descriptor, const FileFacts& now) const {
+  if (now == seen_ && is_settled_) return Status::ok();
+  if (!may_be_same(seen_, now)) return changed(seen_, now);
+  FileIdentity again{now, 0, nanoseconds_now()};
+  const int error = sample_file(descriptor, known_.facts.size, &again.sample);
+  if (error != 0) return system_failure("read", error);
+  if (again.sample != known_.sample) return changed(seen_, now);
+  seen_ = now;
+  is_settled_ = again.is_settled();
+  return Status::ok();
+}
+
+Status File::open_again() const {
+  const int descriptor = open_descriptor(path_);
+  if (descriptor < 0) return system_failure("open", errno);
+  Held opened = std::make_shared<Descriptor>(descriptor);
+  struct stat status;
+  if (fstat(descriptor, &status) != 0) return system_failure("stat", errno);
+  RECORDSMITH_RETURN_IF_ERROR(compare(descriptor, facts_of(status)));
+  descriptor_ = std::move(opened);
+  return Status::ok();
+}
+
+Status File::acquire(Held* descriptor) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (descriptor_ == nullptr) RECORDSMITH_RETURN_IF_ERROR(open_again());
+    *descriptor = descriptor_;
+  }
+  if (lends_) descriptor_budget::use(this);
+  return Status::ok();
+}
+
+Status File::check_same(const FileFacts& before) const {
+  const std::lock_guard lock(mutex_);
+  return may_be_same(before, seen_) ? Status::ok() : changed(before, seen_);
+}
+
+void File::release() const {
+  const std::lock_guard lock(mutex_);
+  descriptor_.reset();
+}
+
+Status File::check_unchanged(std::uint64_t* size) const {
+  if (size != nullptr) *size = kUnknown;
+  if (!seekable_) return Status::ok();
+  {
+    const std::lock_guard lock(mutex_);
+    struct stat status;
+    if (descriptor_ != nullptr) {
+      if (fstat(descriptor_->number(), &status) != 0) return system_failure("stat", errno);
+      RECORDSMITH_RETURN_IF_ERROR(compare(descriptor_->number(), facts_of(status)));
+    } else if (stat(path_.c_str(), &status) != 0 ? errno != ENOENT || mapped_ == nullptr
+                                                 : facts_of(status) != seen_ || !is_settled_) {
+      RECORDSMITH_RETURN_IF_ERROR(open_again());  // a file that was deleted stays what it was in its mapping
+    }
+    if (size != nullptr) *size = seen_.size;
+    if (descriptor_ == nullptr) return Status::ok();
+  }
+  if (lends_) descriptor_budget::use(this);
+  return Status::ok();
+}
+
 Status File::size(std::uint64_t* bytes) const {
-  struct stat facts;
-  if (fstat(descriptor_, &facts) != 0) return system_failure("stat", errno);
-  *bytes = static_cast<std::uint64_t>(facts.st_size);
+  Held descriptor;
+  RECORDSMITH_RETURN_IF_ERROR(acquire(&descriptor));
+  struct stat status;
+  if (fstat(descriptor->number(), &status) != 0) return system_failure("stat", errno);
+  *bytes = static_cast<std::uint64_t>(status.st_size);
   return Status::ok();
 }
 
 Status File::read_at(std::uint64_t offset, void* to, std::size_t wanted, std::size_t* got) const {
-  const int error =
-      read_fully([&](std::uint8_t* at, std::size_t count,
-                     std::size_t done) { return pread(descriptor_, at, count, static_cast<off_t>(offset + done)); },
-                 to, wanted, got);
+  Held descriptor;
+  *got = 0;
+  RECORDSMITH_RETURN_IF_ERROR(acquire(&descriptor));
+  const int error = read_fully(
+      [&](std::uint8_t* at, std::size_t count, std::size_t done) {
+        return pread(descriptor->number(), at, count, static_cast<off_t>(offset + done));
+      },
+      to, wanted, got);
   return error == 0 ? Status::ok() : system_failure("read", error);
 }
 
 Status File::read_next(void* to, std::size_t wanted, std::size_t* got) const {
-  const int error =
-      read_fully([&](std::uint8_t* at, std::size_t count, std::size_t) { return ::read(descriptor_, at, count); }, to,
-                 wanted, got);
+  const int error = read_fully(
+      [&](std::uint8_t* at, std::size_t count, std::size_t) { return ::read(descriptor_->number(), at, count); }, to,
+      wanted, got);
   return error == 0 ? Status::ok() : system_failure("read", error);
 }
 
+std::unique_ptr<MappedFile> File::map_all() const {
+  std::uint64_t bytes = 0;
+  Held descriptor;
+  if (!seekable_ || !size(&bytes).is_ok() || !acquire(&descriptor).is_ok()) return nullptr;
+  return MappedFile::map(descriptor->number(), 0, bytes, MappedFile::Access::kRandom);
+}
+
 const MappedFile* File::mapped() const {
-  std::call_once(mapping_, [this] {
-    std::uint64_t bytes = 0;
-    if (seekable_ && size(&bytes).is_ok()) {
-      mapped_ = MappedFile::map(descriptor_, 0, bytes, MappedFile::Access::kRandom);
-    }
-  });
+  std::call_once(mapping_, [this] { mapped_ = map_all(); });
   return mapped_.get();
 }
 
 std::unique_ptr<MappedFile> File::map_window(std::uint64_t offset, std::uint64_t size) const {
   std::uint64_t bytes = 0;
-  if (!seekable_ || !this->size(&bytes).is_ok() || offset >= bytes) return nullptr;
-  return MappedFile::map(descriptor_, offset, std::min(size, bytes - offset), MappedFile::Access::kInOrder);
+  Held descriptor;
+  if (!seekable_ || !this->size(&bytes).is_ok() || offset >= bytes || !acquire(&descriptor).is_ok()) return nullptr;
+  return MappedFile::map(descriptor->number(), offset, std::min(size, bytes - offset), MappedFile::Access::kInOrder);
 }
 
 void File::announce(std::uint64_t offset, std::uint64_t size) const {
-  posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_WILLNEED);
+  Held descriptor;
+  if (!acquire(&descriptor).is_ok()) return;  // reading will tell
+  posix_fadvise(descriptor->number(), static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_WILLNEED);
 }
 
 Status FileStream::read(std::uint8_t* to, std::size_t wanted, std::size_t* got) {
-  Status status = file_->is_seekable() ? file_->read_at(offset_, to, wanted, got) : file_->read_next(to, wanted, got);
+  if (!file_->is_seekable()) {
+    Status status = file_->read_next(to, wanted, got);
+    offset_ += *got;
+    return status;
+  }
+  Status status = file_->read_at(offset_, to, wanted, got);
+  // Also at the end: a file that was cut short has not ended there.
+  if (status.is_ok()) status = file_->check_unchanged();
+  if (!status.is_ok()) *got = 0;  // what came may be of another state of the file
   offset_ += *got;
-  if (!status.is_ok()) return status;
-  if (*got > 0 || wanted == 0 || !file_->is_seekable()) return Status::ok();
-  // Nothing more: the end, unless the file is now shorter than what was already read of it.
-  std::uint64_t size = 0;
-  RECORDSMITH_RETURN_IF_ERROR(file_->size(&size));
-  if (size >= offset_) return Status::ok();
-  Failure failure;
-  failure.code = Code::kTruncated;
-  failure.path = file_->path();
-  failure.offset = offset_;
-  failure.found = std::to_string(0);
-  failure.expected = std::to_string(1);
-  return Status(std::move(failure));
+  return status;
 }
 
 Status FileStream::remaining(std::uint64_t* bytes) const {
-  if (!file_->is_seekable()) {
-    *bytes = kUnknown;
-    return Status::ok();
-  }
   std::uint64_t size = 0;
-  RECORDSMITH_RETURN_IF_ERROR(file_->size(&size));
-  *bytes = size > offset_ ? size - offset_ : 0;
+  RECORDSMITH_RETURN_IF_ERROR(file_->check_unchanged(&size));
+  *bytes = size == kUnknown ? kUnknown : size - std::min(size, offset_);
   return Status::ok();
 }
 
@@ -180,7 +277,8 @@ Status detect_compression(const File& file, Compression* compression) {
 
 Status open_input(const InputFile& input, std::shared_ptr<const File>* file, Compression* compression) {
   std::shared_ptr<File> opened;
-  RECORDSMITH_RETURN_IF_ERROR(File::open(input.path, &opened));
+  RECORDSMITH_RETURN_IF_ERROR(
+      File::open(input.path, &opened, input.known ? &input.known->identity : nullptr, /*lends=*/true));
   if (input.compression.has_value()) {
     *compression = *input.compression;
   } else {

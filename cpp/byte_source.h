@@ -1,6 +1,7 @@
 // Where bytes come from.
 //
-// File          an open file, read at any offset with pread; several threads may use one File
+// File          an open file, read at any offset with pread; several threads may use one File. Whoever reads asks it
+//               from time to time whether it still is what it was: rows of two states of a file never mix in silence
 // ByteStream    bytes in order: FileStream (a File, or a pipe), or InflateStream (inflate_source.h)
 //
 // What is parsed is read, not mapped: page faults cost about what copying costs, and a mapping kills the process with
@@ -19,6 +20,7 @@
 #include <optional>
 #include <string>
 
+#include "file_identity.h"
 #include "mapped_file.h"
 #include "status.h"
 
@@ -31,9 +33,24 @@ enum class Compression : std::uint8_t { kNone, kGzip, kZlib };
 
 const char* compression_name(Compression compression);
 
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor();
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
 class File {
  public:
-  static Status open(const std::string& path, std::shared_ptr<File>* file);
+  // With `known`, the file must still be what it was then. One that lends may lose its descriptor to others for a
+  // while (descriptor_budget.h).
+  static Status open(const std::string& path, std::shared_ptr<File>* file, const FileIdentity* known = nullptr,
+                     bool lends = false);
   ~File();
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -41,6 +58,18 @@ class File {
   const std::string& path() const { return path_; }
   // False for pipes and terminals, which can only be read in order and whose size is not known.
   bool is_seekable() const { return seekable_; }
+  // What the file was when it was opened, or when it became known.
+  const FileIdentity& identity() const { return known_; }
+  // Fails with kChanged if the file is not what it was any more (file_identity.h): one system call where nothing
+  // happened. *size gets what it has now: records may have been appended.
+  Status check_unchanged(std::uint64_t* size = nullptr) const;
+  // Fails with kChanged if the file is not the one of which the system said this before it was opened.
+  Status check_same(const FileFacts& before) const;
+  // The size that was last seen; costs no system call.
+  std::uint64_t last_size() const {
+    const std::lock_guard lock(mutex_);
+    return seen_.size;
+  }
   // The size now: a file may grow or shrink while it is open.
   Status size(std::uint64_t* bytes) const;
   // Reads until `wanted` bytes are there or the file ends; *got tells how many came.
@@ -53,19 +82,36 @@ class File {
   }
   // The file in memory, mapped at the first call; null if it cannot be. MappedFile::arm() must have been called.
   const MappedFile* mapped() const;
+  // A mapping of all of it that outlives the file object.
+  std::unique_ptr<MappedFile> map_all() const;
   // Up to so many bytes from `offset` on, a multiple of kWindowAlignment, to be read in order; null if they cannot be.
   std::unique_ptr<MappedFile> map_window(std::uint64_t offset, std::uint64_t size) const;
   // Tells the system that these bytes will be read soon, so that it can fetch those that it does not hold.
   void announce(std::uint64_t offset, std::uint64_t size) const;
+  // Gives up the descriptor until it is needed again; reads under way keep it until they are through.
+  void release() const;
 
  private:
-  File(std::string path, int descriptor, bool seekable)
-      : path_(std::move(path)), descriptor_(descriptor), seekable_(seekable) {}
-  Status system_failure(const char* action, int error) const;
+  using Held = std::shared_ptr<const Descriptor>;
 
-  std::string path_;
-  int descriptor_;
-  bool seekable_;
+  explicit File(std::string path) : path_(std::move(path)) {}
+  Status system_failure(const char* action, int error) const;
+  Status changed(const FileFacts& before, const FileFacts& now) const;
+  // The descriptor, opened again if it was given up.
+  Status acquire(Held* descriptor) const;
+  Status open_again() const;                                   // with mutex_ held
+  Status compare(int descriptor, const FileFacts& now) const;  // with mutex_ held
+
+  const std::string path_;
+  bool lends_ = false;
+  bool seekable_ = false;
+  FileIdentity known_;
+
+  mutable std::mutex mutex_;
+  mutable Held descriptor_;
+  mutable FileFacts seen_;  // the facts that were last found to be those of the same file
+  mutable bool is_settled_ = false;
+
   mutable std::once_flag mapping_;
   mutable std::unique_ptr<MappedFile> mapped_;
 };
@@ -98,9 +144,17 @@ Status detect_compression(const File& file, Compression* compression);
 // The same for bytes that are already at hand (the first few hundred of a file).
 Compression detect_compression(const std::uint8_t* head, std::size_t size);
 
+// A file that was indexed.
+struct KnownFile {
+  FileIdentity identity;
+  std::uint64_t records = kUnknown;
+  std::uint64_t end = kUnknown;  // of the last record, in the (inflated) file
+};
+
 struct InputFile {
   std::string path;
-  std::optional<Compression> compression;  // none: told from the content
+  std::optional<Compression> compression = {};  // none: told from the content
+  std::optional<KnownFile> known = {};
 };
 
 // Opens an input and settles its compression.

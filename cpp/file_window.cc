@@ -28,6 +28,9 @@ Status FileWindow::move_to(std::uint64_t offset) {
   begin_ = offset / kPageSize * kPageSize;
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(kWindowBytes, file_size_ - begin_));
   RECORDSMITH_RETURN_IF_ERROR(file_.read_at(begin_, bytes_.data(), wanted, &size_));
+  Status unchanged = file_.check_unchanged();
+  if (!unchanged.is_ok()) size_ = 0;
+  RECORDSMITH_RETURN_IF_ERROR(std::move(unchanged));
   if (size_ == wanted) return Status::ok();
   const std::uint64_t present = begin_ + size_;  // cut meanwhile
   size_ = 0;

@@ -1,6 +1,10 @@
 #include "framing.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -239,65 +243,127 @@ Status RecordCursor::resynchronise(bool* found, std::uint64_t within) {
 
 namespace {
 
-// The offsets of a plain file, hopping from header to header wherever records are large.
-Status hop_offsets(const File& file, std::vector<std::uint64_t>* offsets) {
+// A digest of all records by their lengths and data CRCs.
+class ContentDigest {
+ public:
+  void add(std::uint64_t length, std::uint32_t crc) {
+    entries_[used_] = length;
+    entries_[used_ + 1] = crc;
+    used_ += 2;
+    if (used_ == entries_.size()) flush();
+  }
+  std::uint64_t finish() {
+    flush();
+    return digest_;
+  }
+
+ private:
+  void flush() {
+    digest_ = XXH3_64bits_withSeed(entries_.data(), used_ * sizeof entries_[0], digest_);
+    used_ = 0;
+  }
+
+  std::array<std::uint64_t, 512> entries_;
+  std::size_t used_ = 0;
+  std::uint64_t digest_ = 0;
+};
+
+// Parts of a file in the order in which they are asked for; little is read of those that are far apart.
+class HoppingWindow {
+ public:
+  explicit HoppingWindow(const File& file) : file_(file), bytes_(kReadBytes) {}
+
+  // `needed` bytes from `offset` on; *present tells how many of them there are.
+  Status look(std::uint64_t offset, std::size_t needed, bool is_far, const std::uint8_t** at, std::size_t* present) {
+    if (offset < begin_ || offset + needed > begin_ + size_) {
+      begin_ = is_far ? offset : offset / kPageSize * kPageSize;
+      RECORDSMITH_RETURN_IF_ERROR(file_.read_at(begin_, bytes_.data(), is_far ? needed : kReadBytes, &size_));
+    }
+    *at = bytes_.data() + (offset - begin_);
+    *present = static_cast<std::size_t>(std::min<std::uint64_t>(needed, std::max(begin_ + size_, offset) - offset));
+    return Status::ok();
+  }
+
+ private:
+  const File& file_;
+  const Buffer bytes_;
+  std::uint64_t begin_ = 0;
+  std::size_t size_ = 0;
+};
+
+// The records of a plain file, hopping from header to header wherever they are large. A data CRC is right before the
+// header that follows it, and is looked at together with that.
+Status hop_records(const File& file, const std::function<Status(std::uint64_t)>& add, std::uint64_t* content) {
   std::uint64_t size = 0;
   RECORDSMITH_RETURN_IF_ERROR(file.size(&size));
-  Buffer window(kReadBytes);
-  std::uint64_t window_offset = 0;
-  std::size_t window_bytes = 0;
+  HoppingWindow window(file);
+  ContentDigest digest;
   std::uint64_t offset = 0;
-  std::uint64_t last_framed = 0;
-  while (offset < size) {
-    if (offset + kHeaderBytes > window_offset + window_bytes || offset < window_offset) {
-      const std::size_t wanted = last_framed > kLargeRecord ? kHeaderBytes : kReadBytes;
-      window_offset = last_framed > kLargeRecord ? offset : offset / kPageSize * kPageSize;
-      RECORDSMITH_RETURN_IF_ERROR(file.read_at(window_offset, window.data(), wanted, &window_bytes));
-    }
-    const std::uint64_t window_end = window_offset + window_bytes;
-    const std::uint64_t present = window_end > offset ? std::min(window_end, size) - offset : 0;  // 0: cut meanwhile
-    if (present < kHeaderBytes) return truncated(file.path(), offset, offsets->size(), present, kHeaderBytes);
-    std::uint64_t length = 0;
+  std::uint64_t number = 0;
+  std::uint64_t length = 0;
+  for (;;) {
+    const std::size_t footer = offset == 0 ? 0 : kFooterBytes;
+    const std::uint8_t* at = nullptr;
+    std::size_t present = 0;
+    const std::size_t header = offset < size ? kHeaderBytes : 0;
+    const bool is_far = length + kFramingBytes > kLargeRecord;
+    RECORDSMITH_RETURN_IF_ERROR(window.look(offset - footer, footer + header, is_far, &at, &present));
+    if (present >= footer && footer > 0) digest.add(length, load_u32(at));
+    if (offset >= size) break;
+    present = std::min<std::uint64_t>(present - std::min(present, footer), size - offset);  // 0: cut meanwhile
+    if (present < kHeaderBytes) return truncated(file.path(), offset, number, present, kHeaderBytes);
     Failure failure;
-    if (!read_header(window.data() + (offset - window_offset), &length)) {
-      failure.code = Code::kCorruptLength;
-      failure.found = std::to_string(length);
-      return Status(std::move(failure)).at(file.path(), offset, offsets->size());
-    }
-    if (length > kLargestLength) {
+    failure.code = Code::kCorruptLength;
+    bool is_sound = read_header(at + footer, &length);
+    if (is_sound && length > kLargestLength) {
       failure.code = Code::kTooLarge;
+      is_sound = false;
+    }
+    if (!is_sound) {
       failure.found = std::to_string(length);
-      return Status(std::move(failure)).at(file.path(), offset, offsets->size());
+      return Status(std::move(failure)).at(file.path(), offset, number);
     }
     if (size - offset < length + kFramingBytes) {
-      return truncated(file.path(), offset, offsets->size(), size - offset, length + kFramingBytes);
+      return truncated(file.path(), offset, number, size - offset, length + kFramingBytes);
     }
-    offsets->push_back(offset);
-    last_framed = length + kFramingBytes;
-    offset += last_framed;
+    RECORDSMITH_RETURN_IF_ERROR(add(offset));
+    ++number;
+    offset += length + kFramingBytes;
   }
-  offsets->push_back(offset);
-  return Status::ok();
+  *content = digest.finish();
+  return add(offset);
 }
 
 }  // namespace
 
-Status scan_offsets(std::shared_ptr<const File> file, Compression compression, bool verify,
-                    std::vector<std::uint64_t>* offsets) {
-  offsets->clear();
-  if (compression == Compression::kNone && file->is_seekable() && !verify) return hop_offsets(*file, offsets);
+Status scan_records(std::shared_ptr<const File> file, Compression compression, bool verify,
+                    const std::function<Status(std::uint64_t)>& add, std::uint64_t* content) {
+  if (compression == Compression::kNone && file->is_seekable() && !verify) return hop_records(*file, add, content);
   RecordCursor cursor(open_stream(file, compression), file->path());
   RecordBlock block;
+  ContentDigest digest;
   for (;;) {
     RECORDSMITH_RETURN_IF_ERROR(cursor.next_block(~std::size_t{0}, kReadBytes, &block));
     if (block.empty()) break;
     for (std::size_t i = 0; i < block.size(); ++i) {
       if (verify) RECORDSMITH_RETURN_IF_ERROR(check_payload(block[i], file->path()));
-      offsets->push_back(block[i].offset);
+      digest.add(block[i].length, load_u32(block[i].data + block[i].length));
+      RECORDSMITH_RETURN_IF_ERROR(add(block[i].offset));
     }
   }
-  offsets->push_back(cursor.offset());
-  return Status::ok();
+  *content = digest.finish();
+  return add(cursor.offset());
+}
+
+Status scan_offsets(std::shared_ptr<const File> file, Compression compression, bool verify,
+                    std::vector<std::uint64_t>* offsets) {
+  offsets->clear();
+  std::uint64_t content = 0;
+  const auto add = [offsets](std::uint64_t offset) {
+    offsets->push_back(offset);
+    return Status::ok();
+  };
+  return scan_records(std::move(file), compression, verify, add, &content);
 }
 
 }  // namespace recordsmith

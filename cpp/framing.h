@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -123,9 +124,12 @@ Status check_payload(const RecordView& record, const std::string& path);
 Status truncated(const std::string& path, std::uint64_t offset, std::uint64_t number, std::uint64_t present,
                  std::uint64_t needed);
 
-// Where every record of a file begins: `offsets` gets one entry per record and one for the end of the file. Reads only
-// the headers of large records. With `verify`, both CRCs of every record are checked. A failure leaves the offsets of
-// the records before it.
+// Walks over all records of a file: `add` gets where each begins, and last where the file ends. Reads only the headers
+// and data CRCs of large records. With `verify`, both CRCs of every record are checked. *content gets a digest of all
+// lengths and data CRCs, which stands for the records themselves.
+Status scan_records(std::shared_ptr<const File> file, Compression compression, bool verify,
+                    const std::function<Status(std::uint64_t)>& add, std::uint64_t* content);
+// The same into memory. A failure leaves the offsets of the records before it.
 Status scan_offsets(std::shared_ptr<const File> file, Compression compression, bool verify,
                     std::vector<std::uint64_t>* offsets);
 

@@ -27,9 +27,11 @@ constexpr std::size_t kGroupBytes = 64 << 10;
 constexpr std::size_t kPrefetchRecords = 8;
 constexpr std::size_t kPrefetchBytes = 1024;
 
-Status changed(const File& file, const RecordPlace& place) {
+// What is at a place is not what the index says: the file has changed, or else the index is wrong.
+Status misplaced(const File& file, const RecordPlace& place) {
+  RECORDSMITH_RETURN_IF_ERROR(file.check_unchanged());
   Failure failure;
-  failure.code = Code::kChanged;
+  failure.code = Code::kStaleIndex;
   return Status(std::move(failure)).at(file.path(), place.offset, place.number);
 }
 
@@ -78,16 +80,16 @@ Status read_frame(const File& file, const RecordPlace& place, const FrameTarget&
   const auto length = static_cast<std::size_t>(place.length);
   std::size_t got = 0;
   RECORDSMITH_RETURN_IF_ERROR(file.read_at(place.offset, target.header, kHeaderBytes, &got));
-  if (got < kHeaderBytes) return changed(file, place);
+  if (got < kHeaderBytes) return misplaced(file, place);
   RECORDSMITH_RETURN_IF_ERROR(file.read_at(place.offset + kHeaderBytes, target.payload, length, &got));
-  if (got < length) return changed(file, place);
+  if (got < length) return misplaced(file, place);
   RECORDSMITH_RETURN_IF_ERROR(file.read_at(place.offset + kHeaderBytes + length, target.footer, kFooterBytes, &got));
-  return got < kFooterBytes ? changed(file, place) : Status::ok();
+  return got < kFooterBytes ? misplaced(file, place) : Status::ok();
 }
 
 Status check_frame(const File& file, const RecordPlace& place, const FrameTarget& target, bool verify) {
   std::uint64_t claimed = 0;
-  if (!read_header(target.header, &claimed) || claimed != place.length) return changed(file, place);
+  if (!read_header(target.header, &claimed) || claimed != place.length) return misplaced(file, place);
   if (!verify) return Status::ok();
   return compare_payload_crc(target.payload, static_cast<std::size_t>(place.length), load_u32(target.footer))
       .at(file.path(), place.offset, place.number);
@@ -121,6 +123,17 @@ std::size_t group_end(std::span<const RecordPlace> places, std::size_t first) {
   return last;
 }
 
+// After reading: what was read is of the file that it should be of.
+Status check_files(Files files, std::span<const RecordPlace> places) {
+  std::vector<bool> is_checked(files.size());
+  for (const RecordPlace& place : places) {
+    if (is_checked[place.file]) continue;
+    is_checked[place.file] = true;
+    RECORDSMITH_RETURN_IF_ERROR(files[place.file]->check_unchanged());
+  }
+  return Status::ok();
+}
+
 // Before a series of groups: says what will be wanted, of the system and of the processor.
 void prepare(Files files, std::span<const RecordPlace> places) {
   MappedFile::arm();
@@ -141,14 +154,16 @@ void prepare(Files files, std::span<const RecordPlace> places) {
 
 }  // namespace
 
-RecordTable::RecordTable(std::vector<std::string> paths, std::vector<std::span<const std::uint64_t>> offsets)
-    : files_(std::move(paths)), offsets_(std::move(offsets)), starts_{0} {
-  for (const std::span<const std::uint64_t> of_file : offsets_) {
-    starts_.push_back(starts_.back() + std::max<std::size_t>(of_file.size(), 1) - 1);
+RecordTable::RecordTable(std::vector<std::string> paths, std::vector<FileIdentity> known,
+                         std::vector<std::shared_ptr<const Offsets>> offsets)
+    : files_(std::move(paths), std::move(known)), offsets_(std::move(offsets)), starts_{0} {
+  for (const std::shared_ptr<const Offsets>& of_file : offsets_) {
+    starts_.push_back(starts_.back() + std::max<std::uint64_t>(of_file->count(), 1) - 1);
   }
 }
 
 Status RecordTable::find(std::span<const std::int64_t> numbers, std::vector<RecordPlace>* places) {
+  MappedFile::arm();
   places->resize(numbers.size());
   std::size_t file = 0;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -158,11 +173,12 @@ Status RecordTable::find(std::span<const std::int64_t> numbers, std::vector<Reco
     }
     RECORDSMITH_RETURN_IF_ERROR(files_.open(file));
     const std::uint64_t within = number - starts_[file];
-    const std::uint64_t begin = offsets_[file][within];
-    const std::uint64_t end = offsets_[file][within + 1];
+    std::array<std::uint64_t, 2> ends;
+    RECORDSMITH_RETURN_IF_ERROR(offsets_[file]->read(within, ends.size(), ends.data()));
+    const auto [begin, end] = ends;
     // An index that does not even hold in itself is as stale as one that does not fit the file.
     if (end < begin || end - begin < kFramingBytes) {
-      return changed(*files_.files()[file], {static_cast<std::uint32_t>(file), begin, 0, within});
+      return misplaced(*files_.files()[file], {static_cast<std::uint32_t>(file), begin, 0, within});
     }
     (*places)[i] = {static_cast<std::uint32_t>(file), begin, end - begin - kFramingBytes, within};
   }
@@ -172,13 +188,16 @@ Status RecordTable::find(std::span<const std::int64_t> numbers, std::vector<Reco
 Status check_places(Files files, std::span<const RecordPlace> places, std::uint64_t* total_bytes) {
   std::vector<std::uint64_t> sizes(files.size(), kUnknown);
   *total_bytes = 0;
+  const auto fits = [](const RecordPlace& place, std::uint64_t size) {
+    return place.offset <= size && size - place.offset >= kFramingBytes &&
+           place.length <= size - place.offset - kFramingBytes;
+  };
   for (const RecordPlace& place : places) {
     std::uint64_t& size = sizes[place.file];
-    if (size == kUnknown) RECORDSMITH_RETURN_IF_ERROR(files[place.file]->size(&size));
-    if (place.offset > size || size - place.offset < kFramingBytes ||
-        place.length > size - place.offset - kFramingBytes) {
-      return changed(*files[place.file], place);
-    }
+    if (size == kUnknown) size = files[place.file]->last_size();
+    // The file may have grown.
+    if (!fits(place, size)) RECORDSMITH_RETURN_IF_ERROR(files[place.file]->check_unchanged(&size));
+    if (!fits(place, size)) return misplaced(*files[place.file], place);
     *total_bytes += place.length + kFramingBytes;
   }
   return Status::ok();
@@ -209,7 +228,7 @@ Status read_records(Files files, std::span<const RecordPlace> places, bool verif
     pauses.after(static_cast<std::size_t>(to - begin));
     first = last;
   }
-  return Status::ok();
+  return check_files(files, places);
 }
 
 Status read_payloads(Files files, std::span<const RecordPlace> places, bool verify, unsigned threads,
@@ -244,7 +263,8 @@ Status read_payloads(Files files, std::span<const RecordPlace> places, bool veri
       next_place = places.size();
     }
   });
-  return first_failure;
+  RECORDSMITH_RETURN_IF_ERROR(std::move(first_failure));
+  return check_files(files, places);
 }
 
 }  // namespace recordsmith

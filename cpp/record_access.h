@@ -1,9 +1,10 @@
 // Records at known places, in any order.
 //
-// Each header is checked against the length that the index gives, so that a stale index is noticed instead of served.
-// Records are copied out of a guarded mapping (mapped_file.h), some of them under one guard, while the processor
-// already fetches those that follow: random places are never in its caches, and waiting for memory would take longer
-// than all else. What is checked is the copy.
+// Each header is checked against the index: its length must lead to where the next record begins, so that an index
+// which does not fit, or which leaves a record out, is noticed instead of served. And after each list of places, its
+// files are asked whether they still are what they were. Records are copied out of a guarded mapping (mapped_file.h),
+// some of them under one guard, while the processor already fetches those that follow: random places are never in its
+// caches, and waiting for memory would take longer than all else. What is checked is the copy.
 #pragma once
 
 #include <memory>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "framing.h"
+#include "record_index.h"
 
 namespace recordsmith {
 
@@ -24,16 +26,19 @@ struct RecordPlace {
 
 using Files = std::span<const std::shared_ptr<const File>>;
 
-// Files that are opened when they are first needed, and stay open. open() belongs to one thread at a time; files that
-// are open may be used by any thread meanwhile.
+// Files that are opened when they are first needed; they lend their descriptors (descriptor_budget.h). open() belongs
+// to one thread at a time; files that are open may be used by any thread meanwhile.
 class FileList {
  public:
-  explicit FileList(std::vector<std::string> paths) : paths_(std::move(paths)), files_(paths_.size()) {}
+  // `known` has an entry for each file that must still be what it was, or is empty.
+  explicit FileList(std::vector<std::string> paths, std::vector<FileIdentity> known = {})
+      : paths_(std::move(paths)), known_(std::move(known)), files_(paths_.size()) {}
 
   Status open(std::size_t file) {
     if (files_[file] != nullptr) return Status::ok();
     std::shared_ptr<File> opened;
-    RECORDSMITH_RETURN_IF_ERROR(File::open(paths_[file], &opened));
+    RECORDSMITH_RETURN_IF_ERROR(
+        File::open(paths_[file], &opened, known_.empty() ? nullptr : &known_[file], /*lends=*/true));
     files_[file] = std::move(opened);
     return Status::ok();
   }
@@ -43,23 +48,29 @@ class FileList {
 
  private:
   std::vector<std::string> paths_;
+  std::vector<FileIdentity> known_;
   std::vector<std::shared_ptr<const File>> files_;
 };
 
 // Where every record of some plain files lies: records are counted over all files.
 class RecordTable {
  public:
-  // `offsets` has, for each file, where its records begin and where the last one ends. It is not copied.
-  RecordTable(std::vector<std::string> paths, std::vector<std::span<const std::uint64_t>> offsets);
+  // For each file, what it was when it was indexed (or nothing at all), and where its records begin.
+  RecordTable(std::vector<std::string> paths, std::vector<FileIdentity> known,
+              std::vector<std::shared_ptr<const Offsets>> offsets);
 
   std::uint64_t records() const { return starts_.back(); }
   // The places of records, whose files are opened. Numbers must be below records().
   Status find(std::span<const std::int64_t> numbers, std::vector<RecordPlace>* places);
   const FileList& files() const { return files_; }
+  // Lets go of the pages of the indexes.
+  void forget() const {
+    for (const std::shared_ptr<const Offsets>& offsets : offsets_) offsets->forget();
+  }
 
  private:
   FileList files_;
-  std::vector<std::span<const std::uint64_t>> offsets_;
+  std::vector<std::shared_ptr<const Offsets>> offsets_;
   std::vector<std::uint64_t> starts_;  // the number of each file's first record; then the number of all
 };
 

@@ -26,7 +26,8 @@ enum class Code : std::uint8_t {
   kWrongKind,        // a feature holds another kind of list
   kWrongCount,       // a feature holds another number of values
   kWrongByteLength,  // a byte value that must have a fixed size has another one
-  kChanged,          // the file is not the one that was indexed
+  kChanged,          // the file is not what it was when it was opened or indexed
+  kStaleIndex,       // the index does not fit the file, which has not changed
   kInvalidArgument,  // a caller's mistake
 };
 

@@ -52,7 +52,8 @@ class Surveyor {
   // How far the merging of one file is.
   struct FileState {
     Compression compression = Compression::kNone;
-    Status failure;  // to open it
+    Status failure;                  // to open it
+    std::optional<KnownFile> known;  // all parts are of the same file
     std::uint64_t size = 0;
     std::uint64_t next_offset = 0;
     std::uint64_t numbered = 0;
@@ -67,6 +68,7 @@ class Surveyor {
       if (state.failure.is_ok() && file->is_seekable()) state.failure = file->size(&state.size);
       state.facts.compression = state.compression;
       if (!state.failure.is_ok()) continue;
+      if (file->is_seekable()) state.known = KnownFile{file->identity()};
       const bool is_cut = state.compression == Compression::kNone && file->is_seekable() &&
                           shared_.options.records_per_file == kUnknown;
       const std::uint64_t count = is_cut ? std::max<std::uint64_t>(1, state.size / shared_.options.unit_bytes) : 1;
@@ -144,7 +146,8 @@ class Surveyor {
     seed_sketches(index + 1);
     FilePointer file;
     Compression compression = states_[unit.file].compression;
-    Status status = open_input({shared_.files[unit.file].input.path, compression}, &file, &compression);
+    const InputFile input{shared_.files[unit.file].input.path, compression, states_[unit.file].known};
+    Status status = open_input(input, &file, &compression);
     if (!status.is_ok()) {
       result->begin = result->end = begin.value_or(unit.nominal_begin);
       result->facts.damage_count = 1;

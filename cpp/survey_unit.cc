@@ -148,7 +148,7 @@ class UnitWalker {
   bool pass_damage(Status status) {
     const std::uint64_t number = cursor_->number();
     const Code code = status.failure().code;
-    if (code == Code::kSystem || code == Code::kCompression) {
+    if (code == Code::kSystem || code == Code::kCompression || code == Code::kChanged) {
       add_damage(std::move(status), number, kUnknown);
       return false;
     }

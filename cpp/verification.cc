@@ -389,8 +389,8 @@ class Verifier {
       if (stretch.limit == kUnknown) break;
     }
     file_work->stretches.clear();
-    file_work->file.reset();
-    return Status::ok();
+    const FilePointer file = std::move(file_work->file);
+    return file->check_unchanged();
   }
 
   void recheck(const FileWork& file_work, std::uint64_t begin, std::uint64_t limit, Stretch* stretch) const {

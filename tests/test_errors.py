@@ -26,6 +26,7 @@ READING_AND_USE = [
     errors.TruncatedFileError,
     errors.CompressionError,
     errors.NotTFRecordError,
+    errors.ChangedFileError,
     errors.SchemaError,
     errors.SchemaMismatchError,
     errors.EncodeError,

@@ -18,6 +18,7 @@ NB_MODULE(_core, module) {
   ValueReader::learn_numpy_types();
   bind_decoding(module);
   bind_encoding(module);
+  bind_indexing(module);
   bind_padding(module);
   bind_permutation(module);
   bind_pictures(module);

@@ -16,6 +16,7 @@ namespace nb = nanobind;
 
 void bind_decoding(nb::module_& module);
 void bind_encoding(nb::module_& module);
+void bind_indexing(nb::module_& module);
 void bind_padding(nb::module_& module);
 void bind_permutation(nb::module_& module);
 void bind_pictures(nb::module_& module);

@@ -1,5 +1,6 @@
 // Files: records in order, batches, offsets, verification, and the census for schema inference.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <sys/types.h>
@@ -14,6 +15,7 @@
 #include "../inflate_source.h"
 #include "../verification.h"
 #include "array_export.h"
+#include "index_parts.h"
 #include "parts.h"
 #include "status.h"
 
@@ -27,10 +29,13 @@ nb::bytes bytes_of(const RecordView& record) { return nb::bytes(record.data, sta
 // One file, record by record.
 class RecordStream {
  public:
-  RecordStream(const nb::str& given, const std::string& compression, bool verify) : verify_(verify) {
+  RecordStream(const nb::str& given, const std::string& compression, bool verify, const std::optional<nb::tuple>& known)
+      : verify_(verify) {
     const std::string path = path_of(given);
+    InputFile input{path, compression_of(compression)};
+    if (known.has_value()) input.known = KnownFile{identity_of(*known)};
     run([&] {
-      RECORDSMITH_RETURN_IF_ERROR(open_input({path, compression_of(compression)}, &file_, &compression_));
+      RECORDSMITH_RETURN_IF_ERROR(open_input(input, &file_, &compression_));
       cursor_ = std::make_unique<RecordCursor>(open_stream(file_, compression_), path);
       return Status::ok();
     });
@@ -206,8 +211,8 @@ nb::dict census_of(const nb::list& paths, const std::vector<std::string>& compre
 
 void bind_reading(nb::module_& module) {
   nb::class_<RecordStream>(module, "RecordStream")
-      .def(nb::init<const nb::str&, const std::string&, bool>(), nb::arg("path"), nb::arg("compression"),
-           nb::arg("verify"))
+      .def(nb::init<const nb::str&, const std::string&, bool, const std::optional<nb::tuple>&>(), nb::arg("path"),
+           nb::arg("compression"), nb::arg("verify"), nb::arg("known") = nb::none())
       .def("next", &RecordStream::next)
       .def("recover", &RecordStream::recover)
       .def_prop_ro("offset", &RecordStream::offset)
@@ -218,13 +223,20 @@ void bind_reading(nb::module_& module) {
       .def(
           "__init__",
           [](ThreadedBatches* self, const nb::list& paths, const std::vector<std::string>& compressions,
-             const Plan& plan, std::size_t batch_size, bool verify_data, bool drop_last, unsigned threads) {
+             const Plan& plan, std::size_t batch_size, bool verify_data, bool drop_last, unsigned threads,
+             const std::optional<nb::list>& known) {
             if (batch_size == 0) throw nb::value_error("a batch has at least one row");
+            std::vector<InputFile> inputs = inputs_of(paths, compressions);
+            for (std::size_t i = 0; known.has_value() && i < inputs.size(); ++i) {
+              const auto of_file = nb::cast<nb::tuple>((*known)[i]);
+              inputs[i].known = KnownFile{identity_of(nb::cast<nb::tuple>(of_file[0])),
+                                          nb::cast<std::uint64_t>(of_file[1]), nb::cast<std::uint64_t>(of_file[2])};
+            }
             new (self) ThreadedBatches(std::make_unique<BatchStream>(
-                inputs_of(paths, compressions), plan.plan, BatchOptions{batch_size, verify_data, drop_last, threads}));
+                std::move(inputs), plan.plan, BatchOptions{batch_size, verify_data, drop_last, threads}));
           },
           nb::arg("paths"), nb::arg("compressions"), nb::arg("plan"), nb::arg("batch_size"), nb::kw_only(),
-          nb::arg("verify"), nb::arg("drop_last"), nb::arg("threads"))
+          nb::arg("verify"), nb::arg("drop_last"), nb::arg("threads"), nb::arg("known") = nb::none())
       .def("next", &ThreadedBatches::next);
 
   module.def("scan_offsets", &scan, nb::arg("path"), nb::arg("compression"), nb::arg("verify"));

@@ -2,13 +2,14 @@
 #include "../record_access.h"
 
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/vector.h>
+#include <nanobind/stl/optional.h>
 
 #include <thread>
 
 #include "../column_batch.h"
 #include "../pauses.h"
 #include "array_export.h"
+#include "index_parts.h"
 #include "parts.h"
 #include "status.h"
 
@@ -28,11 +29,13 @@ class OpenFiles {
     for (const std::shared_ptr<const File>& file : files()) {
       if (file != nullptr) file->forget();
     }
+    forget_indexes();
   }
 
  protected:
   ~OpenFiles() = default;
   virtual Files files() const = 0;
+  virtual void forget_indexes() {}
 
   nb::object payloads_at(const std::vector<RecordPlace>& places, bool verify) {
     std::uint64_t total = 0;
@@ -100,8 +103,7 @@ class OpenFiles {
     touched_ = 0;
     std::uint64_t mapped = 0;
     for (const std::shared_ptr<const File>& file : files()) {
-      std::uint64_t size = 0;
-      if (file != nullptr && file->size(&size).is_ok()) mapped += size;
+      if (file != nullptr && file->mapped() != nullptr) mapped += file->mapped()->size();
     }
     if (mapped > kPagesBudget) forget();  // few pages are worth keeping whatever is asked for
   }
@@ -112,7 +114,10 @@ class OpenFiles {
 // Records at places that the caller knows.
 class FileSet final : public OpenFiles {
  public:
-  explicit FileSet(const nb::list& paths) : files_(paths_of(paths)) {}
+  FileSet(const nb::list& paths, const std::optional<nb::list>& known)
+      : files_(paths_of(paths), known.has_value() ? identities_of(*known) : std::vector<FileIdentity>()) {
+    if (known.has_value() && known->size() != paths.size()) throw nb::value_error("each file is known, or none is");
+  }
 
   nb::object read(Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers, bool verify) {
     return payloads_at(places_of(files, offsets, lengths, numbers), verify);
@@ -146,18 +151,12 @@ class FileSet final : public OpenFiles {
   FileList files_;
 };
 
-std::vector<std::span<const std::uint64_t>> spans_of(const std::vector<Uint64Array>& arrays) {
-  std::vector<std::span<const std::uint64_t>> spans;
-  for (const Uint64Array& array : arrays) spans.emplace_back(array.data(), array.shape(0));
-  return spans;
-}
-
-// Records by number, counted over all files, each of which has an index.
+// Records by number, counted over all files, each of which has an index: an array of offsets, or an IndexFile.
 class IndexedFiles final : public OpenFiles {
  public:
-  IndexedFiles(const nb::list& paths, std::vector<Uint64Array> offsets)
-      : offsets_(std::move(offsets)), table_(paths_of(paths), spans_of(offsets_)) {
-    if (offsets_.size() != paths.size()) throw nb::value_error("each file has an index");
+  IndexedFiles(const nb::list& paths, const nb::list& known, const nb::list& indexes)
+      : table_(paths_of(paths), identities_of(known), offsets_of(indexes, &arrays_)) {
+    if (indexes.size() != paths.size() || known.size() != paths.size()) throw nb::value_error("each file has an index");
   }
 
   nb::object read(Int64Array numbers, bool verify) { return payloads_at(places_of(numbers), verify); }
@@ -182,7 +181,23 @@ class IndexedFiles final : public OpenFiles {
     return places;
   }
 
-  const std::vector<Uint64Array> offsets_;
+  static std::vector<std::shared_ptr<const Offsets>> offsets_of(const nb::list& indexes,
+                                                                std::vector<Uint64Array>* arrays) {
+    std::vector<std::shared_ptr<const Offsets>> all;
+    for (const nb::handle index : indexes) {
+      if (nb::isinstance<SharedIndex>(index)) {
+        all.push_back(nb::cast<const SharedIndex&>(index).file);
+      } else {
+        const Uint64Array& array = arrays->emplace_back(nb::cast<Uint64Array>(index));
+        all.push_back(std::make_shared<GivenOffsets>(std::span(array.data(), array.shape(0))));
+      }
+    }
+    return all;
+  }
+
+  void forget_indexes() override { table_.forget(); }
+
+  std::vector<Uint64Array> arrays_;  // kept alive: they are not copied
   RecordTable table_;
 };
 
@@ -206,7 +221,7 @@ nb::object record_numbers(const nb::list& keys, std::int64_t start, std::int64_t
 
 void bind_record_access(nb::module_& module) {
   nb::class_<FileSet>(module, "FileSet")
-      .def(nb::init<const nb::list&>(), nb::arg("paths"))
+      .def(nb::init<const nb::list&, const std::optional<nb::list>&>(), nb::arg("paths"), nb::arg("known") = nb::none())
       .def("read", &FileSet::read, nb::arg("files"), nb::arg("offsets"), nb::arg("lengths"), nb::arg("numbers"),
            nb::arg("verify"))
       .def("forget", &FileSet::forget)
@@ -216,7 +231,8 @@ void bind_record_access(nb::module_& module) {
            nb::arg("numbers"), nb::arg("verify"));
 
   nb::class_<IndexedFiles>(module, "IndexedFiles")
-      .def(nb::init<const nb::list&, std::vector<Uint64Array>>(), nb::arg("paths"), nb::arg("offsets"))
+      .def(nb::init<const nb::list&, const nb::list&, const nb::list&>(), nb::arg("paths"), nb::arg("known"),
+           nb::arg("indexes"))
       .def("read", &IndexedFiles::read, nb::arg("numbers"), nb::arg("verify"))
       .def("decode", &IndexedFiles::decode, nb::arg("plan"), nb::arg("numbers"), nb::arg("verify"));
 

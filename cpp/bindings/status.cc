@@ -31,6 +31,8 @@ const char* code_name(Code code) {
       return "wrong_byte_length";
     case Code::kChanged:
       return "changed";
+    case Code::kStaleIndex:
+      return "stale_index";
     case Code::kInvalidArgument:
       break;
   }

@@ -306,6 +306,17 @@ def pictures() -> Iterator[bytes]:
             yield head + segment(0xDA, scan) + data + b"\xff\xd9"
 
 
+def indexes() -> Iterator[bytes]:
+    """Index files: what their fuzzer's file has, with records left out, and more than a block of them."""
+    whole = [0, 17, 33, 58, 75, 391]
+    for offsets in (whole, whole[::2], [0, 391], [0], [*whole[:3], *whole[2:]], [*range(0, 391, 1), *[391] * 300]):
+        facts = struct.pack("<7Q", 1, 391, 0, 0, 0, 10**9, 0) + struct.pack("<2Q", len(offsets) - 1, 0)
+        header = b"RSINDEX2" + facts
+        body = struct.pack(f"<{len(offsets)}Q", *offsets)
+        checksums = b"".join(masked(body[at : at + 4096]) for at in range(0, len(body), 4096))
+        yield header + masked(header) + bytes(4) + body + checksums
+
+
 def options_and(contents: Iterable[bytes], *options: int) -> Iterator[bytes]:
     """Each content once for each byte of options that its fuzzer reads first."""
     for content in contents:
@@ -359,6 +370,7 @@ def main(corpus: Path) -> None:
             (bytes([2 | is_zlib << 2]) + data for data, is_zlib in compressed_files()),
             (bytes([1]) + bytes([kind, 0, at, 5, 7, 9]) * 2 for kind in range(3) for at in (0, 9, 40, 200)),
         ),
+        "index": options_and(indexes(), 0x00, 0x01, 0x03),
         "jpeg": (bytes(place) + data for data in pictures() for place in ((0, 0xFF), (0x37, 0x42))),
         "survey": chain(
             options_and(chain(examples(), sequence_examples()), 0x01),

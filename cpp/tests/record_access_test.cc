@@ -1,7 +1,9 @@
 #include "record_access.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -32,7 +34,9 @@ struct MadeFiles {
       offsets.push_back(std::move(of_file));
     }
   }
-  RecordTable table() const { return {paths, {offsets[0], offsets[1]}}; }
+  RecordTable table() const {
+    return {paths, {}, {std::make_shared<GivenOffsets>(offsets[0]), std::make_shared<GivenOffsets>(offsets[1])}};
+  }
 
   TemporaryFolder folder;
   std::vector<std::string> paths;
@@ -78,7 +82,7 @@ TEST(an_index_that_does_not_fit_is_noticed) {
     std::vector<RecordPlace> places;
     Status status = table.find(numbers, &places);
     if (status.is_ok()) status = read_records(table.files().files(), places, true, &bytes, &records);
-    CHECK(!status.is_ok() && status.failure().code == Code::kChanged);
+    CHECK(!status.is_ok() && status.failure().code == Code::kStaleIndex);
   }
 }
 
@@ -98,6 +102,65 @@ TEST(a_file_cut_short_under_a_group_of_copies_is_a_status) {
   const Status status = read_payloads(table.files().files(), places, true, 1, targets);
   CHECK(!status.is_ok() && status.failure().code == Code::kChanged);
   CHECK(payloads[3] == payload_of(3));
+}
+
+TEST(an_index_that_leaves_a_record_out_is_noticed) {
+  MadeFiles made;
+  made.offsets[0].erase(made.offsets[0].begin() + 10);
+  RecordTable table = made.table();
+  Buffer bytes;
+  std::vector<RecordView> records;
+  std::vector<RecordPlace> places;
+  CHECK_OK(table.find(std::vector<std::int64_t>{9}, &places));
+  const Status status = read_records(table.files().files(), places, true, &bytes, &records);
+  CHECK(!status.is_ok() && status.failure().code == Code::kStaleIndex);
+}
+
+TEST(rows_of_two_states_of_a_file_do_not_mix) {
+  const MadeFiles made;
+  RecordTable table = made.table();
+  Buffer bytes;
+  std::vector<RecordView> records;
+  std::vector<RecordPlace> places;
+  CHECK_OK(table.find(std::vector<std::int64_t>{1, 2}, &places));
+  CHECK_OK(read_records(table.files().files(), places, true, &bytes, &records));
+  Content other = made.folder.read("file30");
+  std::fill(other.begin() + 40, other.end(), std::uint8_t{0});
+  made.folder.write("file30", other);
+  const Status status = read_records(table.files().files(), places, false, &bytes, &records);
+  CHECK(!status.is_ok() && status.failure().code == Code::kChanged);
+}
+
+TEST(more_files_than_the_process_may_open) {
+  const TemporaryFolder folder;
+  const Content content = framed({"a", "b"});
+  const Offsets offsets{0, 17, 34};
+  std::vector<std::string> paths;
+  std::vector<std::shared_ptr<const recordsmith::Offsets>> indexes;
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t i = 0; i < 100; ++i) {
+    paths.push_back(folder.write("file" + std::to_string(i), content));
+    indexes.push_back(std::make_shared<GivenOffsets>(offsets));
+    numbers.push_back(2 * (i * 37 % 100) + 1);
+  }
+  rlimit before{};
+  CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit few{40, before.rlim_max};
+  CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+  RecordTable table(paths, {}, indexes);
+  Buffer bytes;
+  std::vector<RecordView> records;
+  std::vector<RecordPlace> places;
+  for (int round = 0; round < 2; ++round) {
+    CHECK_OK(table.find(numbers, &places));
+    CHECK_OK(read_records(table.files().files(), places, true, &bytes, &records));
+    for (const RecordView& record : records) CHECK(*record.data == 'b');
+  }
+  // One that was replaced while it was not open is noticed.
+  folder.write("file0", framed({"x", "yz"}));
+  const Status status = read_records(table.files().files(), places, true, &bytes, &records);
+  CHECK(!status.is_ok() && status.failure().code == Code::kChanged);
+  CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
 }
 
 }  // namespace

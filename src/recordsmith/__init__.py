@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from recordsmith.doctor.diagnose.diagnosis import diagnose
     from recordsmith.doctor.lint.lint import lint
     from recordsmith.errors import (
+        ChangedFileError,
         CompressionError,
         CorruptRecordError,
         EncodeError,
@@ -58,6 +59,7 @@ __version__ = "0.1.0"
 _SOURCES = {
     "ByteColumn": "columns",
     "Bytes": "schema",
+    "ChangedFileError": "errors",
     "CompressionError": "errors",
     "CorruptRecordError": "errors",
     "Dataset": "loader",
@@ -153,6 +155,7 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
     "RecordsmithError",
     "CorruptRecordError",
     "TruncatedFileError",
+    "ChangedFileError",
     "CompressionError",
     "NotTFRecordError",
     "SchemaError",

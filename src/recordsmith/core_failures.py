@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recordsmith.errors import (
+    ChangedFileError,
     CompressionError,
     CorruptRecordError,
     EncodeError,
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
 __all__ = ["Failure", "StaleIndexError", "exception_for"]
 
 
-class StaleIndexError(RecordsmithError):
-    """The file is not the one that was indexed: the caller builds the index anew and tries once more.
+class StaleIndexError(ChangedFileError):
+    """The index of a file does not fit it, although the file has not changed.
 
-    >>> print(StaleIndexError("The file changed.", path="a.tfrecord"))
-    The file changed.
+    >>> print(StaleIndexError("The index does not match its file.", path="a.tfrecord"))
+    The index does not match its file.
       where:    a.tfrecord
     """
 
@@ -218,7 +219,23 @@ def _wrong_byte_length(failure: Failure) -> RecordsmithError:
 
 
 def _changed(failure: Failure) -> RecordsmithError:
-    return StaleIndexError("The file is not the one that was indexed: it has changed since.", **failure.place)
+    happened = "replaced by another file" if failure.detail == "replaced" else "changed"
+    return ChangedFileError(
+        f"The file was {happened} while it was in use.",
+        **failure.place,
+        found=f"{failure.found} bytes" if failure.found else None,
+        expected=f"the {failure.expected} bytes that it had, unchanged" if failure.expected else None,
+        advice="Wait until nothing writes to it, and open it again. To replace data that is in use, write the new "
+        "files to another folder.",
+    )
+
+
+def _stale_index(failure: Failure) -> RecordsmithError:
+    return StaleIndexError(
+        "The index does not match its file: it was made for another file, or leaves records out.",
+        **failure.place,
+        advice="Open the dataset again: the index is built anew.",
+    )
 
 
 _HINTS = {
@@ -256,6 +273,7 @@ _EXPLANATIONS: dict[str, Callable[[Failure], BaseException]] = {
     "wrong_count": _wrong_count,
     "wrong_byte_length": _wrong_byte_length,
     "changed": _changed,
+    "stale_index": _stale_index,
     "system": _system,
     "invalid_argument": _invalid_argument,
 }

@@ -2,6 +2,7 @@
 
     RecordsmithError
     ├── reading           CorruptRecordError   TruncatedFileError   CompressionError   NotTFRecordError
+    │                     ChangedFileError
     ├── data and schema   SchemaError   SchemaMismatchError   EncodeError
     ├── use               PipelineError
     └── installation      MissingExtraError
@@ -24,6 +25,7 @@ from typing import Any, ClassVar, Self
 from recordsmith.visible_text import printable
 
 __all__ = [
+    "ChangedFileError",
     "CompressionError",
     "CorruptRecordError",
     "EncodeError",
@@ -179,6 +181,15 @@ class NotTFRecordError(RecordsmithError, ValueError):
     This is a zip archive.
       where:    a.tfrecord
       to do:    Unpack it first.
+    """
+
+
+class ChangedFileError(RecordsmithError, ValueError):
+    """The file was changed or replaced while it was in use, so that its old and its new rows would mix.
+
+    >>> print(ChangedFileError("The file was changed while it was in use.", path="a.tfrecord"))
+    The file was changed while it was in use.
+      where:    a.tfrecord
     """
 
 

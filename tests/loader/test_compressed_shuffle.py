@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from recordsmith import _core
+from recordsmith.dataset.compressed import open_indexed
+from recordsmith.index import ShardIndex, build_index, save_index
 from recordsmith.loader import engine, read_blocks, read_windows
 from recordsmith.loader.block_shuffle import BlockShuffled
 from recordsmith.loader.order import Records, Shuffled
@@ -53,18 +55,11 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that were opened to be decompressed from their front, as often as they were."""
     paths: list[str] = []
 
-    class Counted:
-        def __init__(self, path: str, *rest: Any) -> None:
-            paths.append(path)
-            self._stream = _core.RecordStream(path, *rest)
+    def counted(index: ShardIndex, *, verify: bool) -> Any:
+        paths.append(index.path)
+        return open_indexed(index, verify=verify)
 
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self._stream, name)
-
-    class Core:
-        RecordStream = Counted
-
-    monkeypatch.setattr(read_windows, "_core", Core)
+    monkeypatch.setattr(read_windows, "open_indexed", counted)
     return paths
 
 
@@ -122,10 +117,11 @@ def test_a_damaged_file_costs_its_own_records_only(ds: rs.Dataset):
     path = Path(ds.files[3])
     data = bytearray(path.read_bytes())
     data[len(data) // 2 :] = bytes(len(data) - len(data) // 2)
-    intact = path.stat()
-    len(ds)  # indexed while it was whole
+    whole = build_index(path)
     path.write_bytes(data)
-    assert path.stat().st_size == intact.st_size
+    facts = path.stat()
+    damaged = replace(whole, inode=facts.st_ino, modified=facts.st_mtime_ns, changed=facts.st_ctime_ns)
+    save_index(replace(damaged, noted=facts.st_ctime_ns + 10**9))  # as if the disk had done it
     with pytest.raises(rs.RecordsmithError):
         numbers_of(ds.shuffle(3).batch(16))
     loader = ds.shuffle(3).batch(16, on_error="skip")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -103,3 +105,98 @@ def test_states_of_something_else_are_refused(ds: rs.Dataset, tmp_path: Path):
     with pytest.raises(rs.PipelineError, match="not the state of a loader"):
         ds.batch(8).restore({"epoch": 1})
     ds.shuffle(0).batch(8, threads=0).prefetch(5).restore(state)
+
+
+def test_states_of_data_that_only_looks_the_same_are_refused(tmp_path: Path):
+    """The names, the sizes and the numbers of records are the same: the state knows the content."""
+
+    def loader(first: int, rows: slice = slice(None)) -> rs.Loader:
+        write_numbered(tmp_path / "a.tfrecord", 500, first)
+        return rs.open(tmp_path / "a.tfrecord", schema=SCHEMA)[rows].shuffle(0).batch(8)
+
+    state = loader(0).state()
+    loader(0).restore(state)
+    with pytest.raises(rs.PipelineError, match="other data"):
+        loader(1000).restore(state)
+    state = loader(0, slice(0, 100)).state()
+    with pytest.raises(rs.PipelineError, match="other data"):
+        loader(0, slice(100, 200)).restore(state)
+
+
+def test_a_copy_of_the_data_takes_the_state(ds: rs.Dataset, tmp_path: Path):
+    loader = ds.shuffle(3).batch(32)
+    next(iter(loader))
+    shutil.copyfile(ds.files[0], tmp_path / "a.tfrecord")
+    copied = rs.open(tmp_path / "a.tfrecord", schema=SCHEMA).shuffle(3).batch(32)
+    assert fed(copied.restore(loader.state())) == fed(ds.shuffle(3).batch(32))[1:]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"chain": None},
+        {"chain": {}},
+        {"chain": "x"},
+        {"epoch": "x"},
+        {"epoch": -3},
+        {"epoch": 2**70},
+        {"epoch": None},
+        {"epoch": 1.5},
+        {"epoch": True},
+        {"batch": -7},
+        {"batch": 10**9},
+        {"batch": [3]},
+        {"position": 10**12},
+        {"position": -1},
+        {"waiting": [5]},
+        {"waiting": 5},
+        {"version": 2},
+        {"format": None},
+    ],
+)
+@pytest.mark.parametrize("name", ["shuffled", "filtered", "buckets"])
+def test_states_that_were_tampered_with_are_refused(name: str, change: dict[str, Any], ds: rs.Dataset):
+    if name == "buckets" and "waiting" in change:
+        change = {"waiting": [7, 7]}
+    loader = CHAINS[name](ds)
+    batches = iter(loader)
+    next(batches)
+    next(batches)
+    state = {**loader.state(), **change}
+    with pytest.raises(rs.PipelineError):
+        CHAINS[name](ds).restore(state)
+    for gone in ("format", "version", "chain", "epoch", "batch", "position"):
+        with pytest.raises(rs.PipelineError):
+            CHAINS[name](ds).restore({part: value for part, value in loader.state().items() if part != gone})
+
+
+@pytest.mark.parametrize("nothing", [None, [], "state", 3])
+def test_what_is_no_state_is_refused(nothing: Any, ds: rs.Dataset):
+    with pytest.raises(rs.PipelineError, match="not the state"):
+        ds.batch(8).restore(nothing)
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_random_states_are_refused_or_lead_to_a_place_of_the_epoch(name: str, ds: rs.Dataset):
+    chance = random.Random(name)
+    loader = CHAINS[name](ds)
+    batches = iter(loader)
+    states = [loader.state()]
+    for _ in range(4):
+        next(batches)
+        states.append(loader.state())
+    values: list[Any] = [0, 1, -1, 3, 7, 2**31, 2**63, 2**70, 0.5, None, "", "1", [], [1], {}, True, 600, 599, 601]
+    taken = 0
+    for _ in range(150):
+        state = json.loads(json.dumps(chance.choice(states)))
+        for _ in range(chance.randrange(1, 3)):
+            place = chance.choice(["epoch", "batch", "position", "waiting", "format", "version", "chain"])
+            state[place] = chance.choice(values)
+        try:
+            resumed = CHAINS[name](ds).restore(state)
+        except rs.PipelineError:
+            continue
+        taken += 1
+        if taken < 12:  # the rest of the epoch is fed, whatever it is
+            for batch in resumed:
+                assert len(batch["n"])

@@ -87,7 +87,7 @@ class Copier:
             return None
         if self._options.shuffle and size > shuffling.WORTH_DEALING:
             return None
-        return InputPlaces([SourceFile.at(path) for path in self._inputs.files])
+        return InputPlaces([SourceFile.at(path) for path in self._inputs.files], self._source.identities())
 
     def run(self, *, overwrite: bool, resume: bool) -> CopiedDataset:
         """Copy, and return what came of it."""

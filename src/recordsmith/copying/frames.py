@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import ChangedFileError, RecordsmithError
 from recordsmith.index import FRAMING_BYTES
 from recordsmith.making.source import Chunk, Reject
-from recordsmith.making.sources.table_files import opened
 from recordsmith.making.sources.tfrecord_files import CarriedChunk, IndexedChunk
 from recordsmith.priorities import Uint64s
 from recordsmith.schema import Schema
@@ -104,8 +103,7 @@ def frames_of(chunk: Chunk) -> Frames:
     if not isinstance(chunk, IndexedChunk):
         raise TypeError(f"not a chunk of TFRecords: {type(chunk).__name__}")
     path = chunk.file.path
-    with opened(chunk.file):  # it must still be the file that was indexed
-        files = _core.FileSet([path])
+    files = chunk.open()
     count = len(chunk.offsets) - 1
     lengths = np.diff(chunk.offsets) - np.uint64(FRAMING_BYTES)
     starts, file_numbers = np.ascontiguousarray(chunk.offsets[:-1]), np.zeros(count, np.uint32)
@@ -114,6 +112,8 @@ def frames_of(chunk: Chunk) -> Frames:
     try:
         data = files.frames(file_numbers, starts, lengths, in_file, verify=True)
         return Frames(path, data, chunk.offsets - chunk.offsets[0], numbers, starts=starts)
+    except ChangedFileError:
+        raise  # no matter of some bad records
     except RecordsmithError:
         pass
     sink, kept, rejects = _core.RecordSink(), [], []

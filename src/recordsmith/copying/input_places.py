@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
+from recordsmith.index import Identity
 from recordsmith.making.sources.table_files import SourceFile, opened
 from recordsmith.priorities import Uint64s
 
@@ -27,8 +28,9 @@ class InputPlaces:
     [107]
     """
 
-    def __init__(self, files: Sequence[SourceFile]) -> None:
+    def __init__(self, files: Sequence[SourceFile], identities: list[Identity] | None = None) -> None:
         self._files = files
+        self._identities = identities
         self._bases = np.concatenate([[0], np.cumsum([file.size for file in files])]).astype(np.uint64)
         self._base_of = {file.path: base for file, base in zip(files, self._bases[:-1], strict=True)}
 
@@ -41,7 +43,7 @@ class InputPlaces:
         for file in self._files:
             with opened(file):
                 pass
-        return _core.FileSet([file.path for file in self._files])
+        return _core.FileSet([file.path for file in self._files], self._identities)
 
     def frames(self, files: _core.FileSet, keys: npt.NDArray[Any], numbers: Uint64s) -> npt.NDArray[np.uint8]:
         """Return records as they lie in the files, by their staged keys; their checksums are looked at again."""

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from recordsmith import _core
-from recordsmith.core_failures import StaleIndexError
+from recordsmith.core_failures import exception_for
 from recordsmith.forking import renew_after_fork
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from recordsmith.index import ShardIndex
 
-__all__ = ["CompressedShards"]
+__all__ = ["CompressedShards", "check_place", "open_indexed"]
 
 _BUDGET = 256 << 20
 
@@ -60,7 +60,7 @@ class CompressedShards:
 
     def read(self, index: ShardIndex, numbers: Sequence[int]) -> list[bytes]:
         """Return the payloads of these records, in this order."""
-        size = int(index.offsets[-1])
+        size = index.end
         with self._lock:
             if size <= self._budget:
                 payloads = self._all(index, size)
@@ -73,12 +73,11 @@ class CompressedShards:
             while self._kept and self.kept_bytes + size > self._budget:
                 oldest, _ = self._kept.popitem(last=False)
                 del self._sizes[oldest]
-            stream = _core.RecordStream(index.path, index.compression, self._verify)
+            stream = open_indexed(index, verify=self._verify)
             payloads = []
-            while (payload := stream.next()) is not None:
+            while len(payloads) < index.records and (payload := stream.next()) is not None:
                 payloads.append(payload)
-            if len(payloads) != index.records:
-                raise _changed(index)
+            check_place(stream, index, index.records)
             self._kept[index.path] = payloads
             self._sizes[index.path] = size
         self._kept.move_to_end(index.path)
@@ -87,20 +86,27 @@ class CompressedShards:
     def _one(self, index: ShardIndex, number: int) -> bytes:
         stream = self._streams.get(index.path)
         if stream is None or stream.number > number:
-            stream = _core.RecordStream(index.path, index.compression, self._verify)
+            stream = open_indexed(index, verify=self._verify)
             self._streams[index.path] = stream
         payload: bytes | None = b""
         while payload is not None and stream.number < number:
             payload = stream.next()
-        payload = None if payload is None else stream.next()
-        if payload is None:
-            raise _changed(index)
-        return payload
+        check_place(stream, index, number)
+        payload = stream.next()
+        check_place(stream, index, number + 1)
+        return payload or b""
 
 
 def _empty(verify: bool, budget: int) -> CompressedShards:  # noqa: FBT001 - pickle gives arguments by position
     return CompressedShards(verify=verify, budget=budget)
 
 
-def _changed(index: ShardIndex) -> StaleIndexError:
-    return StaleIndexError("The file is not the one that was indexed: it has changed since.", path=index.path)
+def open_indexed(index: ShardIndex, *, verify: bool) -> _core.RecordStream:
+    """Open a file that must still be the one that was indexed."""
+    return _core.RecordStream(index.path, index.compression, verify, index.identity)
+
+
+def check_place(stream: _core.RecordStream, index: ShardIndex, number: int) -> None:
+    """Make sure that a stream stands before a record, and where the index has it."""
+    if stream.number != number or stream.offset != int(index.offsets[number]):
+        raise exception_for("stale_index", index.path, stream.offset, stream.number)

@@ -18,6 +18,7 @@ from recordsmith.dataset.inference import Census, not_examples, sample_census, s
 from recordsmith.dataset.layout import DatasetLayout, find_layout
 from recordsmith.dataset.tables import to_arrow_table
 from recordsmith.errors import (
+    ChangedFileError,
     RecordsmithError,
     SchemaError,
     SchemaMismatchError,
@@ -26,7 +27,7 @@ from recordsmith.errors import (
     list_names,
 )
 from recordsmith.forking import in_own_process
-from recordsmith.index import ShardIndex, load_index
+from recordsmith.index import ShardIndex, StoredOffsets, forget_index, load_index
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
 
@@ -65,6 +66,7 @@ class StoredDataset:
         self._census: Census | None = None
         self._inferred: Schema | None = None
         self._table: _PlaceTable | None = None
+        self._content: tuple[int, ...] | None = None  # of the files, once they were indexed, also elsewhere
         self._compressed = CompressedShards(verify=verify)
 
     @classmethod
@@ -222,6 +224,7 @@ class StoredDataset:
             verify=self._verify,
             drop_last=drop_last,
             threads=threads,
+            known=None if self._table is None else [(i.identity, i.records, i.end) for i in self._table.indexes],
         )
         schema = self.schema
         while True:
@@ -229,6 +232,9 @@ class StoredDataset:
                 decoded = stream.next()
             except SchemaMismatchError as error:
                 raise self._explained(error) from None
+            except StaleIndexError:
+                self._forget_indexes()
+                raise
             if decoded is None:
                 return
             yield schema.assemble(decoded[1]), decoded[0]
@@ -259,7 +265,16 @@ class StoredDataset:
 
     def _places(self) -> _PlaceTable:
         if self._table is None:
-            self._table = _PlaceTable([load_index(file, self._compression) for file in self.files])
+            table = _PlaceTable([load_index(file, self._compression) for file in self.files])
+            content = tuple(index.content for index in table.indexes)
+            for path, ours, theirs in zip(self.files, content, self._content or content, strict=True):
+                if ours != theirs:
+                    raise ChangedFileError(
+                        "The file was changed after the dataset was opened in another process.",
+                        path=path,
+                        advice="Wait until nothing writes to it, and open the dataset again.",
+                    )
+            self._table, self._content = table, content
         return self._table
 
     def _range(self) -> range:
@@ -291,7 +306,7 @@ class StoredDataset:
         plan = self._plan()
         try:
             if self._places().is_plain:
-                parts = self._with_fresh_index(lambda table: table.files.decode(plan, numbers, self._verify))
+                parts = self._with_sound_index(lambda table: table.files.decode(plan, numbers, self._verify))
             else:
                 parts = self._decode_payloads(plan, numbers)
         except SchemaMismatchError as error:
@@ -315,28 +330,49 @@ class StoredDataset:
     def _payloads(self, numbers: npt.NDArray[np.int64]) -> list[bytes]:
         table = self._places()
         if table.is_plain:
-            return self._with_fresh_index(lambda places: places.files.read(numbers, self._verify))
+            return self._read_plain(numbers)
         payloads: list[bytes] = [b""] * len(numbers)
         files, within = table.at(numbers)
         for file in np.unique(files).tolist():
             asked = np.flatnonzero(files == file)
             index = table.indexes[file]
             if index.compression == "none":
-                read = table.files.read(numbers[asked], self._verify)
+                read = self._read_plain(numbers[asked])
             else:
-                read = self._compressed.read(index, within[asked].tolist())
+                read = self._read_compressed(index, within[asked].tolist())
             for position, payload in zip(asked.tolist(), read, strict=True):
                 payloads[position] = payload
         return payloads
 
-    def _with_fresh_index(self, read: Callable[[_PlaceTable], list[T]]) -> list[T]:
+    def _read_plain(self, numbers: npt.NDArray[np.int64]) -> list[bytes]:
+        return self._with_sound_index(lambda table: table.files.read(numbers, self._verify))
+
+    def _with_sound_index(self, read: Callable[[_PlaceTable], list[T]]) -> list[T]:
         try:
             return read(self._places())
         except StaleIndexError:
-            # The file changed after it was indexed: look again, once.
-            indexes = [load_index(file, self._compression, rebuild=True) for file in self.files]
-            self._table = _PlaceTable(indexes)
-            return read(self._table)
+            before = self._places()
+            damaged = any(index.is_damaged for index in before.indexes)
+            self._forget_indexes()
+            if not damaged:
+                raise  # it left records out, or is of another file: all has been counted wrong
+            # What was read before is right.
+            fresh = _PlaceTable([load_index(file, self._compression) for file in self.files])
+            if not np.array_equal(fresh.starts, before.starts):
+                raise
+            self._table = fresh
+            return read(fresh)
+
+    def _read_compressed(self, index: ShardIndex, numbers: list[int]) -> list[bytes]:
+        try:
+            return self._compressed.read(index, numbers)
+        except StaleIndexError:
+            self._forget_indexes()
+            raise
+
+    def _forget_indexes(self) -> None:
+        for file in self.files:
+            forget_index(file)
 
     def _row(self, batch: Batch, i: int) -> Row:
         return {name: feature.row(batch[name], i) for name, feature in self.schema.items()}
@@ -352,7 +388,7 @@ class StoredDataset:
 
 
 class _PlaceTable:
-    """Where every record of all files lies, eight bytes each, and the files kept open for reading there."""
+    """Where every record of all files is, and the files for reading there."""
 
     def __init__(self, indexes: list[ShardIndex]) -> None:
         self.indexes = indexes
@@ -360,7 +396,11 @@ class _PlaceTable:
         self.records = int(self.starts[-1])
         self.is_plain = all(index.compression == "none" for index in indexes)
         # Reads by number, at the plain files of them.
-        self.files = _core.IndexedFiles([index.path for index in indexes], [index.offsets for index in indexes])
+        self.files = _core.IndexedFiles(
+            [index.path for index in indexes],
+            [index.identity for index in indexes],
+            [index.offsets.file if isinstance(index.offsets, StoredOffsets) else index.offsets for index in indexes],
+        )
 
     def at(self, numbers: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int64]]:
         """Return the file of each of these records, and its number within the file."""

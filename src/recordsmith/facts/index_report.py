@@ -10,7 +10,7 @@ from typing import Literal
 from recordsmith.dataset.layout import find_layout
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.payload_reading import refuse_pipe
-from recordsmith.index import ShardIndex, build_index, cached_index, export_index, load_index, save_index
+from recordsmith.index import ShardIndex, cached_index, export_index, keep_index, load_index
 
 __all__ = ["IndexedFile", "export_indexes", "index_files", "keep_indexes"]
 
@@ -72,8 +72,7 @@ def keep_indexes(files: Sequence[str], *, rebuild: bool = False) -> Iterator[Ind
         if cached is not None:
             yield _indexed(*cached, written=False)
         else:
-            index = build_index(file)
-            yield _indexed(index, save_index(index), written=True)
+            yield _indexed(*keep_index(file), written=True)
 
 
 def export_indexes(

@@ -81,7 +81,7 @@ class Fetcher:
     def record_bytes(self) -> float:
         """Return how large a record is on average, decompressed."""
         tables = [dataset._places() for dataset in self._datasets]  # noqa: SLF001 - ours
-        total = sum(int(index.offsets[-1]) for table in tables for index in table.indexes)
+        total = sum(index.end for table in tables for index in table.indexes)
         return total / max(1, sum(table.records for table in tables))
 
 

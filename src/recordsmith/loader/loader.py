@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
-import numpy as np
-
-from recordsmith.errors import PipelineError
 from recordsmith.forking import in_own_process
-from recordsmith.loader.cursor import Cursor
 from recordsmith.loader.engine import UnknownLengthError, batch_count, feed
 from recordsmith.loader.order import ENDLESS
 from recordsmith.loader.pair_proof import verify_pairs
@@ -20,12 +14,11 @@ from recordsmith.loader.progress import Progress
 from recordsmith.loader.row_access import row_of
 from recordsmith.loader.shuffle_quality import ShuffleQuality, shuffle_quality
 from recordsmith.loader.skipping import Skipped
+from recordsmith.loader.state import place_in_state, shown_verb, state_of_place
 from recordsmith.loader.verb_methods import Verbs
 
 __all__ = ["Loader"]
 
-_STATE_FORMAT = "recordsmith-loader"
-_STATE_VERSION = 1
 _ROWS_AT_ONCE = 256
 _HEAVY_ROWS_AT_ONCE = 16
 
@@ -180,57 +173,13 @@ class Loader(Verbs["Loader"]):
         It is not known, and refused, while worker processes of PyTorch's DataLoader make the batches.
         """
         self._made_plan.batched("Write .batch(n): a place is counted in batches.")
-        place = self._progress.place()
-        return {
-            "format": _STATE_FORMAT,
-            "version": _STATE_VERSION,
-            "chain": self._fingerprint(),
-            "epoch": place.epoch,
-            "batch": place.batch,
-            "position": place.position,
-            **({"waiting": list(place.waiting)} if place.waiting else {}),
-        }
+        return state_of_place(self._made_plan, self._progress.place())
 
     def restore(self, state: Mapping[str, Any]) -> Self:
         """Begin the next iteration where a loader of the same chain over the same data was; returns the loader."""
-        if state.get("format") != _STATE_FORMAT or state.get("version") != _STATE_VERSION:
-            raise PipelineError("This is not the state of a loader.", found=repr(dict(state))[:200])
-        ours, theirs = self._fingerprint(), state["chain"]
-        if ours != theirs:
-            changed = [part for part in ours if ours[part] != theirs.get(part)]
-            raise PipelineError(
-                "The state is that of other data or of another chain.",
-                found=", ".join(changed),
-                expected=", ".join(f"{part} {theirs.get(part)}" for part in changed),
-                advice="Build the same chain over the same files; workers and prefetch may differ.",
-            )
-        place = Cursor(
-            int(state["epoch"]), int(state["batch"]), int(state["position"]), tuple(state.get("waiting", ()))
-        )
-        self._progress.restore(place)
+        self._progress.restore(place_in_state(self._made_plan, state))
         return self
 
-    def _fingerprint(self) -> dict[str, Any]:
-        plan = self._made_plan
-        data = [(dataset.files and [_base(file) for file in dataset.files], len(dataset)) for dataset in plan.datasets]
-        return {
-            "verbs": " ".join(_shown(verb) for verb in plan.verbs if verb["verb"] != "prefetch"),
-            "data": hashlib.blake2b(json.dumps(data).encode(), digest_size=8).hexdigest(),
-        }
-
     def __repr__(self) -> str:
-        chain = "".join(f".{_shown(verb)}" for verb in self._made_plan.verbs)
+        chain = "".join(f".{shown_verb(verb)}" for verb in self._made_plan.verbs)
         return f"<recordsmith.Loader {self._made_plan.datasets[0]!r}{chain}>"
-
-
-def _base(path: str) -> str:
-    return path.rsplit("/", 1)[-1]
-
-
-def _shown(verb: dict[str, Any]) -> str:
-    settings = ", ".join(f"{name}={_short(value)}" for name, value in verb.items() if name != "verb")
-    return f"{verb['verb']}({settings})"
-
-
-def _short(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, default=lambda x: np.asarray(x).tolist())

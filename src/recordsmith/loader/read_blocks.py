@@ -43,7 +43,7 @@ def is_read_in_order(dataset: StoredDataset) -> bool:
     False
     """
     compressed = [index for index in dataset._places().indexes if index.compression != "none"]  # noqa: SLF001 - ours
-    return sum(int(index.offsets[-1]) for index in compressed) > CACHE_BYTES
+    return sum(index.end for index in compressed) > CACHE_BYTES
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +72,11 @@ class Blocks:
         for number, index in enumerate(dataset._places().indexes):  # noqa: SLF001 - ours
             if not index.records:
                 continue
-            edges = np.arange(0, int(index.offsets[-1]), BLOCK_BYTES)
-            cuts = np.unique(np.searchsorted(index.offsets[:-1], edges.astype(np.uint64)))
+            offsets = index.offsets[:]
+            edges = np.arange(0, int(offsets[-1]), BLOCK_BYTES)
+            cuts = np.unique(np.searchsorted(offsets[:-1], edges.astype(np.uint64)))
             cuts = cuts[cuts < index.records]
-            places = index.offsets[np.append(cuts, index.records)].astype(np.int64)
+            places = offsets[np.append(cuts, index.records)].astype(np.int64)
             files.append(np.full(len(cuts), number, np.int64))
             starts.append(cuts + first)
             sizes.append(np.diff(places))

@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
-from recordsmith.core_failures import StaleIndexError
+from recordsmith.core_failures import StaleIndexError, exception_for
 from recordsmith.dataset import StoredDataset
+from recordsmith.dataset.compressed import check_place, open_indexed
 from recordsmith.index import ShardIndex
 from recordsmith.loader.block_shuffle import BlockShuffled
 from recordsmith.loader.order import Drawn
@@ -126,7 +127,7 @@ class WindowedReading:
             for place in np.flatnonzero(windows == window).tolist():
                 within = int(records[place]) - run.first
                 if within >= len(run.payloads):
-                    raise run.failure or _changed(index)
+                    raise run.failure or exception_for("stale_index", index.path)
                 payloads[place] = run.payloads[within]
         return payloads
 
@@ -166,16 +167,17 @@ class WindowedReading:
         stream = self._streams.pop(file, None)
         try:
             if stream is None or stream.number > first - start:
-                stream = _core.RecordStream(index.path, index.compression, self._verify)
-            while stream.number < first - start:
-                if stream.next() is None:
-                    return
-            payloads = run.payloads
-            for _ in range(stop - first):
-                payload = stream.next()
-                if payload is None:
-                    return
-                payloads.append(payload)
+                stream = open_indexed(index, verify=self._verify)
+            while stream.number < first - start and stream.next() is not None:
+                pass
+            check_place(stream, index, first - start)
+            while len(run.payloads) < stop - first and (payload := stream.next()) is not None:
+                run.payloads.append(payload)
+            check_place(stream, index, stop - start)
+        except StaleIndexError as error:
+            run.payloads.clear()  # they may be others than those asked for
+            run.failure = error
+            return
         except Exception as error:  # noqa: BLE001 - it belongs to whoever asks for a record that was not reached
             run.failure = error
             return
@@ -194,7 +196,3 @@ class _EpochReader:
     def read(self, index: ShardIndex, numbers: Sequence[int]) -> list[bytes]:
         """Return the payloads of these records, in this order."""
         return self.reading.read(self.epoch, self.schedule, index, numbers)
-
-
-def _changed(index: ShardIndex) -> StaleIndexError:
-    return StaleIndexError("The file is not the one that was indexed: it has changed since.", path=index.path)

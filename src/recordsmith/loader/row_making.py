@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import ChangedFileError, RecordsmithError
 from recordsmith.loader.fetching import Fetcher
 from recordsmith.loader.order import ENDLESS, Drawn
 from recordsmith.loader.plan import Plan, Rows
@@ -56,6 +56,8 @@ class RowMaker:
             return self._changed(drawn, positions, room)
         try:
             return self._changed(drawn, positions, room)
+        except ChangedFileError:
+            raise  # no row is at fault
         except Exception:  # noqa: BLE001 - one row is at fault: find out which
             good = [self._one(drawn, positions, place) for place in range(len(positions))]
             return joined([row for row in good if row is not None])
@@ -64,6 +66,8 @@ class RowMaker:
         one = slice(place, place + 1)
         try:
             return self._changed(Drawn(drawn.numbers[one], drawn.epochs[one]), positions[one])
+        except ChangedFileError:
+            raise
         except Exception as error:  # noqa: BLE001 - whatever is wrong with the record, or what a function did to it
             if self._plan.skipped is not None:
                 path, record = self._fetcher.file_of(int(drawn.numbers[place]))

@@ -16,8 +16,8 @@ import numpy as np
 from recordsmith import _core
 from recordsmith.dataset.inference import schema_from_census, take_census
 from recordsmith.dataset.layout import DatasetLayout, find_layout
-from recordsmith.errors import RecordsmithError
-from recordsmith.index import FRAMING_BYTES, ShardIndex, load_index
+from recordsmith.errors import ChangedFileError, RecordsmithError
+from recordsmith.index import FRAMING_BYTES, Identity, ShardIndex, load_index
 from recordsmith.making.source import Chunk, Loaded, Reject, Source
 from recordsmith.making.sources.table_files import PathLike, SourceFile, describe_files, opened
 from recordsmith.schema import Label, Schema
@@ -72,15 +72,20 @@ class IndexedChunk(Chunk):
     """Records that lie one after the other in a file that can be read anywhere."""
 
     file: SourceFile
+    identity: Identity
     first: int
     offsets: Any  # of the records, and of the end of the last one
     schema: Schema
     source_bytes: int
 
+    def open(self) -> _core.FileSet:
+        """Open the file, which must still be the one that was indexed."""
+        with opened(self.file):
+            return _core.FileSet([self.file.path], [self.identity])
+
     def load(self) -> Loaded:
         """Read and decode the records."""
-        with opened(self.file):  # it must still be the file that was indexed
-            files = _core.FileSet([self.file.path])
+        files = self.open()
         count = len(self.offsets) - 1
         lengths = np.diff(self.offsets) - np.uint64(FRAMING_BYTES)
         starts, file_numbers = self.offsets[:-1], np.zeros(count, np.uint32)
@@ -89,6 +94,8 @@ class IndexedChunk(Chunk):
         try:
             parts = files.decode(compile_plan(self.schema), file_numbers, starts, lengths, in_file, True)
             return Loaded(self.schema.assemble(parts), count, RecordPlaces(self.file.path, numbers))
+        except ChangedFileError:
+            raise  # no matter of some bad rows
         except RecordsmithError:
             pass
         payloads, kept, rejects = [], [], []
@@ -158,11 +165,11 @@ class TFRecordsSource(Source):
                 continue
             first = 0
             while first < index.records:
-                reach = int(np.searchsorted(index.offsets, index.offsets[first] + np.uint64(_CHUNK_BYTES), "right")) - 1
-                last = min(max(reach, first + 1), first + _CHUNK_ROWS, index.records)
-                offsets = np.array(index.offsets[first : last + 1])
-                yield IndexedChunk(file, first, offsets, schema, int(offsets[-1] - offsets[0]))
-                first = last
+                offsets = index.offsets[first : first + _CHUNK_ROWS + 1]
+                reach = int(np.searchsorted(offsets, offsets[0] + np.uint64(_CHUNK_BYTES), "right"))
+                offsets = np.array(offsets[: max(reach, 2)])
+                yield IndexedChunk(file, index.identity, first, offsets, schema, int(offsets[-1] - offsets[0]))
+                first += len(offsets) - 1
 
     @property
     def size_bytes(self) -> int | None:
@@ -173,6 +180,10 @@ class TFRecordsSource(Source):
     def row_count(self) -> int | None:
         """How many records there are; None if a damaged file leaves that open."""
         return None if None in self._indexes else sum(index.records for index in self._indexes if index is not None)
+
+    def identities(self) -> list[Identity]:
+        """Return what each file is recognised by; none may be damaged."""
+        return [index.identity for index in self._indexes if index is not None]
 
     @cached_property
     def _indexes(self) -> list[ShardIndex | None]:
@@ -215,6 +226,8 @@ def _carried(file: SourceFile, schema: Schema, *, compressed: bool) -> Iterator[
         number = stream.number
         try:
             payload = stream.next()
+        except ChangedFileError:
+            raise
         except RecordsmithError as error:
             rejects.append(_reject(file.path, number, error))
             payload = b"" if not compressed and stream.recover() else None

@@ -195,7 +195,8 @@ IndexWriter::IndexWriter(std::string path, int descriptor)
 IndexWriter::~IndexWriter() { ::close(descriptor_); }
 
 Status IndexWriter::create(const std::string& path, std::unique_ptr<IndexWriter>* writer) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  // atomic_file.py has created the file, and holds a lock on it.
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (descriptor < 0) return system_failure(path, "create");
   writer->reset(new IndexWriter(path, descriptor));
   return Status::ok();

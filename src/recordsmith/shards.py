@@ -21,18 +21,21 @@ from recordsmith.call_stack import caller_level
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 
 __all__ = [
+    "TRAINING",
     "IncompleteShardsWarning",
     "ShardName",
     "files_in",
     "parse_shard_name",
     "resolve_files",
+    "split_in_name",
     "warn_if_incomplete",
 ]
 
 _NUMBERED = re.compile(r"^(?P<stem>.*?)[-_.]?(?P<shard>\d{5,})-of-(?P<count>\d{5,})(?P<tail>(\.\w+)*)$")
 _SUFFIXES = (".tfrecord", ".tfrecords", ".tfrec", ".record", ".records", ".recordio")
 _COMPRESSED = (".gz", ".gzip", ".zlib", ".z")
-_SPLITS = ("train", "training", "validation", "valid", "val", "test", "testing", "eval", "dev")
+TRAINING = ("train", "training")
+_SPLITS = (*TRAINING, "validation", "valid", "val", "test", "testing", "eval", "dev")
 
 
 class IncompleteShardsWarning(UserWarning):
@@ -67,8 +70,9 @@ def parse_shard_name(name: str) -> ShardName:
     """
     match = _NUMBERED.match(name)
     if match is None:
-        return ShardName(name, _split_in(name))
-    return ShardName(match["stem"] + match["tail"], _split_in(match["stem"]), int(match["shard"]), int(match["count"]))
+        return ShardName(name, split_in_name(name))
+    split = split_in_name(match["stem"])
+    return ShardName(match["stem"] + match["tail"], split, int(match["shard"]), int(match["count"]))
 
 
 def looks_like_tfrecord(name: str) -> bool:
@@ -173,8 +177,12 @@ def _what_is_there(folder: str, name: str) -> str:
     return f"The folder {folder!r} holds {list_names(names)}.{did_you_mean(name, names)}"
 
 
-def _split_in(stem: str) -> str | None:
-    """Find the split's name among the words of a file name: the last one that is a usual split."""
-    words = [word for word in re.split(r"[-_.]", stem.lower()) if word]
+def split_in_name(name: str) -> str | None:
+    """Find the split's name among the words of a file's or a folder's name: the last one that is a usual split.
+
+    >>> split_in_name("pets_train_2.csv"), split_in_name("val2017"), split_in_name("constrained")
+    ('train', 'val', None)
+    """
+    words = [word for word in re.split(r"[-_. \d]+", name.lower()) if word]
     found = [word for word in words if word in _SPLITS]
     return found[-1] if found else None

@@ -72,7 +72,7 @@ class Copier:
         self._in_place = self._input_places()
         self._work = CopyWork(
             plan,
-            dict(zip(inputs.files, inputs.split_of, strict=True)) if inputs.split_of else {},
+            {file: inputs.splits.index(split) for file, split in zip(inputs.files, inputs.split_of, strict=False)},
             in_place=self._in_place,
             cast=options.cast,
             strict=options.on_error == "stop",
@@ -249,7 +249,7 @@ class Copier:
         names = ["train"]
         if self._inputs.split_of:
             names = list(self._inputs.splits)
-            choice.keep_splits(names)
+            choice.keep_splits()
         if options.dedupe:
             counts["duplicates"] = choice.drop_duplicates()
         if options.sample is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from recordsmith import _core
 from recordsmith.dataset import DatasetLayout, find_layout
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.dataset.manifest import MANIFEST_NAME
 from recordsmith.errors import RecordsmithError, SchemaError, list_names
 from recordsmith.schema import Schema
 
@@ -94,10 +94,9 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
         files.extend(layout.files)
         splits.extend(split_of.get(file) for file in layout.files)
         schemas.append((os.fsdecode(path), layout.schema))
-        manifest = _manifest_of(layout)
-        provenance |= dict.fromkeys(name for name in manifest.get("provenance", ()) if isinstance(name, str))
+        provenance |= dict.fromkeys(layout.provenance())
         if len(given) == 1:
-            texts = _texts_beside(layout, manifest)
+            texts = _texts_beside(layout, layout.manifest())
     _refuse_twice(files)
     declared = [(path, schema) for path, schema in schemas if schema is not None]
     for path, other in declared[1:]:
@@ -132,14 +131,6 @@ def _checked_splits(files: list[str], splits: list[str | None], *, keep: bool) -
             advice="Divide them anew with split= (--split train=0.8,test=0.2), or into one: --split train.",
         )
     return found
-
-
-def _manifest_of(layout: DatasetLayout) -> dict[str, Any]:
-    """Return the manifest beside the files as it stands; an empty one if there is none."""
-    described = layout.described_by
-    if described is None or os.path.basename(described) != MANIFEST_NAME:
-        return {}
-    return load_manifest(described)
 
 
 def _texts_beside(layout: DatasetLayout, manifest: dict[str, Any]) -> dict[str, str]:

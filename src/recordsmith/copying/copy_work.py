@@ -33,7 +33,7 @@ class CopyWork(ChunkEncoder):
 
     Args:
         plan: what is done to each record.
-        split_of: the split that each file belongs to, where splits are kept.
+        split_of: the place among the splits of the one that each file belongs to, where splits are kept.
         in_place: where records are read again from their own files, instead of being staged.
         cast: casts and pictures may lose information.
         strict: the first record that cannot be copied is an error and not a reject.
@@ -42,7 +42,7 @@ class CopyWork(ChunkEncoder):
     def __init__(
         self,
         plan: CopyPlan,
-        split_of: Mapping[str, str],
+        split_of: Mapping[str, int],
         *,
         in_place: InputPlaces | None,
         cast: bool,
@@ -79,8 +79,7 @@ class CopyWork(ChunkEncoder):
             raise _damaged(encoded.rejects[0])
         encoded.source_rows, encoded.source_bytes, encoded.dropped = source_rows, chunk.source_bytes, dropped
         encoded.left_out = ()  # the plan knows them better
-        if path in self._split_of:
-            encoded.strata = Classes([self._split_of[path]], np.zeros(encoded.rows, np.int32))
+        encoded.split = self._split_of.get(path, 0)
         return encoded
 
     def _meeting_the_condition(self, frames: Frames) -> tuple[Frames, int]:
@@ -108,6 +107,7 @@ class CopyWork(ChunkEncoder):
             frames=frames.data,
             offsets=frames.offsets,
             digests=_core.digest_frames(frames.data, frames.offsets, list(plan.provenance)),
+            contents=self._contents(frames.data, frames.offsets),
             classes=self._classes(plan.label, frames.data, frames.offsets),
             strata=Classes.none(frames.rows),
             groups=groups,

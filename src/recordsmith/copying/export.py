@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -122,8 +122,7 @@ def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but
         raise RecordsmithError("on_error is 'stop' or 'skip'.", found=repr(on_error))
     kind, is_folder = _kind(out, kind)
     inputs = find_inputs(paths, split=split, keep_splits=is_folder)
-    if not is_folder:
-        _refuse_several_splits(paths, split, out)
+    only = None if is_folder else _only_split(paths, split, out)
     known = schema if schema is not None else inputs.schema
     if known is None:
         known = infer_from_files(inputs.files)[0]
@@ -138,7 +137,8 @@ def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but
         form_of(kind, written), None if shard_size is None else parse_size(shard_size), overwrite=overwrite
     )
     exporter = _Exporter(inputs, files, plan, out, strict=on_error == "stop", on_progress=on_progress)
-    return exporter.run(without_defaults(written), is_folder=is_folder, workers=workers or default_workers())
+    names = exporter.files_in_folder() if is_folder else {out: only}
+    return exporter.run(without_defaults(written), names, workers=workers or default_workers())
 
 
 class _Exporter:
@@ -164,12 +164,15 @@ class _Exporter:
         self._rejects: list[Reject] = []
         self._unmatched = self._source_rows = 0
 
-    def run(self, reading: Schema, *, is_folder: bool, workers: int) -> ExportedDataset:
-        names = self._names(is_folder=is_folder)
+    def run(self, reading: Schema, names: Mapping[str, str | None], *, workers: int) -> ExportedDataset:
+        """Write the files, which are given with their splits."""
+        by_split = {split: name for name, split in names.items()}
+        split_of = dict(zip(self._inputs.files, self._inputs.split_of, strict=True)) if self._inputs.split_of else {}
+        only = next(iter(names)) if len(names) == 1 else ""
         done = 0
         with self._files as files, thread_pool(workers) as pool:
-            for name in dict.fromkeys(names.values()):
-                files.begin(name)
+            for name, split in names.items():
+                files.begin(name, split)
 
             def read(chunk: Chunk) -> tuple[Frames, dict[str, Any], int, int, int]:
                 return *self._read(chunk, reading), chunk.source_bytes
@@ -180,7 +183,7 @@ class _Exporter:
                 self._source_rows += whole
                 self._unmatched += unmatched
                 self._refuse(frames)
-                self._write(names[frames.path], frames, columns)
+                self._write(only or by_split[split_of[frames.path]], frames, columns)
                 done += size
                 total, rows = self._source.size_bytes, sum(files.rows.values())
                 unit: Literal["bytes", "rows"] = "rows" if total is None else "bytes"
@@ -196,16 +199,11 @@ class _Exporter:
             left_out=self._plan.left_out,
         )
 
-    def _names(self, *, is_folder: bool) -> dict[str, str]:
-        """Return the file that the records of each input file go to."""
-        if not is_folder:
-            return dict.fromkeys(self._inputs.files, self._out)
+    def files_in_folder(self) -> dict[str, str | None]:
+        """Return a file for each split, or one for all records if there are no splits."""
         suffix = KINDS[self._files.form.kind][0]
-        splits = self._inputs.split_of or ("all",) * len(self._inputs.files)
-        return {
-            file: os.path.join(self._out, f"{split}{suffix}")
-            for file, split in zip(self._inputs.files, splits, strict=True)
-        }
+        splits = self._inputs.splits or (None,)
+        return {os.path.join(self._out, f"{split or 'all'}{suffix}"): split for split in splits}
 
     def _read(self, chunk: Chunk, reading: Schema) -> tuple[Frames, dict[str, Any], int, int]:
         """Return the records of a chunk that meet the condition, how many there were, and how many do not meet it."""
@@ -272,9 +270,10 @@ def _kind(out: str, asked: str | None) -> tuple[str, bool]:
     return asked, True
 
 
-def _refuse_several_splits(paths: PathLike | Iterable[PathLike], split: str | None, out: str) -> None:
+def _only_split(paths: PathLike | Iterable[PathLike], split: str | None, out: str) -> str | None:
+    """Return the split that goes into one file, if the records are in any; refuse several."""
     if split is not None or not isinstance(paths, (str, os.PathLike)):
-        return
+        return split
     splits = find_inputs(paths, split=None, keep_splits=True).splits
     if len(splits) > 1:
         raise RecordsmithError(
@@ -283,3 +282,4 @@ def _refuse_several_splits(paths: PathLike | Iterable[PathLike], split: str | No
             found=list_names(splits),
             advice="Name one (--split train), or give a folder and a kind: it gets a file for each.",
         )
+    return next(iter(splits), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -35,14 +36,15 @@ class ExportFiles:
         self._shard_bytes = shard_bytes
         self._overwrite = overwrite
         self._stack = contextlib.ExitStack()
-        self._open: dict[str, tuple[str, str, ExportWriter]] = {}  # by name: the file, its temporary name, its writer
+        # By name: the file, its temporary name, its split, its writer.
+        self._open: dict[str, tuple[str, str, str | None, ExportWriter]] = {}
         self._begun: dict[str, int] = {}
 
     def __enter__(self) -> Self:
         return self
 
-    def begin(self, name: str) -> None:
-        """Begin the first file of a name, or the next one."""
+    def begin(self, name: str, split: str | None = None) -> None:
+        """Begin the first file of a name, or the next one, with the records of a split."""
         number = self._begun.get(name, 0)
         path = name if self._shard_bytes is None else _numbered(name, number)
         for there in (path, path + SIDECAR):
@@ -53,24 +55,25 @@ class ExportFiles:
                     advice="Choose another name, or give overwrite=True (--overwrite) to replace it.",
                 )
         os.makedirs(os.path.dirname(path), exist_ok=True)
+        form = self.form if split is None else replace(self.form, splits=(split,))
         temporary = self._stack.enter_context(write_atomically(path))
         if self.form.kind in ("csv", "jsonl"):
             # It gets its name before the file does: a description of nothing harms nobody.
             sidecar = self._stack.enter_context(write_atomically(path + SIDECAR))
             with open(sidecar, "w", encoding="utf-8", newline="") as file:
-                file.write(self.form.to_text())
-        self._open[name] = path, temporary, writer_for(self.form, temporary, path)
+                file.write(form.to_text())
+        self._open[name] = path, temporary, split, writer_for(form, temporary, path)
         self._begun[name] = number + 1
         self.rows[path] = 0
 
     def write(self, name: str, columns: Mapping[str, Any], rows: int) -> None:
         """Write some rows, and begin another file before them if the last one is large enough."""
-        path, temporary, writer = self._open[name]
+        path, temporary, split, writer = self._open[name]
         if self._shard_bytes is not None and self.rows[path] and os.path.getsize(temporary) >= self._shard_bytes:
             del self._open[name]
             writer.close()
-            self.begin(name)
-            path, temporary, writer = self._open[name]
+            self.begin(name, split)
+            path, temporary, split, writer = self._open[name]
         writer.write(columns, rows)
         self.rows[path] += rows
 
@@ -78,7 +81,7 @@ class ExportFiles:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         try:
-            for _, _, writer in self._open.values():
+            for _, _, _, writer in self._open.values():
                 with contextlib.nullcontext() if kind is None else contextlib.suppress(Exception):
                     writer.close()
         except BaseException as failed:

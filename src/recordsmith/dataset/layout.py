@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, read_manifest
+from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, read_manifest
 from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.file_signatures import describe_content
@@ -56,6 +57,24 @@ class DatasetLayout:
         files = self.splits[split]
         return DatasetLayout(files, {split: files}, self.schema, self.described_by)
 
+    def manifest(self) -> dict[str, Any]:
+        """Return the manifest beside the files as it stands; an empty one if there is none.
+
+        >>> DatasetLayout(("a.tfrecord",)).manifest()
+        {}
+        """
+        if self.described_by is None or os.path.basename(self.described_by) != MANIFEST_NAME:
+            return {}
+        return load_manifest(self.described_by)
+
+    def provenance(self) -> tuple[str, ...]:
+        """Return the features that say where a record comes from, and not what it is.
+
+        >>> DatasetLayout(("a.tfrecord",)).provenance()
+        ()
+        """
+        return tuple(name for name in self.manifest().get("provenance", ()) if isinstance(name, str))
+
 
 def find_layout(paths: PathLike | Iterable[PathLike]) -> DatasetLayout:
     """Find the files that a file, folder, glob or list stands for, and the schema that lies beside them.
@@ -72,11 +91,14 @@ def find_layout(paths: PathLike | Iterable[PathLike]) -> DatasetLayout:
     if len(found) == 1 and os.path.isdir(found[0]):
         return _folder_layout(found[0])
     files: list[str] = []
+    splits: dict[str, tuple[str, ...]] = {}
     for path in found:
-        files.extend(_folder_layout(path).files if os.path.isdir(path) else [path])
+        layout = _folder_layout(path) if os.path.isdir(path) else DatasetLayout((path,), _splits_by_name([path]))
+        files.extend(layout.files)
+        splits |= {split: (*splits.get(split, ()), *names) for split, names in layout.splits.items()}
     if isinstance(paths, (str, os.PathLike)) and len(files) > 1:
         warn_if_incomplete(files)
-    return DatasetLayout(tuple(files), _splits_by_name(files))
+    return DatasetLayout(tuple(files), splits)
 
 
 def _folder_layout(folder: str) -> DatasetLayout:

@@ -188,10 +188,12 @@ def _encoded(schema: Schema, columns: dict[str, Any], codes: Any, classes: list[
     count, parts = schema.columns_to_parts(columns)
     sink.append_columns(compile_plan(schema), parts, count)
     frames, offsets = sink.take()
+    digests = _core.digest_frames(frames, offsets, [])
     return EncodedChunk(
         frames=frames,
         offsets=offsets,
-        digests=_core.digest_frames(frames, offsets, []),
+        digests=digests,
+        contents=digests,
         classes=Classes(list(classes), np.asarray(codes, np.int32)),
         strata=Classes.none(len(offsets) - 1),
         groups=None,

@@ -84,6 +84,7 @@ class EncodedChunk:
     frames: npt.NDArray[np.uint8]
     offsets: Uint64s
     digests: Uint64s
+    contents: Uint64s  # digests of all but the label
     classes: Classes  # of the label
     strata: Classes
     groups: Uint64s | None
@@ -92,6 +93,7 @@ class EncodedChunk:
     source_bytes: int
     dropped: int = 0  # rows for which the user's function gave None
     left_out: tuple[str, ...] = ()  # columns that the schema does not have
+    split: int = 0  # the place of the split that the rows came from, where splits are kept
 
     @property
     def rows(self) -> int:
@@ -152,6 +154,7 @@ class ChunkEncoder:
             frames=frames,
             offsets=offsets,
             digests=_core.digest_frames(frames, offsets, list(self._recipe.ignored)),
+            contents=self._contents(frames, offsets),
             classes=self._classes(self._recipe.label, frames, offsets),
             strata=Classes.none(0),
             groups=self._groups(rows, kept),
@@ -165,6 +168,14 @@ class ChunkEncoder:
         encoded.strata = encoded.classes if same else self._classes(self._recipe.stratum, frames, offsets)
         self._check_sample(encoded, rows, kept)
         return encoded
+
+    def _contents(self, frames: Any, offsets: Any) -> Uint64s:
+        """Return the digests by which rows are the same whatever their label is."""
+        recipe = self._recipe
+        ignored = {*recipe.ignored, *(() if recipe.label is None else (recipe.label,))}
+        if ignored >= self._names:  # there is nothing but the label
+            ignored = set(recipe.ignored)
+        return _core.digest_frames(frames, offsets, sorted(ignored))
 
     def _append_columns(self, sink: _core.RecordSink, rows: _Rows) -> list[int] | None:
         """Append all rows in one call; None for the kept ones means all of them."""

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from typing import Any
@@ -36,7 +37,7 @@ from recordsmith.making.progress import OnProgress, Progress
 from recordsmith.making.publishing import REJECTED_NAME, finish_publishing, publish, refuse_existing
 from recordsmith.making.reject_reasons import commonest_reasons
 from recordsmith.making.shard_writing import Shard, ShardWriter, plan_shards, write_shards
-from recordsmith.making.source import Source
+from recordsmith.making.source import Chunk, Source
 from recordsmith.making.split_ordering import SplitOrdering
 from recordsmith.making.staging import Staging, differences
 from recordsmith.schema import Label, Packed, Schema, Sparse
@@ -58,6 +59,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     split: str | Mapping[str, float | int | str] | None = None,
     stratify: str | bool | None = None,
     group: str | None = None,
+    merge_splits: bool = False,
     seed: int = 0,
     shuffle: bool = True,
     balance: Any = None,
@@ -83,9 +85,11 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         out: the folder to write to.
         schema: what the records hold; None takes what the source says of itself.
         name: how the files begin; None takes the folder's name.
-        split: "train=0.8,test=0.2", or a mapping; counts of rows work too, and one of them may be "rest".
+        split: "train=0.8,test=0.2", or a mapping; counts of rows work too, and one of them may be "rest". None keeps
+            the splits that the source has (a dataset with splits, folders or files named train and test).
         stratify: the feature whose classes have the same shares in every split; True means the label.
         group: the column whose equal values (a patient, a user) never are in two splits. It need not be stored.
+        merge_splits: take the rows of all splits of the source together, to divide them anew with `split`.
         seed: decides about splits, order and balance.
         shuffle: write the training split in a random order; the others keep the order of the source.
         balance: what is done about rare classes, in the training split only: "oversample", "undersample", a mapping of
@@ -142,6 +146,8 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
             if finish_publishing(staging, out):
                 return MadeDataset.of_folder(out)
     given = _as_source(source, schema)
+    if not merge_splits:
+        options = options.keeping(given.splits, divided=split is not None)
     maker = _Maker(given, out, schema, options, on_progress)
     return maker.run(overwrite=overwrite, resume=resume)
 
@@ -259,9 +265,11 @@ class _Maker:
     # --- reading ---
 
     def _read(self, staging: Staging) -> None:
-        chunks = islice(self._source.chunks(), staging.chunks, None)
+        codes: deque[int] = deque()  # of the chunks that are on their way, which come back in order
+        chunks = self._noting_splits(islice(self._source.chunks(), staging.chunks, None), codes)
         size = self._source.size_bytes
         for encoded in chunk_work.encode_chunks(self._recipe, chunks, self._options.workers):
+            encoded.split = codes.popleft()
             staging.append(encoded)
             self._check_rejects(staging, encoded)
             done = staging.counts["source_bytes"] if size is not None else staging.counts["source_rows"]
@@ -286,6 +294,14 @@ class _Maker:
             )
         staging.finish_chunks()
         release_memory()
+
+    def _noting_splits(self, chunks: Iterable[Chunk], codes: deque[int]) -> Iterator[Chunk]:
+        """Give the chunks, and note the place of the split of each, if splits are kept."""
+        plan = self._options.split
+        for chunk in chunks:
+            split = self._source.split_of(chunk) if plan.kept else None
+            codes.append(0 if split is None else plan.names.index(split))
+            yield chunk
 
     def _check_rejects(self, staging: Staging, encoded: EncodedChunk | None) -> None:
         rejects, rows = staging.counts["rejects"], staging.counts["source_rows"]
@@ -372,6 +388,7 @@ class _Maker:
             **staging.counts,
             "source_bytes": self._source.size_bytes,
             "unassigned": unassigned,
+            "splits_kept": options.split.kept,
             "left_out": staging.left_out,
             "reasons": [asdict(reason) for reason in commonest_reasons(staging.path("rejected.jsonl"))],
             "warnings": self._warnings,

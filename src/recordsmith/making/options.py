@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import CellType, CodeType
 from typing import Any, Literal
@@ -16,6 +16,7 @@ from recordsmith.making.finish.finisher import Finisher
 from recordsmith.making.splitting import SplitPlan, parse_splits
 from recordsmith.parallel import default_workers
 from recordsmith.schema import Schema
+from recordsmith.shards import TRAINING
 
 __all__ = ["MakeOptions", "check_name", "function_identity", "parse_size"]
 
@@ -84,6 +85,27 @@ class MakeOptions:
                 "workers": workers,
             }
         )
+
+    def keeping(self, splits: Sequence[str], *, divided: bool) -> MakeOptions:
+        """Return the options for a source that has splits, which stay as they are; one split may still be divided."""
+        if not splits or (divided and len(splits) == 1):
+            return self
+        if divided or self.stratify or self.group is not None:
+            asked = "split" if divided else "stratify" if self.stratify else "group"
+            raise RecordsmithError(
+                f"The source has splits already, and {asked} asks to divide the rows anew.",
+                found=f"the splits {list_names(splits)}",
+                advice=f"Leave {asked} out (--{asked}) to keep them, or take the rows of all splits together with "
+                "merge_splits=True (--merge-splits).",
+            )
+        plan = SplitPlan.keeping(splits)
+        if (self.finish or self.balance is not None) and len(splits) > 1 and plan.training.lower() not in TRAINING:
+            raise RecordsmithError(
+                f"No split of the source is the training split, and {'finish' if self.finish else 'balance'} needs it.",
+                found=f"the splits {list_names(splits)}",
+                expected="a split called train",
+            )
+        return replace(self, split=plan)
 
     def identity(self, source: dict[str, Any], schema: Schema) -> dict[str, Any]:
         """Return everything that decides about the bytes of the dataset, JSON-ready."""

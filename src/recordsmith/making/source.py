@@ -77,6 +77,10 @@ class Chunk(ABC):
 
     source_bytes: int = 0
 
+    def origin(self) -> str | None:
+        """Return the file that all its rows come from, if they come from one."""
+        return None
+
     @abstractmethod
     def load(self) -> Loaded:
         """Load the rows. One bad row is a Reject and not an exception."""
@@ -108,6 +112,15 @@ class Source(ABC):
     @abstractmethod
     def describe(self) -> dict[str, Any]:
         """Return what the source is, JSON-ready: its kind, its options, and how its files can be told from others."""
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that the rows are in already; none where all rows are one heap."""
+        return ()
+
+    def split_of(self, chunk: Chunk) -> str | None:  # noqa: ARG002 - of a source without splits no chunk has one
+        """Return the split of a chunk's rows; a chunk never has rows of two."""
+        return None
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -44,12 +44,13 @@ KEY = np.dtype(
         ("class", "<i4"),  # of the label
         ("digest", "<u8"),
         ("group", "<u8"),
+        ("content", "<u8"),  # the digest of all but the label
         ("stratum", "<i4"),  # the class that is to have the same share in every split
-        ("reserved", "<u4"),  # makes it a whole number of 64-bit words
+        ("split", "<u4"),  # the place of the split that it came from, where splits are kept
     ]
 )
 _FORMAT = "recordsmith-making"
-_VERSION = 1
+_VERSION = 2
 _BLOCK_ROWS = 1 << 18
 _SHOWN_DIFFERENCES = 6
 
@@ -184,6 +185,8 @@ class Staging:
         keys["offset"] = starts + np.uint64(self.bytes)
         keys["length"] = np.diff(chunk.offsets) - np.uint64(FRAMING_BYTES)
         keys["digest"] = chunk.digests
+        keys["content"] = chunk.contents
+        keys["split"] = chunk.split
         keys["class"], new_classes = _coded(chunk.classes, self.classes)
         keys["stratum"], new_strata = _coded(chunk.strata, self.strata)
         if chunk.groups is not None:

@@ -43,6 +43,8 @@ def made_renderable(made: MadeDataset, *, folder: str, width: int) -> Renderable
     ...
     """
     parts: list[RenderableType] = [_title(made, folder), Text(), _splits(made)]
+    if made.splits_kept:
+        parts += [_fact("splits", f"kept as the source has them: {', '.join(made.splits)}")]
     if made.label is not None and any(split.classes for split in made.splits.values()):
         parts += [Text(), _classes(made, width)]
     for lines in (_left_behind(made, folder), [warning_block(text) for text in made.warnings]):
@@ -76,6 +78,7 @@ def made_json(made: MadeDataset) -> dict[str, Any]:
         "reasons": [asdict(reason) for reason in made.reasons],
         "dropped": made.dropped,
         "unassigned": made.unassigned,
+        "splits_kept": made.splits_kept,
         "left_out": list(made.left_out),
         "warnings": list(made.warnings),
     }

@@ -19,9 +19,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from recordsmith.errors import RecordsmithError, SchemaError, import_extra, list_names
-from recordsmith.making.source import Chunk, Loaded, Reject, Source
+from recordsmith.making.source import Chunk, Loaded, Reject
 from recordsmith.making.sources.exported_form import form_beside
 from recordsmith.making.sources.exported_text import ExportedTextSource
+from recordsmith.making.sources.file_splits import FileSource
 from recordsmith.making.sources.table_cells import converted_cells
 from recordsmith.making.sources.table_columns import ColumnFacts, schema_of
 from recordsmith.making.sources.table_csv_parsing import CsvPlaces, CsvReading
@@ -138,6 +139,10 @@ class CsvChunk(Chunk):
     kept: KeptTables
     source_bytes: int
 
+    def origin(self) -> str:
+        """Return the file."""
+        return self.piece.file.path
+
     def load(self) -> Loaded:
         """Parse the rows, or take what the first look has parsed."""
         reading, bad = self.reading, Bad()
@@ -177,7 +182,7 @@ class CsvChunk(Chunk):
         return columns, table.num_rows, uneven
 
 
-class CsvSource(Source):
+class CsvSource(FileSource):
     """The rows of CSV files. Made by `rs.sources.csv`."""
 
     kind: ClassVar[str] = "csv"

@@ -25,8 +25,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from recordsmith.images import read_header
-from recordsmith.making.source import Chunk, Loaded, Reject, Source
+from recordsmith.making.source import Chunk, Loaded, Reject
 from recordsmith.making.sources.exported_form import TAR_MEMBER, ExportedForm, same_form
+from recordsmith.making.sources.file_splits import FileSource
 from recordsmith.making.sources.exported_values import plain_value, restored_value
 from recordsmith.making.sources.table_files import SourceFile, describe_files, opened
 from recordsmith.making.sources.tar_members import TarMember, tar_members
@@ -102,7 +103,7 @@ def form_within(files: Sequence[SourceFile]) -> ExportedForm | None:
     return same_form(found)
 
 
-class ExportedTarSource(Source):
+class ExportedTarSource(FileSource):
     """The samples of exported tar files; `rs.sources.webdataset` returns it for such."""
 
     kind: ClassVar[str] = "webdataset"
@@ -121,6 +122,9 @@ class ExportedTarSource(Source):
     def describe(self) -> dict[str, Any]:
         """Return what the source is: its files with size and time."""
         return {"kind": self.kind, "exported": True, "files": describe_files(self._files)}
+
+    def _said_splits(self) -> tuple[str, ...]:
+        return self._form.splits
 
     @property
     def size_bytes(self) -> int | None:
@@ -164,6 +168,10 @@ class ExportedTarChunk(Chunk):
     schema: Schema
     extensions: Mapping[str, str]
     source_bytes: int
+
+    def origin(self) -> str:
+        """Return the file."""
+        return self.file.path
 
     def load(self) -> Loaded:
         """Read the samples; those that are not what was exported are refused."""

@@ -16,9 +16,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from recordsmith.errors import RecordsmithError, import_extra
-from recordsmith.making.source import Chunk, Loaded, Reject, Source
+from recordsmith.making.source import Chunk, Loaded, Reject
 from recordsmith.making.sources.exported_form import SIDECAR, form_beside
 from recordsmith.making.sources.exported_text import ExportedTextSource
+from recordsmith.making.sources.file_splits import FileSource
 from recordsmith.making.sources.table_columns import ColumnFacts, flattened, merged, named_facts, schema_of
 from recordsmith.making.sources.table_files import PathLike, SourceFile, describe_files, find_files
 from recordsmith.making.sources.table_lines import LineRules, Piece, pieces_of, windows
@@ -121,6 +122,10 @@ class JsonlChunk(Chunk):
     rules: LoadingRules
     source_bytes: int
 
+    def origin(self) -> str:
+        """Return the file."""
+        return self.piece.file.path
+
     def load(self) -> Loaded:
         """Parse the lines."""
         table, lines, rejects = parsed(self.piece, self.fields)
@@ -130,7 +135,7 @@ class JsonlChunk(Chunk):
         return load_columns(columns, table.num_rows, self.rules, folder=folder, places=places, rejects=rejects)
 
 
-class JsonlSource(Source):
+class JsonlSource(FileSource):
     """The objects of JSON lines. Made by `rs.sources.jsonl`."""
 
     kind: ClassVar[str] = "jsonl"

@@ -12,9 +12,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from recordsmith.errors import RecordsmithError, import_extra, list_names
-from recordsmith.making.source import Chunk, Loaded, Source
+from recordsmith.making.source import Chunk, Loaded
 from recordsmith.making.sources.exported_arrow import restored_columns
 from recordsmith.making.sources.exported_form import METADATA_KEY, ExportedForm, same_form
+from recordsmith.making.sources.file_splits import FileSource
 from recordsmith.making.sources.table_columns import (
     EXACT_IN_FLOAT32,
     ColumnFacts,
@@ -123,6 +124,10 @@ class ParquetChunk(Chunk):
     source_bytes: int
     exported: bool = False
 
+    def origin(self) -> str:
+        """Return the file."""
+        return self.file.path
+
     def load(self) -> Loaded:
         """Read the rows."""
         table = _OPEN_GROUPS.read(self.file, self.group, self.columns, self.part, self.step)
@@ -135,7 +140,7 @@ class ParquetChunk(Chunk):
         return load_columns(columns, table.num_rows, self.rules, folder=folder, places=places)
 
 
-class ParquetSource(Source):
+class ParquetSource(FileSource):
     """The rows of Parquet files. Made by `rs.sources.parquet`."""
 
     kind: ClassVar[str] = "parquet"
@@ -216,6 +221,9 @@ class ParquetSource(Source):
             ExportedForm.from_text(text, path) for text, path in zip(texts, paths, strict=True) if text is not None
         ]
         return same_form(forms) if len(forms) == len(texts) else None
+
+    def _said_splits(self) -> tuple[str, ...]:
+        return () if self._exported is None else self._exported.splits
 
     @cached_property
     def _schema(self) -> Schema:

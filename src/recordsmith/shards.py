@@ -33,6 +33,20 @@ __all__ = [
 
 _NUMBERED = re.compile(r"^(?P<stem>.*?)[-_.]?(?P<shard>\d{5,})-of-(?P<count>\d{5,})(?P<tail>(\.\w+)*)$")
 _SUFFIXES = (".tfrecord", ".tfrecords", ".tfrec", ".record", ".records", ".recordio")
+_OTHER_SUFFIXES = (
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".txt",
+    ".csv",
+    ".tsv",
+    ".parquet",
+    ".pq",
+    ".tar",
+    ".npy",
+    ".npz",
+    ".idx",
+)
 _COMPRESSED = (".gz", ".gzip", ".zlib", ".z")
 TRAINING = ("train", "training")
 _SPLITS = (*TRAINING, "validation", "valid", "val", "test", "testing", "eval", "dev")
@@ -78,12 +92,15 @@ def parse_shard_name(name: str) -> ShardName:
 def looks_like_tfrecord(name: str) -> bool:
     """Tell from a file's name alone whether it is probably a TFRecord file.
 
-    >>> looks_like_tfrecord("a.tfrecord.gz-00000-of-00003"), looks_like_tfrecord("labels.txt")
+    >>> looks_like_tfrecord("a.tfrecord.gz-00000-of-00003"), looks_like_tfrecord("train-00000-of-00001.jsonl.gz")
     (True, False)
     """
     lowered = name.lower()
     if _NUMBERED.match(lowered):
-        return not lowered.endswith((".json", ".txt", ".csv", ".parquet", ".index", ".idx", ".tfindex"))
+        plain = lowered
+        for suffix in (*_COMPRESSED, ".bz2", ".zst", ".xz"):
+            plain = plain.removesuffix(suffix)
+        return not plain.endswith((*_OTHER_SUFFIXES, ".index", ".tfindex"))
     for suffix in _COMPRESSED:
         lowered = lowered.removesuffix(suffix)
     return lowered.endswith(_SUFFIXES)

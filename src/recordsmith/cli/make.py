@@ -154,7 +154,7 @@ class _UnderHeadings(click.Command):
     callback=split_option,
     metavar="SHARES",
     help="Fractions, as in train=0.8,val=0.1,test=0.1, or numbers of rows, one of which may be `rest`. Rows with the "
-    "same content never are in two splits.",
+    "same content never are in two splits. Without it, the splits that the source has are kept.",
 )
 @click.option(
     "--stratify",
@@ -165,6 +165,11 @@ class _UnderHeadings(click.Command):
     help="Give every split the same shares of each class: of the label, or of this feature.",
 )
 @click.option("--group", metavar="COLUMN", help="Rows with the same value here, as a patient, stay in one split.")
+@click.option(
+    "--merge-splits",
+    is_flag=True,
+    help="Take the rows of all splits of the source together, to divide them anew with --split.",
+)
 @click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="For splits, order and balance.")
 @click.option("--no-shuffle", is_flag=True, help="Write the training split in the order of the source.")
 @click.option(
@@ -242,6 +247,7 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
             split=options["split"],
             stratify=options["stratify"],
             group=options["group"],
+            merge_splits=options["merge_splits"],
             seed=options["seed"],
             shuffle=not options["no_shuffle"],
             balance=options["balance"],

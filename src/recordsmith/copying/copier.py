@@ -264,6 +264,9 @@ class Copier:
             )
         if options.single:
             names = ["all"]
+            if len(self._inputs.found_splits) > 1:
+                listed = ", ".join(self._inputs.found_splits)
+                self._warnings.append(f"The records of several splits are in one file now: {listed}.")
         return choice, names, counts
 
     def _writer(self, staging: Staging) -> ShardWriter:

@@ -33,6 +33,7 @@ class CopyInputs:
         all_declared: every file has it; otherwise some have none of their own.
         texts: what else lies beside the files and belongs to the dataset, such as a vocabulary.
         provenance: features that say where a record comes from, and not what it is.
+        found_splits: the splits that the files are in, whether they are kept or not.
 
     >>> CopyInputs(("a.tfrecord",), (), None, True, {}).splits
     ()
@@ -44,6 +45,7 @@ class CopyInputs:
     all_declared: bool
     texts: dict[str, str]
     provenance: tuple[str, ...] = ()
+    found_splits: tuple[str, ...] = ()
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -116,6 +118,7 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
         len(declared) == len(schemas),
         texts,
         tuple(provenance),
+        tuple(dict.fromkeys(name for name in splits if name is not None)),
     )
 
 
@@ -128,7 +131,8 @@ def _checked_splits(files: list[str], splits: list[str | None], *, keep: bool) -
         raise RecordsmithError(
             "Some files belong to a split, and others do not.",
             found=f"no split for {list_names(lacking, 4)}; {list_names(dict.fromkeys(found))} for others",
-            advice="Divide them anew with split= (--split train=0.8,test=0.2), or into one: --split train.",
+            advice="Take all of them together with merge_splits=True (--merge-splits), or divide them anew with "
+            "split= (--split train=0.8,test=0.2) besides.",
         )
     return found
 

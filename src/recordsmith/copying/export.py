@@ -77,6 +77,7 @@ def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but
     features: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     schema: Schema | None = None,
+    merge_splits: bool = False,
     shard_size: int | str | None = None,
     on_error: Literal["stop", "skip"] = "stop",
     workers: int | None = None,
@@ -97,6 +98,7 @@ def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but
         features: the only features to export, in this order.
         drop: features to leave out.
         schema: what is in a record; None: the schema beside the files, or one inferred from all records.
+        merge_splits: write the records of all splits into one file.
         shard_size: begin another file when one has this size: data-00000.tar, data-00001.tar; None writes one.
         on_error: what becomes of damaged records and of those that do not fit: "stop", or "skip" (counted).
         workers: how many threads decode records.
@@ -121,8 +123,16 @@ def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but
     if on_error not in ("stop", "skip"):
         raise RecordsmithError("on_error is 'stop' or 'skip'.", found=repr(on_error))
     kind, is_folder = _kind(out, kind)
-    inputs = find_inputs(paths, split=split, keep_splits=is_folder)
-    only = None if is_folder else _only_split(paths, split, out)
+    inputs = find_inputs(paths, split=split, keep_splits=is_folder and not merge_splits)
+    if not is_folder and not merge_splits and len(inputs.found_splits) > 1:
+        raise RecordsmithError(
+            "The dataset has several splits, and one file would not tell them apart.",
+            path=out,
+            found=list_names(inputs.found_splits),
+            advice="Name one (--split train); or give a folder and a kind: it gets a file for each; or write all of "
+            "them into one file with merge_splits=True (--merge-splits).",
+        )
+    only = inputs.found_splits[0] if len(inputs.found_splits) == 1 else None
     known = schema if schema is not None else inputs.schema
     if known is None:
         known = infer_from_files(inputs.files)[0]
@@ -268,18 +278,3 @@ def _kind(out: str, asked: str | None) -> tuple[str, bool]:
             advice="Name the kind for a folder: --to parquet (in Python, kind='parquet').",
         )
     return asked, True
-
-
-def _only_split(paths: PathLike | Iterable[PathLike], split: str | None, out: str) -> str | None:
-    """Return the split that goes into one file, if the records are in any; refuse several."""
-    if split is not None or not isinstance(paths, (str, os.PathLike)):
-        return split
-    splits = find_inputs(paths, split=None, keep_splits=True).splits
-    if len(splits) > 1:
-        raise RecordsmithError(
-            "The dataset has several splits, and one file would not tell them apart.",
-            path=out,
-            found=list_names(splits),
-            advice="Name one (--split train), or give a folder and a kind: it gets a file for each.",
-        )
-    return next(iter(splits), None)

@@ -92,6 +92,7 @@ class EncodedChunk:
     source_rows: int
     source_bytes: int
     dropped: int = 0  # rows for which the user's function gave None
+    unlabelled: int = 0  # rows that were left out because they have no label
     left_out: tuple[str, ...] = ()  # columns that the schema does not have
     split: int = 0  # the place of the split that the rows came from, where splits are kept
 

@@ -54,6 +54,7 @@ class MadeDataset:
         reasons: the commonest reasons for that.
         dropped: rows for which the map function returned None.
         unassigned: rows that no split asked for.
+        unlabelled: rows that were left out because they have no label.
         splits_kept: the splits are those of the source.
         class_weights: a weight for each class of the label, as Keras' class_weight takes it after naming.
         left_out: columns of the source that the schema does not have.
@@ -72,6 +73,7 @@ class MadeDataset:
     reasons: tuple[RejectReason, ...] = ()
     dropped: int = 0
     unassigned: int = 0
+    unlabelled: int = 0
     splits_kept: bool = False
     label: str | None = None
     class_weights: dict[str, float] = field(default_factory=dict)
@@ -116,6 +118,7 @@ class MadeDataset:
             reasons=tuple(RejectReason(**reason) for reason in outcome.get("reasons", ())),
             dropped=outcome.get("dropped", 0),
             unassigned=outcome.get("unassigned", 0),
+            unlabelled=outcome.get("unlabelled", 0),
             splits_kept=outcome.get("splits_kept", False),
             label=weights.get("feature"),
             class_weights=weights.get("weights", {}),

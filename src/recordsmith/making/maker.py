@@ -60,6 +60,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     stratify: str | bool | None = None,
     group: str | None = None,
     merge_splits: bool = False,
+    drop_unlabelled: bool = False,
     seed: int = 0,
     shuffle: bool = True,
     balance: Any = None,
@@ -90,6 +91,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         stratify: the feature whose classes have the same shares in every split; True means the label.
         group: the column whose equal values (a patient, a user) never are in two splits. It need not be stored.
         merge_splits: take the rows of all splits of the source together, to divide them anew with `split`.
+        drop_unlabelled: leave out rows without a label, and count them.
         seed: decides about splits, order and balance.
         shuffle: write the training split in a random order; the others keep the order of the source.
         balance: what is done about rare classes, in the training split only: "oversample", "undersample", a mapping of
@@ -135,6 +137,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         cast=cast,
         on_error=on_error,
         max_rejects=max_rejects,
+        drop_unlabelled=drop_unlabelled,
         workers=workers,
         description=description,
     )
@@ -146,6 +149,8 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
             if finish_publishing(staging, out):
                 return MadeDataset.of_folder(out)
     given = _as_source(source, schema)
+    if drop_unlabelled:
+        given.drop_unlabelled()
     if not merge_splits:
         options = options.keeping(given.splits, divided=split is not None)
     maker = _Maker(given, out, schema, options, on_progress)
@@ -389,6 +394,7 @@ class _Maker:
             "source_bytes": self._source.size_bytes,
             "unassigned": unassigned,
             "splits_kept": options.split.kept,
+            "unlabelled": staging.counts["unlabelled"] + (self._source.unlabelled if options.drop_unlabelled else 0),
             "left_out": staging.left_out,
             "reasons": [asdict(reason) for reason in commonest_reasons(staging.path("rejected.jsonl"))],
             "warnings": self._warnings,

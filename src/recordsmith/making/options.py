@@ -47,6 +47,7 @@ class MakeOptions:
     cast: bool
     on_error: OnError
     max_rejects: float
+    drop_unlabelled: bool
     workers: int
     description: str
 
@@ -127,6 +128,7 @@ class MakeOptions:
                 "compression": self.compression,
                 "cast": self.cast,
                 "on_error": self.on_error,
+                "drop_unlabelled": self.drop_unlabelled,
                 "description": self.description,
             },
         }

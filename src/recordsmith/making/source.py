@@ -94,12 +94,17 @@ class Source(ABC):
         label: the feature that is the label, where there is an obvious one.
         provenance: features that only say where a row came from; rows that differ in nothing else are identical.
         sequential: chunks carry their data and can only be made one after the other.
+        unlabelled: how many rows the source itself leaves out because they have no label.
     """
 
     kind: ClassVar[str]
     label: str | None = None
     provenance: tuple[str, ...] = ()
     sequential: bool = False
+    unlabelled: int = 0
+
+    def drop_unlabelled(self) -> None:  # noqa: B027 - most sources know of no such rows
+        """Leave rows out of which it is known beforehand that they have no label; `make` leaves out the others."""
 
     @abstractmethod
     def schema(self) -> Schema:

@@ -71,7 +71,7 @@ class Staging:
         self.rows = 0
         self.bytes = 0
         self.chunks = 0
-        self.counts = {"source_rows": 0, "source_bytes": 0, "rejects": 0, "dropped": 0}
+        self.counts = {"source_rows": 0, "source_bytes": 0, "rejects": 0, "dropped": 0, "unlabelled": 0}
         self.classes: list[Any] = []
         self.strata: list[Any] = []
         self.left_out: list[str] = []
@@ -208,6 +208,7 @@ class Staging:
         self.counts["source_bytes"] += chunk.source_bytes
         self.counts["rejects"] += len(chunk.rejects)
         self.counts["dropped"] += chunk.dropped
+        self.counts["unlabelled"] += chunk.unlabelled
         self.left_out.extend(name for name in chunk.left_out if name not in self.left_out)
         self._log(
             chunks=self.chunks,

@@ -78,6 +78,7 @@ def made_json(made: MadeDataset) -> dict[str, Any]:
         "reasons": [asdict(reason) for reason in made.reasons],
         "dropped": made.dropped,
         "unassigned": made.unassigned,
+        "unlabelled": made.unlabelled,
         "splits_kept": made.splits_kept,
         "left_out": list(made.left_out),
         "warnings": list(made.warnings),
@@ -145,6 +146,8 @@ def _left_behind(made: MadeDataset, folder: str) -> list[RenderableType]:
         lines.append(Padding(_reasons(made), (0, 0, 0, 2)))
     if made.dropped:
         lines.append(_fact("dropped", f"{count_text(made.dropped, 'row')}, for which the map function gave None"))
+    if made.unlabelled:
+        lines.append(_fact("unlabelled", f"{count_text(made.unlabelled, 'row')} without a label, left out"))
     if made.unassigned:
         lines.append(_fact("not asked for", f"{count_text(made.unassigned, 'row')}, which no split took"))
     if made.left_out:

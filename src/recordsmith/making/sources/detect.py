@@ -6,14 +6,19 @@ import inspect
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any
 
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.file_signatures import describe_content
 from recordsmith.making import sources
 from recordsmith.making.source import Source
+from recordsmith.making.sources.annotated_folders import refuse_annotated, refuse_listed
 from recordsmith.making.sources.exported_form import SIDECAR
-from recordsmith.making.sources.table_files import PathLike
+from recordsmith.making.sources.folder_layout import layout_of
+from recordsmith.making.sources.folder_walk import walk_files
+from recordsmith.making.sources.image_listing import list_folder
+from recordsmith.making.sources.table_files import PathLike, is_aside
 from recordsmith.shards import looks_like_tfrecord, resolve_files
 
 __all__ = ["KINDS", "kind_of", "source_for"]
@@ -55,6 +60,7 @@ _ASIDE = (
     ".tfindex",
     ".db",
 )
+_AUDIO = (".wav", ".mp3", ".flac", ".ogg", ".m4a", ".aac", ".opus", ".aif", ".aiff", ".wma")
 _ENOUGH = 2000  # files of a folder from which its kind is told
 _MINOR = 20  # a kind with this many times fewer files than another is taken for something beside the data
 
@@ -114,6 +120,12 @@ def kind_of(paths: PathLike | Iterable[PathLike]) -> str:
     place = found[0] if len(found) == 1 else None
     if len(likely) == 1:
         return likely[0]
+    if "images" in likely and place is not None:
+        listing = list_folder(place)
+        layout = layout_of([file.name for file in listing.files], root=place)
+        refuse_annotated(listing, layout.classes)
+        if not layout.labelled:
+            refuse_listed(listing)
     if likely:
         listed = [f"{kinds[kind]} of kind {kind} ({examples[kind]})" for kind in sorted(likely)]
         raise RecordsmithError(
@@ -122,6 +134,14 @@ def kind_of(paths: PathLike | Iterable[PathLike]) -> str:
             found=", ".join(listed),
             advice=f"Name the kind: --kind {min(likely)} (in Python, rs.sources.{min(likely)}), "
             "or give a glob of the files that you want.",
+        )
+    audio = _audio_files(found)
+    if audio:
+        raise RecordsmithError(
+            "These are audio files, which are not read yet.",
+            path=place,
+            found=list_names(audio, 4),
+            advice="Read them with a function of your own, and give rs.make its rows.",
         )
     raise RecordsmithError(
         "It cannot be told what kind of data this is.",
@@ -143,18 +163,16 @@ def _kinds_at(path: str) -> Iterable[tuple[str, str, int]]:
     examples: dict[str, str] = {}
     unknown: list[str] = []
     looked_at = 0
-    for place, folders, names in os.walk(path):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
-        for name in sorted(names):
-            if name.startswith((".", "_")) or name.lower().endswith(_ASIDE):
-                continue
-            looked_at += 1
-            kind = _kind_by_name(name)
-            if kind is None:
-                unknown.append(os.path.join(place, name))
-            else:
-                kinds[kind] += 1
-                examples.setdefault(kind, os.path.relpath(os.path.join(place, name), path))
+    for entry, name in walk_files(path):
+        if is_aside(name) or name.lower().endswith(_ASIDE):
+            continue
+        looked_at += 1
+        kind = _kind_by_name(name)
+        if kind is None:
+            unknown.append(entry.path)
+        else:
+            kinds[kind] += 1
+            examples.setdefault(kind, name)
         if looked_at >= _ENOUGH:
             break
     if not kinds:  # names that say nothing: a few files are opened
@@ -164,6 +182,16 @@ def _kinds_at(path: str) -> Iterable[tuple[str, str, int]]:
                 kinds[kind] += 1
                 examples.setdefault(kind, os.path.relpath(file, path))
     return [(kind, examples[kind], count) for kind, count in kinds.items()]
+
+
+def _audio_files(found: list[str]) -> list[str]:
+    """Return some files of sound that are there, or below a folder."""
+    names = (
+        (os.path.basename(path) for path in found)
+        if len(found) != 1 or not os.path.isdir(found[0])
+        else (name for _, name in islice(walk_files(found[0]), _ENOUGH))
+    )
+    return [name for name in names if name.lower().endswith(_AUDIO)]
 
 
 def _kind_by_name(path: str) -> str | None:

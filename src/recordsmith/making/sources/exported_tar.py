@@ -27,8 +27,8 @@ import numpy as np
 from recordsmith.images import read_header
 from recordsmith.making.source import Chunk, Loaded, Reject
 from recordsmith.making.sources.exported_form import TAR_MEMBER, ExportedForm, same_form
-from recordsmith.making.sources.file_splits import FileSource
 from recordsmith.making.sources.exported_values import plain_value, restored_value
+from recordsmith.making.sources.file_splits import FileSource
 from recordsmith.making.sources.table_files import SourceFile, describe_files, opened
 from recordsmith.making.sources.tar_members import TarMember, tar_members
 from recordsmith.schema import Bytes, Feature, Image, Label, Schema, Tensor, Text

@@ -13,8 +13,8 @@ import numpy as np
 from recordsmith.errors import RecordsmithError, import_extra, list_names
 from recordsmith.making.source import Chunk, Loaded, Reject
 from recordsmith.making.sources.exported_form import ExportedForm, encoding_of
-from recordsmith.making.sources.file_splits import FileSource
 from recordsmith.making.sources.exported_values import restored_value
+from recordsmith.making.sources.file_splits import FileSource
 from recordsmith.making.sources.table_csv_parsing import CsvPlaces
 from recordsmith.making.sources.table_dialect import Dialect, read_head
 from recordsmith.making.sources.table_files import SourceFile, describe_files

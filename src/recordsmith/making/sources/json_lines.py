@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 from recordsmith.errors import RecordsmithError, import_extra
 from recordsmith.making.source import Chunk, Loaded, Reject
+from recordsmith.making.sources.annotated_folders import refuse_annotation_file
 from recordsmith.making.sources.exported_form import SIDECAR, form_beside
 from recordsmith.making.sources.exported_text import ExportedTextSource
 from recordsmith.making.sources.file_splits import FileSource
@@ -94,6 +95,8 @@ def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller
     found = find_files(paths, SUFFIXES, kind="JSON lines")
     # What an export leaves beside its files is found with them in a folder.
     files = tuple(file for file in found if not file.path.endswith(SIDECAR)) or found
+    for file in files:
+        refuse_annotation_file(file.path)
     if options == TableOptions(label=label):
         form = form_beside(file.path for file in files)
         if form is not None and form.kind == "jsonl":

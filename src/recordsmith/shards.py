@@ -100,7 +100,7 @@ def looks_like_tfrecord(name: str) -> bool:
         plain = lowered
         for suffix in (*_COMPRESSED, ".bz2", ".zst", ".xz"):
             plain = plain.removesuffix(suffix)
-        return not plain.endswith((*_OTHER_SUFFIXES, ".index", ".tfindex"))
+        return not plain.endswith((*_OTHER_SUFFIXES, ".index", ".idx", ".tfindex"))
     for suffix in _COMPRESSED:
         lowered = lowered.removesuffix(suffix)
     return lowered.endswith(_SUFFIXES)

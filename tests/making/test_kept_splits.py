@@ -1,4 +1,4 @@
-"""Splits that a source has: kept by make, copy, export and back, whatever the source is; fitted on training rows only."""
+"""Splits that a source has are kept by make, copy, export and back, and fitted on training rows only."""
 
 from __future__ import annotations
 

@@ -39,6 +39,8 @@ _OF_THE_SOURCE = {
     "text": "text",
     "images": "images",
     "labels": "labels",
+    "layout": "layout",
+    "strip": "strip",
     "resize": "size",
     "channels": "channels",
     "encoding": "image_encoding",
@@ -112,6 +114,14 @@ class _UnderHeadings(click.Command):
 @click.option(
     "--labels", metavar="FILE", help="A CSV file with the columns filename and label, in place of class folders."
 )
+@click.option(
+    "--layout",
+    type=NearChoice(["auto", "classes", "splits", "flat"]),
+    help="What the folders of images mean: classes; splits, with classes below; or nothing (flat).  [default: auto, by "
+    "their names and what is in them]",
+)
+@click.option("--strip", is_flag=True, help="Cut off white space around the names of classes.")
+@click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, and count them.")
 @click.option(
     "--map",
     "function",
@@ -217,8 +227,9 @@ class _UnderHeadings(click.Command):
 def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style: str, **options: Any) -> None:
     """Make a dataset: TFRecord files, split and shuffled, with a description beside them, checked before it says done.
 
-    SOURCE is a folder of pictures (its folders are the classes), a table (CSV, JSON lines, Parquet), arrays (.npy,
-    .npz), tar files of WebDataset, TFRecords, or videos; several of one kind, and quoted globs, are one source.
+    SOURCE is a folder of images (its folders are the classes, or splits with the classes below), a table (CSV, JSON
+    lines, Parquet), arrays (.npy, .npz), tar files of WebDataset, TFRecords, or videos; several of one kind, and quoted
+    globs, are one source.
 
     A run that was interrupted, by Ctrl-C, a crash or a full disk, goes on with --resume where it was, and ends with
     the same files. Exit codes: 0 all rows are in, 1 some did not fit and were left out, 2 nothing was made.
@@ -248,6 +259,7 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
             stratify=options["stratify"],
             group=options["group"],
             merge_splits=options["merge_splits"],
+            drop_unlabelled=options["drop_unlabelled"],
             seed=options["seed"],
             shuffle=not options["no_shuffle"],
             balance=options["balance"],
@@ -277,7 +289,7 @@ def _source(paths: tuple[str, ...], options: dict[str, Any]) -> Source:
     from recordsmith.errors import RecordsmithError
     from recordsmith.making.sources.detect import kind_of, source_for
 
-    asked = {its: options[ours] for ours, its in _OF_THE_SOURCE.items() if options[ours] not in (None, ())}
+    asked = {its: options[ours] for ours, its in _OF_THE_SOURCE.items() if options[ours] not in (None, (), False)}
     given = paths[0] if len(paths) == 1 else list(paths)
     kind = options["kind"] or kind_of(given)
     if options["function"] is not None or kind not in _WITH_SCHEMA:

@@ -13,6 +13,7 @@ from recordsmith.dataset import DatasetLayout, find_layout
 from recordsmith.dataset.manifest import MANIFEST_NAME
 from recordsmith.errors import RecordsmithError, SchemaError, list_names
 from recordsmith.schema import Schema
+from recordsmith.schema.export.tfds import named_labels
 
 __all__ = ["CopyInputs", "find_inputs"]
 
@@ -139,7 +140,7 @@ def _checked_splits(files: list[str], splits: list[str | None], *, keep: bool) -
 
 def _texts_beside(layout: DatasetLayout, manifest: dict[str, Any]) -> dict[str, str]:
     """Return the texts that a manifest lists beside its shards, but for those that every copy writes for itself."""
-    anew = {*_WRITTEN_ANEW, *(layout.schema.tfds_label_files() if layout.schema is not None else ())}
+    anew = {*_WRITTEN_ANEW, *(named_labels(layout.schema) if layout.schema is not None else ())}
     folder = os.path.dirname(layout.described_by or "")
     listed = manifest.get("made", {}).get("files", [])
     texts = {}

@@ -15,6 +15,7 @@ from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, list
 from recordsmith.facts.where import Where, compile_where
 from recordsmith.images import Preparation
 from recordsmith.schema import Bytes, Image, Label, Schema, Tensor
+from recordsmith.schema.presence import with_required
 
 __all__ = ["Changes", "CopyPlan", "plan_copy"]
 
@@ -121,6 +122,13 @@ def plan_copy(  # noqa: PLR0913 - each is a fact of its own, named by the caller
     written, reading, renamed = _written(known, changes, declared=declared)
     verbatim = reading is None or (changes.schema is not None and declared and written == known and not changes.rename)
     result = written if not verbatim or declared or describe else None
+    if compiled is not None and changes.schema is None:
+        # Of what the condition asks for, no record of the copy lacks anything.
+        names = [renamed.get(name, name) for name in compiled.present]
+        if result is not None:
+            result = with_required(result, [name for name in names if name in result])
+        if written is not None:
+            written = with_required(written, [name for name in names if name in written])
     label = _label(result if result is not None else known, stratify=stratify)
     stratum = _stratum(result if result is not None else known, label, renamed, stratify=stratify)
     check = known if verbatim and declared and not all_declared else None

@@ -29,6 +29,7 @@ __all__ = ["ChunkEncoder", "EncodedChunk", "Recipe", "mapped_rows"]
 
 _CHECKED_ROWS = 3  # of each chunk: decoded again and compared with what went in
 _LONGEST_VALUE = 200
+_SHOWN_PLACES = 3
 _ROWS_AT_ONCE = 256
 
 
@@ -46,6 +47,7 @@ class Recipe:
         ignored: features that do not count when rows are compared for being identical.
         cast: casts may lose information.
         strict: the first bad row is an error and not a reject.
+        drop_unlabelled: rows without a label are left out.
     """
 
     schema: Schema
@@ -57,6 +59,7 @@ class Recipe:
     ignored: tuple[str, ...] = ()
     cast: bool = False
     strict: bool = False
+    drop_unlabelled: bool = False
 
 
 @dataclass
@@ -92,7 +95,8 @@ class EncodedChunk:
     source_rows: int
     source_bytes: int
     dropped: int = 0  # rows for which the user's function gave None
-    unlabelled: int = 0  # rows that were left out because they have no label
+    unlabelled: int = 0  # rows without a label, whether they are left out or not
+    unlabelled_places: tuple[str, ...] = ()  # where some of them come from
     left_out: tuple[str, ...] = ()  # columns that the schema does not have
     split: int = 0  # the place of the split that the rows came from, where splits are kept
 
@@ -144,6 +148,10 @@ class ChunkEncoder:
 
     def _encoded(self, rows: _Rows, source_bytes: int, source_rows: int) -> EncodedChunk:
         sink = _core.RecordSink()
+        unlabelled = self._unlabelled(rows)
+        unlabelled_places = tuple(rows.place(row) for row in unlabelled[:_SHOWN_PLACES])
+        if self._recipe.drop_unlabelled and unlabelled:
+            rows.leave_out(set(unlabelled))
         left_out: tuple[str, ...] = ()
         if rows.mappings is None:
             left_out = tuple(name for name in rows.columns if name not in self._names and name != self._recipe.group)
@@ -163,12 +171,34 @@ class ChunkEncoder:
             source_rows=source_rows,
             source_bytes=source_bytes,
             dropped=rows.dropped,
+            unlabelled=len(unlabelled),
+            unlabelled_places=unlabelled_places,
             left_out=left_out,
         )
         same = self._recipe.stratum == self._recipe.label
         encoded.strata = encoded.classes if same else self._classes(self._recipe.stratum, frames, offsets)
         self._check_sample(encoded, rows, kept)
         return encoded
+
+    def _unlabelled(self, rows: _Rows) -> list[int]:
+        """Return the places of the rows that have no label."""
+        name = self._recipe.label
+        if name is None or name not in self._schema:
+            return []
+        if not self._schema[name].optional and not self._recipe.drop_unlabelled:
+            return []
+        if rows.mappings is not None:
+            return [place for place, row in enumerate(rows.mappings) if _is_nothing(row.get(name))]
+        if name not in rows.columns:
+            return list(range(rows.count))
+        given, present = understand_column(rows.columns[name])
+        if present is not None:
+            return np.flatnonzero(~present).tolist()
+        if isinstance(given, list):
+            return [row for row, value in enumerate(given) if _is_nothing(value)]
+        if isinstance(given, np.ndarray) and given.dtype.kind == "f":
+            return np.flatnonzero(np.isnan(given)).tolist()
+        return []
 
     def _contents(self, frames: Any, offsets: Any) -> Uint64s:
         """Return the digests by which rows are the same whatever their label is."""
@@ -238,7 +268,7 @@ class ChunkEncoder:
     def _stored_part(self, row: dict[str, Any]) -> dict[str, Any]:
         """Return what of a row is stored, or refuse one that has no group."""
         group = self._recipe.group
-        if group is not None and _no_group(row.get(group)):
+        if group is not None and _is_nothing(row.get(group)):
             if group not in row:
                 raise EncodeError(f"The row has no {group!r} to group by.{did_you_mean(group, row)}", feature=group)
             raise EncodeError(f"The row's {group!r}, by which rows are grouped, is missing.", feature=group)
@@ -260,7 +290,7 @@ class ChunkEncoder:
             return True
         if isinstance(given, np.ndarray):
             return given.dtype.kind == "f" and bool(np.isnan(given).any())
-        return isinstance(given, list) and any(map(_no_group, given))
+        return isinstance(given, list) and any(map(_is_nothing, given))
 
     def _groups(self, rows: _Rows, kept: list[int] | None) -> Uint64s | None:
         name = self._recipe.group
@@ -355,6 +385,18 @@ class _Rows:
     def mapping(self, number: int) -> dict[str, Any]:
         return self._loaded_row(number) if self.mappings is None else self.mappings[number]
 
+    def place(self, number: int) -> str:
+        """Say where a row comes from."""
+        return self.places.of(number if self.mappings is None else self.origins[number])
+
+    def leave_out(self, places: set[int]) -> None:
+        """Leave some rows out, by their place; the others are mappings from now on."""
+        if self.mappings is None:
+            self.mappings, self.origins = self.as_mappings(), list(range(self.count))
+        kept = [place for place in range(len(self.mappings)) if place not in places]
+        self.mappings = [self.mappings[place] for place in kept]
+        self.origins = [self.origins[place] for place in kept]
+
     def reject(self, number: int, error: RecordsmithError) -> None:
         value = None if error.found is None else _shown(error.found)
         reason = error.problem if error.expected is None else f"{error.problem} Expected: {error.expected}."
@@ -403,8 +445,8 @@ def _equal(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _no_group(value: Any) -> bool:
-    """Say whether a row has no group: no value, or NaN, which is how tables with holes say it."""
+def _is_nothing(value: Any) -> bool:
+    """Say whether a row has no group or no label: no value, or NaN, which is how tables with holes say it."""
     return is_missing(value) or (isinstance(value, (float, np.floating)) and value != value)  # noqa: PLR0124
 
 

@@ -21,6 +21,7 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
+from recordsmith.amounts import count_text
 from recordsmith.atomic_file import local_output
 from recordsmith.class_weights import class_weights
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
@@ -29,6 +30,7 @@ from recordsmith.making import chunk_work
 from recordsmith.making.chunk_encoding import EncodedChunk, Recipe
 from recordsmith.making.descriptions import description_files
 from recordsmith.making.finish.finisher import Finisher
+from recordsmith.making.label_names import check_label_names
 from recordsmith.making.label_translation import Translations, label_translations
 from recordsmith.making.made_dataset import MadeDataset
 from recordsmith.making.memory import release_memory
@@ -41,6 +43,7 @@ from recordsmith.making.source import Chunk, Source
 from recordsmith.making.split_ordering import SplitOrdering
 from recordsmith.making.staging import Staging, differences
 from recordsmith.schema import Label, Packed, Schema, Sparse
+from recordsmith.schema.presence import with_required
 
 __all__ = ["make"]
 
@@ -171,6 +174,10 @@ class _Maker:
         self._label = self._find_label()
         self._stratum = self._find_stratum()
         self._warnings = [*source.warnings]
+        if schema is None:
+            self._warnings += check_label_names(source, self._schema)
+        if options.drop_unlabelled and self._label is not None:
+            self._schema = with_required(self._schema, [self._label])
         self._recipe = Recipe(
             schema=self._schema,
             function=options.function,
@@ -181,6 +188,7 @@ class _Maker:
             ignored=tuple(name for name in source.provenance if name in self._schema),
             cast=options.cast,
             strict=options.on_error == "stop",
+            drop_unlabelled=options.drop_unlabelled,
         )
         self._plan = options.identity(source.describe(), self._schema)
 
@@ -224,7 +232,8 @@ class _Maker:
         found = self._source.label if self._source.label in self._schema else labels[0] if len(labels) == 1 else None
         if found is None and isinstance(asked, str) and asked in self._schema:
             return asked
-        if found is None and (asked is True or self._options.balance is not None):
+        options = self._options
+        if found is None and (asked is True or options.balance is not None or options.drop_unlabelled):
             raise SchemaError(
                 "It is not clear which feature is the label.",
                 found=f"the features {list_names(self._schema)}",
@@ -386,6 +395,12 @@ class _Maker:
         )
         if without_tfds is not None:
             self._warnings.append(without_tfds)
+        if staging.counts["unlabelled"] and not options.drop_unlabelled:
+            self._warnings.append(
+                f"{count_text(staging.counts['unlabelled'], 'row')} without a {self._label!r}, such as "
+                f"{', '.join(staging.unlabelled_places)}. PyTorch and JAX cannot be given batches with such rows. "
+                "Leave them out with drop_unlabelled=True (--drop-unlabelled)."
+            )
         for finisher in options.finish:
             texts.update(finisher.artifacts())
         rejected = staging.counts["rejects"] > 0 and options.on_error == "quarantine"
@@ -394,7 +409,7 @@ class _Maker:
             "source_bytes": self._source.size_bytes,
             "unassigned": unassigned,
             "splits_kept": options.split.kept,
-            "unlabelled": staging.counts["unlabelled"] + (self._source.unlabelled if options.drop_unlabelled else 0),
+            "unlabelled": staging.counts["unlabelled"] + self._source.unlabelled if options.drop_unlabelled else 0,
             "left_out": staging.left_out,
             "reasons": [asdict(reason) for reason in commonest_reasons(staging.path("rejected.jsonl"))],
             "warnings": self._warnings,

@@ -53,6 +53,7 @@ _FORMAT = "recordsmith-making"
 _VERSION = 2
 _BLOCK_ROWS = 1 << 18
 _SHOWN_DIFFERENCES = 6
+_SHOWN_PLACES = 3
 
 
 class Staging:
@@ -75,6 +76,7 @@ class Staging:
         self.classes: list[Any] = []
         self.strata: list[Any] = []
         self.left_out: list[str] = []
+        self.unlabelled_places: list[str] = []
         self.complete = False
         self._rejected_bytes = 0
         self._files: dict[str, BinaryIO] = {}
@@ -210,6 +212,7 @@ class Staging:
         self.counts["dropped"] += chunk.dropped
         self.counts["unlabelled"] += chunk.unlabelled
         self.left_out.extend(name for name in chunk.left_out if name not in self.left_out)
+        self.unlabelled_places = [*self.unlabelled_places, *chunk.unlabelled_places][:_SHOWN_PLACES]
         self._log(
             chunks=self.chunks,
             rows=self.rows,
@@ -217,6 +220,7 @@ class Staging:
             rejected_bytes=self._rejected_bytes,
             counts=self.counts,
             left_out=self.left_out,
+            unlabelled_places=self.unlabelled_places,
             new_classes=new_classes,
             new_strata=new_strata,
         )
@@ -292,6 +296,7 @@ class Staging:
             self._rejected_bytes = entry["rejected_bytes"]
             self.counts = dict(entry["counts"])
             self.left_out = list(entry["left_out"])
+            self.unlabelled_places = list(entry["unlabelled_places"])
             self.classes.extend(entry["new_classes"])
             self.strata.extend(entry["new_strata"])
         for name, length in (

@@ -53,6 +53,7 @@ def images(  # noqa: PLR0913 - each is a setting of its own
     check: Literal["decode", "header"] = "decode",
     recursive: bool = True,
     layout: LayoutName = "auto",
+    strip: bool = False,
     image: str = "image",
     label: str | None = "label",
     filename: str | None = "filename",
@@ -77,6 +78,7 @@ def images(  # noqa: PLR0913 - each is a setting of its own
         layout: what the folders mean. "auto" goes by their names and by what is in them, and refuses folders of other
             forms, such as YOLO's; "classes": the first level are the classes, whatever they are called; "splits": the
             first level are splits, the second classes; "flat": they mean nothing, and there are no labels.
+        strip: cut off white space around the names of class folders, so that "cat" and "cat " are one.
         image: the name of the feature with the picture.
         label: the name of the feature with the label; None leaves it out.
         filename: the name of the feature with the path below the folder; None leaves it out.
@@ -105,6 +107,7 @@ def images(  # noqa: PLR0913 - each is a setting of its own
         decode=is_decoded(check),
         recursive=recursive,
         layout=layout,
+        strip=strip,
         features=_Names(image, label, filename),
     )
 
@@ -131,7 +134,7 @@ class ImageSource(Source):
 
     kind: ClassVar[str] = "images"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a setting of its own
         self,
         paths: list[str],
         *,
@@ -141,6 +144,7 @@ class ImageSource(Source):
         decode: bool,
         recursive: bool,
         layout: LayoutName,
+        strip: bool,
         features: _Names,
     ) -> None:
         self._paths = paths
@@ -150,6 +154,7 @@ class ImageSource(Source):
         self._decode = decode
         self._recursive = recursive
         self._layout: LayoutName = layout
+        self._strip = strip
         self._dropping = False
         self._remarks: list[str] = []
         self._features = features
@@ -243,6 +248,7 @@ class ImageSource(Source):
             "check": "decode" if self._decode else "header",
             "recursive": self._recursive,
             "layout": self._layout,
+            "strip": self._strip,
             "files": len(self._listing.files),
             "bytes": self.size_bytes,
             "digest": digest.hexdigest(),
@@ -299,6 +305,8 @@ class ImageSource(Source):
             self._remarks = [] if remark is None else [remark]
             if not layout.labelled:
                 refuse_listed(listing)
+        if self._strip:
+            layout = replace(layout, classes=[None if name is None else name.strip() for name in layout.classes])
         return labels_from_folders(listing, self._classes, layout, drop_unlabelled=self._dropping)
 
     @cached_property

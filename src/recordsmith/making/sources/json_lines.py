@@ -51,6 +51,7 @@ def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller
     channels: int | None = None,
     image_encoding: str | None = None,
     quality: int = 95,
+    strip: bool = False,
 ) -> JsonlSource | ExportedTextSource:
     r"""Return the objects of JSON lines as a source for `make`.
 
@@ -72,6 +73,7 @@ def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller
         channels: the channels that pictures are to have: 1, 3 or 4.
         image_encoding: what pictures are encoded as, where they are not already.
         quality: of JPEG and WebP, where a picture is encoded anew.
+        strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
 
     >>> import recordsmith as rs, tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "talk.jsonl"
@@ -91,13 +93,14 @@ def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller
         schema=schema,
         floats=floats,
         preparation=preparation_of(size=size, channels=channels, encoding=image_encoding, quality=quality),
+        strip=strip,
     )
     found = find_files(paths, SUFFIXES, kind="JSON lines")
     # What an export leaves beside its files is found with them in a folder.
     files = tuple(file for file in found if not file.path.endswith(SIDECAR)) or found
     for file in files:
         refuse_annotation_file(file.path)
-    if options == TableOptions(label=label):
+    if options == TableOptions(label=label, strip=strip):
         form = form_beside(file.path for file in files)
         if form is not None and form.kind == "jsonl":
             return ExportedTextSource("jsonl", files, form, label)
@@ -164,7 +167,7 @@ class JsonlSource(FileSource):
         arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
         fields, schema = self._looked
         needed = arrow.schema([f for f in fields if any(name in schema for name in leaf_names(f.name, f.type))])
-        rules = LoadingRules(schema, self._options.preparation)
+        rules = LoadingRules(schema, self._options.preparation, strip=self._options.strip)
         for piece in self._pieces if self._pieces is not None else self._cut():
             yield JsonlChunk(piece, needed, rules, piece.size)
 

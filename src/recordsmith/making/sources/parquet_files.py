@@ -53,6 +53,7 @@ def parquet(  # noqa: PLR0913 - each is an option of its own, named by the calle
     channels: int | None = None,
     image_encoding: str | None = None,
     quality: int = 95,
+    strip: bool = False,
 ) -> ParquetSource:
     """Return the rows of Parquet files as a source for `make`.
 
@@ -74,6 +75,7 @@ def parquet(  # noqa: PLR0913 - each is an option of its own, named by the calle
         channels: the channels that pictures are to have: 1, 3 or 4.
         image_encoding: what pictures are encoded as, where they are not already.
         quality: of JPEG and WebP, where a picture is encoded anew.
+        strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
 
     >>> import recordsmith as rs, tempfile, pyarrow, pyarrow.parquet
     >>> path = tempfile.mkdtemp() + "/points.parquet"
@@ -94,6 +96,7 @@ def parquet(  # noqa: PLR0913 - each is an option of its own, named by the calle
         schema=schema,
         floats=floats,
         preparation=preparation_of(size=size, channels=channels, encoding=image_encoding, quality=quality),
+        strip=strip,
     )
     return ParquetSource(find_files(paths, SUFFIXES, kind="Parquet"), options)
 
@@ -161,7 +164,7 @@ class ParquetSource(FileSource):
     def chunks(self) -> Iterator[Chunk]:
         """Give the chunks: parts of row groups of about 8 MB, and at most 65,536 rows."""
         schema = self.schema()
-        rules = LoadingRules(schema, self._options.preparation)
+        rules = LoadingRules(schema, self._options.preparation, strip=self._options.strip)
         exported = self._exported is not None
         for file, metadata in zip(self._files, self._metadata, strict=True):
             kinds = metadata.schema.to_arrow_schema()
@@ -213,7 +216,7 @@ class ParquetSource(FileSource):
     @cached_property
     def _exported(self) -> ExportedForm | None:
         """What the files say of themselves, if `recordsmith export` wrote them and nothing else was said of them."""
-        if self._options != TableOptions(label=self._options.label):
+        if self._options != TableOptions(label=self._options.label, strip=self._options.strip):
             return None
         texts = [(metadata.metadata or {}).get(METADATA_KEY) for metadata in self._metadata]
         paths = [file.path for file in self._files]

@@ -118,7 +118,7 @@ def test_white_space_and_nothing_else_is_no_label(quick_path: Path) -> None:
 
 
 def test_a_target_that_is_missing(quick_path: Path) -> None:
-    rows = [{"x": 1, "y": 0.5}, {"x": 2, "y": None}, {"x": 3, "y": 1.5}]
+    rows: list[dict[str, Any]] = [{"x": 1, "y": 0.5}, {"x": 2, "y": None}, {"x": 3, "y": 1.5}]
     made = rs.make(rs.sources.rows(rows, label="y"), quick_path / "out", drop_unlabelled=True)
     assert (made.rows, made.unlabelled) == (2, 1)
     assert not rs.open(quick_path / "out").schema["y"].optional
@@ -136,10 +136,10 @@ def test_a_condition_narrows_the_schema_of_a_copy(quick_path: Path) -> None:
             "label is not missing or x >= 0": True,
         }.items()
     ):
-        for changes in ({}, {"rename": {"label": "kind"}}):
-            out = quick_path / f"{number}{len(changes)}"
-            copy_dataset(quick_path / "in", out, where=where, **changes)
-            assert rs.open(out).schema["kind" if changes else "label"].optional == optional, where
+        for rename in ({}, {"label": "kind"}):
+            out = quick_path / f"{number}{len(rename)}"
+            copy_dataset(quick_path / "in", out, where=where, rename=rename)
+            assert rs.open(out).schema["kind" if rename else "label"].optional == optional, where
 
 
 def test_a_filter_lets_optional_features_into_tensors(quick_path: Path) -> None:

@@ -5,7 +5,6 @@ This runs in the workers. What it returns depends on the chunk and the recipe al
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,15 +16,16 @@ import numpy.typing as npt
 from recordsmith import _core
 from recordsmith.columns import ByteColumn, PackedColumn
 from recordsmith.errors import EncodeError, RecordsmithError, did_you_mean, list_names
+from recordsmith.making.class_names import with_class_names
 from recordsmith.making.label_translation import Translations, translated
 from recordsmith.making.source import Chunk, Loaded, Reject
 from recordsmith.priorities import Uint64s
 from recordsmith.row_writing import RowWriter
-from recordsmith.schema import Schema
+from recordsmith.schema import Label, Schema
 from recordsmith.schema.conversion import is_missing, understand_column
 from recordsmith.schema.native import compile_plan
 
-__all__ = ["ChunkEncoder", "EncodedChunk", "Recipe", "mapped_rows"]
+__all__ = ["ChunkEncoder", "EncodedChunk", "MappedRows", "Recipe", "mapped_rows"]
 
 _CHECKED_ROWS = 3  # of each chunk: decoded again and compared with what went in
 _LONGEST_VALUE = 200
@@ -42,7 +42,8 @@ class Recipe:
         function: the user's own, from a row to a row, to several rows, or to None for no row.
         label: the feature whose values are counted by class.
         stratum: the feature whose classes are to have the same shares in every split.
-        group: the column whose equal values stay in one split; the schema need not have it.
+        labels: the labels of the source, which functions get by name.
+        group: the column whose equal values stay in one split, which the schema need not have; or a function of a row.
         translations: class numbers of the source in the schema's numbering.
         ignored: features that do not count when rows are compared for being identical.
         cast: casts may lose information.
@@ -54,7 +55,8 @@ class Recipe:
     function: Callable[[dict[str, Any]], Any] | None = None
     label: str | None = None
     stratum: str | None = None
-    group: str | None = None
+    labels: Mapping[str, Label] = field(default_factory=dict)
+    group: str | Callable[[dict[str, Any]], Any] | None = None
     translations: Translations = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     cast: bool = False
@@ -130,7 +132,8 @@ class ChunkEncoder:
         function = self._recipe.function
         mapped = _Rows(Loaded({}, 0, rows.places, rows.rejects))
         mapped.mappings = []
-        for number, row in enumerate(rows.as_mappings()):
+        for number, loaded in enumerate(rows.as_mappings()):
+            row = with_class_names(loaded, self._recipe.labels)
             try:
                 results = _row_list(function(row)) if function is not None else [row]
             except Exception as error:  # whatever the user's function does wrong is about this row
@@ -213,7 +216,8 @@ class ChunkEncoder:
         columns = {name: column for name, column in rows.columns.items() if name in self._names}
         if rows.count == 0:
             return None
-        if self._recipe.group is not None and self._lacks_group(rows):
+        group = self._recipe.group
+        if group is not None and (not isinstance(group, str) or self._lacks_group(rows, group)):
             return self._append_singly(sink, rows)
         try:
             count, parts = self._schema.columns_to_parts(columns, cast=self._recipe.cast)
@@ -255,6 +259,8 @@ class ChunkEncoder:
         stored = []
         for place, row in enumerate(rows.mappings or []):
             try:
+                if self._recipe.group is not None:
+                    rows.groups[place] = self._group_of(row, self._recipe.group)
                 stored.append((place, self._stored_part(row)))
             except EncodeError as error:
                 self._refuse(rows, place, error)
@@ -265,21 +271,33 @@ class ChunkEncoder:
             raise _placed(error, rows.places.of(rows.origins[place])) from None
         rows.reject(rows.origins[place], error)
 
-    def _stored_part(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return what of a row is stored, or refuse one that has no group."""
-        group = self._recipe.group
-        if group is not None and _is_nothing(row.get(group)):
-            if group not in row:
-                raise EncodeError(f"The row has no {group!r} to group by.{did_you_mean(group, row)}", feature=group)
+    def _group_of(self, row: dict[str, Any], group: str | Callable[[dict[str, Any]], Any]) -> int:
+        """Return the key of a row's group, or refuse a row that has none."""
+        if not isinstance(group, str):
+            labels = self._recipe.labels if self._recipe.function is None else {}
+            try:
+                value = group(with_class_names(row, labels))
+            except Exception as error:
+                raise EncodeError(f"The group function raised {type(error).__name__}: {error}") from error
+            if _is_nothing(value):
+                raise EncodeError("The group function gave no group.")
+            return _group_key(value)
+        if group not in row:
+            raise EncodeError(f"The row has no {group!r} to group by.{did_you_mean(group, row)}", feature=group)
+        if _is_nothing(row[group]):
             raise EncodeError(f"The row's {group!r}, by which rows are grouped, is missing.", feature=group)
+        return _group_key(row[group])
+
+    def _stored_part(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return what of a row is stored."""
+        group = self._recipe.group
         if self._recipe.function is None:  # columns that are not in the schema are left out
             return {name: value for name, value in row.items() if name in self._names}
-        if group is not None and group not in self._names:
+        if isinstance(group, str) and group not in self._names:
             return {name: value for name, value in row.items() if name != group}
         return row
 
-    def _lacks_group(self, rows: _Rows) -> bool:
-        name = str(self._recipe.group)
+    def _lacks_group(self, rows: _Rows, name: str) -> bool:
         if name not in rows.columns:
             raise RecordsmithError(
                 f"There is no column {name!r} to group by.{did_you_mean(name, rows.columns)}",
@@ -297,14 +315,13 @@ class ChunkEncoder:
         if name is None:
             return None
         if rows.mappings is not None:
-            values: Iterable[Any] = [rows.mappings[place][name] for place in kept or ()]
-        elif rows.count == 0:
-            values = []
-        else:
-            given, _ = understand_column(rows.columns[name])
-            if isinstance(given, np.ndarray) and given.ndim == 1 and given.dtype.kind in "iu":
-                return given.astype(np.uint64)
-            values = given.to_list() if isinstance(given, ByteColumn) else list(given)
+            return np.array([rows.groups[place] for place in kept or ()], np.uint64)
+        if rows.count == 0 or not isinstance(name, str):
+            return np.empty(0, np.uint64)
+        given, _ = understand_column(rows.columns[name])
+        if isinstance(given, np.ndarray) and given.ndim == 1 and given.dtype.kind in "iu":
+            return given.astype(np.uint64)
+        values = given.to_list() if isinstance(given, ByteColumn) else list(given)
         return np.array([_group_key(value) for value in values], np.uint64)
 
     def _classes(self, name: str | None, frames: Any, offsets: Any) -> Classes:
@@ -356,13 +373,37 @@ class ChunkEncoder:
                     )
 
 
-def mapped_rows(chunk: Chunk, function: Callable[[dict[str, Any]], Any], limit: int) -> list[dict[str, Any]]:
-    """Return what a user's function makes of the first rows of a chunk, but for the rows on which it raises."""
-    found: list[dict[str, Any]] = []
+@dataclass
+class MappedRows:
+    """What a user's function makes of some rows.
+
+    Attributes:
+        rows: what it returned.
+        raised: the first exception, where that was, and the names that the row had.
+        looked_at: how many rows it was given.
+        failed: for how many of them it raised one.
+    """
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    raised: tuple[Exception, str, list[str]] | None = None
+    looked_at: int = 0
+    failed: int = 0
+
+
+def mapped_rows(
+    chunk: Chunk, function: Callable[[dict[str, Any]], Any], labels: Mapping[str, Label], limit: int
+) -> MappedRows:
+    """Return what a user's function makes of the first rows of a chunk, and the first exception that it raises."""
+    found = MappedRows()
     rows = _Rows(chunk.load())
-    for number in range(min(rows.count, limit)):
-        with contextlib.suppress(Exception):  # such a row is rejected, with its reason, when its turn comes
-            found.extend(_row_list(function(rows.mapping(number))))
+    found.looked_at = min(rows.count, limit)
+    for number in range(found.looked_at):
+        row = with_class_names(rows.mapping(number), labels)
+        try:
+            found.rows.extend(_row_list(function(row)))
+        except Exception as error:  # noqa: BLE001 - such a row is rejected, with its reason, when its turn comes
+            found.failed += 1
+            found.raised = found.raised or (error, rows.places.of(number), list(row))
     return found
 
 
@@ -376,6 +417,7 @@ class _Rows:
         self.rejects = list(loaded.rejects)
         self.mappings: list[dict[str, Any]] | None = None
         self.origins: list[int] = []  # which loaded row each mapping came from
+        self.groups: dict[int, int] = {}  # the key of each mapping's group, where rows are grouped
         self.dropped = 0
         self._understood: dict[str, tuple[Any, Any]] | None = None
 

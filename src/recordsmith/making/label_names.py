@@ -32,11 +32,12 @@ def check_label_names(source: Source, schema: Schema) -> list[str]:
         twins = [label for label in odd if sum(other.strip() == label.strip() for other in feature.names) > 1]
         if twins:
             label = twins[0]
+            places = ", ".join(_places(source, name, feature, label)) or "what the map function returns"
             same = [other for other in feature.names if other.strip() == label.strip()]
             raise SchemaError(
                 f"Classes differ in white space alone: {list_names(same)}.",
                 feature=name,
-                found=f"{label!r} in {', '.join(_places(source, name, feature, label))}",
+                found=f"{label!r} in {places}",
                 advice="Correct these rows, or cut off white space around all names of classes with strip=True of the "
                 "source (--strip).",
             )
@@ -59,6 +60,8 @@ def _rows_of(source: Source, name: str, feature: Label, label: str) -> Iterator[
     number = feature.names.index(label)
     for chunk in source.chunks():
         loaded = chunk.load()
+        if name not in loaded.columns:  # a function of the user's makes it
+            return
         given, present = understand_column(loaded.columns[name])
         values: Any = given.tolist() if isinstance(given, np.ndarray) else list(given)
         for row, value in enumerate(values):

@@ -25,9 +25,11 @@ from recordsmith.amounts import count_text
 from recordsmith.atomic_file import local_output
 from recordsmith.class_weights import class_weights
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
-from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, list_names
+from recordsmith.errors import EncodeError, RecordsmithError, SchemaError, did_you_mean, list_names
 from recordsmith.making import chunk_work
+from recordsmith.making.balancing import check_balance
 from recordsmith.making.chunk_encoding import EncodedChunk, Recipe
+from recordsmith.making.class_names import named_labels
 from recordsmith.making.descriptions import description_files
 from recordsmith.making.finish.finisher import Finisher
 from recordsmith.making.label_names import check_label_names
@@ -50,6 +52,7 @@ __all__ = ["make"]
 PathLike = str | os.PathLike[str]
 Row = dict[str, Any]
 
+_LOOKED_AT_CHUNKS = 16  # that are kept at hand, where chunks carry their data
 _FEWEST_REJECTS = 10  # fewer are never too many, whatever their share
 
 
@@ -61,7 +64,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     name: str | None = None,
     split: str | Mapping[str, float | int | str] | None = None,
     stratify: str | bool | None = None,
-    group: str | None = None,
+    group: str | Callable[[Row], Any] | None = None,
     merge_splits: bool = False,
     drop_unlabelled: bool = False,
     seed: int = 0,
@@ -92,7 +95,8 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         split: "train=0.8,test=0.2", or a mapping; counts of rows work too, and one of them may be "rest". None keeps
             the splits that the source has (a dataset with splits, folders or files named train and test).
         stratify: the feature whose classes have the same shares in every split; True means the label.
-        group: the column whose equal values (a patient, a user) never are in two splits. It need not be stored.
+        group: the column whose equal values (a patient, a user) never are in two splits, which need not be stored; or
+            a function of a row that returns such a value. A run is only resumed with the same code in it.
         merge_splits: take the rows of all splits of the source together, to divide them anew with `split`.
         drop_unlabelled: leave out rows without a label, and count them.
         seed: decides about splits, order and balance.
@@ -160,6 +164,10 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     return maker.run(overwrite=overwrite, resume=resume)
 
 
+class TooManyRejectsError(RecordsmithError, ValueError):
+    """More rows were refused than are allowed; with a larger share allowed, the run can be resumed."""
+
+
 class _Maker:
     """One run."""
 
@@ -170,7 +178,10 @@ class _Maker:
         self._out = out
         self._options = options
         self._report = on_progress or (lambda _: None)
-        self._schema = schema if schema is not None else self._source_schema()
+        self._looked_at: list[Chunk] = []  # chunks that were taken from the source to have a look at them
+        self._chunks: Iterator[Chunk] = iter(())
+        self._mapped_names: list[str] = []  # that the map function returns
+        self._schema = self._find_schema(schema)
         self._label = self._find_label()
         self._stratum = self._find_stratum()
         self._warnings = [*source.warnings]
@@ -183,6 +194,7 @@ class _Maker:
             function=options.function,
             label=self._label,
             stratum=self._stratum,
+            labels=self._source_labels(),
             group=options.group,
             translations=self._label_translations(schema),
             ignored=tuple(name for name in source.provenance if name in self._schema),
@@ -191,6 +203,7 @@ class _Maker:
             drop_unlabelled=options.drop_unlabelled,
         )
         self._plan = options.identity(source.describe(), self._schema)
+        self._writing = False  # everything is ordered and fitted: what goes wrong now is the disk's doing
 
     def run(self, *, overwrite: bool, resume: bool) -> MadeDataset:
         if resume and not Staging.exists(self._out) and os.path.exists(os.path.join(self._out, MANIFEST_NAME)):
@@ -199,6 +212,10 @@ class _Maker:
         schema = self._schema
         for finisher in self._options.finish:
             schema = finisher.schema(schema)  # refuses what does not fit before any work is done
+        if self._options.balance is not None and self._label is not None:
+            check_balance(self._options.balance, self._schema[self._label], self._label)
+        self._check_group()
+        existed = os.path.isdir(self._out)
         staging = self._open_staging(overwrite=overwrite, resume=resume)
         try:
             if not finish_publishing(staging, self._out):
@@ -208,20 +225,90 @@ class _Maker:
         except OSError as error:
             _add_hint(error, self._out)
             raise
+        except Exception as error:
+            if self._is_pointless(staging, error):
+                staging.remove()
+                if not existed:
+                    os.rmdir(self._out)
+            raise
         finally:
             staging.close()
         return MadeDataset.of_folder(self._out)
 
+    def _is_pointless(self, staging: Staging, error: Exception) -> bool:
+        """Say whether a run that ended by an error has nothing to resume: it would end in the same way."""
+        if self._writing or isinstance(error, TooManyRejectsError):
+            return False
+        stopped_at_row = isinstance(error, EncodeError) and self._options.on_error == "stop"
+        return staging.rows == 0 or stopped_at_row or (staging.complete and isinstance(error, RecordsmithError))
+
     # --- before ---
 
-    def _source_schema(self) -> Schema:
-        if self._options.function is not None:
-            return chunk_work.schema_after_map(self._source, self._options.function)
-        return self._source.schema()
+    def _find_schema(self, given: Schema | None) -> Schema:
+        """Return the schema: the one given, the source's, or what the map function makes of its first rows."""
+        function = self._options.function
+        if function is None:
+            return given if given is not None else self._source.schema()
+        mapped = chunk_work.first_mapped_rows(
+            self._look_at_chunks(), function, self._source_labels(), needed=given is None
+        )
+        self._mapped_names = list(dict.fromkeys(name for row in mapped.rows for name in row))
+        if given is None:
+            if not mapped.rows:
+                raise chunk_work.why_no_row(mapped) from None if mapped.raised is None else mapped.raised[0]
+            return chunk_work.schema_after_map(mapped.rows, self._source.schema())
+        for row in mapped.rows:
+            unknown = [name for name in row if name not in given and name != self._options.group]
+            if unknown:
+                raise SchemaError(
+                    f"The map function returns names that the schema does not have: {list_names(map(str, unknown))}."
+                    f"{did_you_mean(str(unknown[0]), given)}",
+                    found=f"a row with {list_names(map(str, row))}",
+                    expected=list_names(given),
+                    advice="Return the features of the schema alone, or leave the schema out: it is then inferred from "
+                    "what the function returns.",
+                )
+        return given
+
+    def _source_labels(self) -> dict[str, Label]:
+        """Return the labels that functions get by name."""
+        if self._options.function is None and not callable(self._options.group):
+            return {}
+        return named_labels(self._source.schema())
+
+    def _look_at_chunks(self) -> Iterator[Chunk]:
+        """Give the first chunks, which stay at hand: some sources can be read only once."""
+        self._chunks = self._source.chunks()
+        limit = _LOOKED_AT_CHUNKS if self._source.sequential else None
+        for chunk in islice(self._chunks, limit):
+            self._looked_at.append(chunk)
+            yield chunk
+
+    def _all_chunks(self) -> Iterator[Chunk]:
+        looked_at, self._looked_at = self._looked_at, []
+        yield from looked_at
+        yield from self._chunks if looked_at else self._source.chunks()
+
+    def _check_group(self) -> None:
+        """Refuse a group that no row has, before any work is done."""
+        group, function = self._options.group, self._options.function
+        if group is None or callable(group):
+            return
+        names = list(self._source.schema()) if function is None else self._mapped_names
+        if function is None and group not in names:  # a source may load more than it stores
+            first = next(self._look_at_chunks(), None)
+            names = [] if first is None else list(first.load().columns)
+        if group not in names and (names or function is None):
+            raise SchemaError(
+                f"There is no column {group!r} to group by.{did_you_mean(group, names)}", expected=list_names(names)
+            )
 
     def _label_translations(self, schema: Schema | None) -> Translations:
         # Rows of the caller's own are in the schema's terms already, and looking at them would use them up.
-        if schema is None or self._source.kind == "rows" or not any(isinstance(f, Label) for f in schema.values()):
+        # What a function returns is in the schema's terms too: it gets classes by name.
+        if schema is None or self._source.kind == "rows" or self._options.function is not None:
+            return {}
+        if not any(isinstance(feature, Label) for feature in schema.values()):
             return {}
         return label_translations(self._source.schema(), schema)
 
@@ -280,7 +367,7 @@ class _Maker:
 
     def _read(self, staging: Staging) -> None:
         codes: deque[int] = deque()  # of the chunks that are on their way, which come back in order
-        chunks = self._noting_splits(islice(self._source.chunks(), staging.chunks, None), codes)
+        chunks = self._noting_splits(islice(self._all_chunks(), staging.chunks, None), codes)
         size = self._source.size_bytes
         for encoded in chunk_work.encode_chunks(self._recipe, chunks, self._options.workers):
             encoded.split = codes.popleft()
@@ -326,7 +413,7 @@ class _Maker:
         if encoded is not None and rows < 1000:
             return  # the first rows may be worse than the rest
         reasons = commonest_reasons(staging.path("rejected.jsonl"), most=3)
-        raise RecordsmithError(
+        raise TooManyRejectsError(
             f"{rejects} of {rows} rows were refused, more than the allowed share of {self._options.max_rejects:g}.",
             path=staging.path("rejected.jsonl"),
             found="; ".join(map(str, reasons)),
@@ -379,6 +466,8 @@ class _Maker:
     # --- shards ---
 
     def _write(self, staging: Staging, writer: ShardWriter, shards: list[Shard]) -> dict[str, dict[str, Any]]:
+        self._writing = True
+
         def say(phase: str, done: int, total: int) -> None:
             self._say(phase, staging, done, total)
 

@@ -35,7 +35,7 @@ class MakeOptions:
     name: str
     split: SplitPlan
     stratify: str | bool | None
-    group: str | None
+    group: str | Callable[[Row], Any] | None
     seed: int
     shuffle: bool
     balance: Any
@@ -73,6 +73,9 @@ class MakeOptions:
         seed = given["seed"]
         if isinstance(seed, bool) or not isinstance(seed, int):
             raise RecordsmithError("The seed is a whole number.", found=repr(seed))
+        group = given["group"]
+        if group is not None and not isinstance(group, str) and not callable(group):
+            raise RecordsmithError("group is the name of a column, or a function of one row.", found=repr(group))
         if given["function"] is not None and not callable(given["function"]):
             raise RecordsmithError("map must be a function of one row.", found=repr(given["function"]))
         compression = writing_compression(given["compression"])
@@ -117,7 +120,7 @@ class MakeOptions:
                 "name": self.name,
                 "split": self.split.to_json(),
                 "stratify": self.stratify,
-                "group": self.group,
+                "group": function_identity(self.group) if callable(self.group) else self.group,
                 "seed": self.seed,
                 "shuffle": self.shuffle,
                 "balance": _balance_json(self.balance),

@@ -132,6 +132,7 @@ def test_the_keys_of_the_json(make, visits):
     assert set(document) == {
         *("ok", "folder", "name", "rows", "bytes", "splits", "source", "label", "class_weights"),
         *("rejects", "rejected_file", "reasons", "dropped", "unassigned", "left_out", "warnings"),
+        *("unlabelled", "splits_kept"),
     }
     assert document["ok"] is False
     assert document["folder"] == os.path.abspath("out")
@@ -538,7 +539,7 @@ def test_resume_after_a_kill(run, many_photos):
     assert not digests()
     result = run("make", many_photos, "-o", "out")
     assert result.exit_code == 2
-    assert "An unfinished run lies in the output folder." in result.stderr
+    assert "An unfinished run is in the output folder." in result.stderr
     assert "--resume" in result.stderr
     other = go_on(run, many_photos, "--resume", "--split", "train=0.6,test=0.4")
     assert other.exit_code == 2

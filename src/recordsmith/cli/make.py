@@ -287,7 +287,7 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
 def _source(paths: tuple[str, ...], options: dict[str, Any]) -> Source:
     """Return the source, with those of the options that are about it."""
     from recordsmith.errors import RecordsmithError
-    from recordsmith.making.sources.detect import kind_of, source_for
+    from recordsmith.making.sources.detect import UnknownOptionError, kind_of, source_for
 
     asked = {its: options[ours] for ours, its in _OF_THE_SOURCE.items() if options[ours] not in (None, (), False)}
     given = paths[0] if len(paths) == 1 else list(paths)
@@ -296,9 +296,7 @@ def _source(paths: tuple[str, ...], options: dict[str, Any]) -> Source:
         asked.pop("schema", None)  # it is that of the records, and the function makes them
     try:
         return source_for(given, kind, **asked)
-    except RecordsmithError as error:
-        for ours, its in _OF_THE_SOURCE.items():
-            if f"no option {its!r}" in error.problem:  # the user knows it by another name
-                error.problem = error.problem.replace(f"no option {its!r}", f"no option --{ours}")
-                error.expected = None
-        raise
+    except UnknownOptionError as error:
+        ours = next((ours for ours, its in _OF_THE_SOURCE.items() if its == error.option), error.option)
+        # The user knows it by another name.
+        raise RecordsmithError(f"A source of kind {error.kind!r} has no option --{ours}.{error.elsewhere}") from None

@@ -27,7 +27,7 @@ from recordsmith.copying.copy_work import CopyWork
 from recordsmith.copying.frame_shards import FrameShardWriter
 from recordsmith.copying.input_places import InputPlaces
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import RecordsmithError, advise
 from recordsmith.making import shuffling
 from recordsmith.making.chunk_work import version
 from recordsmith.making.descriptions import description_files
@@ -121,7 +121,9 @@ class Copier:
             if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 error.filename = error.filename or self._options.out
                 if not self._options.single:
-                    error.add_note("Make room, and go on with resume=True (--resume): what is finished was kept.")
+                    error.add_note(
+                        advise("Make room, and continue with {resume}: what is finished was kept.", resume=True)
+                    )
             # What is wrong with the data or the options stays wrong: there is nothing to go on with. Nor is there with
             # one file, which is soon made again.
             if self._options.single or (isinstance(error, RecordsmithError) and not self._writing):
@@ -157,16 +159,18 @@ class Copier:
         if not self._options.single:
             if Staging.exists(self._folder):
                 raise RecordsmithError(
-                    "An unfinished run lies in the output folder.",
+                    "An unfinished run is in the output folder.",
                     path=self._options.out,
-                    advice="Go on with it by resume=True (--resume), or start over with overwrite=True (--overwrite).",
+                    advice=advise(
+                        "Continue it with {resume}, or start over with {overwrite}.", resume=True, overwrite=True
+                    ),
                 )
             refuse_existing(self._options.out)
         elif os.path.exists(self._options.out):
             raise RecordsmithError(
                 "There is a file of this name already.",
                 path=self._options.out,
-                advice="Choose another name, or give overwrite=True (--overwrite) to replace it.",
+                advice=advise("Choose another name, or give {overwrite} to replace it.", overwrite=True),
             )
 
     # --- reading ---

@@ -15,7 +15,7 @@ from recordsmith.copying.copy_inputs import CopyInputs, find_inputs
 from recordsmith.copying.copy_options import CopyOptions
 from recordsmith.copying.copy_plan import Changes, plan_copy
 from recordsmith.dataset.inference import infer_from_files, schema_from_census, take_census
-from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, list_names
+from recordsmith.errors import RecordsmithError, SchemaError, advise, did_you_mean, list_names
 from recordsmith.making.options import check_name, parse_size
 from recordsmith.making.progress import OnProgress
 from recordsmith.making.splitting import parse_splits
@@ -125,8 +125,11 @@ def copy_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but t
         raise RecordsmithError(
             "The input has splits already, and split asks to divide the records anew.",
             found=f"the splits {list_names(inputs.found_splits)}",
-            advice="Leave split out (--split) to keep them, or take the records of all splits together with "
-            "merge_splits=True (--merge-splits).",
+            advice=advise(
+                "Leave {split} out to keep them, or take the records of all splits together with {merge_splits}.",
+                split=...,
+                merge_splits=True,
+            ),
         )
     changes = Changes(None if features is None else tuple(features), tuple(drop), dict(rename or {}), schema, cast=cast)
     known, unclear = inputs.schema, dict[str, SchemaError]()

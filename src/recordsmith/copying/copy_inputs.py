@@ -11,7 +11,7 @@ from typing import Any
 from recordsmith import _core
 from recordsmith.dataset import DatasetLayout, find_layout
 from recordsmith.dataset.manifest import MANIFEST_NAME
-from recordsmith.errors import RecordsmithError, SchemaError, list_names
+from recordsmith.errors import RecordsmithError, SchemaError, advise, list_names
 from recordsmith.schema import Schema
 from recordsmith.schema.export.tfds import named_labels
 
@@ -109,7 +109,7 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
                 path=path,
                 found=_difference(other, declared[0][1]),
                 expected=f"the schema of {declared[0][0]}",
-                advice="Copy one of them under the other's schema first (--schema), or give one for both.",
+                advice=advise("Copy one of them under the other's schema first, with {schema}.", schema=...),
             )
     schema = declared[0][1] if declared else None
     return CopyInputs(
@@ -132,8 +132,11 @@ def _checked_splits(files: list[str], splits: list[str | None], *, keep: bool) -
         raise RecordsmithError(
             "Some files belong to a split, and others do not.",
             found=f"no split for {list_names(lacking, 4)}; {list_names(dict.fromkeys(found))} for others",
-            advice="Take all of them together with merge_splits=True (--merge-splits), or divide them anew with "
-            "split= (--split train=0.8,test=0.2) besides.",
+            advice=advise(
+                "Take all of them together with {merge_splits}; {split} divides them anew.",
+                merge_splits=True,
+                split="train=0.8,test=0.2",
+            ),
         )
     return found
 

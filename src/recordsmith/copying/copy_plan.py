@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recordsmith.copying.absent_values import without_defaults
-from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, list_names
+from recordsmith.errors import RecordsmithError, SchemaError, advise, did_you_mean, list_names
 from recordsmith.facts.where import Where, compile_where
 from recordsmith.images import Preparation
 from recordsmith.schema import Bytes, Image, Label, Schema, Tensor
@@ -190,7 +190,9 @@ def _written(
         raise SchemaError(
             f"The schema has features that the input does not have: {list_names(missing)}.{near}",
             found=f"the features {list_names(plain)}",
-            advice="Rename features of the input (--rename old=new), or make these optional in the schema.",
+            advice=advise(
+                "Rename features of the input with {rename}, or make these optional in the schema.", rename=...
+            ),
         )
     return changes.schema, Schema(reading), {old: new for old, new in renamed.items() if old in reading}
 
@@ -213,7 +215,7 @@ def _label(schema: Schema | None, *, stratify: str | bool | None) -> str | None:
         raise SchemaError(
             "It is not clear which feature is the label.",
             found=f"the features {list_names(schema or ())}",
-            advice="Name the feature to stratify by: --stratify=FEATURE.",
+            advice=advise("Name the feature to stratify by: {stratify}.", stratify="FEATURE"),
         )
     return None
 
@@ -253,7 +255,7 @@ def _pictures(
                 f"Pixels lose information by becoming {wanted.encoding}.",
                 feature=name,
                 found=feature,
-                advice="Allow it with cast=True (--cast), or choose encoding='png'.",
+                advice=advise("Allow it with {cast}, or choose encoding='png' in the schema.", cast=True),
             )
         one_string = isinstance(feature, Image) or (isinstance(feature, Bytes) and not feature.shape)
         if not isinstance(wanted, Image) or not one_string:

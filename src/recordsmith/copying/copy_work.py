@@ -14,7 +14,7 @@ from recordsmith.columns import ByteColumn, PackedColumn
 from recordsmith.copying.copy_plan import CopyPlan
 from recordsmith.copying.frames import Frames, frames_of
 from recordsmith.copying.input_places import InputPlaces
-from recordsmith.errors import EncodeError, PipelineError, RecordsmithError
+from recordsmith.errors import EncodeError, PipelineError, RecordsmithError, advise
 from recordsmith.images import ImageError, Preparation, read_header
 from recordsmith.making.chunk_encoding import ChunkEncoder, Classes, EncodedChunk, Recipe
 from recordsmith.making.label_translation import label_translations
@@ -200,7 +200,7 @@ def _one_picture(data: bytes, preparation: Preparation, *, cast: bool) -> bytes:
         same_channels = preparation.channels in (None, header.channels)
         if not (same_size and same_channels and preparation.encoding in _LOSSLESS):
             raise EncodeError(
-                f"The {header.title} would lose information by being encoded anew. Allow it with cast=True (--cast)."
+                f"The {header.title} would lose information by being encoded anew, which is not allowed without cast."
             )
     return preparation.prepare(data)
 
@@ -237,6 +237,9 @@ def _damaged(reject: Reject) -> RecordsmithError:
         path=reject.source,
         feature=reject.feature,
         found=reject.value,
-        advice="Leave such records out, with a count of them, by on_error='skip' (--on-error skip); damaged files can "
-        "be mended with `recordsmith repair`.",
+        advice=advise(
+            "Leave such records out, with a count of them, with {on_error}; damaged files can be repaired with "
+            "`recordsmith repair`.",
+            on_error="skip",
+        ),
     )

@@ -16,7 +16,7 @@ from recordsmith.copying.export_files import ExportFiles
 from recordsmith.copying.export_writers import KINDS, form_of
 from recordsmith.copying.frames import Frames, frames_of
 from recordsmith.dataset.inference import infer_from_files
-from recordsmith.errors import RecordsmithError, did_you_mean, list_names
+from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_names
 from recordsmith.making.options import parse_size
 from recordsmith.making.progress import OnProgress, Progress
 from recordsmith.making.source import Chunk, Reject
@@ -129,8 +129,12 @@ def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but
             "The dataset has several splits, and one file would not tell them apart.",
             path=out,
             found=list_names(inputs.found_splits),
-            advice="Name one (--split train); or give a folder and a kind: it gets a file for each; or write all of "
-            "them into one file with merge_splits=True (--merge-splits).",
+            advice=advise(
+                "Name one with {split}; or give a folder and a kind: it gets a file for each; or write all of them "
+                "into one file with {merge_splits}.",
+                split="train",
+                merge_splits=True,
+            ),
         )
     only = inputs.found_splits[0] if len(inputs.found_splits) == 1 else None
     known = schema if schema is not None else inputs.schema
@@ -239,8 +243,11 @@ class _Exporter:
                 first.reason,
                 path=first.source,
                 feature=first.feature,
-                advice="Leave such records out, with a count of them, by on_error='skip' (--on-error skip); damaged "
-                "files can be mended with `recordsmith repair`.",
+                advice=advise(
+                    "Leave such records out, with a count of them, with {on_error}; damaged files can be repaired with "
+                    "`recordsmith repair`.",
+                    on_error="skip",
+                ),
             )
         self._rejects.extend(frames.rejects)
 
@@ -275,6 +282,6 @@ def _kind(out: str, asked: str | None) -> tuple[str, bool]:
             "It cannot be told what kind of file to write.",
             path=out,
             expected=f"a name that ends in {endings}; or a folder, and a kind",
-            advice="Name the kind for a folder: --to parquet (in Python, kind='parquet').",
+            advice=advise("Name the kind for a folder: {to}.", to=("kind='parquet'", "--to parquet")),
         )
     return asked, True

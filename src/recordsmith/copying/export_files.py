@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from recordsmith.atomic_file import write_atomically
 from recordsmith.copying.export_writers import ExportWriter, writer_for
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import RecordsmithError, advise
 from recordsmith.making.sources.exported_form import SIDECAR, ExportedForm
 
 __all__ = ["ExportFiles"]
@@ -52,7 +52,7 @@ class ExportFiles:
                 raise RecordsmithError(
                     "There is a file of this name already.",
                     path=there,
-                    advice="Choose another name, or give overwrite=True (--overwrite) to replace it.",
+                    advice=advise("Choose another name, or give {overwrite} to replace it.", overwrite=True),
                 )
         os.makedirs(os.path.dirname(path), exist_ok=True)
         form = self.form if split is None else replace(self.form, splits=(split,))

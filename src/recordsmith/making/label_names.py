@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from recordsmith.errors import SchemaError, list_names
+from recordsmith.errors import SchemaError, advise, list_names
 from recordsmith.making.source import Source
 from recordsmith.schema import Label, Schema
 from recordsmith.schema.conversion import understand_column
@@ -38,8 +38,10 @@ def check_label_names(source: Source, schema: Schema) -> list[str]:
                 f"Classes differ in white space alone: {list_names(same)}.",
                 feature=name,
                 found=f"{label!r} in {places}",
-                advice="Correct these rows, or cut off white space around all names of classes with strip=True of the "
-                "source (--strip).",
+                advice=advise(
+                    "Correct these rows, or let the source cut off white space around all names of classes: {strip}.",
+                    strip=True,
+                ),
             )
         if odd:
             remarks.append(f"Names of classes of {name!r} have white space around them: {list_names(odd)}.")

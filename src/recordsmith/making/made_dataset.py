@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.making.reject_reasons import RejectReason
+from recordsmith.schema import Label, Schema
 
 __all__ = ["MadeDataset", "MadeSplit"]
 
@@ -56,7 +58,9 @@ class MadeDataset:
         unassigned: rows that no split asked for.
         unlabelled: rows that were left out because they have no label.
         splits_kept: the splits are those of the source.
-        class_weights: a weight for each class of the label, as Keras' class_weight takes it after naming.
+        label: the feature that is the label, if there is one.
+        class_weights: a weight for each class, by what records store (the number of a class), for Keras' class_weight.
+        class_names: the names of these classes.
         left_out: columns of the source that the schema does not have.
         warnings: what should be known before training on it.
 
@@ -76,7 +80,8 @@ class MadeDataset:
     unlabelled: int = 0
     splits_kept: bool = False
     label: str | None = None
-    class_weights: dict[str, float] = field(default_factory=dict)
+    class_weights: dict[Any, float] = field(default_factory=dict)
+    class_names: dict[Any, str] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -96,6 +101,15 @@ class MadeDataset:
         return sum(split.bytes for split in self.splits.values())
 
     @property
+    def weights_by_name(self) -> dict[str, float]:
+        """The weight of each class by its name.
+
+        >>> MadeDataset("d", "d", {}, class_weights={0: 0.5, 1: 2.0}, class_names={0: "cat", 1: "dog"}).weights_by_name
+        {'cat': 0.5, 'dog': 2.0}
+        """
+        return {self.class_names.get(value, str(value)): weight for value, weight in self.class_weights.items()}
+
+    @property
     def rejected_path(self) -> str | None:
         """The file that has the refused rows, if there is one."""
         path = os.path.join(self.folder, "rejected.jsonl")
@@ -108,6 +122,7 @@ class MadeDataset:
         made: dict[str, Any] = document.get("made", {})
         outcome = made.get("outcome", {})
         weights = document.get("class_weights") or {}
+        values = _stored_values(document, weights.get("feature"), weights.get("weights", {}))
         return cls(
             folder=folder,
             name=document.get("name", ""),
@@ -121,7 +136,21 @@ class MadeDataset:
             unlabelled=outcome.get("unlabelled", 0),
             splits_kept=outcome.get("splits_kept", False),
             label=weights.get("feature"),
-            class_weights=weights.get("weights", {}),
+            class_weights={values[name]: weight for name, weight in weights.get("weights", {}).items()},
+            class_names={value: name for name, value in values.items()},
             left_out=tuple(outcome.get("left_out", ())),
             warnings=tuple(outcome.get("warnings", ())),
         )
+
+
+def _stored_values(document: dict[str, Any], label: str | None, names: Iterable[str]) -> dict[str, Any]:
+    """Return what records store for each class: the number of one that has a name, else the value itself."""
+    feature = Schema.from_json(document["schema"]).get(label) if label is not None and "schema" in document else None
+    if isinstance(feature, Label):
+        return {name: feature.names.index(name) if name in feature.names else name for name in names}
+    kind = getattr(getattr(feature, "dtype", None), "kind", "")
+    if kind == "b":
+        return {name: name == "True" for name in names}
+    if kind in ("i", "u"):
+        return {name: int(name) for name in names}
+    return {name: float(name) if kind == "f" else name for name in names}

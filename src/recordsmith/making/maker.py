@@ -25,7 +25,7 @@ from recordsmith.amounts import count_text
 from recordsmith.atomic_file import local_output
 from recordsmith.class_weights import class_weights
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
-from recordsmith.errors import EncodeError, RecordsmithError, SchemaError, did_you_mean, list_names
+from recordsmith.errors import EncodeError, RecordsmithError, SchemaError, advise, did_you_mean, list_names
 from recordsmith.making import chunk_work
 from recordsmith.making.balancing import check_balance
 from recordsmith.making.chunk_encoding import EncodedChunk, Recipe
@@ -324,7 +324,7 @@ class _Maker:
             raise SchemaError(
                 "It is not clear which feature is the label.",
                 found=f"the features {list_names(self._schema)}",
-                advice="Name it: --label on the command line, label= of the source, or declare it as rs.Label.",
+                advice=advise("Name it with {label} of the source, or declare it as Label in a schema.", label=...),
             )
         return found
 
@@ -359,7 +359,7 @@ class _Maker:
                 "The dataset is there already, made with other options.",
                 path=self._out,
                 found="; ".join(changed),
-                advice="Choose another folder, or give overwrite=True (--overwrite) to replace it.",
+                advice=advise("Choose another folder, or give {overwrite} to replace it.", overwrite=True),
             )
         return MadeDataset.of_folder(self._out)
 
@@ -417,8 +417,11 @@ class _Maker:
             f"{rejects} of {rows} rows were refused, more than the allowed share of {self._options.max_rejects:g}.",
             path=staging.path("rejected.jsonl"),
             found="; ".join(map(str, reasons)),
-            advice="Mend the source or the schema. To go on all the same, resume with a larger max_rejects "
-            "(--max-rejects).",
+            advice=advise(
+                "Correct the source or the schema. To continue all the same, give {resume} and a larger {max_rejects}.",
+                resume=True,
+                max_rejects=...,
+            ),
         )
 
     # --- from staged records to a dataset ---
@@ -487,8 +490,8 @@ class _Maker:
         if staging.counts["unlabelled"] and not options.drop_unlabelled:
             self._warnings.append(
                 f"{count_text(staging.counts['unlabelled'], 'row')} without a {self._label!r}, such as "
-                f"{', '.join(staging.unlabelled_places)}. PyTorch and JAX cannot be given batches with such rows. "
-                "Leave them out with drop_unlabelled=True (--drop-unlabelled)."
+                f"{', '.join(staging.unlabelled_places)}. PyTorch and JAX cannot be given batches with such rows: "
+                "filter them out, or make the dataset without unlabelled rows."
             )
         for finisher in options.finish:
             texts.update(finisher.artifacts())
@@ -529,7 +532,7 @@ def _add_hint(error: OSError, out: str) -> None:
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         if error.filename is None:
             error.filename = out
-        error.add_note("Make room, and go on with resume=True (--resume): what is finished was kept.")
+        error.add_note(advise("Make room, and continue with {resume}: what is finished was kept.", resume=True))
 
 
 def _as_source(source: Any, schema: Schema | None) -> Source:
@@ -555,9 +558,9 @@ def _as_source(source: Any, schema: Schema | None) -> Source:
 def _refuse(out: str) -> None:
     if Staging.exists(out):
         raise RecordsmithError(
-            "An unfinished run lies in the output folder.",
+            "An unfinished run is in the output folder.",
             path=out,
-            advice="Go on with it by resume=True (--resume), or start over with overwrite=True (--overwrite).",
+            advice=advise("Continue it with {resume}, or start over with {overwrite}.", resume=True, overwrite=True),
         )
     refuse_existing(out)
 

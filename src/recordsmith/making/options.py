@@ -11,7 +11,7 @@ from types import CellType, CodeType
 from typing import Any, Literal
 
 from recordsmith.compression import writing_compression
-from recordsmith.errors import RecordsmithError, did_you_mean, list_names
+from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_names
 from recordsmith.making.finish.finisher import Finisher
 from recordsmith.making.splitting import SplitPlan, parse_splits
 from recordsmith.parallel import default_workers
@@ -99,8 +99,11 @@ class MakeOptions:
             raise RecordsmithError(
                 f"The source has splits already, and {asked} asks to divide the rows anew.",
                 found=f"the splits {list_names(splits)}",
-                advice=f"Leave {asked} out (--{asked}) to keep them, or take the rows of all splits together with "
-                "merge_splits=True (--merge-splits).",
+                advice=advise(
+                    "Leave {asked} out to keep them, or take the rows of all splits together with {merge_splits}.",
+                    asked=(asked, f"--{asked}"),
+                    merge_splits=True,
+                ),
             )
         plan = SplitPlan.keeping(splits)
         if (self.finish or self.balance is not None) and len(splits) > 1 and plan.training.lower() not in TRAINING:

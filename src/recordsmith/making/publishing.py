@@ -14,7 +14,7 @@ from typing import Any
 
 from recordsmith.atomic_file import put_in_place, write_atomically, write_text_atomically
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
-from recordsmith.errors import RecordsmithError, list_names
+from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.making.staging import Staging
 from recordsmith.shards import files_in
 
@@ -39,7 +39,7 @@ def refuse_existing(out: str) -> None:
             "There is a dataset in the output folder already.",
             path=out,
             found=list_names([os.path.basename(path) for path in there]),
-            advice="Choose another folder, or give overwrite=True (--overwrite) to replace it.",
+            advice=advise("Choose another folder, or give {overwrite} to replace it.", overwrite=True),
         )
 
 
@@ -81,7 +81,7 @@ def finish_publishing(staging: Staging, out: str) -> bool:
             raise RecordsmithError(
                 f"The finished file {name!r} is neither in the staging folder nor in its place.",
                 path=out,
-                advice="Start over with overwrite=True (--overwrite).",
+                advice=advise("Start over with {overwrite}.", overwrite=True),
             )
     os.remove(staging.path("plan.json"))  # the run is over; what is left of its folder means nothing
     staging.remove()

@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from recordsmith import _core
 from recordsmith.atomic_file import write_text_atomically
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import RecordsmithError, advise
 from recordsmith.index import FRAMING_BYTES
 from recordsmith.making.chunk_encoding import Classes, EncodedChunk
 
@@ -87,7 +87,7 @@ class Staging:
 
     @classmethod
     def exists(cls, out: str) -> bool:
-        """Say whether an unfinished run lies in an output folder."""
+        """Say whether an unfinished run is in an output folder."""
         return os.path.exists(os.path.join(out, FOLDER, "plan.json"))
 
     @classmethod
@@ -143,7 +143,7 @@ class Staging:
             raise RecordsmithError(
                 "The unfinished run was begun by another version of recordsmith.",
                 path=self.folder,
-                advice="Start over with overwrite (--overwrite).",
+                advice=advise("Start over with {overwrite}.", overwrite=True),
             )
         changed = differences(document["plan"], plan)
         if changed:
@@ -151,7 +151,7 @@ class Staging:
                 "The unfinished run was begun with other options, and its files would not fit.",
                 path=self.folder,
                 found="; ".join(changed),
-                advice="Resume with the same options, or start over with overwrite (--overwrite).",
+                advice=advise("Resume with the same options, or start over with {overwrite}.", overwrite=True),
             )
         self._replay()
         self._open_files()
@@ -371,7 +371,7 @@ def _damaged(folder: str) -> RecordsmithError:
     return RecordsmithError(
         "The unfinished run is damaged: some of what it wrote is not on the disk.",
         path=folder,
-        advice="A power cut can do that. Start over with overwrite (--overwrite).",
+        advice=advise("A power cut can do that. Start over with {overwrite}.", overwrite=True),
     )
 
 

@@ -72,7 +72,7 @@ def made_json(made: MadeDataset) -> dict[str, Any]:
         },
         "source": {"rows": made.source_rows, "bytes": made.source_bytes},
         "label": made.label,
-        "class_weights": made.class_weights,
+        "class_weights": made.weights_by_name,
         "rejects": made.rejects,
         "rejected_file": made.rejected_path,
         "reasons": [asdict(reason) for reason in made.reasons],
@@ -116,7 +116,8 @@ def _classes(made: MadeDataset, width: int) -> RenderableType:
     table.add_column(Text(printable(made.label or "")), no_wrap=True)
     for split in made.splits:
         table.add_column(Text(split), no_wrap=True, justify="right")
-    if made.class_weights:
+    weights = made.weights_by_name
+    if weights:
         table.add_column("weight", no_wrap=True, justify="right", style="cyan")
     for place, name in enumerate(shown):
         if len(shown) < len(names) and place == _MOST_CLASSES // 2:
@@ -125,7 +126,7 @@ def _classes(made: MadeDataset, width: int) -> RenderableType:
         table.add_row(
             Text(middle_left_out(printable(name), max(16, width // 3))),
             *(Text(f"{count:,}", "" if count else "red") for count in counts),
-            *([_weight(made.class_weights.get(name))] if made.class_weights else []),
+            *([_weight(weights.get(name))] if weights else []),
         )
     return table
 

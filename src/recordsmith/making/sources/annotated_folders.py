@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from recordsmith.errors import PipelineError
+from recordsmith.errors import PipelineError, advise
 from recordsmith.images import ImageHeader, read_header
 from recordsmith.making.sources.folder_layout import is_generic
 from recordsmith.making.sources.folder_walk import is_system_name
@@ -84,9 +84,12 @@ def refuse_annotated(listing: Listing, classes: Sequence[str | None]) -> str | N
             path=listing.root,
             found=form.example,
             expected="a folder for each class, such as cat/1.jpg and dog/1.jpg",
-            advice="Such labels are not read yet. Read them with a function of your own, and give rs.make its rows. To "
-            "take the images without labels, say layout='flat' (--layout flat); if the folders are the classes all the "
-            "same, layout='classes' (--layout classes).",
+            advice=advise(
+                "Such labels are not read yet. Read them with a function of your own, and give rs.make its rows. To "
+                "take the images without labels, give {flat}; if the folders are classes all the same, {classes}.",
+                flat=("layout='flat'", "--layout flat"),
+                classes=("layout='classes'", "--layout classes"),
+            ),
         )
     return None
 
@@ -104,8 +107,11 @@ def refuse_listed(listing: Listing) -> None:
             raise PipelineError(
                 "The images are in no class folders, and a table beside them lists them.",
                 path=path,
-                advice=f"Take the labels from it: labels={path!r} (--labels {path}). To take the images without "
-                "labels, say layout='flat' (--layout flat).",
+                advice=advise(
+                    "Take the labels from it with {labels}, or take the images without labels with {layout}.",
+                    labels=path,
+                    layout="flat",
+                ),
             )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
 
-from recordsmith.errors import RecordsmithError, did_you_mean, list_names
+from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_names
 from recordsmith.file_signatures import describe_content
 from recordsmith.making import sources
 from recordsmith.making.source import Source
@@ -21,7 +21,7 @@ from recordsmith.making.sources.image_listing import list_folder
 from recordsmith.making.sources.table_files import PathLike, is_aside
 from recordsmith.shards import looks_like_tfrecord, resolve_files
 
-__all__ = ["KINDS", "kind_of", "source_for"]
+__all__ = ["KINDS", "UnknownOptionError", "kind_of", "source_for"]
 
 KINDS = ("images", "csv", "jsonl", "parquet", "arrays", "webdataset", "tfrecords", "video")
 
@@ -65,6 +65,25 @@ _ENOUGH = 2000  # files of a folder from which its kind is told
 _MINOR = 20  # a kind with this many times fewer files than another is taken for something beside the data
 
 
+class UnknownOptionError(RecordsmithError, ValueError):
+    """A source of some kind has no such option.
+
+    Attributes:
+        kind: the kind.
+        option: the option.
+        elsewhere: which kinds have it, in words.
+    """
+
+    def __init__(self, kind: str, option: str, known: list[str], elsewhere: str) -> None:
+        super().__init__(
+            f"A source of kind {kind!r} has no option {option!r}.{did_you_mean(option, known)}{elsewhere}",
+            expected=list_names(known, 32),
+        )
+        self.kind = kind
+        self.option = option
+        self.elsewhere = elsewhere
+
+
 def source_for(paths: PathLike | Iterable[PathLike], kind: str | None = None, **options: Any) -> Source:
     r"""Return the source that a path stands for, with options of its kind.
 
@@ -92,10 +111,7 @@ def source_for(paths: PathLike | Iterable[PathLike], kind: str | None = None, **
         options["encoding"] = options.pop("image_encoding")  # where all is pictures, there is no other encoding
     for name in options:
         if name not in known:
-            raise RecordsmithError(
-                f"A source of kind {kind!r} has no option {name!r}.{did_you_mean(name, known)}{_elsewhere(name, kind)}",
-                expected=list_names(known, 32),
-            )
+            raise UnknownOptionError(kind, name, known, _elsewhere(name, kind))
     return function(given, **options)
 
 
@@ -132,8 +148,7 @@ def kind_of(paths: PathLike | Iterable[PathLike]) -> str:
             "There is data of several kinds.",
             path=place,
             found=", ".join(listed),
-            advice=f"Name the kind: --kind {min(likely)} (in Python, rs.sources.{min(likely)}), "
-            "or give a glob of the files that you want.",
+            advice=advise("Name the kind with {kind}, or give a glob of the files.", kind=_kind_option(min(likely))),
         )
     audio = _audio_files(found)
     if audio:
@@ -148,8 +163,13 @@ def kind_of(paths: PathLike | Iterable[PathLike]) -> str:
         path=place,
         found=_what_is_there(found),
         expected=f"files of kind {', '.join(KINDS)}",
-        advice="Name the kind: --kind csv (in Python, rs.sources.csv).",
+        advice=advise("Name the kind, such as {kind}.", kind=_kind_option("csv")),
     )
+
+
+def _kind_option(kind: str) -> tuple[str, str]:
+    """Say how a kind is named in Python and on the command line."""
+    return f"rs.sources.{kind}", f"--kind {kind}"
 
 
 def _kinds_at(path: str) -> Iterable[tuple[str, str, int]]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
-from recordsmith.errors import RecordsmithError, list_names
+from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.making.source import Chunk, Source
 from recordsmith.making.sources.table_files import SourceFile
 from recordsmith.shards import TRAINING, split_in_name
@@ -72,8 +72,10 @@ def splits_by_name(paths: Sequence[str]) -> dict[str, str]:
             "Some files belong to a split by their names, and others do not.",
             path=common,
             found=f"no split for {list_names(without, 4)}; {list_names(names)} for others",
-            advice="Give the files that you want as the source, or take all of them for one heap of rows: "
-            "merge_splits=True (--merge-splits).",
+            advice=advise(
+                "Give the files that you want as the source, or take all rows together with {merge_splits}.",
+                merge_splits=True,
+            ),
         )
     return known
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from recordsmith.errors import PipelineError, did_you_mean, list_names
+from recordsmith.errors import PipelineError, advise, did_you_mean, list_names
 from recordsmith.shards import TRAINING, split_in_name
 
 __all__ = ["LAYOUTS", "FolderLayout", "LayoutName", "check_layout_name", "is_generic", "layout_of", "splits_of"]
@@ -99,8 +99,10 @@ def layout_of(names: Sequence[str], asked: LayoutName = "auto", root: str | None
                 "Each folder looks like a dataset of its own, with splits and classes.",
                 path=root,
                 found=f"'{'/'.join(next(path for path in folders if len(path) > 2))}'",
-                advice="Give one of the folders as the source. If its folders are the classes all the same, say so "
-                "with layout='classes' (--layout classes).",
+                advice=advise(
+                    "Give one of the folders as the source. If they are classes all the same, say so with {layout}.",
+                    layout="classes",
+                ),
             )
         return FolderLayout([_split_of(path[1]) for path in folders], [path[0] for path in folders])
     if len(tops) == 1 and is_generic(tops[0]) and not any(len(path) > 1 for path in folders):
@@ -182,8 +184,9 @@ def _refuse_some_splits(names: list[str], root: str | None) -> None:
             path=root,
             found=f"{list_names(splits)}, and besides {list_names([name for name in names if name not in splits])}",
             expected="folders that are all splits, or all classes",
-            advice="Give one of them as the source. If all of them are classes, say so with layout='classes' "
-            "(--layout classes).",
+            advice=advise(
+                "Give one of them as the source. If all of them are classes, say so with {layout}.", layout="classes"
+            ),
         )
 
 

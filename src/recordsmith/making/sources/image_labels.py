@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from recordsmith.errors import PipelineError, did_you_mean, list_names
+from recordsmith.errors import PipelineError, advise, did_you_mean, list_names
 from recordsmith.making.sources.file_splits import in_split_order
 from recordsmith.making.sources.folder_layout import FolderLayout, layout_of
 from recordsmith.making.sources.image_listing import FoundFile, Listing, readable_name
@@ -174,8 +174,12 @@ def _refuse_unlabelled_splits(listing: Listing, layout: FolderLayout) -> None:
             path=listing.root,
             found=f"the folders {list_names(map(str, there))} in {split!r}" if there else f"no folders in {split!r}",
             expected=f"the class folders of {training!r}: {list_names(sorted(map(str, found[training] - {None})), 4)}",
-            advice=f"Leave them out: give the folder of {training!r} as the source"
-            + ("." if there else ", or drop_unlabelled=True (--drop-unlabelled)."),
+            advice=f"Give the folder of {training!r} as the source."
+            if there
+            else advise(
+                f"Give the folder of {training!r} as the source, or leave them out with {{drop_unlabelled}}.",
+                drop_unlabelled=True,
+            ),
         )
 
 

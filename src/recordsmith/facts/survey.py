@@ -138,7 +138,9 @@ def _contents(
     labels = labels_of(dict(zip(names, counted["splits"], strict=True)), features, declared, places)
     similar = SimilarImages(found.splits) if similar_images else None
     features = decode_images(features, total, found.files, decode=decode, similar=similar, threads=threads)
-    duplicates = duplicates_of(counted["duplicates"], names, places, total["provenance"])
+    duplicates = duplicates_of(
+        counted["duplicates"], names, places, total["provenance"], counted["contradictions"] if labels else None
+    )
     if similar is not None:
         duplicates = similar.tell(duplicates, places)
     return {

@@ -23,12 +23,15 @@ class Surveyor {
  public:
   Surveyor(const std::vector<SurveyFile>& files, std::uint32_t splits, const Expected& expected,
            const SurveyOptions& options, const Progress& progress)
-      : store_(options.digests_in_memory, options.temporary_folder), states_(files.size()) {
+      : store_(std::max<std::size_t>(1, options.digests_in_memory / 2), options.temporary_folder),
+        unlabelled_(std::max<std::size_t>(1, options.digests_in_memory / 2), options.temporary_folder),
+        states_(files.size()) {
     shared_.files = files;
     shared_.expected = &expected;
     shared_.options = options;
     shared_.progress = &progress;
     shared_.digests = &store_;
+    shared_.unlabelled = &unlabelled_;
     for (std::uint32_t i = 0; i < splits; ++i) sets_.emplace_back(&expected);
   }
 
@@ -198,6 +201,7 @@ class Surveyor {
     sets_[shared_.files[unit.file].split].merge(std::move(result->features));
     const std::lock_guard lock(shared_.storing);
     Status status = store_.add(result->digests);
+    if (status.is_ok()) status = unlabelled_.add(result->unlabelled);
     if (!status.is_ok()) fail(std::move(status));
   }
 
@@ -229,11 +233,14 @@ class Surveyor {
     summary->total = total.summary();
     std::vector<std::uint32_t> split_of_unit;
     for (const Unit& unit : units_) split_of_unit.push_back(shared_.files[unit.file].split);
-    return store_.find_duplicates(split_of_unit, static_cast<std::uint32_t>(sets_.size()), &summary->duplicates);
+    const auto splits = static_cast<std::uint32_t>(sets_.size());
+    RECORDSMITH_RETURN_IF_ERROR(store_.find_duplicates(split_of_unit, splits, &summary->duplicates));
+    return unlabelled_.find_contradictions(split_of_unit, splits, &summary->contradictions);
   }
 
   Shared shared_;
   DigestStore store_;
+  DigestStore unlabelled_;
   std::vector<FileState> states_;
   std::vector<Unit> units_;
   std::vector<UnitBegin> begins_;

@@ -70,7 +70,7 @@ struct SurveyOptions {
   unsigned threads = 1;
   std::uint64_t records_per_file = kUnknown;
   std::uint64_t unit_bytes = std::uint64_t{16} << 20;
-  std::size_t digests_in_memory = std::size_t{4} << 20;  // 24 bytes each
+  std::size_t digests_in_memory = std::size_t{4} << 20;  // 24 bytes each, with and without labels together
   std::string temporary_folder = "/tmp";
   bool frames_only = false;  // count and check the records, and do not look into them
 };

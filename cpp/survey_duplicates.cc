@@ -24,11 +24,14 @@ bool is_larger(const DuplicateGroup& left, const DuplicateGroup& right) {
   return std::tie(first.unit, first.number) < std::tie(second.unit, second.number);
 }
 
-// Takes digests in order and sums up those that come more than once.
-class GroupTally {
+}  // namespace
+
+// Takes digests in order and sums up those that come more than once: all of them, or those whose payloads differ.
+class DigestStore::GroupTally {
  public:
-  GroupTally(const std::vector<std::uint32_t>& split_of_unit, std::uint32_t splits, DuplicateSummary* summary)
-      : split_of_unit_(split_of_unit), summary_(summary), in_split_(splits) {
+  GroupTally(const std::vector<std::uint32_t>& split_of_unit, std::uint32_t splits, bool only_differing,
+             DuplicateSummary* summary)
+      : split_of_unit_(split_of_unit), only_differing_(only_differing), summary_(summary), in_split_(splits) {
     summary_->within.assign(splits, 0);
   }
 
@@ -52,8 +55,11 @@ class GroupTally {
  private:
   void finish_group() {
     std::sort(group_.splits.begin(), group_.splits.end());
-    if (group_.count > 1) {
-      for (const std::uint32_t split : group_.splits) summary_->within[split] += in_split_[split] - 1;
+    const bool counts = group_.count > 1 && (group_.payloads_differ || !only_differing_);
+    if (counts) {
+      // Of copies the first is none; of records that contradict each other nobody knows which is right.
+      const std::uint64_t first = only_differing_ ? 0 : 1;
+      for (const std::uint32_t split : group_.splits) summary_->within[split] += in_split_[split] - first;
       for (std::size_t i = 0; i < group_.splits.size(); ++i) {
         for (std::size_t j = i + 1; j < group_.splits.size(); ++j) {
           ++summary_->across[{group_.splits[i], group_.splits[j]}];
@@ -61,7 +67,7 @@ class GroupTally {
       }
     }
     for (const std::uint32_t split : group_.splits) in_split_[split] = 0;
-    if (group_.count > 1) summary_->groups.push_back(std::move(group_));
+    if (counts) summary_->groups.push_back(std::move(group_));
     if (summary_->groups.size() > 50 * kMostGroups) shorten();
     group_ = DuplicateGroup();
   }
@@ -72,14 +78,13 @@ class GroupTally {
   }
 
   const std::vector<std::uint32_t>& split_of_unit_;
+  const bool only_differing_;
   DuplicateSummary* summary_;
   std::vector<std::uint64_t> in_split_;  // how many of the group are in each split
   std::uint64_t content_ = 0;
   std::uint64_t payload_ = 0;  // of the group's first
   DuplicateGroup group_;
 };
-
-}  // namespace
 
 // Reads one run of the temporary file, a piece at a time.
 class DigestStore::RunReader {
@@ -169,11 +174,21 @@ Status DigestStore::write_run() {
 
 Status DigestStore::find_duplicates(const std::vector<std::uint32_t>& split_of_unit, std::uint32_t splits,
                                     DuplicateSummary* summary) {
-  GroupTally tally(split_of_unit, splits, summary);
+  GroupTally tally(split_of_unit, splits, false, summary);
+  return find_groups(&tally);
+}
+
+Status DigestStore::find_contradictions(const std::vector<std::uint32_t>& split_of_unit, std::uint32_t splits,
+                                        DuplicateSummary* summary) {
+  GroupTally tally(split_of_unit, splits, true, summary);
+  return find_groups(&tally);
+}
+
+Status DigestStore::find_groups(GroupTally* tally) {
   if (runs_.empty()) {
     std::sort(held_.begin(), held_.end(), comes_first);
-    for (const RecordDigest& entry : held_) tally.add(entry);
-    tally.finish();
+    for (const RecordDigest& entry : held_) tally->add(entry);
+    tally->finish();
     return Status::ok();
   }
   if (!held_.empty()) RECORDSMITH_RETURN_IF_ERROR(write_run());
@@ -192,7 +207,7 @@ Status DigestStore::find_duplicates(const std::vector<std::uint32_t>& split_of_u
   while (!heap.empty()) {
     std::pop_heap(heap.begin(), heap.end(), comes_later);
     RunReader& reader = readers[heap.back()];
-    tally.add(reader.entry());
+    tally->add(reader.entry());
     RECORDSMITH_RETURN_IF_ERROR(reader.advance());
     if (reader.at_end()) {
       heap.pop_back();
@@ -200,7 +215,7 @@ Status DigestStore::find_duplicates(const std::vector<std::uint32_t>& split_of_u
       std::push_heap(heap.begin(), heap.end(), comes_later);
     }
   }
-  tally.finish();
+  tally->finish();
   return Status::ok();
 }
 

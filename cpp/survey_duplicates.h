@@ -4,6 +4,9 @@
 // is known too. That makes twenty-four bytes a record: both digests and the record's name. So many of them are held in
 // memory; when there are more, they are sorted and written to a temporary file that has no name, and all runs are
 // merged at the end. Two different contents share a digest by chance once in some billions of records.
+//
+// Records whose labels contradict each other are found in the same way, by a store of its own: content is then the
+// payload without the labels too, and what takes the payload's place is the digest with them.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +36,9 @@ class DigestStore {
   // What there is more than once; `split_of_unit` names the split of each unit.
   Status find_duplicates(const std::vector<std::uint32_t>& split_of_unit, std::uint32_t splits,
                          DuplicateSummary* summary);
+  // The groups whose payloads differ, and of these all records.
+  Status find_contradictions(const std::vector<std::uint32_t>& split_of_unit, std::uint32_t splits,
+                             DuplicateSummary* summary);
 
  private:
   struct Run {
@@ -41,6 +47,9 @@ class DigestStore {
   };
   class RunReader;
 
+  class GroupTally;
+
+  Status find_groups(GroupTally* tally);
   Status write_run();
   Status system_failure(const char* action, int error) const;
 

@@ -35,6 +35,8 @@ const Expectation* expectation_of(const Expectations& expected, std::string_view
   return known == expected.end() ? nullptr : &known->second;
 }
 
+constexpr std::uint64_t kEnoughToCompare = 256;  // bytes
+
 std::uint32_t small(std::size_t number) {
   return static_cast<std::uint32_t>(std::min<std::size_t>(number, 0xffffffffU));
 }
@@ -56,7 +58,8 @@ FeatureTally::FeatureTally(std::string_view key, bool in_steps, bool is_small, c
     raw_numbers_ = std::make_unique<RawNumberTally>(*expected_, is_small);
   }
   const bool is_declared = expected_ != nullptr && expected_->is_label;
-  if (!in_steps && (is_declared || looks_like_label(key))) {
+  is_label_ = !in_steps && (is_declared || looks_like_label(key));
+  if (is_label_) {
     labels_ = std::make_unique<LabelTally>(is_declared, is_declared ? expected_->classes : LabelTally::kAnyNumber);
   }
 }
@@ -313,6 +316,7 @@ PayloadKind FeatureSet::add(const std::uint8_t* payload, std::size_t size, const
   if (read_plain_record(payload, size, &content_) && find_all(content_)) {
     take(content_, record, file);
     digests->content = digest_content(payload, size, digests->payload);
+    digest_unlabelled(payload, size, digests);
     return content_.lists.empty() ? PayloadKind::kExample : PayloadKind::kSequenceExample;
   }
   const PayloadKind kind = read_any_record(payload, size, &content_, &oddities_);
@@ -338,7 +342,6 @@ std::uint64_t FeatureSet::digest_content(const std::uint8_t* payload, std::size_
   }
   // Rows of a small table may well be equal but for their number, and yet not be copies of each other: where nobody
   // declared what to leave out, there must be enough left.
-  constexpr std::uint64_t kEnoughToCompare = 256;
   provenance_.clear();
   for (const FeatureTally* feature : found_) {
     if (feature == nullptr || !feature->is_provenance()) continue;
@@ -346,6 +349,27 @@ std::uint64_t FeatureSet::digest_content(const std::uint8_t* payload, std::size_
   }
   if (provenance_.empty()) return whole;
   return digest_record(payload, size, provenance_);
+}
+
+void FeatureSet::digest_unlabelled(const std::uint8_t* payload, std::size_t size, Digests* digests) {
+  ignored_.assign(provenance_.begin(), provenance_.end());
+  bool is_declared = false;
+  std::uint64_t rest = size;
+  std::size_t labels = 0;
+  for (std::size_t i = 0; i < content_.features.size(); ++i) {
+    const FeatureTally* const feature = found_[i];
+    if (feature == nullptr) continue;
+    if (feature->is_label()) {
+      ++labels;
+      is_declared |= feature->is_declared_label();
+      ignored_.push_back(feature->key());
+    }
+    if (feature->is_label() || feature->is_provenance()) rest -= content_.features[i].stored_bytes;
+  }
+  const std::size_t left = content_.features.size() + content_.lists.size() - ignored_.size();
+  // Rows of a small table may well be equal by chance; what nobody declared to be a label is then no evidence.
+  digests->has_label = labels > 0 && left > 0 && (is_declared || rest >= kEnoughToCompare);
+  if (digests->has_label) digests->unlabelled = digest_record(payload, size, ignored_);
 }
 
 void FeatureSet::take(const RecordContent& content, const RecordName& record, std::uint32_t file) {

@@ -37,6 +37,8 @@ class FeatureTally {
   bool is_file_name() const { return is_file_name_; }
   bool is_provenance() const { return is_provenance_ || is_declared_provenance_; }
   bool is_declared_provenance() const { return is_declared_provenance_; }
+  bool is_label() const { return is_label_; }
+  bool is_declared_label() const { return is_label_ && expected_ != nullptr && expected_->is_label; }
 
   // Returns the format of the first value if that is an image.
   std::optional<ImageFormat> add(const RecordContent& content, const FeatureItem& item, const RecordName& record,
@@ -70,6 +72,7 @@ class FeatureTally {
   bool is_file_name_;
   bool is_provenance_;  // by its name
   bool is_declared_provenance_;
+  bool is_label_;  // declared, or by its name
   const Expectation* expected_;
   std::uint64_t records_ = 0;
   std::uint64_t unset_ = 0;
@@ -92,7 +95,9 @@ class FeatureTally {
 
 struct Digests {
   std::uint64_t payload = 0;
-  std::uint64_t content = 0;  // without what says where the record comes from
+  std::uint64_t content = 0;     // without what says where the record comes from
+  std::uint64_t unlabelled = 0;  // without the labels too
+  bool has_label = false;        // and something besides, to which it can be held
 };
 
 class FeatureSet {
@@ -121,6 +126,7 @@ class FeatureSet {
   void take(const RecordContent& content, const RecordName& record, std::uint32_t file);
   void note_missing(const RecordName& record);
   std::uint64_t digest_content(const std::uint8_t* payload, std::size_t size, std::uint64_t whole);
+  void digest_unlabelled(const std::uint8_t* payload, std::size_t size, Digests* digests);
   void compare_suffixes(const RecordContent& content, const RecordName& record);
   FeatureTally* keep(std::string_view key, bool in_steps);
 
@@ -131,6 +137,7 @@ class FeatureSet {
   std::vector<FeatureTally*> without_places_;          // those of which more records that lack them would be told
   std::vector<FeatureTally*> found_;                   // of the record at hand
   std::vector<std::string_view> provenance_;           // of the record at hand
+  std::vector<std::string_view> ignored_;              // of the record at hand: provenance and labels
   struct Picture {
     FeatureTally* feature;
     ImageFormat format;

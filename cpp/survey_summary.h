@@ -182,6 +182,7 @@ struct Summary {
   std::vector<SplitSummary> splits;
   SplitSummary total;
   DuplicateSummary duplicates;
+  DuplicateSummary contradictions;  // equal content but for the labels, which differ
 };
 
 }  // namespace recordsmith::survey

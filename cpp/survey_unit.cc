@@ -124,6 +124,9 @@ class UnitWalker {
     const PayloadKind kind = result_->features.add(record.data, size, name, unit_.file, &digests);
     ++facts.payloads[static_cast<std::size_t>(kind)];
     result_->digests.push_back({digests.content, digests.payload, name.unit, name.number});
+    if (digests.has_label) {
+      result_->unlabelled.push_back({digests.unlabelled, digests.content, name.unit, name.number});
+    }
     constexpr std::size_t kMuch = std::size_t{2} << 20;
     // Only units that are whole files become that large, and those are never done again.
     if (result_->digests.size() >= kMuch) store_digests();
@@ -132,8 +135,10 @@ class UnitWalker {
   void store_digests() {
     const std::lock_guard lock(shared_->storing);
     result_->failure = shared_->digests->add(result_->digests);
+    if (result_->failure.is_ok()) result_->failure = shared_->unlabelled->add(result_->unlabelled);
     if (!result_->failure.is_ok()) shared_->is_stopped = true;
     result_->digests.clear();
+    result_->unlabelled.clear();
   }
 
   void add_damage(Status status, std::uint64_t number, std::uint64_t bytes) {

@@ -35,7 +35,8 @@ struct UnitResult {
   FileSummary facts;
   FeatureSet features;
   std::vector<RecordDigest> digests;
-  Status failure;  // of the survey itself, not of the file
+  std::vector<RecordDigest> unlabelled;  // their content is the digest without labels, their payload that with them
+  Status failure;                        // of the survey itself, not of the file
 };
 
 // What threads share.
@@ -48,6 +49,7 @@ struct Shared {
   std::atomic<bool> is_stopped{false};
   std::mutex storing;  // of digests
   DigestStore* digests = nullptr;
+  DigestStore* unlabelled = nullptr;
 };
 
 // Tells how far the survey is, in the calling thread only.

@@ -172,3 +172,12 @@ def test_a_message_has_no_character_that_steers_a_terminal():
 
 def test_mismatch_is_not_an_encode_error():
     assert not issubclass(SchemaMismatchError, EncodeError)
+
+
+def test_options_are_named_as_the_caller_knows_them():
+    advice = errors.advise("Give {on_error}, or {resume}.", on_error="skip", resume=True)
+    error = EncodeError("It does not fit.", advice=advice)
+    for one in (error, pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert "Give on_error='skip', or resume=True." in str(one)
+        assert "Give --on-error skip, or --resume." in one.on_command_line()
+    assert "{" not in errors.advise("Choose {kind}.", kind=("rs.sources.csv", "--kind csv"))

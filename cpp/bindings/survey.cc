@@ -45,6 +45,7 @@ class Converter {
     result["splits"] = splits;
     result["total"] = split_of(summary_.total);
     result["duplicates"] = duplicates_of(summary_.duplicates);
+    result["contradictions"] = duplicates_of(summary_.contradictions);
     return result;
   }
 

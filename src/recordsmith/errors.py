@@ -18,7 +18,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any, ClassVar, Self
 
@@ -36,8 +36,10 @@ __all__ = [
     "SchemaError",
     "SchemaMismatchError",
     "TruncatedFileError",
+    "advise",
     "did_you_mean",
     "import_extra",
+    "in_words_of_command_line",
     "list_names",
 ]
 
@@ -122,6 +124,22 @@ class RecordsmithError(Exception):
         return self
 
     def __str__(self) -> str:
+        return self._text(str)
+
+    def on_command_line(self) -> str:
+        """Return the message with options in the words of the command line, where it names any.
+
+        >>> error = RecordsmithError("The file exists.", advice=advise("Replace it with {overwrite}.", overwrite=True))
+        >>> print(error)
+        The file exists.
+          to do:    Replace it with overwrite=True.
+        >>> print(error.on_command_line())
+        The file exists.
+          to do:    Replace it with --overwrite.
+        """
+        return self._text(in_words_of_command_line)
+
+    def _text(self, worded: Callable[[str], str]) -> str:
         place = [] if self.path is None else [os.fsdecode(self.path)]
         if self.record is not None:
             place.append(f"record {self.record}")
@@ -139,7 +157,7 @@ class RecordsmithError(Exception):
         if self.expected is not None:
             lines.append("  expected: " + _one_line(self.expected))
         if self.advice is not None:
-            lines.append("  to do:    " + printable(self.advice))
+            lines.append("  to do:    " + printable(worded(self.advice)))
         return "\n".join(lines)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -283,6 +301,48 @@ def did_you_mean(name: str, existing: Iterable[str]) -> str:
         by_folded_name = {other.casefold(): other for other in names}
         near = [by_folded_name[folded] for folded in difflib.get_close_matches(name.casefold(), by_folded_name, 1, 0.6)]
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+class _Advice(str):  # noqa: SLOT000 - a str has no slots to add to
+    """A text that names options as Python does, and that knows what the command line calls them."""
+
+    command_line: str
+
+
+def advise(text: str, **options: Any) -> str:
+    """Return a text about options: {name} becomes name=value in Python, and --name on the command line.
+
+    Args:
+        text: with the names of options in braces.
+        options: the value that each is to have; ... for none. Two texts where the two say it in different ways.
+
+    >>> advise("Leave {split} out, or give {layout}.", split=..., layout="flat")
+    "Leave split out, or give layout='flat'."
+    >>> in_words_of_command_line(advise("Leave {split} out, or give {on_error}.", split=..., on_error="skip"))
+    'Leave --split out, or give --on-error skip.'
+    """
+    python, command_line = text, text
+    for name, value in options.items():
+        flag = f"--{name.replace('_', '-')}"
+        if isinstance(value, tuple):
+            said, flag = value
+        else:
+            said = name if value is ... else f"{name}={value!r}"
+            flag = flag if value in (..., True) else f"{flag} {value}"
+        python = python.replace(f"{{{name}}}", said)
+        command_line = command_line.replace(f"{{{name}}}", flag)
+    advice = _Advice(python)
+    advice.command_line = command_line
+    return advice
+
+
+def in_words_of_command_line(text: str) -> str:
+    """Return a text as the command line says it, if it names options.
+
+    >>> in_words_of_command_line("Give another file.")
+    'Give another file.'
+    """
+    return text.command_line if isinstance(text, _Advice) else text
 
 
 def list_names(names: Iterable[str], limit: int = 8) -> str:

@@ -39,7 +39,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from recordsmith.atomic_file import put_in_place, sync_folder, write_text_atomically
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import RecordsmithError, advise
 
 __all__ = [
     "FOLDER",
@@ -53,7 +53,6 @@ __all__ = [
     "state_of",
     "switch_in",
     "unfinished_run",
-    "walk_in_force",
 ]
 
 FOLDER = ".recordsmith-making"
@@ -162,21 +161,6 @@ def interrupted_folders(pattern: str) -> list[str]:
     """
     commits = glob.glob(os.path.join(pattern, f".*{FOLDER[1:]}", _COMMIT), recursive=True)
     return sorted({os.path.dirname(os.path.dirname(commit)) for commit in commits})
-
-
-def walk_in_force(folder: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Give every folder below one with its published files by name, without folders that begin with "." or "_".
-
-    >>> [name for _, files in walk_in_force(os.path.dirname(__file__)) for name in files if name == "publication.py"]
-    ['publication.py']
-    """
-    for place, folders, names in os.walk(folder):
-        interrupted = any(name.startswith(".") and name.endswith(FOLDER) for name in folders)
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
-        yield (
-            place,
-            files_in_force(place) if interrupted else {name: os.path.join(place, name) for name in sorted(names)},
-        )
 
 
 def public_path(path: str) -> str:
@@ -410,7 +394,7 @@ def unfinished_run(place: str) -> RecordsmithError:
     return RecordsmithError(
         "There is an unfinished run in the output folder.",
         path=place,
-        advice="Continue it with resume=True (--resume), or start over with overwrite=True (--overwrite).",
+        advice=advise("Continue it with {resume}, or start over with {overwrite}.", resume=True, overwrite=True),
     )
 
 

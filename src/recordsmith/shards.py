@@ -25,19 +25,36 @@ from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.publication import files_in_force, in_force, interrupted_folders, public_path
 
 __all__ = [
+    "TRAINING",
     "IncompleteShardsWarning",
     "ShardName",
     "files_in",
     "missing_shards",
     "parse_shard_name",
     "resolve_files",
+    "split_in_name",
     "warn_if_incomplete",
 ]
 
 _NUMBERED = re.compile(r"^(?P<stem>.*?)[-_.]?(?P<shard>[0-9]{5,18})-of-(?P<count>[0-9]{5,18})(?P<tail>(\.\w+)*)$")
 _SUFFIXES = (".tfrecord", ".tfrecords", ".tfrec", ".record", ".records", ".recordio")
+_OTHER_SUFFIXES = (
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".txt",
+    ".csv",
+    ".tsv",
+    ".parquet",
+    ".pq",
+    ".tar",
+    ".npy",
+    ".npz",
+    ".idx",
+)
 _COMPRESSED = (".gz", ".gzip", ".zlib", ".z")
-_SPLITS = ("train", "training", "validation", "valid", "val", "test", "testing", "eval", "dev")
+TRAINING = ("train", "training")
+_SPLITS = (*TRAINING, "validation", "valid", "val", "test", "testing", "eval", "dev")
 
 
 class IncompleteShardsWarning(UserWarning):
@@ -72,19 +89,23 @@ def parse_shard_name(name: str) -> ShardName:
     """
     match = _NUMBERED.match(name)
     if match is None:
-        return ShardName(name, _split_in(name))
-    return ShardName(match["stem"] + match["tail"], _split_in(match["stem"]), int(match["shard"]), int(match["count"]))
+        return ShardName(name, split_in_name(name))
+    split = split_in_name(match["stem"])
+    return ShardName(match["stem"] + match["tail"], split, int(match["shard"]), int(match["count"]))
 
 
 def looks_like_tfrecord(name: str) -> bool:
     """Tell from a file's name alone whether it is probably a TFRecord file.
 
-    >>> looks_like_tfrecord("a.tfrecord.gz-00000-of-00003"), looks_like_tfrecord("labels.txt")
+    >>> looks_like_tfrecord("a.tfrecord.gz-00000-of-00003"), looks_like_tfrecord("train-00000-of-00001.jsonl.gz")
     (True, False)
     """
     lowered = name.lower()
     if _NUMBERED.match(lowered):
-        return not lowered.endswith((".json", ".txt", ".csv", ".parquet", ".index", ".idx", ".tfindex"))
+        plain = lowered
+        for suffix in (*_COMPRESSED, ".bz2", ".zst", ".xz"):
+            plain = plain.removesuffix(suffix)
+        return not plain.endswith((*_OTHER_SUFFIXES, ".index", ".idx", ".tfindex"))
     for suffix in _COMPRESSED:
         lowered = lowered.removesuffix(suffix)
     return lowered.endswith(_SUFFIXES)
@@ -203,8 +224,12 @@ def _what_is_there(folder: str, name: str) -> str:
     return f"The folder {folder!r} holds {list_names(names)}.{did_you_mean(name, names)}"
 
 
-def _split_in(stem: str) -> str | None:
-    """Find the split's name among the words of a file name: the last one that is a usual split."""
-    words = [word for word in re.split(r"[-_.]", stem.lower()) if word]
+def split_in_name(name: str) -> str | None:
+    """Find the split's name among the words of a file's or a folder's name: the last one that is a usual split.
+
+    >>> split_in_name("pets_train_2.csv"), split_in_name("val2017"), split_in_name("constrained")
+    ('train', 'val', None)
+    """
+    words = [word for word in re.split(r"[-_. \d]+", name.lower()) if word]
     found = [word for word in words if word in _SPLITS]
     return found[-1] if found else None

@@ -628,10 +628,16 @@ def a_resized_picture_in_the_other_split(folder: Path) -> Checked:
     return _similar(folder, ("train", "test"))
 
 
-@clean("D005")
+@clean("D005", "D015")
 def different_pictures_in_both_splits(folder: Path) -> Checked:
     parts = splits(folder, train=picture_rows(30, seed=1), test=picture_rows(30, seed=2))
     return Checked(parts, {"similar_images": True})
+
+
+@triggers("D015")
+def one_picture_under_two_labels(folder: Path) -> Path:
+    some = picture_rows(30, seed=1)
+    return splits(folder, train=[*some, {**some[3], "label": some[3]["label"] ^ 1}], test=picture_rows(30, seed=2))
 
 
 @triggers("D006")

@@ -28,7 +28,8 @@ def test_copy_and_what_it_prints(run: Run, pets_folder: Path, tmp_path: Path) ->
 
 def test_copy_in_json(run: Run, pets_folder: Path, tmp_path: Path) -> None:
     result = run(
-        *("copy", pets_folder, "-o", tmp_path / "out", "--format", "json", "--split", "a=50%,b=50%", "--shuffle"),
+        *("copy", pets_folder, "-o", tmp_path / "out", "--format", "json", "--split", "a=50%,b=50%"),
+        *("--merge-splits", "--shuffle"),
         *("--features", "label,name", "--rename", "label=class", "--sample", "10", "--compression", "gzip"),
     )
     assert result.exit_code == 0, result.output

@@ -132,6 +132,7 @@ def test_the_keys_of_the_json(make, visits):
     assert set(document) == {
         *("ok", "folder", "name", "rows", "bytes", "splits", "source", "label", "class_weights"),
         *("rejects", "rejected_file", "reasons", "dropped", "unassigned", "left_out", "warnings"),
+        *("unlabelled", "splits_kept"),
     }
     assert document["ok"] is False
     assert document["folder"] == os.path.abspath("out")

@@ -175,22 +175,24 @@ def test_records_with_one_digest_and_other_bytes_are_no_duplicates(
 
 
 def test_splits_with_groups_and_classes(folder: Path, quick_path: Path) -> None:
-    copy_dataset(folder, quick_path / "out", split="train=0.5,val=0.5", group="who")
+    copy_dataset(folder, quick_path / "out", split="train=0.5,val=0.5", group="who", merge_splits=True)
     parts = {split: {int(row["who"]) for row in rs.open(quick_path / "out", split=split)} for split in ("train", "val")}
     assert not parts["train"] & parts["val"]
-    copy_dataset(folder, quick_path / "without", split="train=0.5,val=0.5", group="who", drop=["who"])
+    copy_dataset(
+        folder, quick_path / "without", split="train=0.5,val=0.5", group="who", drop=["who"], merge_splits=True
+    )
     owners = {row["n"]: 7 if row["who"] is None else row["who"] for row in pets(60)}
     train, val = ({owners[number] for number in numbers(quick_path / "without", split)} for split in ("train", "val"))
     assert train
     assert val
     assert not train & val
-    copy_dataset(folder, quick_path / "even", split="train=0.75,val=0.25", stratify=True)
+    copy_dataset(folder, quick_path / "even", split="train=0.75,val=0.25", stratify=True, merge_splits=True)
     counts = {
         split: collections.Counter(int(row["label"]) for row in rs.open(quick_path / "even", split=split))
         for split in ("train", "val")
     }
     assert counts == {"train": {0: 36, 1: 9}, "val": {0: 12, 1: 3}}
-    copied = copy_dataset(folder, quick_path / "some", split="a=10,b=20")
+    copied = copy_dataset(folder, quick_path / "some", split="a=10,b=20", merge_splits=True)
     assert (copied.unassigned, copied.rows) == (30, 30)
 
 
@@ -214,7 +216,8 @@ def test_files_do_not_depend_on_workers(
     from recordsmith.making.sources import tfrecord_files
 
     monkeypatch.setattr(tfrecord_files, "_CHUNK_ROWS", 7)
-    options: dict[str, Any] = {"split": "train=0.7,test=0.3", "shuffle": True, "shards": 3, "where": "n != 5"}
+    options: dict[str, Any] = {"split": "train=0.7,test=0.3", "merge_splits": True, "shuffle": True, "shards": 3}
+    options["where"] = "n != 5"
     if changed:
         options |= {"drop": ["tokens"], "rename": {"who": "owner"}}
     for workers in (1, 4):
@@ -252,8 +255,9 @@ def test_features_are_chosen_dropped_and_renamed(folder: Path, quick_path: Path)
         ({"take": 0}, "from 1 on"),
         ({"on_error": "skipp"}, "Did you mean 'skip'"),
         ({"stratify": True}, "how records are divided"),
-        ({"split": "train=0.5,test=0.5", "stratify": "nam"}, "to stratify by"),
-        ({"split": "train=0.5,test=0.5", "group": "nam"}, "to group by"),
+        ({"split": "train=0.5,test=0.5", "merge_splits": True, "stratify": "nam"}, "to stratify by"),
+        ({"split": "train=0.5,test=0.5", "merge_splits": True, "group": "nam"}, "to group by"),
+        ({"split": "train=0.5,test=0.5"}, "has splits already"),
         ({"from_split": "tset"}, "Did you mean 'test'"),
         ({"schema": rs.Schema({"n": rs.Scalar("int64"), "age": rs.Scalar("int64")})}, "the input does not have: 'age'"),
     ],
@@ -368,12 +372,12 @@ def test_inputs_with_different_schemas_are_refused(folder: Path, quick_path: Pat
 def test_an_input_without_a_description_must_fit_that_of_the_others(
     folder: Path, plain_file: Path, quick_path: Path
 ) -> None:
-    copied = copy_dataset([folder, plain_file], quick_path / "out", split="train")
+    copied = copy_dataset([folder, plain_file], quick_path / "out", merge_splits=True)
     assert copied.rows == 90
     with rs.RecordWriter(quick_path / "foreign.tfrecord") as writer:
         writer.write_example({"n": "text"})
     with pytest.raises(rs.RecordsmithError, match="feature"):
-        copy_dataset([folder, quick_path / "foreign.tfrecord"], quick_path / "bad", split="train")
+        copy_dataset([folder, quick_path / "foreign.tfrecord"], quick_path / "bad", merge_splits=True)
     with pytest.raises(rs.RecordsmithError, match="belong to a split, and others do not"):
         copy_dataset([folder, plain_file], quick_path / "bad")
     with pytest.raises(rs.RecordsmithError, match="there twice"):

@@ -24,7 +24,14 @@ def test_tensorflow_reads_the_same_records(folder: Path, quick_path: Path) -> No
 
 def test_tfds_opens_a_copy_and_what_came_back(folder: Path, quick_path: Path) -> None:
     plain = ["n", "x", "tokens", "label"]  # TFDS has no features that may be missing
-    copy_dataset(folder, quick_path / "copy", split="train=0.75,val=0.25", features=plain, rename={"label": "species"})
+    copy_dataset(
+        folder,
+        quick_path / "copy",
+        split="train=0.75,val=0.25",
+        merge_splits=True,
+        features=plain,
+        rename={"label": "species"},
+    )
     export_dataset(quick_path / "copy", quick_path / "val.parquet", split="val")
     rs.make(quick_path / "val.parquet", quick_path / "back", split="val", shuffle=False)
     for place, rows in (("copy", {"train": 45, "val": 15}), ("back", {"val": 15})):

@@ -7,6 +7,7 @@ import numpy as np
 from recordsmith.facts.similar_images import perceptual_hash
 from recordsmith.facts.survey import survey
 from recordsmith.images import encode_image
+from recordsmith.schema import Label, Scalar, Schema
 from tests.facts.surveying import same_for_all_threads, small_units, write_rows
 
 
@@ -85,3 +86,47 @@ def test_a_hash_is_none_where_there_is_nothing_to_see() -> None:
     assert perceptual_hash(encode_image(np.full((64, 64), 128, np.uint8), "png")) is None
     assert perceptual_hash(b"plain text") is None
     assert perceptual_hash(encode_image(pictures()[0], "jpeg")[:200]) is None
+
+
+def labelled(path: Path, rows: list[tuple[int, str]]) -> Path:
+    """Records with a long text that a number stands for, and a label."""
+    return write_rows(
+        path,
+        (
+            {"text": f"{number:08} " * 64, "label": label, "filename": f"{place}.txt"}
+            for place, (number, label) in enumerate(rows)
+        ),
+    )
+
+
+def test_equal_content_under_different_labels(tmp_path: Path) -> None:
+    train = labelled(tmp_path / "train.tfrecord", [(n, "a") for n in range(50)] + [(3, "b"), (4, "a"), (3, "a")])
+    test = labelled(tmp_path / "test.tfrecord", [(3, "a"), (5, "b"), (99, "b"), (98, "a")])
+    found = survey([train, test]).duplicates
+    assert found is not None
+    assert found.contradictory == {"train": 4, "test": 2}  # the text 3 three times, and 5; both once
+    assert found.contradictory_across == {("train", "test"): 2}
+    assert [group.count for group in found.contradictory_groups] == [4, 2]
+    assert [place.record for place in found.contradictory_groups[0].places] == [3, 50, 52, 0]
+
+
+def test_contradictions_in_bounded_memory(tmp_path: Path, monkeypatch) -> None:
+    rows = [(n % 211, "ab"[n % 2 if n % 7 == 0 else 0]) for n in range(1000)]
+    labelled(tmp_path / "train.tfrecord", rows)
+    expected = survey(tmp_path).duplicates
+    assert expected is not None
+    assert expected.contradictory["train"] > 0
+    monkeypatch.setattr("recordsmith.facts.survey._DIGESTS_IN_MEMORY", 64)
+    small_units(monkeypatch, 2000)
+    assert same_for_all_threads(tmp_path).duplicates == expected
+
+
+def test_small_rows_contradict_each_other_only_by_a_declared_label(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "a", [{"x": n % 3, "label": n % 2} for n in range(12)])
+    assert survey(path).duplicates.contradictory == {}  # type: ignore[union-attr]
+    schema = Schema({"x": Scalar("int64"), "label": Label(2)})
+    assert survey(path, schema=schema).duplicates.contradictory == {"": 12}  # type: ignore[union-attr]
+    labels = write_rows(tmp_path / "b", [{"label": n % 2} for n in range(12)])
+    only = survey(labels, schema=Schema({"label": Label(2)})).duplicates
+    assert only is not None
+    assert only.contradictory == {}

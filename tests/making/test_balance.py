@@ -101,14 +101,16 @@ def test_class_weights_are_stored_and_are_those_of_scikit_learn(plain: Path):
     labels = rows_of(plain, "train", "label")
     weights = compute_class_weight("balanced", classes=np.array([0, 1, 2]), y=np.array(labels))
     assert made.label == "label"
-    assert made.class_weights == pytest.approx(dict(zip(["cat", "dog", "bird"], weights, strict=True)))
+    assert made.weights_by_name == pytest.approx(dict(zip(["cat", "dog", "bird"], weights, strict=True)))
+    assert made.class_weights == pytest.approx(rs.open(plain, split="train").class_weights("label"))
     document = json.loads((plain / "recordsmith.json").read_text())
-    assert document["class_weights"] == {"feature": "label", "weights": made.class_weights}
+    assert document["class_weights"] == {"feature": "label", "weights": made.weights_by_name}
 
 
 def test_a_balanced_split_weighs_the_same(quick_path: Path):
     made = made_with(quick_path / "out", "oversample")
-    assert made.class_weights == {"cat": 1, "dog": 1, "bird": 1}
+    assert made.weights_by_name == {"cat": 1, "dog": 1, "bird": 1}
+    assert made.class_weights == {0: 1, 1: 1, 2: 1}
 
 
 @pytest.mark.parametrize("settings", [{"source_label": "label"}, {"source_label": None}], ids=["told", "declared"])

@@ -80,12 +80,13 @@ def test_several_kinds_are_listed_with_the_way_to_name_one(tmp_path):
     with pytest.raises(rs.RecordsmithError) as caught:
         kind_of(tmp_path)
     assert "2 of kind csv (a.csv), 1 of kind parquet (c.parquet)" in str(caught.value)
-    assert "--kind csv" in str(caught.value)
+    assert "rs.sources.csv" in str(caught.value)
+    assert "--kind csv" in caught.value.on_command_line()
 
 
 @pytest.mark.parametrize("names", [[], ["notes.txt"], ["a.bin", "b.bin"]])
 def test_nothing_known_says_what_is_there(names, tmp_path):
-    with pytest.raises(rs.RecordsmithError, match=r"cannot be told(.|\n)*--kind"):
+    with pytest.raises(rs.RecordsmithError, match=r"cannot be told(.|\n)*rs.sources.csv"):
         kind_of(filled(tmp_path, *names))
 
 

@@ -92,14 +92,6 @@ def test_pictures_beside_class_folders_are_rejected(tmp_path):
     assert "outside the class folders" in rejects[0].reason
 
 
-def test_splits_are_not_classes(tmp_path):
-    put(tmp_path, {"train/cat/1.jpg": JPEG, "val/cat/1.jpg": JPEG})
-    with pytest.raises(PipelineError, match="look like splits") as caught:
-        images(tmp_path).schema()
-    assert str(tmp_path / "train") in str(caught.value)
-    assert images(tmp_path / "train").schema()["label"] == Label(["cat"])
-
-
 def test_classes_in_a_given_order(tmp_path):
     put(tmp_path, {"cat/1.jpg": JPEG, "dog/1.jpg": JPEG})
     source = images(tmp_path, classes=["dog", "bird", "cat"])

@@ -209,12 +209,13 @@ def test_e4_class_weights_go_to_keras(tmp_path: Path):
     stored = rs.open(tmp_path / "out", split="train")
     weights = stored.class_weights("label")
     names = stored.schema["label"].names  # type: ignore[attr-defined]
-    assert {names[code]: weight for code, weight in weights.items()} == pytest.approx(made.class_weights)
+    assert {names[code]: weight for code, weight in weights.items()} == pytest.approx(made.weights_by_name)
+    assert weights == pytest.approx(made.class_weights)
     assert weights == pytest.approx({0: 320 / (2 * 288), 1: 320 / (2 * 32)})
     (batch,) = records(tmp_path / "out").batch(1000).map(stored.schema.parse_tf)
     model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2, activation="softmax")])
     model.compile(loss="sparse_categorical_crossentropy")
-    history = model.fit(batch["x"], batch["label"], class_weight=weights, verbose=0)
+    history = model.fit(batch["x"], batch["label"], class_weight=made.class_weights, verbose=0)
     assert np.isfinite(history.history["loss"][0])
 
 

@@ -14,7 +14,7 @@ _EXAMPLES = """\b
 Examples:
   recordsmith copy data/ -o resharded --shards 16
   recordsmith copy a.tfrecord b.tfrecord.gz -o merged.tfrecord
-  recordsmith copy data/ -o divided --split train=0.8,val=0.1,test=0.1 --stratify --shuffle --seed 7
+  recordsmith copy data/ -o divided --merge-splits --split train=0.8,test=0.2 --stratify --shuffle --seed 7
   recordsmith copy data/ -o cats --where 'label == "cat"' --dedupe
   recordsmith copy data/ -o small --sample 0.01 --features image,label --rename label=class
   recordsmith copy data/ -o smaller --schema schema.json --cast --compression gzip
@@ -102,8 +102,13 @@ def sample_option(_ctx: click.Context | None, _param: click.Parameter | None, va
     "--split",
     callback=split_option,
     metavar="SHARES",
-    help="Divide anew: fractions, as in train=0.8,test=0.2, or numbers of records, one of which may be `rest`. Without "
-    "it, the splits stay as they are.",
+    help="Divide: fractions, as in train=0.8,test=0.2, or numbers of records, one of which may be `rest`. Without it, "
+    "the splits stay as they are.",
+)
+@click.option(
+    "--merge-splits",
+    is_flag=True,
+    help="Take the records of all splits together: to divide them anew with --split, or to write them as one.",
 )
 @click.option(
     "--stratify",

@@ -37,6 +37,7 @@ Examples:
     help="What kind of files a folder gets, one for each split.",
 )
 @click.option("--split", metavar="NAME", help="Only the records of this split, such as train.")
+@click.option("--merge-splits", is_flag=True, help="Write the records of all splits into one file.")
 @click.option("--where", metavar="CONDITION", help="The records to export, as in: label == 'cat' and len(tokens) > 10.")
 @click.option(
     "--features",

@@ -38,6 +38,8 @@ _OF_THE_SOURCE = {
     "text": "text",
     "images": "images",
     "labels": "labels",
+    "layout": "layout",
+    "strip": "strip",
     "resize": "size",
     "channels": "channels",
     "encoding": "image_encoding",
@@ -112,6 +114,14 @@ class _UnderHeadings(click.Command):
     "--labels", metavar="FILE", help="A CSV file with the columns filename and label, in place of class folders."
 )
 @click.option(
+    "--layout",
+    type=NearChoice(["auto", "classes", "splits", "flat"]),
+    help="What the folders of images mean: classes; splits, with classes below; or nothing (flat).  [default: auto, by "
+    "their names and what is in them]",
+)
+@click.option("--strip", is_flag=True, help="Cut off white space around the names of classes.")
+@click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, and count them.")
+@click.option(
     "--map",
     "function",
     metavar="MODULE:FUNCTION",
@@ -153,7 +163,7 @@ class _UnderHeadings(click.Command):
     callback=split_option,
     metavar="SHARES",
     help="Fractions, as in train=0.8,val=0.1,test=0.1, or numbers of rows, one of which may be `rest`. Rows with the "
-    "same content never are in two splits.",
+    "same content never are in two splits. Without it, the splits that the source has are kept.",
 )
 @click.option(
     "--stratify",
@@ -164,6 +174,11 @@ class _UnderHeadings(click.Command):
     help="Give every split the same shares of each class: of the label, or of this feature.",
 )
 @click.option("--group", metavar="COLUMN", help="Rows with the same value here, as a patient, stay in one split.")
+@click.option(
+    "--merge-splits",
+    is_flag=True,
+    help="Take the rows of all splits of the source together, to divide them anew with --split.",
+)
 @click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="For splits, order and balance.")
 @click.option("--no-shuffle", is_flag=True, help="Write the training split in the order of the source.")
 @click.option(
@@ -211,8 +226,9 @@ class _UnderHeadings(click.Command):
 def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style: str, **options: Any) -> None:
     """Make a dataset: TFRecord files, split and shuffled, with a description beside them, checked before it says done.
 
-    SOURCE is a folder of pictures (its folders are the classes), a table (CSV, JSON lines, Parquet), arrays (.npy,
-    .npz), tar files of WebDataset, TFRecords, or videos; several of one kind, and quoted globs, are one source.
+    SOURCE is a folder of images (its folders are the classes, or splits with the classes below), a table (CSV, JSON
+    lines, Parquet), arrays (.npy, .npz), tar files of WebDataset, TFRecords, or videos; several of one kind, and quoted
+    globs, are one source.
 
     A run that was interrupted, by Ctrl-C, a crash or a full disk, goes on with --resume where it was, and ends with
     the same files. Exit codes: 0 all rows are in, 1 some did not fit and were left out, 2 nothing was made.
@@ -241,6 +257,8 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
             split=options["split"],
             stratify=options["stratify"],
             group=options["group"],
+            merge_splits=options["merge_splits"],
+            drop_unlabelled=options["drop_unlabelled"],
             seed=options["seed"],
             shuffle=not options["no_shuffle"],
             balance=options["balance"],
@@ -268,18 +286,16 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
 def _source(paths: tuple[str, ...], options: dict[str, Any]) -> Source:
     """Return the source, with those of the options that are about it."""
     from recordsmith.errors import RecordsmithError
-    from recordsmith.making.sources.detect import kind_of, source_for
+    from recordsmith.making.sources.detect import UnknownOptionError, kind_of, source_for
 
-    asked = {its: options[ours] for ours, its in _OF_THE_SOURCE.items() if options[ours] not in (None, ())}
+    asked = {its: options[ours] for ours, its in _OF_THE_SOURCE.items() if options[ours] not in (None, (), False)}
     given = paths[0] if len(paths) == 1 else list(paths)
     kind = options["kind"] or kind_of(given)
     if options["function"] is not None or kind not in _WITH_SCHEMA:
         asked.pop("schema", None)  # it is that of the records, and the function makes them
     try:
         return source_for(given, kind, **asked)
-    except RecordsmithError as error:
-        for ours, its in _OF_THE_SOURCE.items():
-            if f"no option {its!r}" in error.problem:  # the user knows it by another name
-                error.problem = error.problem.replace(f"no option {its!r}", f"no option --{ours}")
-                error.expected = None
-        raise
+    except UnknownOptionError as error:
+        ours = next((ours for ours, its in _OF_THE_SOURCE.items() if its == error.option), error.option)
+        # The user knows it by another name.
+        raise RecordsmithError(f"A source of kind {error.kind!r} has no option --{ours}.{error.elsewhere}") from None

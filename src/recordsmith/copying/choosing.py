@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -46,11 +46,10 @@ class Choice:
         self._in_place = in_place
         self.codes = _mapped(staging.path("splits"), staging.rows)
 
-    def keep_splits(self, names: Sequence[str]) -> None:
-        """Let every record stay in the split that it came from, which was staged as its stratum."""
-        places = np.array([names.index(name) for name in self._staging.strata], np.uint8)
+    def keep_splits(self) -> None:
+        """Let every record stay in the split that it came from."""
         for first, keys in self._blocks():
-            self.codes[first : first + len(keys)] = places[keys["stratum"]]
+            self.codes[first : first + len(keys)] = keys["split"]
 
     def drop_duplicates(self) -> int:
         """Leave out records whose bytes were there before."""

@@ -25,7 +25,7 @@ from recordsmith.copying.copy_work import CopyWork
 from recordsmith.copying.frame_shards import FrameShardWriter
 from recordsmith.copying.input_places import InputPlaces
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import RecordsmithError, advise
 from recordsmith.json_descriptions import JsonObject
 from recordsmith.making import shuffling
 from recordsmith.making.chunk_work import version
@@ -72,7 +72,7 @@ class Copier:
         self._in_place = self._input_places()
         self._work = CopyWork(
             plan,
-            dict(zip(inputs.files, inputs.split_of, strict=True)) if inputs.split_of else {},
+            {file: inputs.splits.index(split) for file, split in zip(inputs.files, inputs.split_of, strict=False)},
             in_place=self._in_place,
             cast=options.cast,
             strict=options.on_error == "stop",
@@ -114,7 +114,9 @@ class Copier:
             if isinstance(error, OSError):
                 error.filename = error.filename or out
                 if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) and not self._options.single:
-                    error.add_note("Make room, and continue with resume=True (--resume): what is finished was kept.")
+                    error.add_note(
+                        advise("Make room, and continue with {resume}: what is finished was kept.", resume=True)
+                    )
             # What is wrong with the data or the options stays wrong: there is nothing to resume. Nor is there with one
             # file, which is soon made again.
             if self._options.single or (isinstance(error, RecordsmithError) and not self._writing):
@@ -158,7 +160,7 @@ class Copier:
             raise RecordsmithError(
                 "There is a file of this name already.",
                 path=self._options.out,
-                advice="Choose another name, or give overwrite=True (--overwrite) to replace it.",
+                advice=advise("Choose another name, or give {overwrite} to replace it.", overwrite=True),
             )
 
     # --- reading ---
@@ -241,7 +243,7 @@ class Copier:
         names = ["train"]
         if self._inputs.split_of:
             names = list(self._inputs.splits)
-            choice.keep_splits(names)
+            choice.keep_splits()
         if options.dedupe:
             counts["duplicates"] = choice.drop_duplicates()
         if options.sample is not None:
@@ -256,6 +258,9 @@ class Copier:
             )
         if options.single:
             names = ["all"]
+            if len(self._inputs.found_splits) > 1:
+                listed = ", ".join(self._inputs.found_splits)
+                self._warnings.append(f"The records of several splits are in one file now: {listed}.")
         return choice, names, counts
 
     def _writer(self, staging: Staging) -> ShardWriter:

@@ -15,7 +15,7 @@ from recordsmith.copying.copy_inputs import CopyInputs, find_inputs
 from recordsmith.copying.copy_options import CopyOptions
 from recordsmith.copying.copy_plan import Changes, plan_copy
 from recordsmith.dataset.inference import infer_from_files, schema_from_census, take_census
-from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, list_names
+from recordsmith.errors import RecordsmithError, SchemaError, advise, did_you_mean, list_names
 from recordsmith.making.options import check_name, parse_size
 from recordsmith.making.progress import OnProgress
 from recordsmith.making.splitting import parse_splits
@@ -48,6 +48,7 @@ def copy_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but t
     split: str | Mapping[str, float | int | str] | None = None,
     stratify: str | bool | None = None,
     group: str | None = None,
+    merge_splits: bool = False,
     shuffle: bool = False,
     seed: int = 0,
     shards: int | None = None,
@@ -79,9 +80,10 @@ def copy_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but t
         schema: what the records are to hold: values are cast, pictures encoded anew where they have to be.
         infer_schema: describe the copy by a look at its records, where the input has no description.
         cast: allow what loses information: casts, and pictures that are resized or encoded anew.
-        split: divide anew, as in "train=0.8,test=0.2"; None keeps the splits that there are.
+        split: divide, as in "train=0.8,test=0.2"; None keeps the splits that there are.
         stratify: the feature whose classes have the same shares in every split; True means the label.
         group: the feature whose equal values never are in two splits.
+        merge_splits: take the records of all splits together, to divide them anew, or to write them as one.
         shuffle: put the records of each split into a random order, over all files.
         seed: decides about splits, samples and order.
         shards: how many files a split has; None goes by their size.
@@ -118,7 +120,17 @@ def copy_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but t
         raise RecordsmithError(
             "stratify and group are about how records are divided.", advice="Say how: split='train=0.8,test=0.2'."
         )
-    inputs = find_inputs(paths, split=from_split, keep_splits=divided is None and not single)
+    inputs = find_inputs(paths, split=from_split, keep_splits=divided is None and not single and not merge_splits)
+    if not merge_splits and divided is not None and len(inputs.found_splits) > 1:
+        raise RecordsmithError(
+            "The input has splits already, and split asks to divide the records anew.",
+            found=f"the splits {list_names(inputs.found_splits)}",
+            advice=advise(
+                "Leave {split} out to keep them, or take the records of all splits together with {merge_splits}.",
+                split=...,
+                merge_splits=True,
+            ),
+        )
     changes = Changes(None if features is None else tuple(features), tuple(drop), dict(rename or {}), schema, cast=cast)
     known, unclear = inputs.schema, dict[str, SchemaError]()
     if known is None and (changes.any or infer_schema):
@@ -165,6 +177,7 @@ def copy_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but t
         "rename": dict(rename or {}),
         "stratify": stratify,
         "group": group,
+        "merge_splits": merge_splits,
     }
     return Copier(inputs, plan, options, described, on_progress).run(overwrite=overwrite, resume=resume)
 

@@ -11,10 +11,11 @@ from recordsmith import _core
 from recordsmith.amounts import bytes_text
 from recordsmith.dataset import DatasetLayout, find_layout
 from recordsmith.dataset.carried_file import carried_mode, is_carried, opened_to_carry
-from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
-from recordsmith.errors import RecordsmithError, SchemaError, list_names
+from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest
+from recordsmith.errors import RecordsmithError, SchemaError, advise, list_names
 from recordsmith.publication import in_force
 from recordsmith.schema import Schema
+from recordsmith.schema.export.tfds import named_labels
 
 __all__ = ["CopyInputs", "find_inputs"]
 
@@ -47,6 +48,7 @@ class CopyInputs:
         texts: what else lies beside the files and belongs to the dataset, such as a vocabulary.
         provenance: features that say where a record comes from, and not what it is.
         left_out: sentences about files of the dataset that are not copied.
+        found_splits: the splits that the files are in, whether they are kept or not.
 
     >>> CopyInputs(("a.tfrecord",), (), None, True, {}).splits
     ()
@@ -59,6 +61,7 @@ class CopyInputs:
     texts: dict[str, CarriedText]
     provenance: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    found_splits: tuple[str, ...] = ()
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -110,8 +113,8 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
         files.extend(layout.files)
         splits.extend(split_of.get(file) for file in layout.files)
         schemas.append((os.fsdecode(path), layout.schema))
-        manifest = _manifest_of(layout)
-        provenance |= dict.fromkeys(() if manifest is None else manifest.provenance)
+        manifest = layout.manifest()
+        provenance |= dict.fromkeys(layout.provenance())
         if len(given) == 1 and manifest is not None:
             texts, left_out = _texts_beside(layout, manifest)
     _refuse_twice(files)
@@ -123,7 +126,7 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
                 path=path,
                 found=_difference(other, declared[0][1]),
                 expected=f"the schema of {declared[0][0]}",
-                advice="Copy one of them under the other's schema first (--schema), or give one for both.",
+                advice=advise("Copy one of them under the other's schema first, with {schema}.", schema=...),
             )
     schema = declared[0][1] if declared else None
     return CopyInputs(
@@ -134,6 +137,7 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
         texts,
         tuple(provenance),
         left_out,
+        tuple(dict.fromkeys(name for name in splits if name is not None)),
     )
 
 
@@ -146,15 +150,13 @@ def _checked_splits(files: list[str], splits: list[str | None], *, keep: bool) -
         raise RecordsmithError(
             "Some files belong to a split, and others do not.",
             found=f"no split for {list_names(lacking, 4)}; {list_names(dict.fromkeys(found))} for others",
-            advice="Divide them anew with split= (--split train=0.8,test=0.2), or into one: --split train.",
+            advice=advise(
+                "Take all of them together with {merge_splits}; {split} divides them anew.",
+                merge_splits=True,
+                split="train=0.8,test=0.2",
+            ),
         )
     return found
-
-
-def _manifest_of(layout: DatasetLayout) -> Manifest | None:
-    """Return the manifest beside the files, if there is one."""
-    described = layout.described_by
-    return None if described is None or os.path.basename(described) != MANIFEST_NAME else load_manifest(described)
 
 
 def _texts_beside(layout: DatasetLayout, manifest: Manifest) -> tuple[dict[str, CarriedText], tuple[str, ...]]:
@@ -162,7 +164,7 @@ def _texts_beside(layout: DatasetLayout, manifest: Manifest) -> tuple[dict[str, 
 
     Those that every copy writes for itself are not among them.
     """
-    anew = {*_WRITTEN_ANEW, *(layout.schema.tfds_label_files() if layout.schema is not None else ())}
+    anew = {*_WRITTEN_ANEW, *(named_labels(layout.schema) if layout.schema is not None else ())}
     folder = os.path.dirname(layout.described_by or "")
     texts: dict[str, CarriedText] = {}
     left_out: list[str] = []

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recordsmith.copying.absent_values import without_defaults
-from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, list_names
+from recordsmith.errors import RecordsmithError, SchemaError, advise, did_you_mean, list_names
 from recordsmith.facts.where import Where, compile_where
 from recordsmith.images import Preparation
 from recordsmith.schema import Bytes, Image, Label, Schema, Tensor
+from recordsmith.schema.presence import with_required
 
 __all__ = ["Changes", "CopyPlan", "plan_copy"]
 
@@ -121,6 +122,13 @@ def plan_copy(  # noqa: PLR0913 - each is a fact of its own, named by the caller
     written, reading, renamed = _written(known, changes, declared=declared)
     verbatim = reading is None or (changes.schema is not None and declared and written == known and not changes.rename)
     result = written if not verbatim or declared or describe else None
+    if compiled is not None and changes.schema is None:
+        # Of what the condition asks for, no record of the copy lacks anything.
+        names = [renamed.get(name, name) for name in compiled.present]
+        if result is not None:
+            result = with_required(result, [name for name in names if name in result])
+        if written is not None:
+            written = with_required(written, [name for name in names if name in written])
     label = _label(result if result is not None else known, stratify=stratify)
     stratum = _stratum(result if result is not None else known, label, renamed, stratify=stratify)
     check = known if verbatim and declared and not all_declared else None
@@ -182,7 +190,9 @@ def _written(
         raise SchemaError(
             f"The schema has features that the input does not have: {list_names(missing)}.{near}",
             found=f"the features {list_names(plain)}",
-            advice="Rename features of the input (--rename old=new), or make these optional in the schema.",
+            advice=advise(
+                "Rename features of the input with {rename}, or make these optional in the schema.", rename=...
+            ),
         )
     return changes.schema, Schema(reading), {old: new for old, new in renamed.items() if old in reading}
 
@@ -205,7 +215,7 @@ def _label(schema: Schema | None, *, stratify: str | bool | None) -> str | None:
         raise SchemaError(
             "It is not clear which feature is the label.",
             found=f"the features {list_names(schema or ())}",
-            advice="Name the feature to stratify by: --stratify=FEATURE.",
+            advice=advise("Name the feature to stratify by: {stratify}.", stratify="FEATURE"),
         )
     return None
 
@@ -245,7 +255,7 @@ def _pictures(
                 f"Pixels lose information by becoming {wanted.encoding}.",
                 feature=name,
                 found=feature,
-                advice="Allow it with cast=True (--cast), or choose encoding='png'.",
+                advice=advise("Allow it with {cast}, or choose encoding='png' in the schema.", cast=True),
             )
         one_string = isinstance(feature, Image) or (isinstance(feature, Bytes) and not feature.shape)
         if not isinstance(wanted, Image) or not one_string:

@@ -14,7 +14,7 @@ from recordsmith.columns import ByteColumn, PackedColumn
 from recordsmith.copying.copy_plan import CopyPlan
 from recordsmith.copying.frames import Frames, frames_of
 from recordsmith.copying.input_places import InputPlaces
-from recordsmith.errors import EncodeError, PipelineError, RecordsmithError
+from recordsmith.errors import EncodeError, PipelineError, RecordsmithError, advise
 from recordsmith.images import ImageError, Preparation, read_header
 from recordsmith.making.chunk_encoding import ChunkEncoder, Classes, EncodedChunk, Recipe
 from recordsmith.making.label_translation import label_translations
@@ -33,7 +33,7 @@ class CopyWork(ChunkEncoder):
 
     Args:
         plan: what is done to each record.
-        split_of: the split that each file belongs to, where splits are kept.
+        split_of: the place among the splits of the one that each file belongs to, where splits are kept.
         in_place: where records are read again from their own files, instead of being staged.
         cast: casts and pictures may lose information.
         strict: the first record that cannot be copied is an error and not a reject.
@@ -42,7 +42,7 @@ class CopyWork(ChunkEncoder):
     def __init__(
         self,
         plan: CopyPlan,
-        split_of: Mapping[str, str],
+        split_of: Mapping[str, int],
         *,
         in_place: InputPlaces | None,
         cast: bool,
@@ -79,8 +79,7 @@ class CopyWork(ChunkEncoder):
             raise _damaged(encoded.rejects[0])
         encoded.source_rows, encoded.source_bytes, encoded.dropped = source_rows, chunk.source_bytes, dropped
         encoded.left_out = ()  # the plan knows them better
-        if path in self._split_of:
-            encoded.strata = Classes([self._split_of[path]], np.zeros(encoded.rows, np.int32))
+        encoded.split = self._split_of.get(path, 0)
         return encoded
 
     def _meeting_the_condition(self, frames: Frames) -> tuple[Frames, int]:
@@ -108,6 +107,7 @@ class CopyWork(ChunkEncoder):
             frames=frames.data,
             offsets=frames.offsets,
             digests=_core.digest_frames(frames.data, frames.offsets, list(plan.provenance)),
+            contents=self._contents(frames.data, frames.offsets),
             classes=self._classes(plan.label, frames.data, frames.offsets),
             strata=Classes.none(frames.rows),
             groups=groups,
@@ -200,7 +200,7 @@ def _one_picture(data: bytes, preparation: Preparation, *, cast: bool) -> bytes:
         same_channels = preparation.channels in (None, header.channels)
         if not (same_size and same_channels and preparation.encoding in _LOSSLESS):
             raise EncodeError(
-                f"The {header.title} would lose information by being encoded anew. Allow it with cast=True (--cast)."
+                f"The {header.title} would lose information by being encoded anew, which is not allowed without cast."
             )
     return preparation.prepare(data)
 
@@ -237,6 +237,9 @@ def _damaged(reject: Reject) -> RecordsmithError:
         path=reject.source,
         feature=reject.feature,
         found=reject.value,
-        advice="Leave such records out, with a count of them, by on_error='skip' (--on-error skip); damaged files can "
-        "be mended with `recordsmith repair`.",
+        advice=advise(
+            "Leave such records out, with a count of them, with {on_error}; damaged files can be repaired with "
+            "`recordsmith repair`.",
+            on_error="skip",
+        ),
     )

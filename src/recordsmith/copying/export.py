@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from recordsmith.copying.export_files import ExportFiles
 from recordsmith.copying.export_writers import KINDS, form_of
 from recordsmith.copying.frames import Frames, frames_of
 from recordsmith.dataset.inference import infer_from_files
-from recordsmith.errors import RecordsmithError, did_you_mean, list_names
+from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_names
 from recordsmith.making.options import parse_size
 from recordsmith.making.progress import OnProgress, Progress
 from recordsmith.making.source import Chunk, Reject
@@ -78,6 +78,7 @@ def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but
     features: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     schema: Schema | None = None,
+    merge_splits: bool = False,
     shard_size: int | str | None = None,
     on_error: Literal["stop", "skip"] = "stop",
     workers: int | None = None,
@@ -98,6 +99,7 @@ def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but
         features: the only features to export, in this order.
         drop: features to leave out.
         schema: what is in a record; None: the schema beside the files, or one inferred from all records.
+        merge_splits: write the records of all splits into one file.
         shard_size: begin another file when one has this size: data-00000.tar, data-00001.tar; None writes one.
         on_error: what becomes of damaged records and of those that do not fit: "stop", or "skip" (counted).
         workers: how many threads decode records.
@@ -122,9 +124,20 @@ def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but
     if on_error not in ("stop", "skip"):
         raise RecordsmithError("on_error is 'stop' or 'skip'.", found=repr(on_error))
     kind, is_folder = _kind(out, kind)
-    inputs = find_inputs(paths, split=split, keep_splits=is_folder)
-    if not is_folder:
-        _refuse_several_splits(paths, split, out)
+    inputs = find_inputs(paths, split=split, keep_splits=is_folder and not merge_splits)
+    if not is_folder and not merge_splits and len(inputs.found_splits) > 1:
+        raise RecordsmithError(
+            "The dataset has several splits, and one file would not tell them apart.",
+            path=out,
+            found=list_names(inputs.found_splits),
+            advice=advise(
+                "Name one with {split}; or give a folder and a kind: it gets a file for each; or write all of them "
+                "into one file with {merge_splits}.",
+                split="train",
+                merge_splits=True,
+            ),
+        )
+    only = inputs.found_splits[0] if len(inputs.found_splits) == 1 else None
     known = schema if schema is not None else inputs.schema
     if known is None:
         known = infer_from_files(inputs.files)[0]
@@ -144,7 +157,8 @@ def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but
         overwrite=overwrite,
     )
     exporter = _Exporter(inputs, files, plan, out, strict=on_error == "stop", on_progress=on_progress)
-    return exporter.run(without_defaults(written), is_folder=is_folder, workers=workers or default_workers())
+    names = exporter.files_in_folder() if is_folder else {out: only}
+    return exporter.run(without_defaults(written), names, workers=workers or default_workers())
 
 
 class _Exporter:
@@ -170,12 +184,15 @@ class _Exporter:
         self._rejects: list[Reject] = []
         self._unmatched = self._source_rows = 0
 
-    def run(self, reading: Schema, *, is_folder: bool, workers: int) -> ExportedDataset:
-        names = self._names(is_folder=is_folder)
+    def run(self, reading: Schema, names: Mapping[str, str | None], *, workers: int) -> ExportedDataset:
+        """Write the files, which are given with their splits."""
+        by_split = {split: name for name, split in names.items()}
+        split_of = dict(zip(self._inputs.files, self._inputs.split_of, strict=True)) if self._inputs.split_of else {}
+        only = next(iter(names)) if len(names) == 1 else ""
         done = 0
         with self._files as files, thread_pool(workers) as pool:
-            for name in dict.fromkeys(names.values()):
-                files.begin(name)
+            for name, split in names.items():
+                files.begin(name, split)
 
             def read(chunk: Chunk) -> tuple[Frames, dict[str, Any], int, int, int]:
                 return *self._read(chunk, reading), chunk.source_bytes
@@ -186,7 +203,7 @@ class _Exporter:
                 self._source_rows += whole
                 self._unmatched += unmatched
                 self._refuse(frames)
-                self._write(names[frames.path], frames, columns)
+                self._write(only or by_split[split_of[frames.path]], frames, columns)
                 done += size
                 total, rows = self._source.size_bytes, sum(files.rows.values())
                 unit: Literal["bytes", "rows"] = "rows" if total is None else "bytes"
@@ -202,16 +219,11 @@ class _Exporter:
             left_out=self._plan.left_out,
         )
 
-    def _names(self, *, is_folder: bool) -> dict[str, str]:
-        """Return the file that the records of each input file go to."""
-        if not is_folder:
-            return dict.fromkeys(self._inputs.files, self._out)
+    def files_in_folder(self) -> dict[str, str | None]:
+        """Return a file for each split, or one for all records if there are no splits."""
         suffix = KINDS[self._files.form.kind][0]
-        splits = self._inputs.split_of or ("all",) * len(self._inputs.files)
-        return {
-            file: os.path.join(self._out, f"{split}{suffix}")
-            for file, split in zip(self._inputs.files, splits, strict=True)
-        }
+        splits = self._inputs.splits or (None,)
+        return {os.path.join(self._out, f"{split or 'all'}{suffix}"): split for split in splits}
 
     def _read(self, chunk: Chunk, reading: Schema) -> tuple[Frames, dict[str, Any], int, int]:
         """Return the records of a chunk that meet the condition, how many there were, and how many do not meet it."""
@@ -237,8 +249,11 @@ class _Exporter:
                 first.reason,
                 path=first.source,
                 feature=first.feature,
-                advice="Leave such records out, with a count of them, by on_error='skip' (--on-error skip); damaged "
-                "files can be mended with `recordsmith repair`.",
+                advice=advise(
+                    "Leave such records out, with a count of them, with {on_error}; damaged files can be repaired with "
+                    "`recordsmith repair`.",
+                    on_error="skip",
+                ),
             )
         self._rejects.extend(frames.rejects)
 
@@ -273,19 +288,6 @@ def _kind(out: str, asked: str | None) -> tuple[str, bool]:
             "It cannot be told what kind of file to write.",
             path=out,
             expected=f"a name that ends in {endings}; or a folder, and a kind",
-            advice="Name the kind for a folder: --to parquet (in Python, kind='parquet').",
+            advice=advise("Name the kind for a folder: {to}.", to=("kind='parquet'", "--to parquet")),
         )
     return asked, True
-
-
-def _refuse_several_splits(paths: PathLike | Iterable[PathLike], split: str | None, out: str) -> None:
-    if split is not None or not isinstance(paths, (str, os.PathLike)):
-        return
-    splits = find_inputs(paths, split=None, keep_splits=True).splits
-    if len(splits) > 1:
-        raise RecordsmithError(
-            "The dataset has several splits, and one file would not tell them apart.",
-            path=out,
-            found=list_names(splits),
-            advice="Name one (--split train), or give a folder and a kind: it gets a file for each.",
-        )

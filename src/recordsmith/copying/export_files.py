@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import count, takewhile
 from types import TracebackType
 from typing import Any, Self
 
 from recordsmith.atomic_file import sync_file, write_text_atomically
 from recordsmith.copying.export_writers import ExportWriter, writer_for
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import RecordsmithError, advise
 from recordsmith.making.sources.exported_form import SIDECAR, ExportedForm
 from recordsmith.publication import Publication
 
@@ -41,15 +42,16 @@ class ExportFiles:
         self._shard_bytes = shard_bytes
         self._overwrite = overwrite
         self._publication = Publication(out, is_file=not is_folder, overwrite=overwrite)
-        self._open: dict[str, tuple[str, str, ExportWriter]] = {}  # by name: the file, where it is now, its writer
+        # By name: the file, where it is now, its split, its writer.
+        self._open: dict[str, tuple[str, str, str | None, ExportWriter]] = {}
         self._begun: dict[str, int] = {}
 
     def __enter__(self) -> Self:
         self._publication.__enter__()
         return self
 
-    def begin(self, name: str) -> None:
-        """Begin the first file of a name, or the next one."""
+    def begin(self, name: str, split: str | None = None) -> None:
+        """Begin the first file of a name, or the next one, with the records of a split."""
         number = self._begun.get(name, 0)
         path = name if self._shard_bytes is None else _numbered(name, number)
         for there in (path, path + SIDECAR):
@@ -57,22 +59,23 @@ class ExportFiles:
                 raise RecordsmithError(
                     "There is a file of this name already.",
                     path=there,
-                    advice="Choose another name, or give overwrite=True (--overwrite) to replace it.",
+                    advice=advise("Choose another name, or give {overwrite} to replace it.", overwrite=True),
                 )
         new = self._publication.new_file(os.path.basename(path))
+        form = self.form if split is None else replace(self.form, splits=(split,))
         if self.form.kind in ("csv", "jsonl"):
-            write_text_atomically(new + SIDECAR, self.form.to_text())
-        self._open[name] = path, new, writer_for(self.form, new, path)
+            write_text_atomically(new + SIDECAR, form.to_text())
+        self._open[name] = path, new, split, writer_for(form, new, path)
         self._begun[name] = number + 1
         self.rows[path] = 0
 
     def write(self, name: str, columns: Mapping[str, Any], rows: int) -> None:
         """Write some rows, and begin another file before them if the last one is large enough."""
-        path, new, writer = self._open[name]
+        path, new, split, writer = self._open[name]
         if self._shard_bytes is not None and self.rows[path] and os.path.getsize(new) >= self._shard_bytes:
             self._finish(name)
-            self.begin(name)
-            path, _, writer = self._open[name]
+            self.begin(name, split)
+            path, _, _, writer = self._open[name]
         writer.write(columns, rows)
         self.rows[path] += rows
 
@@ -88,13 +91,13 @@ class ExportFiles:
             failed.filename = failed.filename or self._publication.folder
             raise
         finally:
-            for _, _, writer in self._open.values():
+            for _, _, _, writer in self._open.values():
                 with contextlib.suppress(Exception):
                     writer.close()
             self._publication.__exit__(kind, error, traceback)
 
     def _finish(self, name: str) -> None:
-        _, new, writer = self._open[name]
+        _, new, _, writer = self._open[name]
         writer.close()
         del self._open[name]
         sync_file(new)

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from recordsmith.errors import SchemaError, import_extra, list_names
+from recordsmith.errors import SchemaError, advise, import_extra, list_names
 from recordsmith.making.sources.exported_arrow import arrow_fields, arrow_table
 from recordsmith.making.sources.exported_form import METADATA_KEY, TAR_MEMBER, ExportedForm, encoding_of
 from recordsmith.making.sources.exported_tar import EMPTY, member_of, members_of
@@ -214,7 +214,7 @@ def _refuse_for_csv(schema: Schema) -> None:
         raise SchemaError(
             "A CSV file has no room for features that have steps.",
             found=list_names(steps),
-            advice="Export to Parquet or JSON lines, or leave these out: --drop.",
+            advice=advise("Export to Parquet or JSON lines, or leave these out with {drop}.", drop=...),
         )
     if len(schema) == 1 and next(iter(schema.values())).optional:
         raise SchemaError(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from recordsmith.dataset.described_splits import files_by_split
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
 from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.file_signatures import describe_content
@@ -60,6 +60,25 @@ class DatasetLayout:
         files = self.splits[split]
         return DatasetLayout(files, {split: files}, self.schema, self.described_by)
 
+    def manifest(self) -> Manifest | None:
+        """Return the manifest beside the files, if there is one.
+
+        >>> DatasetLayout(("a.tfrecord",)).manifest() is None
+        True
+        """
+        if self.described_by is None or os.path.basename(self.described_by) != MANIFEST_NAME:
+            return None
+        return load_manifest(self.described_by)
+
+    def provenance(self) -> tuple[str, ...]:
+        """Return the features that say where a record comes from, and not what it is.
+
+        >>> DatasetLayout(("a.tfrecord",)).provenance()
+        ()
+        """
+        manifest = self.manifest()
+        return () if manifest is None else manifest.provenance
+
 
 def find_layout(paths: PathLike | Iterable[PathLike]) -> DatasetLayout:
     """Find the files that a file, folder, glob or list stands for, and the schema that lies beside them.
@@ -76,11 +95,14 @@ def find_layout(paths: PathLike | Iterable[PathLike]) -> DatasetLayout:
     if len(found) == 1 and os.path.isdir(found[0]):
         return _folder_layout(found[0])
     files: list[str] = []
+    splits: dict[str, tuple[str, ...]] = {}
     for path in found:
-        files.extend(_folder_layout(path).files if os.path.isdir(path) else [path])
+        layout = _folder_layout(path) if os.path.isdir(path) else DatasetLayout((path,), _splits_by_name([path]))
+        files.extend(layout.files)
+        splits |= {split: (*splits.get(split, ()), *names) for split, names in layout.splits.items()}
     if isinstance(paths, (str, os.PathLike)) and len(files) > 1:
         warn_if_incomplete(files)
-    return DatasetLayout(tuple(files), _splits_by_name(files))
+    return DatasetLayout(tuple(files), splits)
 
 
 def _folder_layout(folder: str) -> DatasetLayout:

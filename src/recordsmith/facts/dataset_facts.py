@@ -467,6 +467,9 @@ class DuplicateFacts:
         similar_across: those of them that lie in two splits.
         similar_groups: some examples.
         left_out: the features that were left out of the comparison, in records that have them.
+        contradictory: per split, how many records are equal to others but for their label, which differs.
+        contradictory_across: per pair of splits, how many such contents occur in both.
+        contradictory_groups: some examples, the largest first.
 
     >>> DuplicateFacts({"train": 3}, {}, ()).within["train"]
     3
@@ -479,6 +482,9 @@ class DuplicateFacts:
     similar_across: int | None = None
     similar_groups: tuple[DuplicateGroup, ...] = ()
     left_out: tuple[str, ...] = ()
+    contradictory: dict[str, int] = field(default_factory=dict)
+    contradictory_across: dict[tuple[str, str], int] = field(default_factory=dict)
+    contradictory_groups: tuple[DuplicateGroup, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

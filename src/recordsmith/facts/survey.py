@@ -152,7 +152,9 @@ def _contents(
     features = decode_images(
         features, total, found.files, decode=decode, similar=similar, threads=threads, progress=progress
     )
-    duplicates = duplicates_of(counted["duplicates"], names, places, total["provenance"])
+    duplicates = duplicates_of(
+        counted["duplicates"], names, places, total["provenance"], counted["contradictions"] if labels else None
+    )
     if similar is not None:
         progress("comparing images", 0, 0)
         duplicates = similar.tell(duplicates, places)

@@ -74,6 +74,7 @@ class Where:
     Attributes:
         text: as it was given.
         names: the features that it looks at, in the order of the text.
+        present: those that no row lacks for which it holds.
 
     >>> compile_where("x > 2", ["x"]).mask({"x": np.array([1, 3])}, 2)
     array([False,  True])
@@ -84,6 +85,7 @@ class Where:
         self._node = node
         self._features = {name.name: name.feature for name in _names(node)}
         self.names = tuple(self._features)
+        self.present = tuple(sorted(_proven_present(node, holds=True)))
 
     def __repr__(self) -> str:
         return f"Where({self.text!r})"
@@ -143,6 +145,27 @@ def _names(node: Node) -> Iterable[Name]:
     elif isinstance(node, Junction):
         for part in node.parts:
             yield from _names(part)
+
+
+def _proven_present(node: Node, *, holds: bool) -> set[str]:
+    """Return the features that a row must have for a condition to hold, or not to hold.
+
+    >>> names = ["a", "b"]
+    >>> compile_where("a is not missing and not b is missing", names).present, compile_where("a > 1", names).present
+    (('a', 'b'), ('a',))
+    >>> compile_where("a > 1 or b > 1", names).present
+    ()
+    """
+    if isinstance(node, Not):
+        return _proven_present(node.of, holds=not holds)
+    if isinstance(node, Missing):
+        return {node.of.name} if isinstance(node.of, Name) and node.negated == holds else set()
+    if isinstance(node, Compare):  # which has no answer where a side is missing
+        return {side.name for side in (node.left, node.right) if isinstance(side, Name)}
+    if isinstance(node, Junction):
+        parts = [_proven_present(part, holds=holds) for part in node.parts]
+        return set.union(*parts) if node.conjunction == holds else set.intersection(*parts)
+    return set()
 
 
 # --- one row ---

@@ -32,10 +32,13 @@ class Feeding(Protocol):
 
 
 def check_fed(plan: Plan, framework: str, verb: str) -> None:
-    """Refuse a chain without batches, and features of which rows may be absent."""
+    """Refuse a chain without batches, and features of which rows may be absent.
+
+    What a filter leaves is not known before: a batch that lacks values is then refused when it comes.
+    """
     if plan.batching is None:
         raise PipelineError("There are no batches yet.", advice=f"Write .batch(n) before .{verb}().")
-    for name, feature in (plan.features or {}).items():
+    for name, feature in ({} if plan.drops_rows else plan.features or {}).items():
         if feature.presence == "optional" and not isinstance(feature, (StringFeature, Image)):
             raise absent_values(framework, name)
 
@@ -46,10 +49,11 @@ def absent_values(framework: str, name: str | None) -> PipelineError:
     >>> print(absent_values("PyTorch", "age"))
     Rows of this feature may be absent, and PyTorch has no tensor for that.
       where:    feature 'age'
-      to do:    Give it a default in the schema, fill it in .map(), or leave it out with .select().
+      to do:    Leave such rows out with .filter(), fill them in .map(), give the feature a default in the schema, ...
     """
     return PipelineError(
         f"Rows of this feature may be absent, and {framework} has no tensor for that.",
         feature=name,
-        advice="Give it a default in the schema, fill it in .map(), or leave it out with .select().",
+        advice="Leave such rows out with .filter(), fill them in .map(), give the feature a default in the schema, or "
+        "leave it out with .select().",
     )

@@ -78,7 +78,7 @@ class JaxBatches:
             yield arrays
 
     def _arrays(self, value: Any, name: str | None = None) -> Any:
-        if isinstance(value, np.ma.MaskedArray):
+        if np.ma.is_masked(value):
             raise absent_values(_FRAMEWORK, name)
         if isinstance(value, (np.ndarray, np.generic)):
             return self._sent(np.asarray(value), name)

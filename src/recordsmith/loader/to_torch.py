@@ -118,7 +118,7 @@ def tensors_of(value: Any, name: str | None = None) -> Any:
     >>> tensors_of({"x": np.arange(3), "s": ByteColumn(b"ab", [0, 1, 2], text=True)})
     {'x': tensor([0, 1, 2]), 's': ['a', 'b']}
     """
-    if isinstance(value, np.ma.MaskedArray):
+    if np.ma.is_masked(value):
         raise absent_values(_FRAMEWORK, name)
     if isinstance(value, (np.ndarray, np.generic)):
         return _tensor(np.asarray(value))

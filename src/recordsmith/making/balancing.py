@@ -20,7 +20,7 @@ from recordsmith.priorities import Uint64s, priorities, stream_key
 from recordsmith.schema import Feature, Label, Schema
 from recordsmith.schema.native import compile_plan
 
-__all__ = ["Balance", "balance_training"]
+__all__ = ["Balance", "balance_training", "check_balance"]
 
 Int64s = npt.NDArray[np.int64]
 InTraining = Callable[[int, int], npt.NDArray[np.bool_]]
@@ -188,16 +188,50 @@ def _encoded(schema: Schema, columns: dict[str, Any], codes: Any, classes: list[
     count, parts = schema.columns_to_parts(columns)
     sink.append_columns(compile_plan(schema), parts, count)
     frames, offsets = sink.take()
+    digests = _core.digest_frames(frames, offsets, [])
     return EncodedChunk(
         frames=frames,
         offsets=offsets,
-        digests=_core.digest_frames(frames, offsets, []),
+        digests=digests,
+        contents=digests,
         classes=Classes(list(classes), np.asarray(codes, np.int32)),
         strata=Classes.none(len(offsets) - 1),
         groups=None,
         rejects=[],
         source_rows=0,
         source_bytes=0,
+    )
+
+
+def check_balance(strategy: Any, feature: Feature, label: str) -> None:
+    """Refuse a balance that cannot be, as far as that is known before the rows are.
+
+    >>> check_balance({"cat": 500}, Label(["cat", "dog"]), "pet")
+    >>> check_balance("oversmaple", Label(["cat", "dog"]), "pet")
+    Traceback (most recent call last):
+    recordsmith.errors.PipelineError: There is no sampler 'oversmaple'. Did you mean 'oversample'?
+    ...
+    """
+    if not isinstance(strategy, Mapping):
+        if strategy not in ("oversample", "undersample"):
+            find_sampler(strategy)
+        return
+    for given, count in strategy.items():
+        if isinstance(feature, Label) and str(given) not in feature.names:
+            raise _no_class(str(given), list(feature.names), label)
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+            raise RecordsmithError(
+                f"The balance asks for {str(given)!r} a number of times that cannot be.",
+                found=repr(count),
+                expected="a whole number, at least 0",
+            )
+
+
+def _no_class(name: str, known: list[str], label: str) -> RecordsmithError:
+    return RecordsmithError(
+        f"The balance names a class {name!r} that {label!r} does not have.{did_you_mean(name, known)}",
+        feature=label,
+        expected=list_names(known),
     )
 
 
@@ -210,17 +244,7 @@ def _targets(
     for given, count in strategy.items():
         name = str(given)
         if name not in known:
-            raise RecordsmithError(
-                f"The balance names a class {name!r} that {label!r} does not have.{did_you_mean(name, known)}",
-                feature=label,
-                expected=list_names(known),
-            )
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
-            raise RecordsmithError(
-                f"The balance asks for {name!r} a number of times that cannot be.",
-                found=repr(count),
-                expected="a whole number from 0",
-            )
+            raise _no_class(name, known, label)
         if name in there:
             targets[class_names.index(name)] = int(count)
         elif count > 0:

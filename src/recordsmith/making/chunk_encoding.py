@@ -5,7 +5,6 @@ This runs in the workers. What it returns depends on the chunk and the recipe al
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,19 +16,21 @@ import numpy.typing as npt
 from recordsmith import _core
 from recordsmith.columns import ByteColumn, PackedColumn
 from recordsmith.errors import EncodeError, RecordsmithError, did_you_mean, list_names
+from recordsmith.making.class_names import with_class_names
 from recordsmith.making.label_translation import Translations, translated
 from recordsmith.making.source import Chunk, Loaded, Reject
 from recordsmith.priorities import Uint64s
 from recordsmith.row_writing import RowWriter
-from recordsmith.schema import Schema
+from recordsmith.schema import Label, Schema
 from recordsmith.schema.conversion import is_missing, understand_column
 from recordsmith.schema.label import UnknownClassError
 from recordsmith.schema.native import compile_plan
 
-__all__ = ["ChunkEncoder", "EncodedChunk", "Recipe", "mapped_rows"]
+__all__ = ["ChunkEncoder", "EncodedChunk", "MappedRows", "Recipe", "mapped_rows"]
 
 _CHECKED_ROWS = 3  # of each chunk: decoded again and compared with what went in
 _LONGEST_VALUE = 200
+_SHOWN_PLACES = 3
 _ROWS_AT_ONCE = 256
 
 
@@ -42,22 +43,26 @@ class Recipe:
         function: the user's own, from a row to a row, to several rows, or to None for no row.
         label: the feature whose values are counted by class.
         stratum: the feature whose classes are to have the same shares in every split.
-        group: the column whose equal values stay in one split; the schema need not have it.
+        labels: the labels of the source, which functions get by name.
+        group: the column whose equal values stay in one split, which the schema need not have; or a function of a row.
         translations: class numbers of the source in the schema's numbering.
         ignored: features that do not count when rows are compared for being identical.
         cast: casts may lose information.
         strict: the first bad row is an error and not a reject.
+        drop_unlabelled: rows without a label are left out.
     """
 
     schema: Schema
     function: Callable[[dict[str, Any]], Any] | None = None
     label: str | None = None
     stratum: str | None = None
-    group: str | None = None
+    labels: Mapping[str, Label] = field(default_factory=dict)
+    group: str | Callable[[dict[str, Any]], Any] | None = None
     translations: Translations = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     cast: bool = False
     strict: bool = False
+    drop_unlabelled: bool = False
 
 
 @dataclass
@@ -85,6 +90,7 @@ class EncodedChunk:
     frames: npt.NDArray[np.uint8]
     offsets: Uint64s
     digests: Uint64s
+    contents: Uint64s  # digests of all but the label
     classes: Classes  # of the label
     strata: Classes
     groups: Uint64s | None
@@ -92,7 +98,10 @@ class EncodedChunk:
     source_rows: int
     source_bytes: int
     dropped: int = 0  # rows for which the user's function gave None
+    unlabelled: int = 0  # rows without a label, whether they are left out or not
+    unlabelled_places: tuple[str, ...] = ()  # where some of them come from
     left_out: tuple[str, ...] = ()  # columns that the schema does not have
+    split: int = 0  # the place of the split that the rows came from, where splits are kept
 
     @property
     def rows(self) -> int:
@@ -124,7 +133,8 @@ class ChunkEncoder:
         function = self._recipe.function
         mapped = _Rows(Loaded({}, 0, rows.places, rows.rejects))
         mapped.mappings = []
-        for number, row in enumerate(rows.as_mappings()):
+        for number, loaded in enumerate(rows.as_mappings()):
+            row = with_class_names(loaded, self._recipe.labels)
             try:
                 results = _row_list(function(row)) if function is not None else [row]
             except (Exception, SystemExit) as error:  # whatever the user's function does wrong is about this row
@@ -143,6 +153,10 @@ class ChunkEncoder:
 
     def _encoded(self, rows: _Rows, source_bytes: int, source_rows: int) -> EncodedChunk:
         sink = _core.RecordSink()
+        unlabelled = self._unlabelled(rows)
+        unlabelled_places = tuple(rows.place(row) for row in unlabelled[:_SHOWN_PLACES])
+        if self._recipe.drop_unlabelled and unlabelled:
+            rows.leave_out(set(unlabelled))
         left_out: tuple[str, ...] = ()
         if rows.mappings is None:
             left_out = tuple(name for name in rows.columns if name not in self._names and name != self._recipe.group)
@@ -154,6 +168,7 @@ class ChunkEncoder:
             frames=frames,
             offsets=offsets,
             digests=_core.digest_frames(frames, offsets, list(self._recipe.ignored)),
+            contents=self._contents(frames, offsets),
             classes=self._classes(self._recipe.label, frames, offsets),
             strata=Classes.none(0),
             groups=self._groups(rows, kept),
@@ -161,6 +176,8 @@ class ChunkEncoder:
             source_rows=source_rows,
             source_bytes=source_bytes,
             dropped=rows.dropped,
+            unlabelled=len(unlabelled),
+            unlabelled_places=unlabelled_places,
             left_out=left_out,
         )
         same = self._recipe.stratum == self._recipe.label
@@ -168,12 +185,41 @@ class ChunkEncoder:
         self._check_sample(encoded, rows, kept)
         return encoded
 
+    def _unlabelled(self, rows: _Rows) -> list[int]:
+        """Return the places of the rows that have no label."""
+        name = self._recipe.label
+        if name is None or name not in self._schema:
+            return []
+        if not self._schema[name].optional and not self._recipe.drop_unlabelled:
+            return []
+        if rows.mappings is not None:
+            return [place for place, row in enumerate(rows.mappings) if _is_nothing(row.get(name))]
+        if name not in rows.columns:
+            return list(range(rows.count))
+        given, present = understand_column(rows.columns[name])
+        if present is not None:
+            return np.flatnonzero(~present).tolist()
+        if isinstance(given, list):
+            return [row for row, value in enumerate(given) if _is_nothing(value)]
+        if isinstance(given, np.ndarray) and given.dtype.kind == "f":
+            return np.flatnonzero(np.isnan(given)).tolist()
+        return []
+
+    def _contents(self, frames: Any, offsets: Any) -> Uint64s:
+        """Return the digests by which rows are the same whatever their label is."""
+        recipe = self._recipe
+        ignored = {*recipe.ignored, *(() if recipe.label is None else (recipe.label,))}
+        if ignored >= self._names:  # there is nothing but the label
+            ignored = set(recipe.ignored)
+        return _core.digest_frames(frames, offsets, sorted(ignored))
+
     def _append_columns(self, sink: _core.RecordSink, rows: _Rows) -> list[int] | None:
         """Append all rows in one call; None for the kept ones means all of them."""
         columns = {name: column for name, column in rows.columns.items() if name in self._names}
         if rows.count == 0:
             return None
-        if self._recipe.group is not None and self._lacks_group(rows):
+        group = self._recipe.group
+        if group is not None and (not isinstance(group, str) or self._lacks_group(rows, group)):
             return self._append_singly(sink, rows)
         try:
             count, parts = self._schema.columns_to_parts(columns, cast=self._recipe.cast)
@@ -217,6 +263,8 @@ class ChunkEncoder:
         stored = []
         for place, row in enumerate(rows.mappings or []):
             try:
+                if self._recipe.group is not None:
+                    rows.groups[place] = self._group_of(row, self._recipe.group)
                 stored.append((place, self._stored_part(row)))
             except EncodeError as error:
                 self._refuse(rows, place, error)
@@ -227,21 +275,33 @@ class ChunkEncoder:
             raise _placed(error, rows.places.of(rows.origins[place])) from None
         rows.reject(rows.origins[place], error)
 
-    def _stored_part(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return what of a row is stored, or refuse one that has no group."""
-        group = self._recipe.group
-        if group is not None and _no_group(row.get(group)):
-            if group not in row:
-                raise EncodeError(f"The row has no {group!r} to group by.{did_you_mean(group, row)}", feature=group)
+    def _group_of(self, row: dict[str, Any], group: str | Callable[[dict[str, Any]], Any]) -> int:
+        """Return the key of a row's group, or refuse a row that has none."""
+        if not isinstance(group, str):
+            labels = self._recipe.labels if self._recipe.function is None else {}
+            try:
+                value = group(with_class_names(row, labels))
+            except Exception as error:
+                raise EncodeError(f"The group function raised {type(error).__name__}: {error}") from error
+            if _is_nothing(value):
+                raise EncodeError("The group function gave no group.")
+            return _group_key(value)
+        if group not in row:
+            raise EncodeError(f"The row has no {group!r} to group by.{did_you_mean(group, row)}", feature=group)
+        if _is_nothing(row[group]):
             raise EncodeError(f"The row's {group!r}, by which rows are grouped, is missing.", feature=group)
+        return _group_key(row[group])
+
+    def _stored_part(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return what of a row is stored."""
+        group = self._recipe.group
         if self._recipe.function is None:  # columns that are not in the schema are left out
             return {name: value for name, value in row.items() if name in self._names}
-        if group is not None and group not in self._names:
+        if isinstance(group, str) and group not in self._names:
             return {name: value for name, value in row.items() if name != group}
         return row
 
-    def _lacks_group(self, rows: _Rows) -> bool:
-        name = str(self._recipe.group)
+    def _lacks_group(self, rows: _Rows, name: str) -> bool:
         if name not in rows.columns:
             raise RecordsmithError(
                 f"There is no column {name!r} to group by.{did_you_mean(name, rows.columns)}",
@@ -252,21 +312,20 @@ class ChunkEncoder:
             return True
         if isinstance(given, np.ndarray):
             return given.dtype.kind == "f" and bool(np.isnan(given).any())
-        return isinstance(given, list) and any(map(_no_group, given))
+        return isinstance(given, list) and any(map(_is_nothing, given))
 
     def _groups(self, rows: _Rows, kept: list[int] | None) -> Uint64s | None:
         name = self._recipe.group
         if name is None:
             return None
         if rows.mappings is not None:
-            values: Iterable[Any] = [rows.mappings[place][name] for place in kept or ()]
-        elif rows.count == 0:
-            values = []
-        else:
-            given, _ = understand_column(rows.columns[name])
-            if isinstance(given, np.ndarray) and given.ndim == 1 and given.dtype.kind in "iu":
-                return given.astype(np.uint64)
-            values = given.to_list() if isinstance(given, ByteColumn) else list(given)
+            return np.array([rows.groups[place] for place in kept or ()], np.uint64)
+        if rows.count == 0 or not isinstance(name, str):
+            return np.empty(0, np.uint64)
+        given, _ = understand_column(rows.columns[name])
+        if isinstance(given, np.ndarray) and given.ndim == 1 and given.dtype.kind in "iu":
+            return given.astype(np.uint64)
+        values = given.to_list() if isinstance(given, ByteColumn) else list(given)
         return np.array([_group_key(value) for value in values], np.uint64)
 
     def _classes(self, name: str | None, frames: Any, offsets: Any) -> Classes:
@@ -318,13 +377,37 @@ class ChunkEncoder:
                     )
 
 
-def mapped_rows(chunk: Chunk, function: Callable[[dict[str, Any]], Any], limit: int) -> list[dict[str, Any]]:
-    """Return what a user's function makes of the first rows of a chunk, but for the rows on which it raises."""
-    found: list[dict[str, Any]] = []
+@dataclass
+class MappedRows:
+    """What a user's function makes of some rows.
+
+    Attributes:
+        rows: what it returned.
+        raised: the first exception, where that was, and the names that the row had.
+        looked_at: how many rows it was given.
+        failed: for how many of them it raised one.
+    """
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    raised: tuple[Exception, str, list[str]] | None = None
+    looked_at: int = 0
+    failed: int = 0
+
+
+def mapped_rows(
+    chunk: Chunk, function: Callable[[dict[str, Any]], Any], labels: Mapping[str, Label], limit: int
+) -> MappedRows:
+    """Return what a user's function makes of the first rows of a chunk, and the first exception that it raises."""
+    found = MappedRows()
     rows = _Rows(chunk.load())
-    for number in range(min(rows.count, limit)):
-        with contextlib.suppress(Exception):  # such a row is rejected, with its reason, when its turn comes
-            found.extend(_row_list(function(rows.mapping(number))))
+    found.looked_at = min(rows.count, limit)
+    for number in range(found.looked_at):
+        row = with_class_names(rows.mapping(number), labels)
+        try:
+            found.rows.extend(_row_list(function(row)))
+        except Exception as error:  # noqa: BLE001 - such a row is rejected, with its reason, when its turn comes
+            found.failed += 1
+            found.raised = found.raised or (error, rows.places.of(number), list(row))
     return found
 
 
@@ -338,6 +421,7 @@ class _Rows:
         self.rejects = list(loaded.rejects)
         self.mappings: list[dict[str, Any]] | None = None
         self.origins: list[int] = []  # which loaded row each mapping came from
+        self.groups: dict[int, int] = {}  # the key of each mapping's group, where rows are grouped
         self.dropped = 0
         self._understood: dict[str, tuple[Any, Any]] | None = None
 
@@ -346,6 +430,18 @@ class _Rows:
 
     def mapping(self, number: int) -> dict[str, Any]:
         return self._loaded_row(number) if self.mappings is None else self.mappings[number]
+
+    def place(self, number: int) -> str:
+        """Say where a row comes from."""
+        return self.places.of(number if self.mappings is None else self.origins[number])
+
+    def leave_out(self, places: set[int]) -> None:
+        """Leave some rows out, by their place; the others are mappings from now on."""
+        if self.mappings is None:
+            self.mappings, self.origins = self.as_mappings(), list(range(self.count))
+        kept = [place for place in range(len(self.mappings)) if place not in places]
+        self.mappings = [self.mappings[place] for place in kept]
+        self.origins = [self.origins[place] for place in kept]
 
     def reject(self, number: int, error: RecordsmithError) -> None:
         value = None if error.found is None else _shown(error.found)
@@ -397,8 +493,8 @@ def _equal(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _no_group(value: Any) -> bool:
-    """Say whether a row has no group: no value, or NaN, which is how tables with holes say it."""
+def _is_nothing(value: Any) -> bool:
+    """Say whether a row has no group or no label: no value, or NaN, which is how tables with holes say it."""
     return is_missing(value) or (isinstance(value, (float, np.floating)) and value != value)  # noqa: PLR0124
 
 

@@ -24,7 +24,10 @@ def description_files(
     name: str, schema: Schema, splits: dict[str, dict[str, Any]], description: str, *, compression: str | None
 ) -> tuple[dict[str, str], str | None]:
     """Return the texts of the description files by name, and why TFDS cannot open the folder, if it cannot."""
-    labels = tfds_label_files(schema)
+    try:
+        labels = tfds_label_files(schema)
+    except SchemaError as error:
+        return {}, f"There are no files for TFDS: {error.problem} Found: {error.found} in {error.feature!r}."
     if compression is not None:
         return labels, f"TFDS does not read {compression} files, so there is no features.json."
     try:

@@ -17,14 +17,15 @@ __all__ = ["unit_blocks"]
 def unit_blocks(staging: Staging, *, grouped: bool, stratified: bool) -> Callable[[], Iterable[UnitBlock]]:
     """Return a function that gives, block by block, the unit and the class of each staged row.
 
-    Without groups a unit is the content of a row. With groups it is the group; and groups that have a row in common
+    Without groups a unit is the content of a row, without its label: one image under two labels would be a leak too,
+    and its label no better for being in two splits. With groups it is the group; and groups that have a row in common
     are one unit, because a row in two splits would be a leak whichever groups it is counted to.
     """
     joined = _joined_groups(staging) if grouped else {}
 
     def blocks() -> Iterator[UnitBlock]:
         for keys in staging.key_blocks():
-            units = keys["group"] if grouped else keys["digest"]
+            units = keys["group"] if grouped else keys["content"]
             classes = keys["stratum"].astype(np.int64) if stratified else np.full(len(keys), -1, np.int64)
             yield _replaced(units, joined), classes
 
@@ -51,7 +52,7 @@ def _joined_groups(staging: Staging) -> dict[int, int]:
 
 def _content_entries(staging: Staging) -> Iterator[Uint64s]:
     for keys in staging.key_blocks():
-        yield np.stack([priorities(keys["digest"], 0), keys["group"]], axis=1)
+        yield np.stack([priorities(np.ascontiguousarray(keys["content"]), 0), keys["group"]], axis=1)
 
 
 def _replaced(units: Uint64s, joined: dict[int, int]) -> Uint64s:

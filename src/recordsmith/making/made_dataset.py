@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from typing import Any
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
+from recordsmith.errors import SchemaError, list_names
 from recordsmith.making.reject_reasons import RejectReason
+from recordsmith.schema import Label
 
 __all__ = ["MadeDataset", "MadeSplit"]
 
@@ -53,7 +56,11 @@ class MadeDataset:
         reasons: the commonest reasons for that.
         dropped: rows for which the map function returned None.
         unassigned: rows that no split asked for.
-        class_weights: a weight for each class of the label, as Keras' class_weight takes it after naming.
+        unlabelled: rows that were left out because they have no label.
+        splits_kept: the splits are those of the source.
+        label: the feature that is the label, if there is one.
+        class_weights: a weight for each class, by what records store (the number of a class), for Keras' class_weight.
+        class_names: the names of these classes.
         left_out: columns of the source that the schema does not have.
         warnings: what should be known before training on it.
 
@@ -70,8 +77,11 @@ class MadeDataset:
     reasons: tuple[RejectReason, ...] = ()
     dropped: int = 0
     unassigned: int = 0
+    unlabelled: int = 0
+    splits_kept: bool = False
     label: str | None = None
-    class_weights: dict[str, float] = field(default_factory=dict)
+    class_weights: dict[Any, float] = field(default_factory=dict)
+    class_names: dict[Any, str] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -91,6 +101,15 @@ class MadeDataset:
         return sum(split.bytes for split in self.splits.values())
 
     @property
+    def weights_by_name(self) -> dict[str, float]:
+        """The weight of each class by its name.
+
+        >>> MadeDataset("d", "d", {}, class_weights={0: 0.5, 1: 2.0}, class_names={0: "cat", 1: "dog"}).weights_by_name
+        {'cat': 0.5, 'dog': 2.0}
+        """
+        return {self.class_names.get(value, str(value)): weight for value, weight in self.class_weights.items()}
+
+    @property
     def rejected_path(self) -> str | None:
         """The file that has the refused rows, if there is one."""
         path = os.path.join(self.folder, "rejected.jsonl")
@@ -101,6 +120,7 @@ class MadeDataset:
         """Read from a folder's manifest what came of making it."""
         manifest = load_manifest(os.path.join(folder, MANIFEST_NAME))
         outcome = manifest.outcome
+        values = _stored_values(manifest)
         return cls(
             folder=folder,
             name=manifest.name,
@@ -111,8 +131,33 @@ class MadeDataset:
             reasons=tuple(map(RejectReason.of, outcome.objects("reasons"))),
             dropped=outcome.count("dropped") or 0,
             unassigned=outcome.count("unassigned") or 0,
+            unlabelled=outcome.count("unlabelled") or 0,
+            splits_kept=outcome.entries.get("splits_kept") is True,
             label=manifest.label,
-            class_weights=manifest.class_weights,
+            class_weights={values[name]: weight for name, weight in manifest.class_weights.items()},
+            class_names={value: name for name, value in values.items()},
             left_out=outcome.texts("left_out"),
             warnings=outcome.texts("warnings"),
         )
+
+
+def _stored_values(manifest: Manifest) -> dict[str, Any]:
+    """Return what records store for each class: the number of one that has a name, else the value itself."""
+    names = tuple(manifest.class_weights)
+    feature = None if manifest.schema is None else manifest.schema.get(manifest.label or "")
+    if isinstance(feature, Label):
+        return {name: feature.names.index(name) if name in feature.names else name for name in names}
+    kind = getattr(getattr(feature, "dtype", None), "kind", "")
+    if kind == "b":
+        return {name: name == "True" for name in names}
+    if kind not in ("i", "u", "f"):
+        return {name: name for name in names}
+    try:
+        return {name: float(name) if kind == "f" else int(name) for name in names}
+    except ValueError:
+        raise SchemaError(
+            "The class weights of the manifest are not those of its label.",
+            path=manifest.path,
+            found=list_names(names),
+            expected="numbers, as the label has them",
+        ) from None

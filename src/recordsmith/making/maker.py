@@ -13,21 +13,27 @@ disk and ends with the same bytes.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
+from recordsmith.amounts import count_text
 from recordsmith.atomic_file import local_output
 from recordsmith.class_weights import class_weights
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
-from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, list_names
+from recordsmith.errors import EncodeError, RecordsmithError, SchemaError, advise, did_you_mean, list_names
 from recordsmith.making import chunk_work
+from recordsmith.making.balancing import check_balance
 from recordsmith.making.chunk_encoding import EncodedChunk, Recipe
+from recordsmith.making.class_names import named_labels
 from recordsmith.making.descriptions import description_files
 from recordsmith.making.finish.finisher import Finisher
+from recordsmith.making.label_names import check_label_names
 from recordsmith.making.label_translation import Translations, label_translations
 from recordsmith.making.made_dataset import MadeDataset
 from recordsmith.making.memory import release_memory
@@ -36,18 +42,20 @@ from recordsmith.making.progress import OnProgress, Progress
 from recordsmith.making.publishing import REJECTED_NAME, publish, refuse_existing
 from recordsmith.making.reject_reasons import commonest_reasons
 from recordsmith.making.shard_writing import Shard, ShardWriter, plan_shards, write_shards
-from recordsmith.making.source import Source
+from recordsmith.making.source import Chunk, Source
 from recordsmith.making.split_ordering import SplitOrdering
 from recordsmith.making.staging import Staging, differences
 from recordsmith.progress_display import making_progress
 from recordsmith.publication import Publication, complete, unfinished_run
 from recordsmith.schema import Label, Packed, Schema, Sparse
+from recordsmith.schema.presence import with_required
 
 __all__ = ["make"]
 
 PathLike = str | os.PathLike[str]
 Row = dict[str, Any]
 
+_LOOKED_AT_CHUNKS = 16  # that are kept at hand, where chunks carry their data
 _FEWEST_REJECTS = 10  # fewer are never too many, whatever their share
 
 
@@ -59,7 +67,9 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     name: str | None = None,
     split: str | Mapping[str, float | int | str] | None = None,
     stratify: str | bool | None = None,
-    group: str | None = None,
+    group: str | Callable[[Row], Any] | None = None,
+    merge_splits: bool = False,
+    drop_unlabelled: bool = False,
     seed: int = 0,
     shuffle: bool = True,
     balance: Any = None,
@@ -86,9 +96,13 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         out: the folder to write to.
         schema: what the records hold; None takes what the source says of itself.
         name: how the files begin; None takes the folder's name.
-        split: "train=0.8,test=0.2", or a mapping; counts of rows work too, and one of them may be "rest".
+        split: "train=0.8,test=0.2", or a mapping; counts of rows work too, and one of them may be "rest". None keeps
+            the splits that the source has (a dataset with splits, folders or files named train and test).
         stratify: the feature whose classes have the same shares in every split; True means the label.
-        group: the column whose equal values (a patient, a user) never are in two splits. It need not be stored.
+        group: the column whose equal values (a patient, a user) never are in two splits, which need not be stored; or
+            a function of a row that returns such a value. A run is only resumed with the same code in it.
+        merge_splits: take the rows of all splits of the source together, to divide them anew with `split`.
+        drop_unlabelled: leave out rows without a label, and count them.
         seed: decides about splits, order and balance.
         shuffle: write the training split in a random order; the others keep the order of the source.
         balance: what is done about rare classes, in the training split only: "oversample", "undersample", a mapping of
@@ -135,6 +149,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         cast=cast,
         on_error=on_error,
         max_rejects=max_rejects,
+        drop_unlabelled=drop_unlabelled,
         workers=workers,
         description=description,
     )
@@ -144,9 +159,17 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     if not overwrite and not resume:
         _refuse(out)
     given = _as_source(source, schema)
+    if drop_unlabelled:
+        given.drop_unlabelled()
+    if not merge_splits:
+        options = options.keeping(given.splits, divided=split is not None)
     with making_progress(shown=progress and on_progress is None) as bar:
         maker = _Maker(given, out, schema, options, on_progress or bar)
         return maker.run(overwrite=overwrite, resume=resume)
+
+
+class TooManyRejectsError(RecordsmithError, ValueError):
+    """More rows were refused than are allowed; with a larger share allowed, the run can be resumed."""
 
 
 class _Maker:
@@ -159,22 +182,32 @@ class _Maker:
         self._out = out
         self._options = options
         self._report = on_progress or (lambda _: None)
-        self._schema = schema if schema is not None else self._source_schema()
+        self._looked_at: list[Chunk] = []  # chunks that were taken from the source to have a look at them
+        self._chunks: Iterator[Chunk] = iter(())
+        self._mapped_names: list[str] = []  # that the map function returns
+        self._schema = self._find_schema(schema)
         self._label = self._find_label()
         self._stratum = self._find_stratum()
         self._warnings = [*source.warnings]
+        if schema is None:
+            self._warnings += check_label_names(source, self._schema)
+        if options.drop_unlabelled and self._label is not None:
+            self._schema = with_required(self._schema, [self._label])
         self._recipe = Recipe(
             schema=self._schema,
             function=options.function,
             label=self._label,
             stratum=self._stratum,
+            labels=self._source_labels(),
             group=options.group,
             translations=self._label_translations(schema),
             ignored=tuple(name for name in source.provenance if name in self._schema),
             cast=options.cast,
             strict=options.on_error == "stop",
+            drop_unlabelled=options.drop_unlabelled,
         )
         self._plan = options.identity(source.describe(), self._schema)
+        self._writing = False  # everything is ordered and fitted: what goes wrong now is the disk's doing
 
     def run(self, *, overwrite: bool, resume: bool) -> MadeDataset:
         if resume and not Staging.exists(self._out) and os.path.exists(os.path.join(self._out, MANIFEST_NAME)):
@@ -183,6 +216,10 @@ class _Maker:
         schema = self._schema
         for finisher in self._options.finish:
             schema = finisher.schema(schema)  # refuses what does not fit before any work is done
+        if self._options.balance is not None and self._label is not None:
+            check_balance(self._options.balance, self._schema[self._label], self._label)
+        self._check_group()
+        existed = os.path.isdir(self._out)
         staging = self._open_staging(overwrite=overwrite, resume=resume)
         try:
             if not staging.complete:
@@ -191,20 +228,91 @@ class _Maker:
         except OSError as error:
             _add_hint(error, self._out)
             raise
+        except Exception as error:
+            if self._is_pointless(staging, error):
+                staging.publication.remove()
+                if not existed:
+                    with contextlib.suppress(OSError):  # somebody else put something into it
+                        os.rmdir(self._out)
+            raise
         finally:
             staging.close()
         return MadeDataset.of_folder(self._out)
 
+    def _is_pointless(self, staging: Staging, error: Exception) -> bool:
+        """Say whether a run that ended by an error has nothing to resume: it would end in the same way."""
+        if self._writing or isinstance(error, TooManyRejectsError):
+            return False
+        stopped_at_row = isinstance(error, EncodeError) and self._options.on_error == "stop"
+        return staging.rows == 0 or stopped_at_row or (staging.complete and isinstance(error, RecordsmithError))
+
     # --- before ---
 
-    def _source_schema(self) -> Schema:
-        if self._options.function is not None:
-            return chunk_work.schema_after_map(self._source, self._options.function)
-        return self._source.schema()
+    def _find_schema(self, given: Schema | None) -> Schema:
+        """Return the schema: the one given, the source's, or what the map function makes of its first rows."""
+        function = self._options.function
+        if function is None:
+            return given if given is not None else self._source.schema()
+        mapped = chunk_work.first_mapped_rows(
+            self._look_at_chunks(), function, self._source_labels(), needed=given is None
+        )
+        self._mapped_names = list(dict.fromkeys(name for row in mapped.rows for name in row))
+        if given is None:
+            if not mapped.rows:
+                raise chunk_work.why_no_row(mapped) from None if mapped.raised is None else mapped.raised[0]
+            return chunk_work.schema_after_map(mapped.rows, self._source.schema())
+        for row in mapped.rows:
+            unknown = [name for name in row if name not in given and name != self._options.group]
+            if unknown:
+                raise SchemaError(
+                    f"The map function returns names that the schema does not have: {list_names(map(str, unknown))}."
+                    f"{did_you_mean(str(unknown[0]), given)}",
+                    found=f"a row with {list_names(map(str, row))}",
+                    expected=list_names(given),
+                    advice="Return the features of the schema alone, or leave the schema out: it is then inferred from "
+                    "what the function returns.",
+                )
+        return given
+
+    def _source_labels(self) -> dict[str, Label]:
+        """Return the labels that functions get by name."""
+        if self._options.function is None and not callable(self._options.group):
+            return {}
+        return named_labels(self._source.schema())
+
+    def _look_at_chunks(self) -> Iterator[Chunk]:
+        """Give the first chunks, which stay at hand: some sources can be read only once."""
+        self._chunks = self._source.chunks()
+        limit = _LOOKED_AT_CHUNKS if self._source.sequential else None
+        for chunk in islice(self._chunks, limit):
+            self._looked_at.append(chunk)
+            yield chunk
+
+    def _all_chunks(self) -> Iterator[Chunk]:
+        looked_at, self._looked_at = self._looked_at, []
+        yield from looked_at
+        yield from self._chunks if looked_at else self._source.chunks()
+
+    def _check_group(self) -> None:
+        """Refuse a group that no row has, before any work is done."""
+        group, function = self._options.group, self._options.function
+        if group is None or callable(group):
+            return
+        names = list(self._source.schema()) if function is None else self._mapped_names
+        if function is None and group not in names:  # a source may load more than it stores
+            first = next(self._look_at_chunks(), None)
+            names = [] if first is None else list(first.load().columns)
+        if group not in names and (names or function is None):
+            raise SchemaError(
+                f"There is no column {group!r} to group by.{did_you_mean(group, names)}", expected=list_names(names)
+            )
 
     def _label_translations(self, schema: Schema | None) -> Translations:
         # Rows of the caller's own are in the schema's terms already, and looking at them would use them up.
-        if schema is None or self._source.kind == "rows" or not any(isinstance(f, Label) for f in schema.values()):
+        # What a function returns is in the schema's terms too: it gets classes by name.
+        if schema is None or self._source.kind == "rows" or self._options.function is not None:
+            return {}
+        if not any(isinstance(feature, Label) for feature in schema.values()):
             return {}
         return label_translations(self._source.schema(), schema)
 
@@ -215,11 +323,12 @@ class _Maker:
         found = self._source.label if self._source.label in self._schema else labels[0] if len(labels) == 1 else None
         if found is None and isinstance(asked, str) and asked in self._schema:
             return asked
-        if found is None and (asked is True or self._options.balance is not None):
+        options = self._options
+        if found is None and (asked is True or options.balance is not None or options.drop_unlabelled):
             raise SchemaError(
                 "It is not clear which feature is the label.",
                 found=f"the features {list_names(self._schema)}",
-                advice="Name it: --label on the command line, label= of the source, or declare it as rs.Label.",
+                advice=advise("Name it with {label} of the source, or declare it as Label in a schema.", label=...),
             )
         return found
 
@@ -254,16 +363,18 @@ class _Maker:
                 "The dataset is there already, made with other options.",
                 path=self._out,
                 found="; ".join(changed),
-                advice="Choose another folder, or give overwrite=True (--overwrite) to replace it.",
+                advice=advise("Choose another folder, or give {overwrite} to replace it.", overwrite=True),
             )
         return MadeDataset.of_folder(self._out)
 
     # --- reading ---
 
     def _read(self, staging: Staging) -> None:
-        chunks = islice(self._source.chunks(), staging.chunks, None)
+        codes: deque[int] = deque()  # of the chunks that are on their way, which come back in order
+        chunks = self._noting_splits(islice(self._all_chunks(), staging.chunks, None), codes)
         size = self._source.size_bytes
         for encoded in chunk_work.encode_chunks(self._recipe, chunks, self._options.workers):
+            encoded.split = codes.popleft()
             staging.append(encoded)
             self._check_rejects(staging, encoded)
             done = staging.counts["source_bytes"] if size is not None else staging.counts["source_rows"]
@@ -289,6 +400,14 @@ class _Maker:
         staging.finish_chunks()
         release_memory()
 
+    def _noting_splits(self, chunks: Iterable[Chunk], codes: deque[int]) -> Iterator[Chunk]:
+        """Give the chunks, and note the place of the split of each, if splits are kept."""
+        plan = self._options.split
+        for chunk in chunks:
+            split = self._source.split_of(chunk) if plan.kept else None
+            codes.append(0 if split is None else plan.names.index(split))
+            yield chunk
+
     def _check_rejects(self, staging: Staging, encoded: EncodedChunk | None) -> None:
         rejects, rows = staging.counts["rejects"], staging.counts["source_rows"]
         if rejects <= self._options.max_rejects * rows:
@@ -298,12 +417,15 @@ class _Maker:
         if encoded is not None and rows < 1000:
             return  # the first rows may be worse than the rest
         reasons = commonest_reasons(staging.path("rejected.jsonl"), most=3)
-        raise RecordsmithError(
+        raise TooManyRejectsError(
             f"{rejects} of {rows} rows were refused, more than the allowed share of {self._options.max_rejects:g}.",
             path=staging.path("rejected.jsonl"),
             found="; ".join(map(str, reasons)),
-            advice="Mend the source or the schema. To go on all the same, resume with a larger max_rejects "
-            "(--max-rejects).",
+            advice=advise(
+                "Correct the source or the schema. To continue all the same, give {resume} and a larger {max_rejects}.",
+                resume=True,
+                max_rejects=...,
+            ),
         )
 
     # --- from staged records to a dataset ---
@@ -351,6 +473,8 @@ class _Maker:
     # --- shards ---
 
     def _write(self, staging: Staging, writer: ShardWriter, shards: list[Shard]) -> dict[str, dict[str, Any]]:
+        self._writing = True
+
         def say(phase: str, done: int, total: int) -> None:
             self._say(phase, staging, done, total)
 
@@ -367,6 +491,12 @@ class _Maker:
         )
         if without_tfds is not None:
             self._warnings.append(without_tfds)
+        if staging.counts["unlabelled"] and not options.drop_unlabelled:
+            self._warnings.append(
+                f"{count_text(staging.counts['unlabelled'], 'row')} without a {self._label!r}, such as "
+                f"{', '.join(staging.unlabelled_places)}. PyTorch and JAX cannot be given batches with such rows: "
+                "filter them out, or make the dataset without unlabelled rows."
+            )
         for finisher in options.finish:
             texts.update(finisher.artifacts())
         rejected = staging.counts["rejects"] > 0 and options.on_error == "quarantine"
@@ -374,6 +504,8 @@ class _Maker:
             **staging.counts,
             "source_bytes": self._source.size_bytes,
             "unassigned": unassigned,
+            "splits_kept": options.split.kept,
+            "unlabelled": staging.counts["unlabelled"] + self._source.unlabelled if options.drop_unlabelled else 0,
             "left_out": staging.left_out,
             "reasons": [asdict(reason) for reason in commonest_reasons(staging.path("rejected.jsonl"))],
             "warnings": self._warnings,
@@ -404,7 +536,7 @@ def _add_hint(error: OSError, out: str) -> None:
     if error.filename is None:
         error.filename = out
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        error.add_note("Make room, and continue with resume=True (--resume): what is finished was kept.")
+        error.add_note(advise("Make room, and continue with {resume}: what is finished was kept.", resume=True))
 
 
 def _as_source(source: Any, schema: Schema | None) -> Source:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import CellType, CodeType
 from typing import Any, Literal
 
 from recordsmith.compression import writing_compression
-from recordsmith.errors import RecordsmithError, did_you_mean, list_names
+from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_names
 from recordsmith.making.finish.finisher import Finisher
 from recordsmith.making.splitting import SplitPlan, parse_splits
 from recordsmith.parallel import default_workers
 from recordsmith.schema import Schema
+from recordsmith.shards import TRAINING
 
 __all__ = ["MakeOptions", "check_name", "function_identity", "parse_size"]
 
@@ -34,7 +35,7 @@ class MakeOptions:
     name: str
     split: SplitPlan
     stratify: str | bool | None
-    group: str | None
+    group: str | Callable[[Row], Any] | None
     seed: int
     shuffle: bool
     balance: Any
@@ -46,6 +47,7 @@ class MakeOptions:
     cast: bool
     on_error: OnError
     max_rejects: float
+    drop_unlabelled: bool
     workers: int
     description: str
 
@@ -71,6 +73,9 @@ class MakeOptions:
         seed = given["seed"]
         if isinstance(seed, bool) or not isinstance(seed, int):
             raise RecordsmithError("The seed is a whole number.", found=repr(seed))
+        group = given["group"]
+        if group is not None and not isinstance(group, str) and not callable(group):
+            raise RecordsmithError("group is the name of a column, or a function of one row.", found=repr(group))
         if given["function"] is not None and not callable(given["function"]):
             raise RecordsmithError("map must be a function of one row.", found=repr(given["function"]))
         compression = writing_compression(given["compression"])
@@ -85,6 +90,30 @@ class MakeOptions:
             }
         )
 
+    def keeping(self, splits: Sequence[str], *, divided: bool) -> MakeOptions:
+        """Return the options for a source that has splits, which stay as they are; one split may still be divided."""
+        if not splits or (divided and len(splits) == 1):
+            return self
+        if divided or self.stratify or self.group is not None:
+            asked = "split" if divided else "stratify" if self.stratify else "group"
+            raise RecordsmithError(
+                f"The source has splits already, and {asked} asks to divide the rows anew.",
+                found=f"the splits {list_names(splits)}",
+                advice=advise(
+                    "Leave {asked} out to keep them, or take the rows of all splits together with {merge_splits}.",
+                    asked=(asked, f"--{asked}"),
+                    merge_splits=True,
+                ),
+            )
+        plan = SplitPlan.keeping(splits)
+        if (self.finish or self.balance is not None) and len(splits) > 1 and plan.training.lower() not in TRAINING:
+            raise RecordsmithError(
+                f"No split of the source is the training split, and {'finish' if self.finish else 'balance'} needs it.",
+                found=f"the splits {list_names(splits)}",
+                expected="a split called train",
+            )
+        return replace(self, split=plan)
+
     def identity(self, source: dict[str, Any], schema: Schema) -> dict[str, Any]:
         """Return everything that decides about the bytes of the dataset, JSON-ready."""
         return {
@@ -94,7 +123,7 @@ class MakeOptions:
                 "name": self.name,
                 "split": self.split.to_json(),
                 "stratify": self.stratify,
-                "group": self.group,
+                "group": function_identity(self.group) if callable(self.group) else self.group,
                 "seed": self.seed,
                 "shuffle": self.shuffle,
                 "balance": _balance_json(self.balance),
@@ -105,6 +134,7 @@ class MakeOptions:
                 "compression": self.compression,
                 "cast": self.cast,
                 "on_error": self.on_error,
+                "drop_unlabelled": self.drop_unlabelled,
                 "description": self.description,
             },
         }

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from recordsmith.atomic_file import write_atomically, write_text_atomically
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
-from recordsmith.errors import RecordsmithError, list_names
+from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.making.descriptions import TFDS_DESCRIPTIONS
 from recordsmith.making.staging import Staging
 from recordsmith.shards import files_in
@@ -33,7 +33,7 @@ def refuse_existing(out: str) -> None:
             "There is a dataset in the output folder already.",
             path=out,
             found=list_names(there),
-            advice="Choose another folder, or give overwrite=True (--overwrite) to replace it.",
+            advice=advise("Choose another folder, or give {overwrite} to replace it.", overwrite=True),
         )
 
 

@@ -92,6 +92,10 @@ class Chunk(ABC):
 
     source_bytes: int = 0
 
+    def origin(self) -> str | None:
+        """Return the file that all its rows come from, if they come from one."""
+        return None
+
     @abstractmethod
     def load(self) -> Loaded:
         """Load the rows. One bad row is a Reject and not an exception."""
@@ -105,12 +109,17 @@ class Source(ABC):
         label: the feature that is the label, where there is an obvious one.
         provenance: features that only say where a row came from; rows that differ in nothing else are identical.
         sequential: chunks carry their data and can only be made one after the other.
+        unlabelled: how many rows the source itself leaves out because they have no label.
     """
 
     kind: ClassVar[str]
     label: str | None = None
     provenance: tuple[str, ...] = ()
     sequential: bool = False
+    unlabelled: int = 0
+
+    def drop_unlabelled(self) -> None:  # noqa: B027 - most sources know of no such rows
+        """Leave rows out of which it is known beforehand that they have no label; `make` leaves out the others."""
 
     @abstractmethod
     def schema(self) -> Schema:
@@ -123,6 +132,15 @@ class Source(ABC):
     @abstractmethod
     def describe(self) -> dict[str, Any]:
         """Return what the source is, JSON-ready: its kind, its options, and how its files can be told from others."""
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that the rows are in already; none where all rows are one heap."""
+        return ()
+
+    def split_of(self, chunk: Chunk) -> str | None:  # noqa: ARG002 - of a source without splits no chunk has one
+        """Return the split of a chunk's rows; a chunk never has rows of two."""
+        return None
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -101,6 +101,8 @@ class SplitOrdering:
     def _warn_about_shares(self) -> None:
         """Say it if rows that had to stay together made the splits other than asked for."""
         codes = self._codes
+        if self._options.split.kept:
+            return
         for code, (name, share) in enumerate(self._options.split.shares.items()):
             found = int(np.count_nonzero(codes == code))
             wanted = share * len(codes) if isinstance(share, float) else share
@@ -116,6 +118,12 @@ class SplitOrdering:
         with open(staging.path("splits"), "wb") as file:
             os.posix_fallocate(file.fileno(), 0, staging.rows)
         codes = np.memmap(staging.path("splits"), np.uint8, "r+", shape=(staging.rows,))
+        if self._options.split.kept:
+            first = 0
+            for keys in staging.key_blocks():
+                codes[first : first + len(keys)] = keys["split"]
+                first += len(keys)
+            return codes
         blocks = unit_blocks(staging, grouped=self._options.group is not None, stratified=bool(self._options.stratify))
         options = self._options
         if options.group is not None and len(options.split.names) > 1:

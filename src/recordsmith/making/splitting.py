@@ -18,6 +18,7 @@ import numpy.typing as npt
 from recordsmith.errors import RecordsmithError, list_names
 from recordsmith.making.external_sort import sorted_blocks
 from recordsmith.priorities import Uint64s, priorities, stream_key
+from recordsmith.shards import TRAINING
 
 __all__ = ["NO_SPLIT", "SplitPlan", "assign_splits", "check_counts", "parse_splits"]
 
@@ -25,7 +26,6 @@ Int64s: TypeAlias = npt.NDArray[np.int64]
 Codes: TypeAlias = npt.NDArray[np.uint8]
 
 NO_SPLIT = 255  # the code of rows that counts left over
-_TRAINING = ("train", "training")
 
 UnitBlock: TypeAlias = tuple[Uint64s, Int64s]
 """For some rows in order: the 64-bit name of the unit, and the class (-1 where there is none)."""
@@ -35,11 +35,29 @@ UnitBlock: TypeAlias = tuple[Uint64s, Int64s]
 class SplitPlan:
     """The splits by name, in order: all fractions that add up to 1, or counts of rows, one of which may be the rest.
 
+    Attributes:
+        shares: by split; meaningless where splits are kept.
+        kept: rows stay in the splits that they came from.
+
     >>> parse_splits("train=0.8,test=0.2").names
     ('train', 'test')
     """
 
     shares: dict[str, float | int | None]
+    kept: bool = False
+
+    @classmethod
+    def keeping(cls, names: Iterable[str]) -> SplitPlan:
+        """Return the plan that leaves rows in the splits that they are in.
+
+        >>> SplitPlan.keeping(["train", "test"]).to_json()
+        {'train': 'kept', 'test': 'kept'}
+        """
+        shares: dict[str, float | int | None] = {}
+        for name in names:
+            _check_name(name, shares)
+            shares[name] = None
+        return cls(shares, kept=True)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -49,7 +67,7 @@ class SplitPlan:
     @property
     def training(self) -> str:
         """The split that is shuffled, balanced and fitted on: "train", or the only or first one."""
-        return next((name for name in self.names if name.lower() in _TRAINING), self.names[0])
+        return next((name for name in self.names if name.lower() in TRAINING), self.names[0])
 
     def to_json(self) -> dict[str, float | int | str]:
         """Return the shares, JSON-ready.
@@ -57,7 +75,8 @@ class SplitPlan:
         >>> parse_splits({"train": "rest", "test": 100}).to_json()
         {'train': 'rest', 'test': 100}
         """
-        return {name: "rest" if share is None else share for name, share in self.shares.items()}
+        rest = "kept" if self.kept else "rest"
+        return {name: rest if share is None else share for name, share in self.shares.items()}
 
     def boundaries(self, totals: Mapping[int, int]) -> dict[int, Int64s]:
         """Return where each split ends within each class, so that the splits have their shares of classes and of all.

@@ -30,7 +30,7 @@ import numpy.typing as npt
 from recordsmith import _core
 from recordsmith.atomic_file import write_text_atomically
 from recordsmith.dataset.described_splits import check_file_name
-from recordsmith.errors import RecordsmithError, SchemaError
+from recordsmith.errors import RecordsmithError, SchemaError, advise
 from recordsmith.index import FRAMING_BYTES
 from recordsmith.json_descriptions import JsonObject, read_json_object
 from recordsmith.making.chunk_encoding import Classes, EncodedChunk
@@ -45,14 +45,16 @@ KEY = np.dtype(
         ("class", "<i4"),  # of the label
         ("digest", "<u8"),
         ("group", "<u8"),
+        ("content", "<u8"),  # the digest of all but the label
         ("stratum", "<i4"),  # the class that is to have the same share in every split
-        ("reserved", "<u4"),  # makes it a whole number of 64-bit words
+        ("split", "<u4"),  # the place of the split that it came from, where splits are kept
     ]
 )
 _FORMAT = "recordsmith-making"
-_VERSION = 1
+_VERSION = 2
 _BLOCK_ROWS = 1 << 18
 _SHOWN_DIFFERENCES = 6
+_SHOWN_PLACES = 3
 
 
 class Staging:
@@ -72,10 +74,11 @@ class Staging:
         self.rows = 0
         self.bytes = 0
         self.chunks = 0
-        self.counts = {"source_rows": 0, "source_bytes": 0, "rejects": 0, "dropped": 0}
+        self.counts = {"source_rows": 0, "source_bytes": 0, "rejects": 0, "dropped": 0, "unlabelled": 0}
         self.classes: list[Any] = []
         self.strata: list[Any] = []
         self.left_out: list[str] = []
+        self.unlabelled_places: list[str] = []
         self.complete = False
         self._rejected_bytes = 0
         self._files: dict[str, BinaryIO] = {}
@@ -130,7 +133,7 @@ class Staging:
             raise RecordsmithError(
                 "The unfinished run was begun by another version of recordsmith.",
                 path=self.folder,
-                advice="Start over with overwrite (--overwrite).",
+                advice=advise("Start over with {overwrite}.", overwrite=True),
             )
         changed = differences(dict(document.object("plan").entries), plan)
         if changed:
@@ -138,7 +141,7 @@ class Staging:
                 "The unfinished run was begun with other options, and its files would not fit.",
                 path=self.folder,
                 found="; ".join(changed),
-                advice="Resume with the same options, or start over with overwrite (--overwrite).",
+                advice=advise("Resume with the same options, or start over with {overwrite}.", overwrite=True),
             )
         self._replay()
         self._open_files()
@@ -168,6 +171,8 @@ class Staging:
         keys["offset"] = starts + np.uint64(self.bytes)
         keys["length"] = np.diff(chunk.offsets) - np.uint64(FRAMING_BYTES)
         keys["digest"] = chunk.digests
+        keys["content"] = chunk.contents
+        keys["split"] = chunk.split
         keys["class"], new_classes = _coded(chunk.classes, self.classes)
         keys["stratum"], new_strata = _coded(chunk.strata, self.strata)
         if chunk.groups is not None:
@@ -187,7 +192,9 @@ class Staging:
         self.counts["source_bytes"] += chunk.source_bytes
         self.counts["rejects"] += len(chunk.rejects)
         self.counts["dropped"] += chunk.dropped
+        self.counts["unlabelled"] += chunk.unlabelled
         self.left_out.extend(name for name in chunk.left_out if name not in self.left_out)
+        self.unlabelled_places = [*self.unlabelled_places, *chunk.unlabelled_places][:_SHOWN_PLACES]
         self._log(
             chunks=self.chunks,
             rows=self.rows,
@@ -195,6 +202,7 @@ class Staging:
             rejected_bytes=self._rejected_bytes,
             counts=self.counts,
             left_out=self.left_out,
+            unlabelled_places=self.unlabelled_places,
             new_classes=new_classes,
             new_strata=new_strata,
         )
@@ -259,6 +267,7 @@ class Staging:
             self.bytes, self._rejected_bytes = entry.count("bytes") or 0, entry.count("rejected_bytes") or 0
             self.counts = dict.fromkeys(self.counts, 0) | entry.object("counts").tallies()
             self.left_out = list(entry.texts("left_out"))
+            self.unlabelled_places = list(entry.texts("unlabelled_places"))
             self.classes.extend(entry.plain_values("new_classes"))
             self.strata.extend(entry.plain_values("new_strata"))
         for name, length in (
@@ -327,7 +336,7 @@ def _damaged(folder: str) -> RecordsmithError:
     return RecordsmithError(
         "The unfinished run is damaged: some of what it wrote is not on the disk.",
         path=folder,
-        advice="A power cut can do that. Start over with overwrite (--overwrite).",
+        advice=advise("A power cut can do that. Start over with {overwrite}.", overwrite=True),
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from recordsmith.atomic_file import local_output
 from recordsmith.dataset.layout import find_layout
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
-from recordsmith.errors import RecordsmithError, list_names
+from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.publication import switch_in
 from recordsmith.shards import files_in, resolve_files
 
@@ -93,7 +93,7 @@ def refuse_existing(targets: Iterable[str]) -> None:
             "The output exists already.",
             path=there[0],
             found=None if len(there) == 1 else list_names(map(os.path.basename, there)),
-            advice="Choose another output, or give overwrite=True (--overwrite) to replace it.",
+            advice=advise("Choose another output, or give {overwrite} to replace it.", overwrite=True),
         )
 
 

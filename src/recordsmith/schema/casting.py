@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith.errors import EncodeError
+from recordsmith.errors import EncodeError, advise
 from recordsmith.schema.foreign_values import plain_inside, plain_value
 
 __all__ = [
@@ -264,7 +264,7 @@ def _does_not_fit(value: Any, dtype: np.dtype[Any], row: int) -> EncodeError:
         advice=(
             "Fill the gap first, or declare a float."
             if value != value  # noqa: PLR0124 - NaN, which no cast makes whole
-            else "Declare a type that holds it, change the value, or allow the loss with cast=True."
+            else advise("Declare a type that holds it, change the value, or allow the loss with {cast}.", cast=True)
         ),
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.columns import ByteColumn
-from recordsmith.errors import EncodeError
+from recordsmith.errors import EncodeError, advise
 from recordsmith.images import ImageError, encode_image
 from recordsmith.schema.casting import describe_value
 from recordsmith.schema.conversion import is_missing, understand_column
@@ -113,7 +113,9 @@ def _pil_pixels(image: Any, row: int, channels: int | None, *, cast: bool) -> Ar
             row=row,
             found=f"a PIL image of mode {image.mode!r}, {image.width}×{image.height}",
             expected=f"{wanted} ({_channel_words(channels)})",
-            advice=f"Convert it yourself with image.convert({wanted!r}), or allow the loss with cast=True.",
+            advice=advise(
+                f"Convert it yourself with image.convert({wanted!r}), or allow the loss with {{cast}}.", cast=True
+            ),
         )
     return np.asarray(image if image.mode == wanted else image.convert(wanted))
 

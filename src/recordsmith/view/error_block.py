@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import RecordsmithError, in_words_of_command_line
 from recordsmith.view.short_values import printable
 from recordsmith.view.system_errors import system_error_words
 
@@ -47,7 +47,7 @@ def error_lines(error: BaseException) -> tuple[str, list[tuple[str, str]]]:
     ('The disk is full.', [('where', 'a.tfrecord'), ('to do', 'Free some space, or choose a place on another disk.')])
     """
     if isinstance(error, RecordsmithError):
-        problem, *lines = str(error).split("\n")
+        problem, *lines = error.on_command_line().split("\n")
         facts = [(label.strip(), text.strip()) for label, _, text in (line.partition(":") for line in lines)]
     elif isinstance(error, OSError) and error.strerror is not None:
         problem, advice = system_error_words(error)
@@ -58,7 +58,7 @@ def error_lines(error: BaseException) -> tuple[str, list[tuple[str, str]]]:
     else:
         text = str(error) or type(error).__name__
         problem, facts = text[:1].upper() + text[1:], []
-    facts += [("note", note) for note in getattr(error, "__notes__", [])]
+    facts += [("note", in_words_of_command_line(note)) for note in getattr(error, "__notes__", [])]
     return problem, facts
 
 

@@ -43,6 +43,8 @@ def made_renderable(made: MadeDataset, *, folder: str, width: int) -> Renderable
     ...
     """
     parts: list[RenderableType] = [_title(made, folder), Text(), _splits(made)]
+    if made.splits_kept:
+        parts += [_fact("splits", f"kept as the source has them: {', '.join(made.splits)}")]
     if made.label is not None and any(split.classes for split in made.splits.values()):
         parts += [Text(), _classes(made, width)]
     for lines in (_left_behind(made, folder), [warning_block(text) for text in made.warnings]):
@@ -70,12 +72,14 @@ def made_json(made: MadeDataset) -> dict[str, Any]:
         },
         "source": {"rows": made.source_rows, "bytes": made.source_bytes},
         "label": made.label,
-        "class_weights": made.class_weights,
+        "class_weights": made.weights_by_name,
         "rejects": made.rejects,
         "rejected_file": made.rejected_path,
         "reasons": [asdict(reason) for reason in made.reasons],
         "dropped": made.dropped,
         "unassigned": made.unassigned,
+        "unlabelled": made.unlabelled,
+        "splits_kept": made.splits_kept,
         "left_out": list(made.left_out),
         "warnings": list(made.warnings),
     }
@@ -112,7 +116,8 @@ def _classes(made: MadeDataset, width: int) -> RenderableType:
     table.add_column(Text(printable(made.label or "")), no_wrap=True)
     for split in made.splits:
         table.add_column(Text(split), no_wrap=True, justify="right")
-    if made.class_weights:
+    weights = made.weights_by_name
+    if weights:
         table.add_column("weight", no_wrap=True, justify="right", style="cyan")
     for place, name in enumerate(shown):
         if len(shown) < len(names) and place == _MOST_CLASSES // 2:
@@ -121,7 +126,7 @@ def _classes(made: MadeDataset, width: int) -> RenderableType:
         table.add_row(
             Text(middle_left_out(printable(name), max(16, width // 3))),
             *(Text(f"{count:,}", "" if count else "red") for count in counts),
-            *([_weight(made.class_weights.get(name))] if made.class_weights else []),
+            *([_weight(weights.get(name))] if weights else []),
         )
     return table
 
@@ -142,6 +147,8 @@ def _left_behind(made: MadeDataset, folder: str) -> list[RenderableType]:
         lines.append(Padding(_reasons(made), (0, 0, 0, 2)))
     if made.dropped:
         lines.append(_fact("dropped", f"{count_text(made.dropped, 'row')}, for which the map function gave None"))
+    if made.unlabelled:
+        lines.append(_fact("unlabelled", f"{count_text(made.unlabelled, 'row')} without a label, left out"))
     if made.unassigned:
         lines.append(_fact("not asked for", f"{count_text(made.unassigned, 'row')}, which no split took"))
     if made.left_out:

@@ -1,4 +1,4 @@
-"""D003 to D006: records that are there more than once, and images that look alike."""
+"""D003 to D006 and D015: records that are there more than once, and images that look alike."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ from recordsmith.checking.wording import counted, locate, share
 from recordsmith.facts.dataset_facts import DatasetFacts, DuplicateGroup
 from recordsmith.findings import Finding, Location, Severity, rule
 
-__all__ = ["duplicate_records", "record_in_two_splits", "similar_across_splits", "similar_images"]
+__all__ = [
+    "contradictory_labels",
+    "duplicate_records",
+    "record_in_two_splits",
+    "similar_across_splits",
+    "similar_images",
+]
 
+_SMALL_RECORD = 256  # bytes; smaller ones may be equal by chance
 _MANY = 0.01  # share of records, from which on copies are not chance
 
 
@@ -146,6 +153,48 @@ def similar_images(facts: DatasetFacts) -> Iterator[Finding]:
         count=pairs,
         places=more,
     )
+
+
+@rule("D015", "contradictory-labels", Severity.WARNING)
+def contradictory_labels(facts: DatasetFacts) -> Iterator[Finding]:
+    """Records are equal but for their label, which differs.
+
+    Features that only tell where a record comes from may differ too. An info where records are small: rows of a table
+    with few features may agree by chance, and the label then is a matter of probability.
+
+    Why it matters:
+        At most one of the labels is right. The model is told both, and learns neither; in a test split the same image
+        is counted once as right and once as wrong, whatever the model says.
+
+    Example:
+        A photograph that was sorted into two class folders; two annotators who disagree; a table of labels that was
+        joined to the images by a key that is not unique.
+
+    Fix:
+        Look at the records (`recordsmith show`), correct the label, and remove the others. `recordsmith make` keeps
+        such rows in one split.
+    """
+    duplicates = facts.duplicates
+    if duplicates is None or not duplicates.contradictory:
+        return
+    labels = " and ".join(repr(label.feature) for label in facts.labels) or "label"
+    across = {split for pair in duplicates.contradictory_across for split in pair}
+    for split, count in duplicates.contradictory.items():
+        records = facts.splits[split].records if split in facts.splits else facts.records
+        group = _largest(duplicates.contradictory_groups, split)
+        location, more = locate(group.places if group else ())
+        pairs = [pair for pair in duplicates.contradictory_across if split in pair]
+        others = sorted({name for pair in pairs for name in pair} - {split})
+        besides = f" Some of them are in {' and '.join(map(repr, others))} too." if split in across else ""
+        yield contradictory_labels.finding(
+            f"{counted(count, 'record')} of {shown_split(split)} ({share(count, records)}) "
+            f"{'has' if count == 1 else 'have'} the same content as another one under another {labels}.{besides}",
+            location=Location(location.path, split or None, location.record, location.offset),
+            count=count,
+            places=more,
+            evidence={"records": count, "of": records, "also_in": others},
+            severity=Severity.INFO if facts.bytes < _SMALL_RECORD * facts.records else Severity.WARNING,
+        )
 
 
 def _but_for(group: DuplicateGroup | None) -> str:

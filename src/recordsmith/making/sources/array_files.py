@@ -31,6 +31,7 @@ from recordsmith.making.sources.table_columns import (
     MOST_CLASSES,
     label_feature,
     number_feature,
+    stripped,
     too_many_classes,
 )
 from recordsmith.making.sources.table_files import PathLike, SourceFile, describe_files, find_files, opened
@@ -54,6 +55,7 @@ def arrays(
     types: Mapping[str, Any] | None = None,
     schema: Schema | None = None,
     floats: str = "auto",
+    strip: bool = False,
 ) -> ArraysSource:
     """Return arrays as a source for `make`: row i of the dataset is entry i of each of them.
 
@@ -65,6 +67,7 @@ def arrays(
         schema: the features of all arrays to take.
         floats: what float64 is stored as: "float32", "float64", or "auto": float32, unless there are values from
             2**24 up.
+        strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
 
     >>> import recordsmith as rs
     >>> source = rs.sources.arrays({"image": np.zeros((3, 28, 28), np.uint8), "label": [4, 0, 9]}, label="label")
@@ -83,6 +86,7 @@ def arrays(
         schema=schema,
         floats=floats,
         preparation=Preparation(),
+        strip=strip,
     )
     if isinstance(data, Mapping):
         found = {_checked_name(name): _column(name, value) for name, value in data.items()}
@@ -162,13 +166,14 @@ class ArraysChunk(Chunk):
     stop: int
     name: str
     source_bytes: int
+    strip: bool = False
 
     def load(self) -> Loaded:
         """Read the rows."""
         ready = {}
         for name, column in self.columns.items():
             part = column.rows(self.start, self.stop) if isinstance(column, StoredArray) else column
-            ready[name] = _as_taken(part, self.schema[name])
+            ready[name] = _as_taken(part, self.schema[name], strip=self.strip)
         return Loaded(ready, self.stop - self.start, NumberedRows(self.name, self.start))
 
 
@@ -222,7 +227,7 @@ class ArraysSource(Source):
                     parts[key] = streams[key].next(stop - start)
                 else:
                     parts[key] = column if isinstance(column, StoredArray) else column[start:stop]
-            yield ArraysChunk(parts, schema, start, stop, name, row_bytes * (stop - start))
+            yield ArraysChunk(parts, schema, start, stop, name, row_bytes * (stop - start), self._options.strip)
 
     @property
     def size_bytes(self) -> int | None:
@@ -257,7 +262,7 @@ class ArraysSource(Source):
         if hint == "label" and dtype.kind != "f":
             if shape not in ((), (1,)):
                 raise SchemaError("A label is one value a row.", found=f"an array of shape {column.shape}")
-            return _label(column)
+            return _label(column, strip=self._options.strip)
         if dtype.kind in "USTOM" or hint in ("text", "bytes"):
             return _strings(column, shape, hint)
         if dtype.kind not in "biufc":
@@ -339,7 +344,7 @@ def _advice_about(problem: str) -> str:
     return "Copy or save it again."
 
 
-def _as_taken(part: Array, feature: Feature) -> Any:
+def _as_taken(part: Array, feature: Feature, *, strip: bool = False) -> Any:
     """Return a part of an array in a form that the feature takes."""
     if isinstance(feature, Label) and part.ndim == 2:
         part = part.reshape(len(part))
@@ -347,6 +352,8 @@ def _as_taken(part: Array, feature: Feature) -> Any:
         return [None if np.isnat(value) else str(value) for value in part]
     if isinstance(feature, Label) and part.dtype.kind in "iu" and numbers_are_names(feature):
         return [str(value) for value in part.tolist()]
+    if isinstance(feature, Label) and strip and part.dtype.kind in "OSUT":
+        return [value.strip() if isinstance(value, (str, bytes)) else value for value in part.tolist()]
     if isinstance(feature, Label) and part.dtype.kind == "b":
         return part.astype(np.int64)
     return part
@@ -496,7 +503,7 @@ def _has_large(column: Column) -> bool:
     return False
 
 
-def _label(column: Column) -> Feature:
+def _label(column: Column, *, strip: bool) -> Feature:
     classes: set[str] = set()
     for block in _blocks(column):
         values = np.unique(block) if block.dtype.kind != "O" else set(block.tolist())
@@ -506,7 +513,7 @@ def _label(column: Column) -> Feature:
             raise too_many_classes()
     if np.dtype(column.dtype).kind == "b":
         return Label(["false", "true"])
-    return label_feature(classes, optional=False)
+    return label_feature(stripped(classes) if strip else classes, optional=False)
 
 
 def _strings(column: Column, shape: tuple[int, ...], hint: str | None) -> Feature:

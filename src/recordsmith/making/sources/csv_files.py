@@ -19,12 +19,13 @@ from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from recordsmith.errors import RecordsmithError, SchemaError, import_extra, list_names
-from recordsmith.making.source import Chunk, Loaded, Reject, Source
+from recordsmith.making.source import Chunk, Loaded, Reject
 from recordsmith.making.sources.exact_numbers import exact_array, exact_limit, has_values_from
 from recordsmith.making.sources.exported_form import form_beside
 from recordsmith.making.sources.exported_text import ExportedTextSource
+from recordsmith.making.sources.file_splits import FileSource
 from recordsmith.making.sources.table_cells import converted_cells
-from recordsmith.making.sources.table_columns import ColumnFacts, int64_array, schema_of
+from recordsmith.making.sources.table_columns import ColumnFacts, int64_array, schema_of, stripped
 from recordsmith.making.sources.table_csv_parsing import CsvPlaces, CsvReading
 from recordsmith.making.sources.table_csv_types import are_fractions, facts_of_piece, merged_cells, settled_type
 from recordsmith.making.sources.table_dialect import MISSING, CsvHead, Dialect, checked_encoding, one_byte, read_head
@@ -62,6 +63,7 @@ def csv(  # noqa: PLR0913 - each is an option of its own, named by the caller
     channels: int | None = None,
     image_encoding: str | None = None,
     quality: int = 95,
+    strip: bool = False,
 ) -> CsvSource | ExportedTextSource:
     r"""Return the rows of CSV files as a source for `make`.
 
@@ -90,6 +92,7 @@ def csv(  # noqa: PLR0913 - each is an option of its own, named by the caller
         channels: the channels that pictures are to have: 1, 3 or 4.
         image_encoding: what pictures are encoded as, where they are not already.
         quality: of JPEG and WebP, where a picture is encoded anew.
+        strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
 
     >>> import recordsmith as rs, tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "irises.csv"
@@ -111,6 +114,7 @@ def csv(  # noqa: PLR0913 - each is an option of its own, named by the caller
         schema=schema,
         floats=floats,
         preparation=preparation_of(size=size, channels=channels, encoding=image_encoding, quality=quality),
+        strip=strip,
     )
     dialect = Dialect(
         one_byte("delimiter", delimiter) if delimiter is not None else None,
@@ -122,7 +126,7 @@ def csv(  # noqa: PLR0913 - each is an option of its own, named by the caller
         checked_encoding(encoding),
     )
     files = find_files(paths, SUFFIXES, kind="CSV")
-    if options == TableOptions(label=label) and dialect == Dialect():
+    if options == TableOptions(label=label, strip=strip) and dialect == Dialect():
         form = form_beside(file.path for file in files)
         if form is not None and form.kind == "csv":
             return ExportedTextSource("csv", files, form, label)
@@ -138,6 +142,10 @@ class CsvChunk(Chunk):
     rules: LoadingRules
     kept: KeptTables
     source_bytes: int
+
+    def origin(self) -> str:
+        """Return the file."""
+        return self.piece.file.path
 
     def load(self) -> Loaded:
         """Parse the rows, or take what the first look has parsed."""
@@ -200,7 +208,7 @@ class CsvChunk(Chunk):
         return {**columns, **exact}
 
 
-class CsvSource(Source):
+class CsvSource(FileSource):
     """The rows of CSV files. Made by `rs.sources.csv`."""
 
     kind: ClassVar[str] = "csv"
@@ -227,7 +235,7 @@ class CsvSource(Source):
     def chunks(self) -> Iterator[Chunk]:
         """Give the chunks: about 8 MB of whole rows each, and at most 65,536 lines."""
         schema = self.schema()
-        rules = LoadingRules(schema, self._options.preparation, self._dialect.missing)
+        rules = LoadingRules(schema, self._options.preparation, self._dialect.missing, self._options.strip)
         readings = [
             CsvReading(head, self._dialect, {name: _arrow_type(schema[name]) for name in self._wanted(number)})
             for number, head in enumerate(self._heads)
@@ -318,8 +326,9 @@ class CsvSource(Source):
         arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
         missing = facts.missing
         if hint == "label":
-            missing = any(value in self._dialect.missing for value in facts.classes)
-            classes = facts.classes - set(self._dialect.missing)
+            found = stripped(facts.classes) if self._options.strip else facts.classes
+            missing = any(value in self._dialect.missing for value in found)
+            classes = found - set(self._dialect.missing)
             fractions = bool(classes) and are_fractions(classes)
             return ColumnFacts(arrow.float64() if fractions else arrow.string(), missing, classes=classes)
         kind = settled_type(facts)

@@ -6,18 +6,23 @@ import inspect
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any
 
-from recordsmith.errors import RecordsmithError, did_you_mean, list_names
+from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_names
 from recordsmith.file_signatures import describe_content
 from recordsmith.making import sources
 from recordsmith.making.source import Source
+from recordsmith.making.sources.annotated_folders import refuse_annotated, refuse_listed
 from recordsmith.making.sources.exported_form import SIDECAR
-from recordsmith.making.sources.table_files import PathLike
-from recordsmith.publication import in_force, walk_in_force
+from recordsmith.making.sources.folder_layout import layout_of
+from recordsmith.making.sources.folder_walk import walk_files
+from recordsmith.making.sources.image_listing import list_folder
+from recordsmith.making.sources.table_files import PathLike, is_aside
+from recordsmith.publication import in_force
 from recordsmith.shards import looks_like_tfrecord, resolve_files
 
-__all__ = ["KINDS", "kind_of", "source_for"]
+__all__ = ["KINDS", "UnknownOptionError", "kind_of", "source_for"]
 
 KINDS = ("images", "csv", "jsonl", "parquet", "arrays", "webdataset", "tfrecords", "video")
 
@@ -56,8 +61,28 @@ _ASIDE = (
     ".tfindex",
     ".db",
 )
+_AUDIO = (".wav", ".mp3", ".flac", ".ogg", ".m4a", ".aac", ".opus", ".aif", ".aiff", ".wma")
 _ENOUGH = 2000  # files of a folder from which its kind is told
 _MINOR = 20  # a kind with this many times fewer files than another is taken for something beside the data
+
+
+class UnknownOptionError(RecordsmithError, ValueError):
+    """A source of some kind has no such option.
+
+    Attributes:
+        kind: the kind.
+        option: the option.
+        elsewhere: which kinds have it, in words.
+    """
+
+    def __init__(self, kind: str, option: str, known: list[str], elsewhere: str) -> None:
+        super().__init__(
+            f"A source of kind {kind!r} has no option {option!r}.{did_you_mean(option, known)}{elsewhere}",
+            expected=list_names(known, 32),
+        )
+        self.kind = kind
+        self.option = option
+        self.elsewhere = elsewhere
 
 
 def source_for(paths: PathLike | Iterable[PathLike], kind: str | None = None, **options: Any) -> Source:
@@ -87,10 +112,7 @@ def source_for(paths: PathLike | Iterable[PathLike], kind: str | None = None, **
         options["encoding"] = options.pop("image_encoding")  # where all is pictures, there is no other encoding
     for name in options:
         if name not in known:
-            raise RecordsmithError(
-                f"A source of kind {kind!r} has no option {name!r}.{did_you_mean(name, known)}{_elsewhere(name, kind)}",
-                expected=list_names(known, 32),
-            )
+            raise UnknownOptionError(kind, name, known, _elsewhere(name, kind))
     return function(given, **options)
 
 
@@ -115,22 +137,40 @@ def kind_of(paths: PathLike | Iterable[PathLike]) -> str:
     place = found[0] if len(found) == 1 else None
     if len(likely) == 1:
         return likely[0]
+    if "images" in likely and place is not None:
+        listing = list_folder(place)
+        layout = layout_of([file.name for file in listing.files], root=place)
+        refuse_annotated(listing, layout.classes)
+        if not layout.labelled:
+            refuse_listed(listing)
     if likely:
         listed = [f"{kinds[kind]} of kind {kind} ({examples[kind]})" for kind in sorted(likely)]
         raise RecordsmithError(
             "There is data of several kinds.",
             path=place,
             found=", ".join(listed),
-            advice=f"Name the kind: --kind {min(likely)} (in Python, rs.sources.{min(likely)}), "
-            "or give a glob of the files that you want.",
+            advice=advise("Name the kind with {kind}, or give a glob of the files.", kind=_kind_option(min(likely))),
+        )
+    audio = _audio_files(found)
+    if audio:
+        raise RecordsmithError(
+            "These are audio files, which are not read yet.",
+            path=place,
+            found=list_names(audio, 4),
+            advice="Read them with a function of your own, and give rs.make its rows.",
         )
     raise RecordsmithError(
         "It cannot be told what kind of data this is.",
         path=place,
         found=_what_is_there(found),
         expected=f"files of kind {', '.join(KINDS)}",
-        advice="Name the kind: --kind csv (in Python, rs.sources.csv).",
+        advice=advise("Name the kind, such as {kind}.", kind=_kind_option("csv")),
     )
+
+
+def _kind_option(kind: str) -> tuple[str, str]:
+    """Say how a kind is named in Python and on the command line."""
+    return f"rs.sources.{kind}", f"--kind {kind}"
 
 
 def _kinds_at(path: str) -> Iterable[tuple[str, str, int]]:
@@ -144,17 +184,16 @@ def _kinds_at(path: str) -> Iterable[tuple[str, str, int]]:
     examples: dict[str, str] = {}
     unknown: list[str] = []
     looked_at = 0
-    for place, files in walk_in_force(path):
-        for name, file in files.items():
-            if name.startswith((".", "_")) or name.lower().endswith(_ASIDE):
-                continue
-            looked_at += 1
-            kind = _kind_by_name(name)
-            if kind is None:
-                unknown.append(file)
-            else:
-                kinds[kind] += 1
-                examples.setdefault(kind, os.path.relpath(os.path.join(place, name), path))
+    for entry, name in walk_files(path):
+        if is_aside(name) or name.lower().endswith(_ASIDE):
+            continue
+        looked_at += 1
+        kind = _kind_by_name(name)
+        if kind is None:
+            unknown.append(entry.path)
+        else:
+            kinds[kind] += 1
+            examples.setdefault(kind, name)
         if looked_at >= _ENOUGH:
             break
     if not kinds:  # names that say nothing: a few files are opened
@@ -164,6 +203,16 @@ def _kinds_at(path: str) -> Iterable[tuple[str, str, int]]:
                 kinds[kind] += 1
                 examples.setdefault(kind, os.path.relpath(file, path))
     return [(kind, examples[kind], count) for kind, count in kinds.items()]
+
+
+def _audio_files(found: list[str]) -> list[str]:
+    """Return some files of sound that are there, or below a folder."""
+    names = (
+        (os.path.basename(path) for path in found)
+        if len(found) != 1 or not os.path.isdir(found[0])
+        else (name for _, name in islice(walk_files(found[0]), _ENOUGH))
+    )
+    return [name for name in names if name.lower().endswith(_AUDIO)]
 
 
 def _kind_by_name(path: str) -> str | None:

@@ -5,16 +5,17 @@
     data.tar           .recordsmith.json, the first member
 
 All are one JSON object: {"format": "recordsmith-export", "version": 1, "kind": "csv", "schema": {...},
-"encodings": {"image": "base64", ...}, "members": {"image": "jpg", ...}}.
+"encodings": {"image": "base64", ...}, "members": {"image": "jpg", ...}, "split": "train"}.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from recordsmith.dataset.described_splits import check_split_name
 from recordsmith.errors import RecordsmithError, SchemaError
 from recordsmith.json_descriptions import JsonObject, parse_json, read_bounded
 from recordsmith.publication import in_force, public_path
@@ -40,6 +41,7 @@ class ExportedForm:
         schema: what the records held.
         encodings: how the values of a feature are written, where they are not as they are: "base64" or "json".
         members: in a tar file, the extension of each feature's members.
+        splits: the split of each file that it is about; none where they are in none.
 
     >>> ExportedForm.from_json(ExportedForm("csv", Schema({"a": Text()})).to_json()).schema["a"]
     Text()
@@ -49,6 +51,7 @@ class ExportedForm:
     schema: Schema
     encodings: Mapping[str, str] = field(default_factory=dict)
     members: Mapping[str, str] = field(default_factory=dict)
+    splits: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values."""
@@ -59,6 +62,7 @@ class ExportedForm:
             "schema": self.schema.to_json(),
             **({"encodings": dict(self.encodings)} if self.encodings else {}),
             **({"members": dict(self.members)} if self.members else {}),
+            **({"split": self.splits[0]} if self.splits else {}),
         }
 
     def to_text(self) -> str:
@@ -84,6 +88,7 @@ class ExportedForm:
                 Schema.from_json(document["schema"]),
                 form.object("encodings").all_texts(),
                 form.object("members").all_texts(),
+                (check_split_name(form.text("split")),) if "split" in document else (),
             )
         except RecordsmithError as error:
             raise error.at(path=path) from None
@@ -123,7 +128,8 @@ def same_form(found: list[ExportedForm]) -> ExportedForm | None:
     """
     if not found or any(one.schema != found[0].schema or one.members != found[0].members for one in found):
         return None
-    return found[0]
+    splits = tuple(split for one in found for split in one.splits)
+    return replace(found[0], splits=splits if len(splits) == len(found) else ())
 
 
 def encoding_of(feature: Feature, kind: str) -> str | None:

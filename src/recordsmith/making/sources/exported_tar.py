@@ -25,9 +25,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from recordsmith.images import read_header
-from recordsmith.making.source import Chunk, Loaded, Reject, Source
+from recordsmith.making.source import Chunk, Loaded, Reject
 from recordsmith.making.sources.exported_form import TAR_MEMBER, ExportedForm, same_form
 from recordsmith.making.sources.exported_values import plain_value, restored_value
+from recordsmith.making.sources.file_splits import FileSource
 from recordsmith.making.sources.json_text import parse_json
 from recordsmith.making.sources.npy_format import array_of_bytes
 from recordsmith.making.sources.table_files import SourceFile, describe_files, opened
@@ -105,7 +106,7 @@ def form_within(files: Sequence[SourceFile]) -> ExportedForm | None:
     return same_form(found)
 
 
-class ExportedTarSource(Source):
+class ExportedTarSource(FileSource):
     """The samples of exported tar files; `rs.sources.webdataset` returns it for such."""
 
     kind: ClassVar[str] = "webdataset"
@@ -124,6 +125,9 @@ class ExportedTarSource(Source):
     def describe(self) -> dict[str, Any]:
         """Return what the source is: its files with size and time."""
         return {"kind": self.kind, "exported": True, "files": describe_files(self._files)}
+
+    def _said_splits(self) -> tuple[str, ...]:
+        return self._form.splits
 
     @property
     def size_bytes(self) -> int | None:
@@ -167,6 +171,10 @@ class ExportedTarChunk(Chunk):
     schema: Schema
     extensions: Mapping[str, str]
     source_bytes: int
+
+    def origin(self) -> str:
+        """Return the file."""
+        return self.file.path
 
     def load(self) -> Loaded:
         """Read the samples; those that are not what was exported are refused."""

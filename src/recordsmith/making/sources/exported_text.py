@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from recordsmith.errors import RecordsmithError, import_extra, list_names
-from recordsmith.making.source import Chunk, Loaded, Reject, Source
+from recordsmith.making.source import Chunk, Loaded, Reject
 from recordsmith.making.sources.exact_numbers import exact_limit, exact_number, has_values_from
 from recordsmith.making.sources.exported_form import ExportedForm, encoding_of
 from recordsmith.making.sources.exported_values import restored_value
+from recordsmith.making.sources.file_splits import FileSource
 from recordsmith.making.sources.json_text import parse_json
 from recordsmith.making.sources.table_csv_parsing import CsvPlaces
 from recordsmith.making.sources.table_dialect import Dialect, read_head
@@ -30,13 +31,14 @@ _SHOWN = 1000  # bytes of a line that a reject looks at
 _CSV = Dialect(delimiter=",", missing=("",))
 
 
-class ExportedTextSource(Source):
+class ExportedTextSource(FileSource):
     """The rows of exported CSV files or JSON lines; `rs.sources.csv` and `rs.sources.jsonl` return it for such."""
 
     def __init__(self, kind: str, files: Sequence[SourceFile], form: ExportedForm, label: str | None) -> None:
         self.kind = kind  # type: ignore[misc]  # one class for the two
         self._files = files
         self._schema = form.schema
+        self._splits = form.splits
         labels = [name for name, feature in form.schema.items() if isinstance(feature, Label)]
         self.label = label if label is not None else labels[0] if len(labels) == 1 else None
         self.sequential = any(file.compression() for file in files)
@@ -68,6 +70,9 @@ class ExportedTextSource(Source):
             for piece in pieces_of(file, csv_head.rules, start=csv_head.start, line=csv_head.line):
                 yield ExportedChunk(piece, csv_head.names, csv_head.rules, self._schema, piece.size)
 
+    def _said_splits(self) -> tuple[str, ...]:
+        return self._splits
+
     @property
     def size_bytes(self) -> int | None:
         """How many bytes the files have; None if they are compressed."""
@@ -83,6 +88,10 @@ class ExportedChunk(Chunk):
     rules: LineRules
     schema: Schema
     source_bytes: int
+
+    def origin(self) -> str:
+        """Return the file."""
+        return self.piece.file.path
 
     def load(self) -> Loaded:
         """Parse the rows; those that are not what was exported are refused."""

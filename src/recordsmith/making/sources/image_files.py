@@ -13,6 +13,8 @@ from typing import Any, ClassVar, Literal
 from recordsmith.errors import PipelineError
 from recordsmith.images import ImageError, ImageHeader, Preparation, check_image, read_header
 from recordsmith.making.source import Chunk, Loaded, Reject, Source
+from recordsmith.making.sources.annotated_folders import refuse_annotated, refuse_listed
+from recordsmith.making.sources.folder_layout import LayoutName, check_layout_name, layout_of, splits_of
 from recordsmith.making.sources.image_labels import (
     Labelled,
     Labelling,
@@ -50,6 +52,8 @@ def images(  # noqa: PLR0913 - each is a setting of its own
     orient: bool = True,
     check: Literal["decode", "header"] = "decode",
     recursive: bool = True,
+    layout: LayoutName = "auto",
+    strip: bool = False,
     image: str = "image",
     label: str | None = "label",
     filename: str | None = "filename",
@@ -60,7 +64,7 @@ def images(  # noqa: PLR0913 - each is a setting of its own
     rejected with the reason; what does not look like a picture is left out, and `describe` counts it.
 
     Args:
-        folder: a folder, whose first level of folders are the classes if there is one; or files and patterns.
+        folder: a folder, whose folders are the classes, or splits with the classes below; or files and patterns.
         labels: a CSV file with the columns `filename` and `label`, instead of class folders.
         classes: the names of the classes in the order of their numbers; by default those found, sorted.
         size: the height and width to resize to.
@@ -71,6 +75,10 @@ def images(  # noqa: PLR0913 - each is a setting of its own
             it; False keeps them as they lie.
         check: "decode" goes through all data of each picture, "header" trusts those that have a sound header.
         recursive: False takes no pictures from folders inside the class folders.
+        layout: what the folders mean. "auto" goes by their names and by what is in them, and refuses folders of other
+            forms, such as YOLO's; "classes": the first level are the classes, whatever they are called; "splits": the
+            first level are splits, the second classes; "flat": they mean nothing, and there are no labels.
+        strip: cut off white space around the names of class folders, so that "cat" and "cat " are one.
         image: the name of the feature with the picture.
         label: the name of the feature with the label; None leaves it out.
         filename: the name of the feature with the path below the folder; None leaves it out.
@@ -88,6 +96,7 @@ def images(  # noqa: PLR0913 - each is a setting of its own
     names = [name for name in (image, label, filename) if name is not None]
     if len(set(names)) < len(names):
         raise PipelineError("Two features have the same name.", found=", ".join(names))
+    check_layout_name(layout)
     preparation = preparation_of(size=size, channels=channels, encoding=encoding, quality=quality, orient=orient)
     paths = [os.fspath(folder)] if isinstance(folder, (str, os.PathLike)) else [os.fspath(path) for path in folder]
     return ImageSource(
@@ -97,6 +106,8 @@ def images(  # noqa: PLR0913 - each is a setting of its own
         preparation=preparation,
         decode=is_decoded(check),
         recursive=recursive,
+        layout=layout,
+        strip=strip,
         features=_Names(image, label, filename),
     )
 
@@ -123,7 +134,7 @@ class ImageSource(Source):
 
     kind: ClassVar[str] = "images"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a setting of its own
         self,
         paths: list[str],
         *,
@@ -132,6 +143,8 @@ class ImageSource(Source):
         preparation: Preparation,
         decode: bool,
         recursive: bool,
+        layout: LayoutName,
+        strip: bool,
         features: _Names,
     ) -> None:
         self._paths = paths
@@ -140,6 +153,10 @@ class ImageSource(Source):
         self._asked = preparation
         self._decode = decode
         self._recursive = recursive
+        self._layout: LayoutName = layout
+        self._strip = strip
+        self._dropping = False
+        self._remarks: list[str] = []
         self._features = features
         self.provenance = () if features.filename is None else (features.filename,)
 
@@ -147,6 +164,25 @@ class ImageSource(Source):
     def label(self) -> str | None:  # type: ignore[override]
         """The feature with the label; None if the pictures have none."""
         return None if self._labelling.classes is None else self._features.label
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits, where the folders are some."""
+        return self._labelling.splits
+
+    def split_of(self, chunk: Chunk) -> str | None:
+        """Return the split of the pictures of a chunk."""
+        return chunk.split if isinstance(chunk, ImageChunk) else None
+
+    def drop_unlabelled(self) -> None:
+        """Leave out pictures that are in no class folder."""
+        self._dropping = True
+        self.__dict__.pop("_labelling", None)
+
+    @property
+    def unlabelled(self) -> int:  # type: ignore[override]
+        """How many pictures are left out because they are in no class folder."""
+        return self._labelling.dropped
 
     @property
     def size_bytes(self) -> int:
@@ -178,7 +214,7 @@ class ImageSource(Source):
         most = min(_CHUNK_FILES, _CHUNK_PIXELS // max(1, height * width * self._channels))
         for row in self._labelling.rows:
             added = 0 if row.file is None else row.file.size
-            if rows and (len(rows) >= most or size + added > _CHUNK_BYTES):
+            if rows and (len(rows) >= most or size + added > _CHUNK_BYTES or row.split != rows[-1].split):
                 yield self._chunk(rows, start, size)
                 start, size, rows = start + len(rows), 0, []
             rows.append(row)
@@ -190,7 +226,11 @@ class ImageSource(Source):
     def warnings(self) -> tuple[str, ...]:
         """What TensorFlow would make of pictures that stay as they are, where that is not what they show."""
         kept = Counter({header: count for header, count in self._headers.items() if self._preparation.keeps(header)})
-        return kept_picture_warnings(kept, self._channels)
+        found = kept_picture_warnings(kept, self._channels)
+        classes = self._labelling.classes or ()
+        if len(classes) == 1 and self._labels is None:
+            found += (f"All images are in one class folder, and have the same label: {classes[0]!r}.",)
+        return (*self._remarks, *found)
 
     def describe(self) -> dict[str, Any]:
         """Return what the source is: its options, what was found, and a digest over names, sizes and times."""
@@ -207,6 +247,8 @@ class ImageSource(Source):
             **describe_preparation(self._asked),
             "check": "decode" if self._decode else "header",
             "recursive": self._recursive,
+            "layout": self._layout,
+            "strip": self._strip,
             "files": len(self._listing.files),
             "bytes": self.size_bytes,
             "digest": digest.hexdigest(),
@@ -222,9 +264,13 @@ class ImageSource(Source):
             "ignored_names": ignored[:_SHOWN_NAMES],
         }
 
+    @property
+    def _is_folder(self) -> bool:
+        return len(self._paths) == 1 and os.path.isdir(self._paths[0])
+
     @cached_property
     def _listing(self) -> Listing:
-        if len(self._paths) != 1 or not os.path.isdir(self._paths[0]):
+        if not self._is_folder:
             listing = list_files(self._paths)
         else:
             deep = self._features.label is not None and self._labels is None
@@ -244,13 +290,24 @@ class ImageSource(Source):
 
     @cached_property
     def _labelling(self) -> Labelling:
-        if self._features.label is None:
-            return without_labels(self._listing)
-        if self._labels is not None:
-            return labels_from_csv(self._listing, self._labels, self._classes)
-        if len(self._paths) == 1 and os.path.isdir(self._paths[0]):
-            return labels_from_folders(self._listing, self._classes)
-        return without_labels(self._listing)
+        listing = self._listing
+        names = [file.name for file in listing.files]
+        if self._features.label is None or self._labels is not None or not self._is_folder:
+            found = (
+                without_labels(listing)
+                if self._labels is None
+                else labels_from_csv(listing, self._labels, self._classes)
+            )
+            return found.in_splits(dict(zip(listing.files, splits_of(names), strict=True)))
+        layout = layout_of(names, self._layout, listing.root)
+        if self._layout == "auto":
+            remark = refuse_annotated(listing, layout.classes)
+            self._remarks = [] if remark is None else [remark]
+            if not layout.labelled:
+                refuse_listed(listing)
+        if self._strip:
+            layout = replace(layout, classes=[None if name is None else name.strip() for name in layout.classes])
+        return labels_from_folders(listing, self._classes, layout, drop_unlabelled=self._dropping)
 
     @cached_property
     def _headers(self) -> Counter[ImageHeader]:
@@ -295,6 +352,7 @@ class ImageChunk(Chunk):
         self, rows: list[Labelled], start: int, size: int, preparation: Preparation, features: _Names, *, decode: bool
     ) -> None:
         self.source_bytes = size
+        self.split = rows[0].split
         self._rows = rows
         self._start = start
         self._preparation = preparation

@@ -5,18 +5,20 @@ from __future__ import annotations
 import csv
 import os
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from recordsmith.errors import PipelineError, did_you_mean, list_names
+from recordsmith.errors import PipelineError, advise, did_you_mean, list_names
+from recordsmith.making.sources.file_splits import in_split_order
+from recordsmith.making.sources.folder_layout import FolderLayout, layout_of
 from recordsmith.making.sources.image_listing import FoundFile, Listing, readable_name
+from recordsmith.shards import TRAINING
 
 __all__ = ["Labelled", "Labelling", "labels_from_csv", "labels_from_folders", "without_labels"]
 
 _FILE_COLUMNS = ("filename", "file_name", "file", "image", "image_path", "path", "img", "image_id", "id", "name")
 _LABEL_COLUMNS = ("label", "class", "class_name", "category", "target", "label_name", "labels", "y")
 _MOST_NUMBERED = 1_000_000  # numbers above are names of something, and not classes counted from 0
-_SPLITS = frozenset({"train", "training", "val", "valid", "validation", "dev", "test", "testing", "eval"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +30,14 @@ class Labelled:
         label: the number of its class; None where pictures have no labels, or where there is a problem.
         problem: why the picture is rejected.
         place: where the problem is, if not in the picture's file.
+        split: the split that it is in, where there are splits.
     """
 
     file: FoundFile | None
     label: int | None = None
     problem: str | None = None
     place: str | None = None
+    split: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,19 @@ class Labelling:
 
     rows: list[Labelled]
     classes: tuple[str, ...] | None
+    dropped: int = 0  # pictures that were left out because they have no label
+
+    def in_splits(self, splits: Mapping[FoundFile, str | None]) -> Labelling:
+        """Return the same with the split of each file, and the rows of a split together."""
+        rows = [replace(row, split=None if row.file is None else splits[row.file]) for row in self.rows]
+        places = {split: place for place, split in enumerate(in_split_order(filter(None, splits.values())))}
+        rows.sort(key=lambda row: places.get(row.split or "", 0))
+        return replace(self, rows=rows)
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that the pictures are in."""
+        return in_split_order(row.split for row in self.rows if row.split is not None)
 
 
 def without_labels(listing: Listing) -> Labelling:
@@ -53,26 +70,46 @@ def without_labels(listing: Listing) -> Labelling:
     return Labelling([Labelled(file) for file in listing.files], None)
 
 
-def labels_from_folders(listing: Listing, classes: Sequence[str] | None = None) -> Labelling:
-    """Take the first folder below the root as the class; without any such folder there are no labels.
+def labels_from_folders(
+    listing: Listing,
+    classes: Sequence[str] | None = None,
+    layout: FolderLayout | None = None,
+    *,
+    drop_unlabelled: bool = False,
+) -> Labelling:
+    """Take the class of each picture from the folder that it is in; without any class folder there are no labels.
+
+    Args:
+        listing: the pictures.
+        classes: the names of the classes in the order of their numbers; None: those found, sorted.
+        layout: which folders are classes and splits; None: found out by their names.
+        drop_unlabelled: leave pictures out that are in no class folder, without a word about each.
 
     >>> files = [FoundFile("", name, 1, 1) for name in ("cat/1.jpg", "dog/1.jpg", "dog/old/2.jpg")]
     >>> labelling = labels_from_folders(Listing("photos", files))
     >>> labelling.classes, [row.label for row in labelling.rows]
     (('cat', 'dog'), [0, 1, 1])
     """
-    of_file = [readable_name(file.name.partition("/")[0]) if "/" in file.name else None for file in listing.files]
+    layout = layout or layout_of([file.name for file in listing.files], root=listing.root)
+    of_file = [None if name is None else readable_name(name) for name in layout.classes]
     found = sorted({name for name in of_file if name is not None})
-    if not found and classes is None:
-        return without_labels(listing)
-    _check_not_splits(listing, found)
-    numbers = _numbers(found, classes, listing.root)
-    outside = "It lies outside the class folders, so that it has no label."
-    rows = [
-        Labelled(file, problem=outside) if name is None else Labelled(file, numbers[name])
-        for file, name in zip(listing.files, of_file, strict=True)
-    ]
-    return Labelling(rows, tuple(numbers))
+    if not drop_unlabelled:
+        _refuse_unlabelled_splits(listing, layout)
+    numbers = {} if not found and classes is None else _numbers(found, classes, listing.root)
+    in_splits = any(split is not None for split in layout.splits)
+    rows = []
+    for file, split, name in zip(listing.files, layout.splits, of_file, strict=True):
+        problem = None
+        if numbers and name is None:
+            problem = "It is outside the class folders, so that it has no label."
+        elif in_splits and split is None:
+            problem = "It is outside the folders of the splits, so that it is in none."
+        if problem is None:
+            rows.append(Labelled(file, numbers[name] if name is not None else None))
+        elif not drop_unlabelled:
+            rows.append(Labelled(file, problem=problem))
+    labelling = Labelling(rows, tuple(numbers) or None, len(listing.files) - len(rows))
+    return labelling.in_splits(dict(zip(listing.files, layout.splits, strict=True)))
 
 
 def labels_from_csv(listing: Listing, path: str, classes: Sequence[str] | None = None) -> Labelling:
@@ -118,15 +155,31 @@ def labels_from_csv(listing: Listing, path: str, classes: Sequence[str] | None =
     return Labelling(rows + lost, tuple(numbers))
 
 
-def _check_not_splits(listing: Listing, found: list[str]) -> None:
-    folders_below = any(file.name.count("/") > 1 for file in listing.files)
-    if len(found) > 1 and folders_below and all(name.casefold() in _SPLITS for name in found):
+def _refuse_unlabelled_splits(listing: Listing, layout: FolderLayout) -> None:
+    """Refuse splits without class folders, or with folders that are none, beside splits that have them."""
+    found: dict[str, set[str | None]] = {}
+    for split, name in zip(layout.splits, layout.classes, strict=True):
+        if split is not None:
+            found.setdefault(split, set()).add(name)
+    labelled = [split for split, names in found.items() if names - {None}]
+    training = next((split for split in labelled if split in TRAINING), labelled[0] if labelled else None)
+    for split, names in found.items():
+        if training is None or split == training:
+            continue
+        there = sorted(names - {None}, key=str)
+        if there and not {*there}.isdisjoint(found[training]):
+            continue
         raise PipelineError(
-            "The folders look like splits, and not like classes.",
+            f"The images of the split {split!r} have no labels, and those of {training!r} have.",
             path=listing.root,
-            found=list_names(found),
-            expected="one folder for each class",
-            advice=f"Give each of them as a source of its own, such as {os.path.join(listing.root, found[0])}.",
+            found=f"the folders {list_names(map(str, there))} in {split!r}" if there else f"no folders in {split!r}",
+            expected=f"the class folders of {training!r}: {list_names(sorted(map(str, found[training] - {None})), 4)}",
+            advice=f"Give the folder of {training!r} as the source."
+            if there
+            else advise(
+                f"Give the folder of {training!r} as the source, or leave them out with {{drop_unlabelled}}.",
+                drop_unlabelled=True,
+            ),
         )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from glob import glob, has_magic
 
 from recordsmith.errors import PipelineError
 from recordsmith.images import read_header
+from recordsmith.making.sources.folder_walk import is_system_name, walk_files
 
 __all__ = ["FoundFile", "Listing", "list_files", "list_folder", "readable_name"]
 
@@ -17,7 +18,6 @@ __all__ = ["FoundFile", "Listing", "list_files", "list_folder", "readable_name"]
 _READ = (".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".apng", ".webp", ".bmp", ".dib", ".gif")
 _NOT_READ = (".tif", ".tiff", ".heic", ".heif", ".avif", ".jp2", ".jxl", ".psd", ".tga", ".ppm", ".pgm")
 _SUFFIXES = frozenset(_READ + _NOT_READ)
-_NOT_DATA = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
 _SNIFFED = 4096  # bytes of a file without such a suffix that are looked at
 
 
@@ -75,8 +75,8 @@ def list_folder(
     """
     listing = Listing(folder)
     wanted = wanted or _may_be_picture
-    for entry, name in _walk(folder, "", depth, ()):
-        if entry.name.startswith(".") or entry.name.casefold() in _NOT_DATA or not wanted(entry):
+    for entry, name in walk_files(folder, depth):
+        if is_system_name(entry.name) or not wanted(entry):
             listing.ignored.append(readable_name(name))
         else:
             listing.files.append(_found(entry, name))
@@ -124,30 +124,6 @@ def readable_name(name: str) -> str:
     'caf\\xe9.jpg'
     """
     return os.fsencode(name).decode("utf-8", "backslashreplace")
-
-
-def _walk(
-    folder: str, prefix: str, depth: int | None, above: tuple[tuple[int, int], ...]
-) -> Iterator[tuple[os.DirEntry[str], str]]:
-    status = os.stat(folder)
-    here = (status.st_dev, status.st_ino)
-    if here in above:  # a link that leads back
-        return
-    with os.scandir(folder) as entries:
-        in_order = sorted(entries, key=lambda entry: entry.name)
-    for entry in in_order:
-        name = prefix + entry.name
-        if not _is_folder(entry):
-            yield entry, name
-        elif depth != 1 and not entry.name.startswith(".") and entry.name.casefold() not in _NOT_DATA:
-            yield from _walk(entry.path, name + "/", None if depth is None else depth - 1, (*above, here))
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link that leads nowhere, or to itself
-        return False
 
 
 def _found(entry: os.DirEntry[str], name: str) -> FoundFile:

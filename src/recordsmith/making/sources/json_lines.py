@@ -18,10 +18,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from recordsmith.errors import RecordsmithError, import_extra
-from recordsmith.making.source import Chunk, Loaded, Reject, Source
+from recordsmith.making.source import Chunk, Loaded, Reject
+from recordsmith.making.sources.annotated_folders import refuse_annotation_file
 from recordsmith.making.sources.exact_numbers import exact_limit, has_values_from
 from recordsmith.making.sources.exported_form import SIDECAR, form_beside
 from recordsmith.making.sources.exported_text import ExportedTextSource
+from recordsmith.making.sources.file_splits import FileSource
 from recordsmith.making.sources.json_text import exact_json, too_deep
 from recordsmith.making.sources.table_columns import ColumnFacts, flattened, merged, named_facts, schema_of
 from recordsmith.making.sources.table_files import PathLike, SourceFile, describe_files, find_files
@@ -64,6 +66,7 @@ def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller
     channels: int | None = None,
     image_encoding: str | None = None,
     quality: int = 95,
+    strip: bool = False,
 ) -> JsonlSource | ExportedTextSource:
     r"""Return the objects of JSON lines as a source for `make`.
 
@@ -85,6 +88,7 @@ def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller
         channels: the channels that pictures are to have: 1, 3 or 4.
         image_encoding: what pictures are encoded as, where they are not already.
         quality: of JPEG and WebP, where a picture is encoded anew.
+        strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
 
     >>> import recordsmith as rs, tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "talk.jsonl"
@@ -104,11 +108,14 @@ def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller
         schema=schema,
         floats=floats,
         preparation=preparation_of(size=size, channels=channels, encoding=image_encoding, quality=quality),
+        strip=strip,
     )
     found = find_files(paths, SUFFIXES, kind="JSON lines")
     # What an export leaves beside its files is found with them in a folder.
     files = tuple(file for file in found if not file.path.endswith(SIDECAR)) or found
-    if options == TableOptions(label=label):
+    for file in files:
+        refuse_annotation_file(file.path)
+    if options == TableOptions(label=label, strip=strip):
         form = form_beside(file.path for file in files)
         if form is not None and form.kind == "jsonl":
             return ExportedTextSource("jsonl", files, form, label)
@@ -136,6 +143,10 @@ class JsonlChunk(Chunk):
     rules: LoadingRules
     source_bytes: int
 
+    def origin(self) -> str:
+        """Return the file."""
+        return self.piece.file.path
+
     def load(self) -> Loaded:
         """Parse the lines."""
         schema = self.rules.schema
@@ -148,7 +159,7 @@ class JsonlChunk(Chunk):
         )
 
 
-class JsonlSource(Source):
+class JsonlSource(FileSource):
     """The objects of JSON lines. Made by `rs.sources.jsonl`."""
 
     kind: ClassVar[str] = "jsonl"
@@ -174,7 +185,7 @@ class JsonlSource(Source):
         arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
         fields, schema = self._looked
         needed = arrow.schema([f for f in fields if any(name in schema for name in leaf_names(f.name, f.type))])
-        rules = LoadingRules(schema, self._options.preparation)
+        rules = LoadingRules(schema, self._options.preparation, strip=self._options.strip)
         for piece in self._pieces if self._pieces is not None else self._cut():
             yield JsonlChunk(piece, needed, rules, piece.size)
 

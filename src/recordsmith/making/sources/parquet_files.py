@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 
 from recordsmith.errors import RecordsmithError, import_extra, list_names
 from recordsmith.json_descriptions import parse_json
-from recordsmith.making.source import Chunk, Loaded, Source
+from recordsmith.making.source import Chunk, Loaded
 from recordsmith.making.sources.exported_arrow import restored_columns
 from recordsmith.making.sources.exported_form import METADATA_KEY, ExportedForm, same_form
+from recordsmith.making.sources.file_splits import FileSource
 from recordsmith.making.sources.table_columns import (
     EXACT_IN_FLOAT32,
     ColumnFacts,
@@ -52,6 +53,7 @@ def parquet(  # noqa: PLR0913 - each is an option of its own, named by the calle
     channels: int | None = None,
     image_encoding: str | None = None,
     quality: int = 95,
+    strip: bool = False,
 ) -> ParquetSource:
     """Return the rows of Parquet files as a source for `make`.
 
@@ -73,6 +75,7 @@ def parquet(  # noqa: PLR0913 - each is an option of its own, named by the calle
         channels: the channels that pictures are to have: 1, 3 or 4.
         image_encoding: what pictures are encoded as, where they are not already.
         quality: of JPEG and WebP, where a picture is encoded anew.
+        strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
 
     >>> import recordsmith as rs, tempfile, pyarrow, pyarrow.parquet
     >>> path = tempfile.mkdtemp() + "/points.parquet"
@@ -93,6 +96,7 @@ def parquet(  # noqa: PLR0913 - each is an option of its own, named by the calle
         schema=schema,
         floats=floats,
         preparation=preparation_of(size=size, channels=channels, encoding=image_encoding, quality=quality),
+        strip=strip,
     )
     return ParquetSource(find_files(paths, SUFFIXES, kind="Parquet"), options)
 
@@ -123,6 +127,10 @@ class ParquetChunk(Chunk):
     source_bytes: int
     exported: bool = False
 
+    def origin(self) -> str:
+        """Return the file."""
+        return self.file.path
+
     def load(self) -> Loaded:
         """Read the rows."""
         table = _OPEN_GROUPS.read(self.file, self.group, self.columns, self.part, self.step)
@@ -135,7 +143,7 @@ class ParquetChunk(Chunk):
         return load_columns(columns, table.num_rows, self.rules, folder=folder, places=places)
 
 
-class ParquetSource(Source):
+class ParquetSource(FileSource):
     """The rows of Parquet files. Made by `rs.sources.parquet`."""
 
     kind: ClassVar[str] = "parquet"
@@ -156,7 +164,7 @@ class ParquetSource(Source):
     def chunks(self) -> Iterator[Chunk]:
         """Give the chunks: parts of row groups of about 8 MB, and at most 65,536 rows."""
         schema = self.schema()
-        rules = LoadingRules(schema, self._options.preparation)
+        rules = LoadingRules(schema, self._options.preparation, strip=self._options.strip)
         exported = self._exported is not None
         for file, metadata in zip(self._files, self._metadata, strict=True):
             kinds = metadata.schema.to_arrow_schema()
@@ -208,7 +216,7 @@ class ParquetSource(Source):
     @cached_property
     def _exported(self) -> ExportedForm | None:
         """What the files say of themselves, if `recordsmith export` wrote them and nothing else was said of them."""
-        if self._options != TableOptions(label=self._options.label):
+        if self._options != TableOptions(label=self._options.label, strip=self._options.strip):
             return None
         texts = [(metadata.metadata or {}).get(METADATA_KEY) for metadata in self._metadata]
         paths = [file.path for file in self._files]
@@ -216,6 +224,9 @@ class ParquetSource(Source):
             ExportedForm.from_text(text, path) for text, path in zip(texts, paths, strict=True) if text is not None
         ]
         return same_form(forms) if len(forms) == len(texts) else None
+
+    def _said_splits(self) -> tuple[str, ...]:
+        return () if self._exported is None else self._exported.splits
 
     @cached_property
     def _schema(self) -> Schema:

@@ -34,6 +34,7 @@ def rows(
     schema: Schema | None = None,
     label: str | None = None,
     declared: Mapping[str, Feature] | None = None,
+    strip: bool = False,
 ) -> RowsSource:
     """Return the rows of an iterable as a source for `make`.
 
@@ -46,6 +47,7 @@ def rows(
             row that does not fit is refused by itself.
         label: the feature that is the label.
         declared: features that cannot be told from values, such as `Packed`, while the others are.
+        strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
 
     >>> import recordsmith as rs
     >>> source = rs.sources.rows([{"text": "good", "stars": 5}, {"text": "bad", "stars": 1}])
@@ -61,7 +63,7 @@ def rows(
             found=type(data).__name__,
             advice="Columns by name go into rs.sources.arrays; paths into rs.sources.csv and the like.",
         )
-    return RowsSource(data, schema, label, declared)
+    return RowsSource(data, schema, label, declared, strip=strip)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,8 @@ class RowsChunk(Chunk):
     first: int
     schema: Schema
     source_bytes: int
+    label: str | None = None
+    strip: bool = False
 
     def load(self) -> Loaded:
         """Turn the rows into columns; a row that lacks a feature, or has one too many, is refused."""
@@ -93,6 +97,8 @@ class RowsChunk(Chunk):
         for number, row in enumerate(self.rows, start=self.first):
             flat = _flat(row, self.schema) if isinstance(row, Mapping) else None
             problem = _problem(flat, self.schema, required, type(row).__name__)
+            if problem is None and flat is not None and isinstance(flat.get(self.label or ""), str):
+                flat = {**flat, str(self.label): _class_name(flat[str(self.label)], strip=self.strip)}
             if problem is None and flat is not None:
                 kept.append(flat)
                 numbers.append(number)
@@ -115,11 +121,14 @@ class RowsSource(Source):
         schema: Schema | None,
         label: str | None,
         declared: Mapping[str, Feature] | None = None,
+        *,
+        strip: bool = False,
     ) -> None:
         self._data = data
         self._given_schema = schema
         self._declared = declared or {}  # features that are known though the schema is to be told
         self._kept: list[Any] = []  # rows of a stream that were looked at and not yet handed out
+        self._strip = strip
         self._stream: Iterator[Any] | None = None
         self._read = False
         labels = [name for name, feature in (schema or {}).items() if isinstance(feature, Label)]
@@ -133,6 +142,8 @@ class RowsSource(Source):
         """Return what can be said of rows without reading them: where they come from, and the schema."""
         origin = getattr(self._data, "__qualname__", type(self._data).__name__)
         described: dict[str, Any] = {"kind": self.kind, "rows": str(origin), "label": self.label}
+        if self._strip:
+            described["strip"] = True
         if self.row_count is not None:
             described["count"] = self.row_count
         if self._given_schema is not None:
@@ -155,7 +166,8 @@ class RowsSource(Source):
                 size += _row_bytes(some[0]) * len(some)
             if not taken:
                 return
-            yield RowsChunk(taken, first, schema, len(taken))
+            label = self.label if isinstance(schema.get(self.label or ""), Label) else None
+            yield RowsChunk(taken, first, schema, len(taken), label, self._strip)
             first += len(taken)
 
     @property
@@ -212,6 +224,8 @@ class RowsSource(Source):
                 continue
             try:
                 values = [row.get(name) for row in known]
+                if name == self.label:
+                    values = [_class_name(value, strip=self._strip) for value in values]
                 features[name] = feature_of_values(values, label=name == self.label)
             except RecordsmithError as error:
                 raise error.at(feature=name) from None
@@ -331,6 +345,13 @@ def _problem(
         if name not in row:
             return name, f"The feature is missing. The row has {list_names(row)}.", None
     return None
+
+
+def _class_name(value: Any, *, strip: bool) -> Any:
+    """Return the name of a class, without white space around it if that is asked for; an empty text is no class."""
+    if not isinstance(value, str):
+        return value
+    return (value.strip() if strip else value) or None
 
 
 def _row_bytes(row: Any) -> int:

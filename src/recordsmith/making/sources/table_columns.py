@@ -31,6 +31,7 @@ __all__ = [
     "merged",
     "named_facts",
     "schema_of",
+    "stripped",
 ]
 
 MOST_CLASSES = 65_536
@@ -187,6 +188,15 @@ def label_feature(classes: Iterable[str], *, optional: bool) -> Label:
     return Label(sorted(values), optional=optional)
 
 
+def stripped(classes: Iterable[str]) -> frozenset[str]:
+    """Return the names of classes without white space around them.
+
+    >>> sorted(stripped({"cat", "cat ", "dog"}))
+    ['cat', 'dog']
+    """
+    return frozenset(name.strip() for name in classes)
+
+
 def is_image_struct(kind: Any) -> bool:
     """Say whether an Arrow type is the struct in which Hugging Face keeps a picture.
 
@@ -274,7 +284,9 @@ def _feature(facts: ColumnFacts, options: TableOptions, hint: str | None) -> Fea
     if hint == "label":
         if types.is_floating(kind):
             return _numbers(kind, replace(facts, lengths=()), options)
-        return label_feature(facts.classes, optional=facts.missing)
+        classes = stripped(facts.classes) if options.strip else facts.classes
+        # An empty text is no class: such a row has no label.
+        return label_feature(classes - {""}, optional=facts.missing or "" in classes)
     if hint in ("float32", "float64", "int64", "text", "bytes") and not facts.lengths:
         return feature_for_word(hint, optional=facts.missing)
     while types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):

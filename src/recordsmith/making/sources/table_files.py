@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from recordsmith.errors import RecordsmithError, list_names
-from recordsmith.publication import walk_in_force
+from recordsmith.making.sources.folder_walk import walk_files
 from recordsmith.shards import resolve_files
 
 __all__ = ["PathLike", "SourceFile", "describe_files", "find_files", "opened"]
@@ -94,11 +94,19 @@ def files_below(folder: str, suffixes: Sequence[str]) -> list[str]:
     True
     """
     return [
-        path
-        for _, files in walk_in_force(folder)
-        for name, path in files.items()
-        if name.lower().endswith(tuple(suffixes)) and not name.startswith((".", "_"))
+        entry.path
+        for entry, name in walk_files(folder)
+        if entry.name.lower().endswith(tuple(suffixes)) and not is_aside(name)
     ]
+
+
+def is_aside(name: str) -> bool:
+    """Say whether a path below a folder is hidden, or set aside by an underscore as in _SUCCESS and _metadata.
+
+    >>> is_aside("_temporary/part-0.csv"), is_aside("a/.b.csv"), is_aside("a/b_c.csv")
+    (True, True, False)
+    """
+    return any(part.startswith((".", "_")) for part in name.split("/"))
 
 
 def describe_files(files: Sequence[SourceFile]) -> Any:

@@ -32,6 +32,7 @@ class LoadingRules:
         schema: what the rows are to become.
         preparation: what is done to pictures.
         missing: strings that stand for no value, where the feature is not Text.
+        strip: white space around the names of classes is not part of them.
 
     >>> LoadingRules(Schema({})).missing
     ()
@@ -40,6 +41,7 @@ class LoadingRules:
     schema: Schema
     preparation: Preparation = field(default_factory=Preparation)
     missing: tuple[str, ...] = ()
+    strip: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +162,11 @@ def _column(array: Any, feature: Feature, rules: LoadingRules, folder: str, refu
     text = types.is_string(array.type) or types.is_large_string(array.type)
     if isinstance(feature, Image):
         return _pictures(array, feature, rules.preparation, folder, refuse)
-    if text and rules.missing and (feature.optional or not isinstance(feature, Text)):
-        array = _without_missing(array, rules.missing)
+    if text and rules.strip and isinstance(feature, Label):
+        array = _stripped_words(array)
+    missing = rules.missing or (("",) if isinstance(feature, Label) else ())  # an empty text is no class
+    if text and missing and (feature.optional or not isinstance(feature, Text)):
+        array = _without_missing(array, missing)
     if isinstance(feature, Label):
         return _class_numbers(array, feature, refuse)
     if types.is_list(array.type) and types.is_null(array.type.value_type):
@@ -178,6 +183,14 @@ def _inner_type(kind: Any, types: Any) -> Any:
     while types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
         kind = kind.value_type
     return kind
+
+
+def _stripped_words(array: Any) -> Any:
+    """Cut off white space as Python does, once for each different word."""
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
+    encoded = array.dictionary_encode()
+    words = string_array([word.strip() for word in encoded.dictionary.to_pylist()])
+    return arrow.DictionaryArray.from_arrays(encoded.indices, words).dictionary_decode()
 
 
 def _without_missing(array: Any, missing: tuple[str, ...]) -> Any:

@@ -31,6 +31,7 @@ class TableOptions:
         schema: the features of all columns to take.
         floats: what floats of 64 bits are stored as: "float32", "float64", or "auto".
         preparation: what is done to the pictures.
+        strip: white space around the names of classes is not part of them.
 
     >>> TableOptions(label="species").hint("species")
     'label'
@@ -44,6 +45,7 @@ class TableOptions:
     schema: Schema | None = None
     floats: str = "auto"
     preparation: Preparation = field(default_factory=Preparation)
+    strip: bool = False
 
     def declared(self, name: str) -> Feature | None:
         """Return the feature that was declared for a column, if one was."""
@@ -120,6 +122,7 @@ class TableOptions:
             "types": {name: kind if isinstance(kind, str) else kind.to_json() for name, kind in self.types.items()},
             "schema": None if self.schema is None else self.schema.to_json(),
             "floats": None if self.floats == "auto" else self.floats,
+            "strip": self.strip or None,
         }
         for name in ("size", "channels", "encoding", "quality", "orient"):
             value = getattr(self.preparation, name)
@@ -128,7 +131,7 @@ class TableOptions:
         return {name: value for name, value in said.items() if value not in (None, [], {})}
 
 
-def table_options(
+def table_options(  # noqa: PLR0913 - each is an option of its own, named by the caller
     *,
     label: str | None,
     text: str | Iterable[str],
@@ -138,6 +141,7 @@ def table_options(
     schema: Schema | None,
     floats: str,
     preparation: Preparation,
+    strip: bool = False,
 ) -> TableOptions:
     """Check what the caller said, and put it into one form.
 
@@ -160,6 +164,7 @@ def table_options(
         schema,
         floats,
         preparation,
+        strip,
     )
 
 

@@ -6,7 +6,7 @@ be read from its start: its chunks carry their records, and what is damaged is l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -18,7 +18,8 @@ from recordsmith.dataset.inference import schema_from_census, take_census
 from recordsmith.dataset.layout import DatasetLayout, find_layout
 from recordsmith.errors import ChangedFileError, RecordsmithError
 from recordsmith.index import FRAMING_BYTES, Identity, ShardIndex, load_index
-from recordsmith.making.source import Chunk, Loaded, Reject, Source
+from recordsmith.making.source import Chunk, Loaded, Reject
+from recordsmith.making.sources.file_splits import FileSource, splits_by_name
 from recordsmith.making.sources.table_files import PathLike, SourceFile, describe_files, opened
 from recordsmith.schema import Label, Schema
 from recordsmith.schema.native import compile_plan
@@ -83,6 +84,10 @@ class IndexedChunk(Chunk):
         with opened(self.file):
             return _core.FileSet([self.file.path], [self.identity])
 
+    def origin(self) -> str:
+        """Return the file."""
+        return self.file.path
+
     def load(self) -> Loaded:
         """Read and decode the records."""
         files = self.open()
@@ -120,21 +125,27 @@ class CarriedChunk(Chunk):
     schema: Schema
     source_bytes: int
 
+    def origin(self) -> str:
+        """Return the file."""
+        return self.path
+
     def load(self) -> Loaded:
         """Decode the records."""
         return _decoded(self.path, self.payloads, self.numbers, self.schema, list(self.rejects))
 
 
-class TFRecordsSource(Source):
+class TFRecordsSource(FileSource):
     """The records of TFRecord files. Made by `rs.sources.tfrecords`."""
 
     kind: ClassVar[str] = "tfrecords"
 
     def __init__(self, layout: DatasetLayout, split: str | None, schema: Schema | None, label: str | None) -> None:
         self._files = [SourceFile.at(path) for path in layout.files]
+        self._layout = layout
         self._given_schema = schema if schema is not None else layout.schema
         self._options = {"split": split, "label": label, "schema": None if schema is None else schema.to_json()}
         self._label = label
+        self.provenance = tuple(name for name in layout.provenance() if name in (self._given_schema or ()))
 
     @property
     def label(self) -> str | None:  # type: ignore[override]  # told from the schema, which may take a look at the data
@@ -184,6 +195,14 @@ class TFRecordsSource(Source):
     def identities(self) -> list[Identity]:
         """Return what each file is recognised by; none may be damaged."""
         return [index.identity for index in self._indexes if index is not None]
+
+    @cached_property
+    def _split_of_file(self) -> Mapping[str, str]:
+        known = {path: split for split, paths in self._layout.splits.items() for path in paths}
+        said = self._layout.described_by is not None or self._options["split"] is not None
+        # Several folders have no description in common, but each may say of its own files which split they are.
+        several = len(known) == len(self._files) and len(self._layout.splits) > 1
+        return known if said or several else splits_by_name(self._layout.files)
 
     @cached_property
     def _indexes(self) -> list[ShardIndex | None]:

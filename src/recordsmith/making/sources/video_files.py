@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from recordsmith.errors import PipelineError
 from recordsmith.images import ImageError, Preparation
 from recordsmith.making.source import Chunk, Loaded, Reject, Source
+from recordsmith.making.sources.folder_layout import splits_of
 from recordsmith.making.sources.image_labels import Labelled, Labelling, labels_from_folders, without_labels
 from recordsmith.making.sources.image_listing import Listing, list_files, list_folder, readable_name
 from recordsmith.making.sources.image_options import describe_preparation, preparation_of
@@ -204,6 +205,15 @@ class VideoSource(Source):
             reason = _reason(error)
         yield self._chunk(row, clips, [] if reason is None else [reason], size)
 
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits, where the folders are some."""
+        return self._labelling.splits
+
+    def split_of(self, chunk: Chunk) -> str | None:
+        """Return the split of the video of a chunk."""
+        return chunk.split if isinstance(chunk, VideoChunk) else None
+
     def _chunk(self, row: Labelled, clips: list[Clip] | None, reasons: list[str], size: int) -> VideoChunk:
         return VideoChunk(
             row, clips, reasons, size, self._choice, self._preparation, frames=self._frames, label=self.label
@@ -230,7 +240,8 @@ class VideoSource(Source):
     def _labelling(self) -> Labelling:
         if self._label is not None and len(self._paths) == 1 and os.path.isdir(self._paths[0]):
             return labels_from_folders(self._listing, self._classes)
-        return without_labels(self._listing)
+        splits = splits_of([file.name for file in self._listing.files])
+        return without_labels(self._listing).in_splits(dict(zip(self._listing.files, splits, strict=True)))
 
     @cached_property
     def _short(self) -> dict[str, bool]:
@@ -265,6 +276,7 @@ class VideoChunk(Chunk):
         label: str | None,
     ) -> None:
         self.source_bytes = size
+        self.split = row.split
         self._row = row
         self._clips = clips
         self._reasons = reasons

@@ -12,8 +12,9 @@ from typing import Any, ClassVar, Literal
 
 from recordsmith.errors import PipelineError, list_names
 from recordsmith.images import Preparation
-from recordsmith.making.source import Chunk, Loaded, Reject, Source
+from recordsmith.making.source import Chunk, Loaded, Reject
 from recordsmith.making.sources.exported_tar import ExportedTarSource, form_within
+from recordsmith.making.sources.file_splits import FileSource
 from recordsmith.making.sources.image_options import describe_preparation, is_decoded, preparation_of
 from recordsmith.making.sources.table_files import PathLike, SourceFile, describe_files, find_files, opened
 from recordsmith.making.sources.tar_members import tar_members
@@ -84,7 +85,7 @@ def webdataset(  # noqa: PLR0913 - each is a setting of its own
     return WebDatasetSource(files, classes=classes, preparation=preparation, decode=is_decoded(check), key=key)
 
 
-class WebDatasetSource(Source):
+class WebDatasetSource(FileSource):
     """What `webdataset` returns.
 
     >>> WebDatasetSource.kind
@@ -198,6 +199,10 @@ class WebDatasetChunk(Chunk):
         self._samples = samples
         self._readings = readings
         self._key = key
+
+    def origin(self) -> str:
+        """Return the file."""
+        return self._file.path
 
     def load(self) -> Loaded:
         """Read the samples; those that lack a feature, have another one, or cannot be decoded are rejects."""

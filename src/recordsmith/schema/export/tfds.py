@@ -23,7 +23,7 @@ from recordsmith.schema.numeric import NumericFeature
 from recordsmith.schema.strings import StringFeature
 from recordsmith.visible_text import json_text
 
-__all__ = ["dataset_info", "tfds_features", "tfds_label_files", "write_tfds_metadata"]
+__all__ = ["dataset_info", "named_labels", "tfds_features", "tfds_label_files", "write_tfds_metadata"]
 
 FEATURES_NAME = "features.json"
 DATASET_INFO_NAME = "dataset_info.json"
@@ -64,18 +64,30 @@ def tfds_label_files(schema: Mapping[str, Feature]) -> dict[str, str]:
     ['cat', 'dog']
     """
     files = {}
-    for name, feature in schema.items():
-        if isinstance(feature, Label) and feature.names != tuple(map(str, range(feature.size))):
-            for label in feature.names:
-                if label != label.strip():
-                    raise SchemaError(
-                        "TensorFlow Datasets cuts the spaces around a class name off.",
-                        feature=name,
-                        found=label,
-                        advice="Name the class without them.",
-                    )
-            files[label_file_name(_path(name, schema))] = "".join(f"{label}\n" for label in feature.names)
+    for file, (name, feature) in named_labels(schema).items():
+        for label in feature.names:
+            if label != label.strip():
+                raise SchemaError(
+                    "TensorFlow Datasets cuts off white space around the name of a class.",
+                    feature=name,
+                    found=repr(label),
+                    advice="Name the class without it.",
+                )
+        files[file] = "".join(f"{label}\n" for label in feature.names)
     return files
+
+
+def named_labels(schema: Mapping[str, Feature]) -> dict[str, tuple[str, Label]]:
+    """Return the labels whose classes have names, with the names of their features, by the files that TFDS reads.
+
+    >>> list(named_labels({"animal": Label(["cat", "dog"]), "digit": Label(10)}))
+    ['animal.labels.txt']
+    """
+    return {
+        label_file_name(_path(name, schema)): (name, feature)
+        for name, feature in schema.items()
+        if isinstance(feature, Label) and feature.names != tuple(map(str, range(feature.size)))
+    }
 
 
 def label_file_name(path: Sequence[str]) -> str:

@@ -277,7 +277,7 @@ def hold_random_chains(folder: Path, seeds: range, *, tell: bool = False) -> tup
             except Exception as error:
                 error.add_note(f"seed {seed}, {threads} threads, epochs shown: {shown}, chain {chain}")
                 raise
-            if tell and done % 10_000 == 0:
+            if tell and done % 1000 == 0:
                 sys.stderr.write(f"{done:,} chains in {time.monotonic() - began:,.0f} s, {refused:,} of them refused\n")
     return len(seeds) - refused, refused
 

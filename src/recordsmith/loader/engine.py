@@ -63,8 +63,10 @@ def batch_count(plan: Plan) -> int:
 
 def place_to_begin(plan: Plan, place: Cursor) -> Cursor:
     """Return where to begin at a place: if nothing is left of its epoch, with the next one."""
-    ends = not _is_streamed(plan) and (plan.order.length < ENDLESS or plan.batches_taken[1] is not None)
-    return Cursor(place.epoch + 1) if place.batch and ends and place.batch >= batch_count(plan) else place
+    if not place.batch or _is_streamed(plan):
+        return place  # without counting the records
+    ends = plan.order.length < ENDLESS or plan.batches_taken[1] is not None
+    return Cursor(place.epoch + 1) if ends and place.batch >= batch_count(plan) else place
 
 
 def epoch_after(plan: Plan, epoch: int) -> int:

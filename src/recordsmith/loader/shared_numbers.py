@@ -8,7 +8,6 @@ import os
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing import context, reduction
 from typing import Any
 
 import numpy as np
@@ -66,6 +65,8 @@ class SharedNumbers(OwnNumbers):
             fcntl.lockf(self._file, fcntl.LOCK_UN)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        from multiprocessing import context, reduction  # they take time to import
+
         if context.get_spawning_popen() is not None:
             return _received, (len(self._numbers), reduction.DupFd(self._file))
         return _copied, (self._numbers.copy(),)

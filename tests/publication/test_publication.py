@@ -271,7 +271,7 @@ def test_two_at_once_are_refused_in_words(tmp_path: Path):
             lambda: write(tmp_path, 5, split="test"),
             lambda: rs.make(rows(0), tmp_path, overwrite=True),
         ):
-            with pytest.raises(rs.RecordsmithError, match=r"Another process[\s\S]*Wait"):
+            with pytest.raises(rs.RecordsmithError, match=r"Another run[\s\S]*Wait"):
                 other()
     assert numbers(rs.open(tmp_path)) == list(range(40))
 

@@ -292,7 +292,9 @@ def _locked(path: str, place: str) -> int | None:
 
 def _in_use(place: str) -> RecordsmithError:
     return RecordsmithError(
-        "Another process is making this dataset just now.", path=place, advice="Wait until it has finished, or stop it."
+        "Another run is writing to this place just now.",
+        path=place,
+        advice="Wait until it has finished, or stop it. Splits of one dataset are written one after the other.",
     )
 
 

@@ -238,9 +238,20 @@ def test_a_link_in_place_of_the_folder_is_not_followed(tmp_path: Path):
     name = "data-train.tfrecord-00000-of-00001"
     commit = {"format": "recordsmith-publication", "version": 1, "new": {name: 1}, "old": []}
     (tmp_path / "out" / FOLDER / "commit.json").write_text(json.dumps(commit))
-    with pytest.raises(rs.RecordsmithError, match="is a link"):
-        write(tmp_path / "out", 5, overwrite=True)
+    for use in (lambda: write(tmp_path / "out", 5, overwrite=True), lambda: rs.open(tmp_path / "out")):
+        with pytest.raises(rs.RecordsmithError, match="is a link"):
+            use()
     assert len(rs.open(tmp_path / "precious")) == 40
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link"])
+def test_a_list_of_files_that_is_no_file(kind: str, tmp_path: Path):
+    write(tmp_path, 0)
+    commit = tmp_path / FOLDER / "commit.json"
+    commit.parent.mkdir()
+    {"pipe": lambda: os.mkfifo(commit), "folder": commit.mkdir, "link": lambda: commit.symlink_to("/dev/zero")}[kind]()
+    with pytest.raises(rs.RecordsmithError, match="The list of files of an interrupted run cannot be read"):
+        rs.open(tmp_path)
 
 
 def test_a_finished_file_that_has_vanished_is_said(interrupted: Path):
@@ -260,7 +271,7 @@ def test_two_at_once_are_refused_in_words(tmp_path: Path):
             lambda: write(tmp_path, 5, split="test"),
             lambda: rs.make(rows(0), tmp_path, overwrite=True),
         ):
-            with pytest.raises(rs.RecordsmithError, match=r"Another process[\s\S]*Wait"):
+            with pytest.raises(rs.RecordsmithError, match=r"Another run[\s\S]*Wait"):
                 other()
     assert numbers(rs.open(tmp_path)) == list(range(40))
 

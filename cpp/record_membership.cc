@@ -108,6 +108,13 @@ Status RecordMembership::is_of_file(std::uint64_t place, const LostRecord& lost,
   return Status::ok();
 }
 
+Status RecordMembership::is_alike(const MendedRecord& mended, bool* alike) {
+  Likeness likeness{};
+  RECORDSMITH_RETURN_IF_ERROR(compare_data(mended.data_begin, mended.data_size, &likeness));
+  *alike = likeness == Likeness::kAlike;
+  return Status::ok();
+}
+
 Status RecordMembership::is_of_file(const MendedRecord& mended, bool* belongs) {
   Likeness likeness{};
   RECORDSMITH_RETURN_IF_ERROR(compare_data(mended.data_begin, mended.data_size, &likeness));

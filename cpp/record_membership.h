@@ -52,6 +52,8 @@ class RecordMembership {
   // The same for a mended one: its header may also have been that of a stored record, if the damage hit the outer one's
   // too.
   Status is_of_file(const MendedRecord& mended, bool* belongs);
+  // Whether it is like the known ones, which proves it without anything behind it.
+  Status is_alike(const MendedRecord& mended, bool* alike);
 
  private:
   Status learn(std::uint64_t begin, std::uint64_t end, RecordLikeness::Learn what);

@@ -123,18 +123,20 @@ Status RecordRecovery::pass_damage() {
 Status RecordRecovery::pass_bad_header() {
   std::uint64_t next = 0;
   RECORDSMITH_RETURN_IF_ERROR(search_.find_believable(offset() + 1, &next));
-  std::optional<MendedRecord> mended;
+  std::vector<MendedRecord> mended;
   RECORDSMITH_RETURN_IF_ERROR(mend(offset(), next, &mended));
-  if (!mended.has_value()) {
+  if (mended.empty()) {
     LostRecord lost;
     lost.begin = offset();
     return pass_lost(lost, next);
   }
-  Piece piece = piece_of(PieceKind::kMended, offset(), mended->end(), 1);
-  piece.data_begin = mended->data_begin;
-  piece.data_size = mended->data_size;
-  add(piece);
-  progress_.move_to(piece.end);
+  for (const MendedRecord& record : mended) {
+    Piece piece = piece_of(PieceKind::kMended, record.begin, record.end(), 1);
+    piece.data_begin = record.data_begin;
+    piece.data_size = record.data_size;
+    add(piece);
+  }
+  progress_.move_to(mended.back().end());
   return Status::ok();
 }
 
@@ -150,10 +152,10 @@ Status RecordRecovery::pass_bad_data(const LostRecord& record) {
       return Status::ok();
     }
   } else {  // perhaps because the header there is damaged too
-    std::optional<MendedRecord> mended;
+    std::vector<MendedRecord> mended;
     RECORDSMITH_RETURN_IF_ERROR(mend(record.end(), record.end(), &mended));
-    met = mended.has_value() && mended->is_in_place();
-    if (mended.has_value() && !met) progress_.spend(mended->end() - record.end());
+    met = !mended.empty() && mended.front().is_in_place();
+    if (!mended.empty() && !met) progress_.spend(mended.front().end() - record.end());
   }
   if (!met) return pass_lost(record, kUnknown);
   Piece piece = piece_of(PieceKind::kSuspect, record.begin, record.end(), 1);
@@ -197,15 +199,34 @@ Status RecordRecovery::learn() {
   return membership_.learn_end();
 }
 
-// The record that should begin at `begin`, if it can be mended and is one of the file.
-Status RecordRecovery::mend(std::uint64_t begin, std::uint64_t next, std::optional<MendedRecord>* mended) {
-  RECORDSMITH_RETURN_IF_ERROR(mend_header(&windows_, &progress_, begin, next, mended));
-  if (!mended->has_value()) return Status::ok();
+// The record that should begin at `begin`, and its neighbours, as far as they can be mended and are of the file.
+Status RecordRecovery::mend(std::uint64_t begin, std::uint64_t next, std::vector<MendedRecord>* mended) {
+  mended->clear();
+  const std::uint64_t limit = std::max(next, begin + progress_.look_ahead());
+  std::optional<MendedRecord> one;
+  RECORDSMITH_RETURN_IF_ERROR(mend_header(&windows_, &progress_, begin, next, &one));
   bool belongs = false;
-  RECORDSMITH_RETURN_IF_ERROR(membership_.is_of_file(**mended, &belongs));
-  if (!belongs) {
-    progress_.spend((*mended)->end() - begin);
-    mended->reset();
+  if (one.has_value()) RECORDSMITH_RETURN_IF_ERROR(membership_.is_of_file(*one, &belongs));
+  // What seems to have been put in before it may be whole records.
+  if (!belongs || one->data_begin >= begin + kFramingBytes + kHeaderBytes) {
+    RECORDSMITH_RETURN_IF_ERROR(mend_run(begin, limit, mended));
+    if (belongs && !mended->empty() && mended->back().end() < one->end()) mended->clear();
+  }
+  if (belongs && mended->empty()) mended->push_back(*one);
+  if (one.has_value() && !belongs) progress_.spend(one->end() - begin);
+  return Status::ok();
+}
+
+Status RecordRecovery::mend_run(std::uint64_t begin, std::uint64_t limit, std::vector<MendedRecord>* mended) {
+  ProvenRun run;
+  RECORDSMITH_RETURN_IF_ERROR(find_proven_run(&windows_, &progress_, begin, limit, &run));
+  for (const MendedRecord& record : run.records) {
+    const bool is_proven = run.is_met || record.end() != run.records.back().end();
+    bool belongs = false;
+    RECORDSMITH_RETURN_IF_ERROR(is_proven ? membership_.is_of_file(record, &belongs)
+                                          : membership_.is_alike(record, &belongs));
+    if (!belongs) break;
+    mended->push_back(record);
   }
   return Status::ok();
 }

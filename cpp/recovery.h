@@ -15,7 +15,8 @@
 // 1. P has a sound header (its CRC holds), and a sound header or the file's end is where its length leads: only this
 //    record is damaged, whatever it holds. (Unless a sound record reaches that place or goes across it: then bytes were
 //    removed. A record stored inside cannot do that, since the outer one has its own CRC before its end.)
-// 2. P has no sound header, and the data and its CRC are there: the record is mended (header_mending.h).
+// 2. P has no sound header, and the data and its CRC are there: the record is mended (header_mending.h), and so are
+//    its neighbours if their headers are destroyed, too (destroyed_headers.h).
 // 3. Otherwise the next place T with a sound header is looked for, at every byte. It is believed if another sound
 //    header or the end is where its length leads, or if its data CRC holds (record_search.h).
 // 4. Is the record at T one of the file, or of a file stored inside the lost record (record_membership.h)? In the
@@ -34,12 +35,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "buffer_pool.h"
 #include "byte_source.h"
+#include "destroyed_headers.h"
 #include "header_mending.h"
 #include "record_membership.h"
 #include "record_search.h"
@@ -98,7 +99,8 @@ class RecordRecovery {
   Status pass_lost(const LostRecord& lost, std::uint64_t next);
 
   Status learn();
-  Status mend(std::uint64_t begin, std::uint64_t next, std::optional<MendedRecord>* mended);
+  Status mend(std::uint64_t begin, std::uint64_t next, std::vector<MendedRecord>* mended);
+  Status mend_run(std::uint64_t begin, std::uint64_t limit, std::vector<MendedRecord>* mended);
 
   void add(const Piece& piece);
   Status add_lost(std::uint64_t begin, std::uint64_t end, bool header_is_sound, std::uint64_t claimed);

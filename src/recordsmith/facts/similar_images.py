@@ -17,15 +17,14 @@ import numpy as np
 
 from recordsmith.facts.dataset_facts import DuplicateFacts, DuplicateGroup
 from recordsmith.facts.survey_places import FilePlaces
-from recordsmith.images import read_header
-from recordsmith.images.codec import opencv
+from recordsmith.images import ImageError
+from recordsmith.images.codec import decode_grey, header_of, opencv
 
 __all__ = ["SimilarImages", "perceptual_hash"]
 
 _NEAR = 3  # bits
 _BANDS = 4
 _BAND_BITS = 16
-_MOST_PIXELS = 100_000_000
 _PLAIN = 4.0  # a picture whose grey values deviate less has nothing to compare
 _MOST_IN_BAND = 2000  # hashes with a quarter in common that are compared pair by pair
 _MOST_GROUPS = 20
@@ -42,17 +41,11 @@ def perceptual_hash(data: bytes) -> int | None:
     True
     """
     cv2 = opencv()
-    header = read_header(data)
-    if header is None or not 0 < header.height * header.width <= _MOST_PIXELS:
-        return None
-    flags = cv2.IMREAD_GRAYSCALE | cv2.IMREAD_IGNORE_ORIENTATION
-    if header.format == "jpeg" and min(header.height, header.width) >= 256:
-        flags = cv2.IMREAD_REDUCED_GRAYSCALE_8 | cv2.IMREAD_IGNORE_ORIENTATION
     try:
-        grey = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
-    except cv2.error:
-        return None
-    if grey is None:
+        header = header_of(data)
+        is_large = header.format == "jpeg" and min(header.height, header.width) >= 256
+        grey = decode_grey(data, header, reduction=8 if is_large else 1)
+    except ImageError:
         return None
     small = cv2.resize(grey, (9, 8), interpolation=cv2.INTER_AREA).astype(np.int16)
     if small.std() < _PLAIN:

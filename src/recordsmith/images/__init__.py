@@ -1,7 +1,8 @@
 """Pictures as bytes: what their headers say, and decoding, encoding and preparing them through OpenCV."""
 
-from recordsmith.images.codec import ImageError, check_image, decode_image, encode_image
+from recordsmith.images.codec import check_image, decode_image, encode_image
 from recordsmith.images.header import FORMATS, ImageHeader, read_header
+from recordsmith.images.image_error import ImageError
 from recordsmith.images.preparation import Preparation
 
 __all__ = [

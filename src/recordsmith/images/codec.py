@@ -16,27 +16,17 @@ from recordsmith.errors import import_extra
 from recordsmith.forking import ForkSafeLock
 from recordsmith.images.channels import to_channels
 from recordsmith.images.header import FORMATS, ImageHeader, read_header
+from recordsmith.images.image_error import ImageError
+from recordsmith.images.limits import check_pixels, decodable_bytes
 
 __all__ = ["ImageError", "check_image", "decode_image", "encode_image"]
 
 Pixels = npt.NDArray[Any]
 
-_MOST_PIXELS = 100_000_000
 _MANY_PIXELS = 16_000_000
 _one_large_picture = ForkSafeLock(threading.RLock)
 
 _CHANNELS = {"jpeg": (1, 3), "png": (1, 3, 4), "webp": (3, 4), "bmp": (1, 3, 4), "gif": (3,)}  # that each can hold
-
-
-class ImageError(ValueError):
-    """A picture cannot be decoded or encoded; the text is the reason, and callers add the place.
-
-    >>> try:
-    ...     decode_image(b"plain text")
-    ... except ImageError as error:
-    ...     print(error)
-    This is no JPEG, PNG, WebP, BMP or GIF: it begins with b'plain text'.
-    """
 
 
 @cache
@@ -77,7 +67,7 @@ def header_of(data: bytes) -> ImageHeader:
 
     >>> header_of(b"")
     Traceback (most recent call last):
-    recordsmith.images.codec.ImageError: There are no bytes at all.
+    recordsmith.images.image_error.ImageError: There are no bytes at all.
     """
     header = read_header(data)
     if header is None:
@@ -86,11 +76,7 @@ def header_of(data: bytes) -> ImageHeader:
         raise ImageError(f"This is no JPEG, PNG, WebP, BMP or GIF: it begins with {bytes(data[:12])!r}.")
     if not header.height or not header.width:
         raise ImageError(f"The {header.title} has no pixels.")
-    if header.height * header.width > _MOST_PIXELS:
-        raise ImageError(
-            f"The {header.title} has {header.height * header.width:,} pixels, more than the {_MOST_PIXELS:,} that are "
-            "decoded."
-        )
+    check_pixels(header.title, header.height, header.width)
     return header
 
 
@@ -124,12 +110,25 @@ def check_image(data: bytes) -> None:
     >>> check_image(data)
     >>> check_image(data[:-20])
     Traceback (most recent call last):
-    recordsmith.images.codec.ImageError: The JPEG of 64×64 cannot be decoded: it is cut short or damaged.
+    recordsmith.images.image_error.ImageError: The JPEG of 64×64 cannot be decoded: it is cut short or damaged.
+    """
+    header = header_of(data)
+    if header.format == "jpeg":
+        decode_grey(data, header, reduction=8)
+    else:
+        _decoded(data, header, opencv().IMREAD_UNCHANGED)
+
+
+def decode_grey(data: bytes, header: ImageHeader, *, reduction: int = 1) -> Pixels:
+    """Decode to (height, width, 1), 8 bits and not turned; a JPEG also to an eighth of its size.
+
+    >>> data = encode_image(np.zeros((64, 64, 3), np.uint8), "jpeg")
+    >>> decode_grey(data, header_of(data), reduction=8).shape
+    (8, 8, 1)
     """
     cv2 = opencv()
-    header = header_of(data)
-    small = cv2.IMREAD_REDUCED_GRAYSCALE_8 | cv2.IMREAD_IGNORE_ORIENTATION
-    _decoded(data, header, small if header.format == "jpeg" else cv2.IMREAD_UNCHANGED)
+    size = cv2.IMREAD_REDUCED_GRAYSCALE_8 if reduction == 8 else cv2.IMREAD_GRAYSCALE
+    return _decoded(data, header, size | cv2.IMREAD_IGNORE_ORIENTATION)
 
 
 def decode_image(data: bytes, *, channels: int | None = None, orient: bool = True) -> Pixels:
@@ -234,7 +233,7 @@ def _decoded(data: bytes, header: ImageHeader, flags: int) -> Pixels:
     pixels = None
     with room_for(header):
         try:
-            pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
+            pixels = cv2.imdecode(np.frombuffer(decodable_bytes(data, header), np.uint8), flags)
         except cv2.error as error:
             if error.code == cv2.Error.StsNoMem:
                 raise MemoryError(f"Not enough memory to decode a {header.title}.") from None

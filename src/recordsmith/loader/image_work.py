@@ -33,6 +33,7 @@ from recordsmith.augment import (
 from recordsmith.columns import ByteColumn
 from recordsmith.errors import PipelineError
 from recordsmith.images import ImageError, decode_image, read_header
+from recordsmith.images.limits import most_pixels
 from recordsmith.loader.room import Room, RoomPart
 
 __all__ = ["ImageWork"]
@@ -117,7 +118,8 @@ class ImageWork:
         if self.channels == 3 and os.environ.get("RECORDSMITH_JPEG") != "library":
             decoder = _decoder()
             support = decoder.open(data)
-            if support == _DECODABLE or (support == _WITH_EXIF and _is_upright(data)):
+            is_usual = support == _DECODABLE or (support == _WITH_EXIF and _is_upright(data))
+            if is_usual and decoder.height * decoder.width <= most_pixels():
                 part = self._part(decoder.height, decoder.width, drawn)
                 result = self._target(part, target)
                 if self._filled(decoder.fill, result, part, drawn):

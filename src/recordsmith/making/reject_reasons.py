@@ -84,6 +84,6 @@ def _reject(line: str, path: str) -> tuple[str | None, str, str]:
         raise RecordsmithError(
             "A line of the file of rejected rows is damaged.",
             path=path,
-            advice="Start over with overwrite=True (--overwrite).",
+            advice=advise("Start over with {overwrite}.", overwrite=True),
         )
     return feature, reason, source

@@ -234,7 +234,9 @@ class Publication:
                         "A finished file is neither in its place nor in the folder of the run.",
                         path=final,
                         expected=f"a file of {size} bytes",
-                        advice=f"Remove {self.hidden}, and make the dataset again with overwrite=True (--overwrite).",
+                        advice=advise(
+                            f"Remove {self.hidden}, and make the dataset again with {{overwrite}}.", overwrite=True
+                        ),
                     )
             for name in switch.old:
                 with contextlib.suppress(FileNotFoundError):

@@ -251,7 +251,7 @@ class VideoSource(Source):
     def _is_short(self, path: str) -> bool:
         try:
             facts: VideoFacts = read_facts(path)
-        except (VideoError, OSError):
+        except (VideoError, ImageError, OSError):
             return True  # it is rejected where it is loaded
         if facts.frames <= 0:
             return False

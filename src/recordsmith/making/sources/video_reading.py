@@ -10,6 +10,7 @@ from typing import Any
 
 from recordsmith.images import Preparation
 from recordsmith.images.codec import opencv
+from recordsmith.images.limits import check_pixels
 
 __all__ = ["Clip", "FrameChoice", "VideoError", "VideoFacts", "read_clips", "read_facts"]
 
@@ -98,7 +99,7 @@ class Clip:
 
 
 def read_facts(path: str) -> VideoFacts:
-    """Return what a video's header says, or raise a VideoError."""
+    """Return what a video's header says, or raise a VideoError; an ImageError if its frames are too large."""
     with _opened(path) as capture:
         return _facts(capture)
 
@@ -152,12 +153,14 @@ def _opened(path: str) -> Iterator[Any]:
 
 def _facts(capture: Any) -> VideoFacts:
     cv2 = opencv()
-    return VideoFacts(
+    facts = VideoFacts(
         frames=int(capture.get(cv2.CAP_PROP_FRAME_COUNT)),
         fps=float(capture.get(cv2.CAP_PROP_FPS)),
         height=int(capture.get(cv2.CAP_PROP_FRAME_HEIGHT)),
         width=int(capture.get(cv2.CAP_PROP_FRAME_WIDTH)),
     )
+    check_pixels(f"video of {facts.width}×{facts.height}", facts.height, facts.width)
+    return facts
 
 
 def _time(milliseconds: float, frame: int, fps: float) -> float:

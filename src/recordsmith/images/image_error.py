@@ -1,0 +1,15 @@
+"""The error about an image."""
+
+__all__ = ["ImageError"]
+
+
+class ImageError(ValueError):
+    """An image cannot be decoded or encoded; the text is the reason, and callers add the place.
+
+    >>> from recordsmith.images import decode_image
+    >>> try:
+    ...     decode_image(b"plain text")
+    ... except ImageError as error:
+    ...     print(error)
+    This is no JPEG, PNG, WebP, BMP or GIF: it begins with b'plain text'.
+    """

@@ -40,6 +40,7 @@ EMPTY = "empty.json"
 _CHUNK_SAMPLES = 1024
 _CHUNK_BYTES = 8 << 20
 _PICTURES = {"jpeg": "jpg", "png": "png", "webp": "webp", "bmp": "bmp", "gif": "gif"}
+_LONGEST_STEM = 60  # the name of a member of a tar file has at most 100 characters
 _ANY = "*"  # in place of a picture's format, where it varies
 
 Members = list[tuple[str, TarMember]]
@@ -55,7 +56,7 @@ def members_of(schema: Schema) -> dict[str, str]:
     stems: set[str] = {"empty"}
     for name, feature in schema.items():
         kind = _kind(feature)
-        plain = re.sub(r"[^a-z0-9_]+", "_", name.lower()) or "_"
+        plain = re.sub(r"[^a-z0-9_]+", "_", name.lower())[:_LONGEST_STEM] or "_"
         stem, number = plain, 1
         while stem in stems:
             number += 1

@@ -6,11 +6,12 @@ import os
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from recordsmith.errors import RecordsmithError, import_extra, list_names
+from recordsmith.errors import CorruptRecordError, RecordsmithError, import_extra, list_names
 from recordsmith.making.source import Chunk, Loaded, Source
 from recordsmith.making.sources.exported_arrow import restored_columns
 from recordsmith.making.sources.exported_form import METADATA_KEY, ExportedForm, same_form
@@ -125,6 +126,10 @@ class ParquetChunk(Chunk):
 
     def load(self) -> Loaded:
         """Read the rows."""
+        with parquet_errors(self.file.path, self.group):
+            return self._load()
+
+    def _load(self) -> Loaded:
         table = _OPEN_GROUPS.read(self.file, self.group, self.columns, self.part, self.step)
         if self.exported:
             restored = restored_columns(self.rules.schema, table)
@@ -188,9 +193,9 @@ class ParquetSource(Source):
     @cached_property
     def _metadata(self) -> list[Any]:
         found = [_opened(file).metadata for file in self._files]
-        first = found[0].schema.to_arrow_schema()
-        for file, metadata in zip(self._files, found, strict=True):
-            kinds = metadata.schema.to_arrow_schema()
+        schemas = [_arrow_schema(file, metadata) for file, metadata in zip(self._files, found, strict=True)]
+        first = schemas[0]
+        for file, kinds in zip(self._files, schemas, strict=True):
             if not kinds.equals(first):
                 differing = [
                     field.name for field in first if field.name not in kinds.names or kinds.field(field.name) != field
@@ -295,11 +300,12 @@ class ParquetSource(Source):
         top = [field.name for field in kinds if any(name in wanted for name in leaf_names(field.name, field.type))]
         known: dict[str, ColumnFacts] = {}
         for file in self._files if top else ():
-            for batch in _opened(file).iter_batches(_LOOKED_AT_ONCE, columns=top):
-                columns = flattened(dict(zip(batch.schema.names, batch.columns, strict=True)))
-                for name in names:
-                    facts = named_facts(name, columns[name], self._options)
-                    known[name] = merged(known[name], facts, facts.type) if name in known else facts
+            with parquet_errors(file.path):
+                for batch in _opened(file).iter_batches(_LOOKED_AT_ONCE, columns=top):
+                    columns = flattened(dict(zip(batch.schema.names, batch.columns, strict=True)))
+                    for name in names:
+                        facts = named_facts(name, columns[name], self._options)
+                        known[name] = merged(known[name], facts, facts.type) if name in known else facts
         return known
 
 
@@ -393,10 +399,38 @@ def _opened(file: SourceFile) -> Any:
             path=file.path,
             advice="Start again when nothing writes to the file any more.",
         )
-    try:
+    with parquet_errors(file.path):
         return reader.ParquetFile(file.path, memory_map=False, pre_buffer=False, buffer_size=1 << 20)
-    except arrow.ArrowInvalid as error:
-        raise RecordsmithError(f"This is not a whole Parquet file: {error}", path=file.path) from None
+
+
+def _arrow_schema(file: SourceFile, metadata: Any) -> Any:
+    with parquet_errors(file.path):
+        return metadata.schema.to_arrow_schema()
+
+
+@contextmanager
+def parquet_errors(path: str, group: int | None = None) -> Iterator[None]:
+    """Say of whatever Arrow finds wrong with a file which file it is, and which row group."""
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading Parquet")
+    try:
+        yield
+    except RecordsmithError as error:
+        raise error.at(path=path) from None
+    except StopIteration:
+        raise _damaged_parquet(path, group, "it has fewer rows than it says") from None
+    except (arrow.ArrowException, OSError, ValueError, TypeError, OverflowError, MemoryError, LookupError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk, and not the data
+        raise _damaged_parquet(path, group, str(error) or type(error).__name__) from None
+
+
+def _damaged_parquet(path: str, group: int | None, found: str) -> CorruptRecordError:
+    return CorruptRecordError(
+        "This is not a whole Parquet file." if group is None else f"Row group {group} of the Parquet file is damaged.",
+        path=path,
+        found=found.partition("\n")[0],
+        advice="Copy the file again from its source, or write it again.",
+    )
 
 
 def _leaf_places(metadata: Any) -> dict[str, int]:

@@ -155,7 +155,12 @@ def test_a_column_that_cannot_be_stored_is_named(tmp_path):
 def test_the_columns_of_a_file_are_listed_once(tmp_path, monkeypatch):
     listed: list[int] = []
     real = parquet_files._leaf_places
-    monkeypatch.setattr(parquet_files, "_leaf_places", lambda metadata: listed.append(1) or real(metadata))
+
+    def count(metadata: Any) -> dict[str, int]:
+        listed.append(1)
+        return real(metadata)
+
+    monkeypatch.setattr(parquet_files, "_leaf_places", count)
     path = tmp_path / "wide.parquet"
     pq.write_table(pa.table({f"c{n}": [n] for n in range(50)}), path)
     assert len(rs.sources.parquet(path).schema()) == 50

@@ -390,7 +390,6 @@ _OPEN_GROUPS = OpenGroups()
 
 
 def _opened(file: SourceFile) -> Any:
-    arrow = import_extra("pyarrow", "arrow", purpose="Reading Parquet")
     reader = import_extra("pyarrow.parquet", "arrow", purpose="Reading Parquet")
     now = SourceFile.at(file.path)
     if now != file:

@@ -31,7 +31,7 @@ from recordsmith.making.sources.exported_values import plain_value, restored_val
 from recordsmith.making.sources.json_text import parse_json
 from recordsmith.making.sources.npy_format import array_of_bytes
 from recordsmith.making.sources.table_files import SourceFile, describe_files, opened
-from recordsmith.making.sources.tar_members import TarMember, tar_members
+from recordsmith.making.sources.tar_members import MOST_MEMBER_BYTES, TarMember, tar_members, too_large_reason
 from recordsmith.schema import Bytes, Feature, Image, Label, Schema, Tensor, Text
 
 __all__ = ["EMPTY", "ExportedTarSource", "form_within", "member_of", "members_of"]
@@ -110,8 +110,9 @@ class ExportedTarSource(Source):
 
     kind: ClassVar[str] = "webdataset"
 
-    def __init__(self, files: Sequence[SourceFile], form: ExportedForm) -> None:
+    def __init__(self, files: Sequence[SourceFile], form: ExportedForm, limit: int = MOST_MEMBER_BYTES) -> None:
         self._files = files
+        self._limit = limit
         self._form = form
         labels = [name for name, feature in form.schema.items() if isinstance(feature, Label)]
         self.label = labels[0] if len(labels) == 1 else None
@@ -135,15 +136,15 @@ class ExportedTarSource(Source):
         for file in self._files:
             group: list[tuple[str, Members]] = []
             size = 0
-            for key, members in _samples(tar_members(file, content=self.sequential)):
+            for key, members in _samples(tar_members(file, content=self.sequential, limit=self._limit)):
                 sample_size = sum(member.size for _, member in members)
                 if group and (len(group) == _CHUNK_SAMPLES or size + sample_size > _CHUNK_BYTES):
-                    yield ExportedTarChunk(file, group, self._form.schema, self._extensions, size)
+                    yield ExportedTarChunk(file, group, self._form.schema, self._extensions, size, self._limit)
                     group, size = [], 0
                 group.append((key, members))
                 size += sample_size
             if group:
-                yield ExportedTarChunk(file, group, self._form.schema, self._extensions, size)
+                yield ExportedTarChunk(file, group, self._form.schema, self._extensions, size, self._limit)
 
     @cached_property
     def _extensions(self) -> dict[str, str]:
@@ -167,6 +168,7 @@ class ExportedTarChunk(Chunk):
     schema: Schema
     extensions: Mapping[str, str]
     source_bytes: int
+    limit: int = MOST_MEMBER_BYTES
 
     def load(self) -> Loaded:
         """Read the samples; those that are not what was exported are refused."""
@@ -195,6 +197,8 @@ class ExportedTarChunk(Chunk):
         name = self.extensions.get(extension)
         if name is None:
             raise ValueError(f"there was no member with the extension {extension!r}")
+        if member.too_large:
+            raise ValueError(too_large_reason(member, self.limit))
         data = member.data
         if data is None:
             stream.seek(member.offset)

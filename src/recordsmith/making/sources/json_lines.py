@@ -174,7 +174,7 @@ class JsonlSource(Source):
         arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
         fields, schema = self._looked
         needed = arrow.schema([f for f in fields if any(name in schema for name in leaf_names(f.name, f.type))])
-        rules = LoadingRules(schema, self._options.preparation)
+        rules = LoadingRules(schema, self._options.preparation, times=self._options.times())
         for piece in self._pieces if self._pieces is not None else self._cut():
             yield JsonlChunk(piece, needed, rules, piece.size)
 

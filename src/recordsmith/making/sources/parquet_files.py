@@ -67,7 +67,8 @@ def parquet(  # noqa: PLR0913 - each is an option of its own, named by the calle
         text: columns that are text; numbers are written out.
         images: columns that hold pictures, or their paths relative to the file.
         columns: the only columns to take, nested ones with "/".
-        types: by column: a feature, a dtype, or "text", "label" or "image".
+        types: by column: a feature, a dtype, "text", "label" or "image"; or the unit of times that are to be numbers:
+            "s", "ms", "us" or "ns".
         schema: the features of all columns to take.
         floats: "float32", "float64", or "auto": float32 for float64 columns without values from 2**24 up.
         size: the height and width that pictures are resized to.
@@ -161,7 +162,7 @@ class ParquetSource(Source):
     def chunks(self) -> Iterator[Chunk]:
         """Give the chunks: parts of row groups of about 8 MB, and at most 65,536 rows."""
         schema = self.schema()
-        rules = LoadingRules(schema, self._options.preparation)
+        rules = LoadingRules(schema, self._options.preparation, times=self._options.times())
         exported = self._exported is not None
         for file, metadata in zip(self._files, self._metadata, strict=True):
             kinds = metadata.schema.to_arrow_schema()

@@ -173,7 +173,8 @@ class ParquetSource(Source):
             )
             first = 0
             for group in range(metadata.num_row_groups):
-                facts = metadata.row_group(group)
+                with parquet_errors(file.path, group):
+                    facts = metadata.row_group(group)
                 at_once = max(1, min(_CHUNK_ROWS, _CHUNK_BYTES * facts.num_rows // max(1, facts.total_byte_size)))
                 for start in range(0, facts.num_rows, at_once):
                     part = range(start, min(start + at_once, facts.num_rows))
@@ -231,7 +232,8 @@ class ParquetSource(Source):
             return self._exported.schema
         arrow = import_extra("pyarrow", "arrow", purpose="Reading Parquet")
         kinds = self._metadata[0].schema.to_arrow_schema()
-        empty = flattened({field.name: arrow.nulls(0, field.type) for field in kinds})
+        with parquet_errors(self._files[0].path):
+            empty = flattened({field.name: arrow.nulls(0, field.type) for field in kinds})
         wanted = self._options.wanted(list(empty), self._files[0].path)
         if self._options.schema is not None:
             return self._options.schema
@@ -245,9 +247,9 @@ class ParquetSource(Source):
         options = self._options
         declared = {name: Label(names[name]) for name in wanted if name in names and options.declared(name) is None}
         undeclared = [name for name in wanted if options.declared(name) is None]
-        known = self._told_by_statistics(
-            empty, [name for name in undeclared if name in names or not options.is_label(name)]
-        )
+        told = [name for name in undeclared if name in names or not options.is_label(name)]
+        with parquet_errors(self._files[0].path):
+            known = self._told_by_statistics(empty, told)
         known |= self._look(kinds, [name for name in undeclared if name not in known])
         if declared:
             declared = {name: Label(names[name], optional=known[name].missing) for name in declared}

@@ -241,7 +241,10 @@ class RowEncoder {
         rule.shape.push_back(size.is_none() ? kVaries : nb::cast<std::int64_t>(size));
       }
       rules_.push_back(std::move(rule));
-      names_.append(nb::steal(PyUnicode_InternFromString(column.key.c_str())));
+      PyObject* name = PyUnicode_FromStringAndSize(column.key.data(), static_cast<Py_ssize_t>(column.key.size()));
+      if (name == nullptr) throw nb::python_error();
+      PyUnicode_InternInPlace(&name);
+      names_.append(nb::steal(name));
     }
   }
 

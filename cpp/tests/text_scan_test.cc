@@ -48,5 +48,18 @@ TEST(a_zero_is_found_wherever_blocks_end) {
   }
 }
 
+TEST(depth_counts_brackets_outside_of_strings) {
+  const auto depth = [](const std::string& text) {
+    return json_depth(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  };
+  CHECK(depth("") == 0);
+  CHECK(depth("{\"a\": [1, [2]]}") == 3);
+  CHECK(depth("[\"[[[\", \"\\\"[[\"]") == 1);
+  CHECK(depth("]]]]") == 0);
+  CHECK(depth("{\"a\n{") == 2);
+  CHECK(depth("{\"a\\") == 1);
+  CHECK(depth(std::string(100'000, '[')) == 100'000);
+}
+
 }  // namespace
 }  // namespace recordsmith::testing

@@ -352,3 +352,17 @@ def test_an_extended_header_of_any_bytes(tmp_path, content):
     data = info.tobuf(tarfile.USTAR_FORMAT) + content + bytes(-len(content) % 512) + tar({"a.txt": b"1"})
     with contextlib.suppress(RecordsmithError):
         load(of(tmp_path, data))
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_member_that_is_too_large_is_a_reject_and_is_not_read(compressed, tmp_path):
+    samples = {f"{number:03}.bin": b"x" * 10 for number in range(20)} | {"bad.bin": bytes(5000)}
+    data = gzip.compress(tar(samples)) if compressed else tar(samples)
+    (tmp_path / "a.tar").write_bytes(data)
+    source = webdataset(tmp_path / "a.tar", max_member="1KB")
+    columns, rejects, _ = load(source)
+    assert columns["bin"] == [b"x" * 10] * 20
+    assert [(reject.feature, reject.source.endswith("'bad'")) for reject in rejects] == [("bin", True)]
+    assert rejects[0].reason.startswith("The file has 5")
+    assert "max_member" in rejects[0].reason
+    assert len(load(webdataset(tmp_path / "a.tar"))[0]["bin"]) == 21

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import recordsmith as rs
+from recordsmith.making import external_sort
+from recordsmith.making.splitting import assign_splits, parse_splits
 from tests.images.made_pictures import saved
 from tests.making.made_sources import Columns, labelled, numbers, rows_of
 
@@ -371,3 +373,42 @@ def test_orders_of_several_seeds_differ(quick_path: Path):
         rs.make(numbers(100), quick_path / str(seed), seed=seed)
         orders.add(tuple(rows_of(quick_path / str(seed), "train")))
     assert len(orders) == 4
+
+
+@pytest.mark.parametrize("shape", ["one unit", "two units", "many units", "one huge and many"])
+def test_units_larger_than_a_block_stay_together(shape, tmp_path, monkeypatch):
+    rng = np.random.default_rng(1)
+    rows = 5000
+    units = {
+        "one unit": np.zeros(rows, np.uint64),
+        "two units": np.arange(rows, dtype=np.uint64) % 2,
+        "many units": np.arange(rows, dtype=np.uint64) // 3,
+        "one huge and many": np.where(rng.random(rows) < 0.7, 7, np.arange(rows)).astype(np.uint64),
+    }[shape]
+    classes = rng.integers(0, 3, rows)
+
+    def blocks():
+        for start in range(0, rows, 500):
+            yield units[start : start + 500], classes[start : start + 500]
+
+    found = []
+    for entries in (1 << 20, 64):
+        monkeypatch.setattr(external_sort, "_BUCKET_ENTRIES", entries)
+        monkeypatch.setattr(external_sort, "_LARGEST_BUCKET", 2 * entries)
+        codes = np.full(rows, 77, np.uint8)
+        assign_splits(blocks, rows, parse_splits("train=0.8,test=0.2"), 0, str(tmp_path / "sort"), codes)
+        found.append(codes)
+    assert found[0].tolist() == found[1].tolist()
+    for unit in np.unique(units):
+        assert len(set(found[0][units == unit].tolist())) == 1
+
+
+def test_no_block_of_a_sort_is_larger_than_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(external_sort, "_BUCKET_ENTRIES", 64)
+    monkeypatch.setattr(external_sort, "_LARGEST_BUCKET", 128)
+    keys = np.repeat(np.array([5, 1 << 63, (1 << 63) + 1], np.uint64), 3000)
+    entries = np.stack([keys, np.arange(9000, dtype=np.uint64)], axis=1)
+    found = list(external_sort.sorted_blocks([entries[::-1][:4000], entries[::-1][4000:]], 9000, str(tmp_path / "s")))
+    assert max(map(len, found)) <= 128
+    assert np.concatenate(found)[:, 0].tolist() == sorted(keys.tolist())
+    assert np.concatenate(found)[:3000, 1].tolist() == list(range(2999, -1, -1))

@@ -56,10 +56,13 @@ class Choice:
         staging = self._staging
         files = _core.FileSet([staging.path("records")]) if self._in_place is None else self._in_place.open()
         dropped = 0
+        last: int | None = None
+        seen = set[bytes]()
         for block in sorted_blocks(self._by_content(), staging.rows, staging.path("sort-content")):
             runs = np.cumsum(np.concatenate([[True], block[1:, 0] != block[:-1, 0]]))  # of one digest each
-            several = np.flatnonzero(np.bincount(runs)[runs] > 1)
-            run, seen = 0, set[bytes]()
+            run = int(block[0, 0] == last)  # the first run may go on from the block before
+            several = np.flatnonzero((np.bincount(runs)[runs] > 1) | (runs == run))
+            last = int(block[-1, 0])
             for at in range(0, len(several), _READ_AT_ONCE):
                 some = several[at : at + _READ_AT_ONCE]
                 numbers = np.ascontiguousarray(block[some, 1])

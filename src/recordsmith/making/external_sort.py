@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -13,12 +14,14 @@ from recordsmith.priorities import Uint64s
 __all__ = ["sorted_blocks"]
 
 _BUCKET_ENTRIES = 1 << 20  # a bucket of three columns is then 24 MB, and sorting it takes as much again
+_LARGEST_BUCKET = 2 * _BUCKET_ENTRIES
+_MOST_BITS = 12  # of a key by which rows are dealt out at a time: each value is a file
 
 
 def sorted_blocks(blocks: Iterable[Uint64s], count: int, folder: str) -> Iterator[Uint64s]:
     """Sort the rows of uint64 matrices by their first column, whose numbers are uniformly distributed.
 
-    Rows of equal key keep their order, and are always in one block.
+    Rows of equal key keep their order. There may be so many of them that they are in several blocks.
 
     Args:
         blocks: the rows, in pieces.
@@ -30,26 +33,27 @@ def sorted_blocks(blocks: Iterable[Uint64s], count: int, folder: str) -> Iterato
     >>> [block[:, 1].tolist() for block in sorted_blocks([entries], 2, tempfile.mkdtemp() + "/sort")]
     [[1, 0]]
     """
-    bits = max(0, (count - 1) // _BUCKET_ENTRIES).bit_length()
-    if bits == 0:
+    if count <= _BUCKET_ENTRIES:
         pieces = list(blocks)
         if pieces:
             yield _sorted(np.concatenate(pieces))
         return
+    shutil.rmtree(folder, ignore_errors=True)
     try:
-        yield from _through_buckets(blocks, bits, folder)
+        yield from _through_buckets(blocks, count, folder, 0)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _through_buckets(blocks: Iterable[Uint64s], bits: int, folder: str) -> Iterator[Uint64s]:
-    shutil.rmtree(folder, ignore_errors=True)
+def _through_buckets(blocks: Iterable[Uint64s], count: int, folder: str, known_bits: int) -> Iterator[Uint64s]:
+    """Deal rows whose keys agree in some leading bits out by the bits that follow, and sort each bucket."""
+    bits = min(((count - 1) // _BUCKET_ENTRIES).bit_length(), _MOST_BITS, 64 - known_bits)
     os.makedirs(folder)
     paths = [os.path.join(folder, f"{number:05}") for number in range(1 << bits)]
     width = 0
     for block in blocks:
         width = block.shape[1]
-        bucket_of = (block[:, 0] >> np.uint64(64 - bits)).astype(np.int64)
+        bucket_of = (block[:, 0] << np.uint64(known_bits) >> np.uint64(64 - bits)).astype(np.int64)
         order = np.argsort(bucket_of, kind="stable")
         ends = np.cumsum(np.bincount(bucket_of, minlength=len(paths)))
         start = 0
@@ -60,9 +64,31 @@ def _through_buckets(blocks: Iterable[Uint64s], bits: int, folder: str) -> Itera
             start = end
     for path in paths:
         if os.path.exists(path):
-            entries = np.fromfile(path, np.uint64).reshape(-1, width)
+            yield from _bucket(path, width, known_bits + bits)
             os.remove(path)
-            yield _sorted(entries)
+
+
+def _bucket(path: str, width: int, known_bits: int) -> Iterator[Uint64s]:
+    """Give the rows of a bucket in order. One of far too many rows has many of equal key, and is not read whole."""
+    count = os.path.getsize(path) // (8 * width)
+    if count <= _LARGEST_BUCKET:
+        yield _sorted(np.fromfile(path, np.uint64).reshape(-1, width))
+    elif known_bits == 64 or _have_one_key(path, width):
+        yield from _pieces(path, width)
+    else:
+        yield from _through_buckets(_pieces(path, width), count, f"{path}.parts", known_bits)
+
+
+def _pieces(path: str, width: int) -> Iterator[Uint64s]:
+    with open(path, "rb") as file:
+        while len(piece := np.fromfile(file, np.uint64, _BUCKET_ENTRIES * width)):
+            yield piece.reshape(-1, width)
+
+
+def _have_one_key(path: str, width: int) -> bool:
+    pieces = _pieces(path, width)
+    first = next(pieces)
+    return all(bool((piece[:, 0] == first[0, 0]).all()) for piece in chain([first], pieces))
 
 
 def _sorted(entries: Uint64s) -> Uint64s:

@@ -41,8 +41,10 @@ def _joined_groups(staging: Staging) -> dict[int, int]:
             group = above
         return group
 
+    last = np.zeros((0, 2), np.uint64)  # rows of one content may be in several blocks
     for block in sorted_blocks(_content_entries(staging), staging.rows, staging.path("sort-groups")):
-        contents, groups = block[:, 0], block[:, 1]
+        contents, groups = np.concatenate([last, block]).T
+        last = block[-1:]
         same = np.flatnonzero((contents[1:] == contents[:-1]) & (groups[1:] != groups[:-1]))
         for one, other in zip(groups[same].tolist(), groups[same + 1].tolist(), strict=True):
             first, second = sorted((leader(one), leader(other)))

@@ -161,25 +161,46 @@ def assign_splits(
         return
     totals = _class_totals(blocks())
     check_counts(plan, rows)
-    ends = plan.boundaries(totals)
-    met = dict.fromkeys(totals, 0)
+    dealer = _UnitDealer(plan.boundaries(totals))
     for block in sorted_blocks(_entries_of(blocks(), stream_key(seed, "split")), rows, folder):
-        out[block[:, 1]] = _codes(block[:, 0], block[:, 2].view(np.int64), ends, met)
+        out[block[:, 1]] = dealer.codes(block[:, 0], block[:, 2].view(np.int64))
 
 
-def _codes(units: Uint64s, classes: Int64s, ends: dict[int, Int64s], met: dict[int, int]) -> Codes:
-    """Give the codes of rows in the order of their units; a unit goes where its first row falls."""
-    starts = np.flatnonzero(np.concatenate([[True], units[1:] != units[:-1]]))
-    sizes = np.diff(np.append(starts, len(units)))
-    classes = classes[starts]  # a unit counts as the class of its first row
-    unit_codes = np.zeros(len(starts), np.uint8)
-    for code in np.unique(classes).tolist():
-        mine = np.flatnonzero(classes == code)
-        position = met[code] + np.cumsum(sizes[mine]) - sizes[mine]
-        split = np.searchsorted(ends[code], position, side="right")
-        met[code] += int(sizes[mine].sum())
-        unit_codes[mine] = np.where(split < len(ends[code]), split, NO_SPLIT)
-    return np.repeat(unit_codes, sizes)
+class _UnitDealer:
+    """Gives the codes of rows that come in the order of their units; a unit goes where its first row falls."""
+
+    def __init__(self, ends: dict[int, Int64s]) -> None:
+        self._ends = ends
+        self._met = dict.fromkeys(ends, 0)
+        self._last: tuple[int, int, int] | None = None  # the unit that the next rows may go on with, its class and code
+
+    def codes(self, units: Uint64s, classes: Int64s) -> Codes:
+        """Return the codes of the next rows."""
+        rows = len(units)
+        codes = np.zeros(rows, np.uint8)
+        begun = 0
+        if self._last is not None:  # a unit may be larger than a block
+            unit, its_class, its_code = self._last
+            begun = int(np.argmax(units != unit)) if units[-1] != unit else rows
+            codes[:begun] = its_code
+            self._met[its_class] += begun
+        if begun < rows:
+            codes[begun:] = self._new_units(units[begun:], classes[begun:])
+        return codes
+
+    def _new_units(self, units: Uint64s, classes: Int64s) -> Codes:
+        starts = np.flatnonzero(np.concatenate([[True], units[1:] != units[:-1]]))
+        sizes = np.diff(np.append(starts, len(units)))
+        classes = classes[starts]  # a unit counts as the class of its first row
+        unit_codes = np.zeros(len(starts), np.uint8)
+        for code in np.unique(classes).tolist():
+            mine = np.flatnonzero(classes == code)
+            position = self._met[code] + np.cumsum(sizes[mine]) - sizes[mine]
+            split = np.searchsorted(self._ends[code], position, side="right")
+            self._met[code] += int(sizes[mine].sum())
+            unit_codes[mine] = np.where(split < len(self._ends[code]), split, NO_SPLIT)
+        self._last = int(units[-1]), int(classes[-1]), int(unit_codes[-1])
+        return np.repeat(unit_codes, sizes)
 
 
 def _entries_of(blocks: Iterable[UnitBlock], stream: int) -> Iterator[Uint64s]:

@@ -37,6 +37,7 @@ from recordsmith.making.sources.table_columns import (
 from recordsmith.making.sources.table_files import PathLike, SourceFile, describe_files, find_files, opened
 from recordsmith.making.sources.table_loading import numbers_are_names
 from recordsmith.making.sources.table_options import TableOptions, table_options
+from recordsmith.making.sources.table_times import UNITS, duration_feature
 from recordsmith.schema import Bytes, Feature, Label, Schema, Text
 
 __all__ = ["ArraysSource", "arrays"]
@@ -265,6 +266,9 @@ class ArraysSource(Source):
             return _label(column, strip=self._options.strip)
         if dtype.kind in "USTOM" or hint in ("text", "bytes"):
             return _strings(column, shape, hint)
+        if dtype.kind == "m" and not shape and np.datetime_data(dtype)[0] in UNITS:
+            gaps = any(bool(np.isnat(block).any()) for block in _blocks(column))
+            return duration_feature(np.datetime_data(dtype)[0], optional=gaps)
         if dtype.kind not in "biufc":
             raise SchemaError("Arrays of this dtype have no defined meaning in a TFRecord.", found=str(dtype))
         optional = isinstance(column, np.ma.MaskedArray) and bool(np.ma.getmaskarray(column).any())
@@ -348,6 +352,8 @@ def _as_taken(part: Array, feature: Feature, *, strip: bool = False) -> Any:
     """Return a part of an array in a form that the feature takes."""
     if isinstance(feature, Label) and part.ndim == 2:
         part = part.reshape(len(part))
+    if part.dtype.kind == "m":
+        return np.ma.MaskedArray(part.astype(np.int64), mask=np.isnat(part))
     if part.dtype.kind == "M":
         return [None if np.isnat(value) else str(value) for value in part]
     if isinstance(feature, Label) and part.dtype.kind in "iu" and numbers_are_names(feature):

@@ -35,6 +35,7 @@ from recordsmith.making.sources.table_lines import Piece, pieces_of
 from recordsmith.making.sources.table_loading import Bad, LoadingRules, load_columns, shortened
 from recordsmith.making.sources.table_options import TableOptions, names_of, preparation_of, table_options
 from recordsmith.making.sources.table_survey import on_threads
+from recordsmith.making.sources.table_times import UNITS
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Text
 
 __all__ = ["CsvSource", "csv"]
@@ -78,7 +79,8 @@ def csv(  # noqa: PLR0913 - each is an option of its own, named by the caller
         text: columns that are text, whatever they look like.
         images: columns that hold the paths of pictures, relative to the CSV file.
         columns: the only columns to take.
-        types: by column: a feature, a dtype, or "text", "bytes", "label" or "image".
+        types: by column: a feature, a dtype, "text", "bytes", "label" or "image"; or the unit of times that are to be
+            numbers: "s", "ms", "us" or "ns".
         schema: the features of all columns to take; the data are then not looked at first.
         floats: "float32", "float64", or "auto": float32, unless a column has values from 2**24 up.
         delimiter: what separates cells; None: told from the first line.
@@ -235,9 +237,16 @@ class CsvSource(FileSource):
     def chunks(self) -> Iterator[Chunk]:
         """Give the chunks: about 8 MB of whole rows each, and at most 65,536 lines."""
         schema = self.schema()
-        rules = LoadingRules(schema, self._options.preparation, self._dialect.missing, self._options.strip)
+        options = self._options
+        rules = LoadingRules(
+            schema, options.preparation, self._dialect.missing, strip=options.strip, times=options.times()
+        )
         readings = [
-            CsvReading(head, self._dialect, {name: _arrow_type(schema[name]) for name in self._wanted(number)})
+            CsvReading(
+                head,
+                self._dialect,
+                {name: "string" if name in rules.times else _arrow_type(schema[name]) for name in self._wanted(number)},
+            )
             for number, head in enumerate(self._heads)
         ]
         for number, piece in self._pieces if self._pieces is not None else self._cut():
@@ -331,7 +340,7 @@ class CsvSource(FileSource):
             classes = found - set(self._dialect.missing)
             fractions = bool(classes) and are_fractions(classes)
             return ColumnFacts(arrow.float64() if fractions else arrow.string(), missing, classes=classes)
-        kind = settled_type(facts)
+        kind = arrow.string() if hint in UNITS else settled_type(facts)
         if arrow.types.is_string(kind) and hint in (None, "text", "bytes"):
             missing = False  # an empty cell of a column of text is the empty text
         return ColumnFacts(kind, missing, large=facts.large)

@@ -32,7 +32,7 @@ from recordsmith.making.sources.file_splits import FileSource
 from recordsmith.making.sources.json_text import parse_json
 from recordsmith.making.sources.npy_format import array_of_bytes
 from recordsmith.making.sources.table_files import SourceFile, describe_files, opened
-from recordsmith.making.sources.tar_members import TarMember, tar_members
+from recordsmith.making.sources.tar_members import MOST_MEMBER_BYTES, TarMember, tar_members, too_large_reason
 from recordsmith.schema import Bytes, Feature, Image, Label, Schema, Tensor, Text
 
 __all__ = ["EMPTY", "ExportedTarSource", "form_within", "member_of", "members_of"]
@@ -41,6 +41,7 @@ EMPTY = "empty.json"
 _CHUNK_SAMPLES = 1024
 _CHUNK_BYTES = 8 << 20
 _PICTURES = {"jpeg": "jpg", "png": "png", "webp": "webp", "bmp": "bmp", "gif": "gif"}
+_LONGEST_STEM = 60  # the name of a member of a tar file has at most 100 characters
 _ANY = "*"  # in place of a picture's format, where it varies
 
 Members = list[tuple[str, TarMember]]
@@ -57,7 +58,7 @@ def members_of(schema: Schema) -> dict[str, str]:
     taken: dict[str, int] = {}  # the last number that was added to a stem
     for name, feature in schema.items():
         kind = _kind(feature)
-        plain = re.sub(r"[^a-z0-9_]+", "_", name.lower()) or "_"
+        plain = re.sub(r"[^a-z0-9_]+", "_", name.lower())[:_LONGEST_STEM] or "_"
         stem = plain
         while stem in stems:
             taken[plain] = taken.get(plain, 1) + 1
@@ -111,8 +112,9 @@ class ExportedTarSource(FileSource):
 
     kind: ClassVar[str] = "webdataset"
 
-    def __init__(self, files: Sequence[SourceFile], form: ExportedForm) -> None:
+    def __init__(self, files: Sequence[SourceFile], form: ExportedForm, limit: int = MOST_MEMBER_BYTES) -> None:
         self._files = files
+        self._limit = limit
         self._form = form
         labels = [name for name, feature in form.schema.items() if isinstance(feature, Label)]
         self.label = labels[0] if len(labels) == 1 else None
@@ -139,15 +141,15 @@ class ExportedTarSource(FileSource):
         for file in self._files:
             group: list[tuple[str, Members]] = []
             size = 0
-            for key, members in _samples(tar_members(file, content=self.sequential)):
+            for key, members in _samples(tar_members(file, content=self.sequential, limit=self._limit)):
                 sample_size = sum(member.size for _, member in members)
                 if group and (len(group) == _CHUNK_SAMPLES or size + sample_size > _CHUNK_BYTES):
-                    yield ExportedTarChunk(file, group, self._form.schema, self._extensions, size)
+                    yield ExportedTarChunk(file, group, self._form.schema, self._extensions, size, self._limit)
                     group, size = [], 0
                 group.append((key, members))
                 size += sample_size
             if group:
-                yield ExportedTarChunk(file, group, self._form.schema, self._extensions, size)
+                yield ExportedTarChunk(file, group, self._form.schema, self._extensions, size, self._limit)
 
     @cached_property
     def _extensions(self) -> dict[str, str]:
@@ -171,6 +173,7 @@ class ExportedTarChunk(Chunk):
     schema: Schema
     extensions: Mapping[str, str]
     source_bytes: int
+    limit: int = MOST_MEMBER_BYTES
 
     def origin(self) -> str:
         """Return the file."""
@@ -203,6 +206,8 @@ class ExportedTarChunk(Chunk):
         name = self.extensions.get(extension)
         if name is None:
             raise ValueError(f"there was no member with the extension {extension!r}")
+        if member.too_large:
+            raise ValueError(too_large_reason(member, self.limit))
         data = member.data
         if data is None:
             stream.seek(member.offset)

@@ -28,7 +28,7 @@ __all__ = ["ExportedTextSource"]
 
 _JSON_LINES = LineRules(quote=None, newlines=b"\n")
 _SHOWN = 1000  # bytes of a line that a reject looks at
-_CSV = Dialect(delimiter=",", missing=("",))
+_CSV = Dialect(delimiter=",", missing=("",), exported=True)
 
 
 class ExportedTextSource(FileSource):

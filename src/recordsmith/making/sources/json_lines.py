@@ -185,7 +185,8 @@ class JsonlSource(FileSource):
         arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
         fields, schema = self._looked
         needed = arrow.schema([f for f in fields if any(name in schema for name in leaf_names(f.name, f.type))])
-        rules = LoadingRules(schema, self._options.preparation, strip=self._options.strip)
+        options = self._options
+        rules = LoadingRules(schema, options.preparation, strip=options.strip, times=options.times())
         for piece in self._pieces if self._pieces is not None else self._cut():
             yield JsonlChunk(piece, needed, rules, piece.size)
 

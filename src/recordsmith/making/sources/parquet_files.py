@@ -6,11 +6,12 @@ import os
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from recordsmith.errors import RecordsmithError, import_extra, list_names
+from recordsmith.errors import CorruptRecordError, RecordsmithError, import_extra, list_names
 from recordsmith.json_descriptions import parse_json
 from recordsmith.making.source import Chunk, Loaded
 from recordsmith.making.sources.exported_arrow import restored_columns
@@ -68,7 +69,8 @@ def parquet(  # noqa: PLR0913 - each is an option of its own, named by the calle
         text: columns that are text; numbers are written out.
         images: columns that hold pictures, or their paths relative to the file.
         columns: the only columns to take, nested ones with "/".
-        types: by column: a feature, a dtype, or "text", "label" or "image".
+        types: by column: a feature, a dtype, "text", "label" or "image"; or the unit of times that are to be numbers:
+            "s", "ms", "us" or "ns".
         schema: the features of all columns to take.
         floats: "float32", "float64", or "auto": float32 for float64 columns without values from 2**24 up.
         size: the height and width that pictures are resized to.
@@ -133,6 +135,10 @@ class ParquetChunk(Chunk):
 
     def load(self) -> Loaded:
         """Read the rows."""
+        with parquet_errors(self.file.path, self.group):
+            return self._load()
+
+    def _load(self) -> Loaded:
         table = _OPEN_GROUPS.read(self.file, self.group, self.columns, self.part, self.step)
         if self.exported:
             restored = restored_columns(self.rules.schema, table)
@@ -164,7 +170,8 @@ class ParquetSource(FileSource):
     def chunks(self) -> Iterator[Chunk]:
         """Give the chunks: parts of row groups of about 8 MB, and at most 65,536 rows."""
         schema = self.schema()
-        rules = LoadingRules(schema, self._options.preparation, strip=self._options.strip)
+        options = self._options
+        rules = LoadingRules(schema, options.preparation, strip=options.strip, times=options.times())
         exported = self._exported is not None
         for file, metadata in zip(self._files, self._metadata, strict=True):
             kinds = metadata.schema.to_arrow_schema()
@@ -175,7 +182,8 @@ class ParquetSource(FileSource):
             )
             first = 0
             for group in range(metadata.num_row_groups):
-                facts = metadata.row_group(group)
+                with parquet_errors(file.path, group):
+                    facts = metadata.row_group(group)
                 at_once = max(1, min(_CHUNK_ROWS, _CHUNK_BYTES * facts.num_rows // max(1, facts.total_byte_size)))
                 for start in range(0, facts.num_rows, at_once):
                     part = range(start, min(start + at_once, facts.num_rows))
@@ -196,9 +204,9 @@ class ParquetSource(FileSource):
     @cached_property
     def _metadata(self) -> list[Any]:
         found = [_opened(file).metadata for file in self._files]
-        first = found[0].schema.to_arrow_schema()
-        for file, metadata in zip(self._files, found, strict=True):
-            kinds = metadata.schema.to_arrow_schema()
+        schemas = [_arrow_schema(file, metadata) for file, metadata in zip(self._files, found, strict=True)]
+        first = schemas[0]
+        for file, kinds in zip(self._files, schemas, strict=True):
             if not kinds.equals(first):
                 differing = [
                     field.name for field in first if field.name not in kinds.names or kinds.field(field.name) != field
@@ -236,7 +244,8 @@ class ParquetSource(FileSource):
             return self._exported.schema
         arrow = import_extra("pyarrow", "arrow", purpose="Reading Parquet")
         kinds = self._metadata[0].schema.to_arrow_schema()
-        empty = flattened({field.name: arrow.nulls(0, field.type) for field in kinds})
+        with parquet_errors(self._files[0].path):
+            empty = flattened({field.name: arrow.nulls(0, field.type) for field in kinds})
         wanted = self._options.wanted(list(empty), self._files[0].path)
         if self._options.schema is not None:
             return self._options.schema
@@ -250,9 +259,9 @@ class ParquetSource(FileSource):
         options = self._options
         declared = {name: Label(names[name]) for name in wanted if name in names and options.declared(name) is None}
         undeclared = [name for name in wanted if options.declared(name) is None]
-        known = self._told_by_statistics(
-            empty, [name for name in undeclared if name in names or not options.is_label(name)]
-        )
+        told = [name for name in undeclared if name in names or not options.is_label(name)]
+        with parquet_errors(self._files[0].path):
+            known = self._told_by_statistics(empty, told)
         known |= self._look(kinds, [name for name in undeclared if name not in known])
         if declared:
             declared = {name: Label(names[name], optional=known[name].missing) for name in declared}
@@ -306,11 +315,12 @@ class ParquetSource(FileSource):
         top = [field.name for field in kinds if any(name in wanted for name in leaf_names(field.name, field.type))]
         known: dict[str, ColumnFacts] = {}
         for file in self._files if top else ():
-            for batch in _opened(file).iter_batches(_LOOKED_AT_ONCE, columns=top):
-                columns = flattened(dict(zip(batch.schema.names, batch.columns, strict=True)))
-                for name in names:
-                    facts = named_facts(name, columns[name], self._options)
-                    known[name] = merged(known[name], facts, facts.type) if name in known else facts
+            with parquet_errors(file.path):
+                for batch in _opened(file).iter_batches(_LOOKED_AT_ONCE, columns=top):
+                    columns = flattened(dict(zip(batch.schema.names, batch.columns, strict=True)))
+                    for name in names:
+                        facts = named_facts(name, columns[name], self._options)
+                        known[name] = merged(known[name], facts, facts.type) if name in known else facts
         return known
 
 
@@ -395,7 +405,6 @@ _OPEN_GROUPS = OpenGroups()
 
 
 def _opened(file: SourceFile) -> Any:
-    arrow = import_extra("pyarrow", "arrow", purpose="Reading Parquet")
     reader = import_extra("pyarrow.parquet", "arrow", purpose="Reading Parquet")
     now = SourceFile.at(file.path)
     if now != file:
@@ -404,10 +413,38 @@ def _opened(file: SourceFile) -> Any:
             path=file.path,
             advice="Start again when nothing writes to the file any more.",
         )
-    try:
+    with parquet_errors(file.path):
         return reader.ParquetFile(file.path, memory_map=False, pre_buffer=False, buffer_size=1 << 20)
-    except arrow.ArrowInvalid as error:
-        raise RecordsmithError(f"This is not a whole Parquet file: {error}", path=file.path) from None
+
+
+def _arrow_schema(file: SourceFile, metadata: Any) -> Any:
+    with parquet_errors(file.path):
+        return metadata.schema.to_arrow_schema()
+
+
+@contextmanager
+def parquet_errors(path: str, group: int | None = None) -> Iterator[None]:
+    """Say of whatever Arrow finds wrong with a file which file it is, and which row group."""
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading Parquet")
+    try:
+        yield
+    except RecordsmithError as error:
+        raise error.at(path=path) from None
+    except StopIteration:
+        raise _damaged_parquet(path, group, "it has fewer rows than it says") from None
+    except (arrow.ArrowException, OSError, ValueError, TypeError, OverflowError, MemoryError, LookupError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk, and not the data
+        raise _damaged_parquet(path, group, str(error) or type(error).__name__) from None
+
+
+def _damaged_parquet(path: str, group: int | None, found: str) -> CorruptRecordError:
+    return CorruptRecordError(
+        "This is not a whole Parquet file." if group is None else f"Row group {group} of the Parquet file is damaged.",
+        path=path,
+        found=found.partition("\n")[0],
+        advice="Copy the file again from its source, or write it again.",
+    )
 
 
 def _leaf_places(metadata: Any) -> dict[str, int]:

@@ -2,7 +2,8 @@
 
 int, bool of any width     Scalar, in an int64 list
 float, decimal             Scalar("float32"), or "float64" where a float32 would not do; see `floats`
-string; date, time         Text; dates and times in ISO form
+string; date, time         Text; dates and times in ISO form, or int64 of a unit that was asked for
+duration                   Scalar("int64") in the unit of the column, which the description names
 binary                     Bytes
 lists of these             Tensor, Text or Bytes of shape (n,), or (None,) where the length varies
 struct                     its fields, named with "/"; a list of structs: lists of its fields
@@ -20,6 +21,7 @@ import numpy as np
 
 from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, import_extra
 from recordsmith.making.sources.table_options import TableOptions, feature_for_word
+from recordsmith.making.sources.table_times import UNITS, time_feature
 from recordsmith.schema import Bytes, Feature, Label, Scalar, Schema, Tensor, Text
 
 __all__ = [
@@ -287,6 +289,8 @@ def _feature(facts: ColumnFacts, options: TableOptions, hint: str | None) -> Fea
         classes = stripped(facts.classes) if options.strip else facts.classes
         # An empty text is no class: such a row has no label.
         return label_feature(classes - {""}, optional=facts.missing or "" in classes)
+    if hint in UNITS or (types.is_duration(kind) and hint is None):
+        return _times(kind, hint or kind.unit, optional=facts.missing)
     if hint in ("float32", "float64", "int64", "text", "bytes") and not facts.lengths:
         return feature_for_word(hint, optional=facts.missing)
     while types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
@@ -300,18 +304,26 @@ def _feature(facts: ColumnFacts, options: TableOptions, hint: str | None) -> Fea
     shape = _shape(facts)
     if len(shape) > 1:
         raise SchemaError("Lists of lists of strings have no defined meaning in a TFRecord.", found=str(facts.type))
-    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
-        return Bytes(shape, optional=facts.missing)
-    if str(kind) == "binary_view":
-        return Bytes(shape, optional=facts.missing)
-    if _is_text(kind, types):
-        return Text(shape, optional=facts.missing)
+    if _is_text(kind, types) or _is_bytes(kind, types):
+        return (Text if _is_text(kind, types) else Bytes)(shape, optional=facts.missing)
     raise SchemaError(
         "This kind of column has no defined meaning in a TFRecord.",
         found=f"Arrow type {facts.type}",
         advice="Leave it out, or turn it into numbers, strings or lists first."
         + did_you_mean(str(kind), ("string", "int64", "double")),
     )
+
+
+def _times(kind: Any, unit: str, *, optional: bool) -> Feature:
+    types = import_extra("pyarrow", "arrow", purpose="Reading tables").types
+    if not (types.is_temporal(kind) or types.is_string(kind) or types.is_null(kind)):
+        raise SchemaError("This column has no times.", found=str(kind), expected="dates, times, durations or ISO text")
+    return time_feature(kind, unit, optional=optional)
+
+
+def _is_bytes(kind: Any, types: Any) -> bool:
+    fixed = types.is_fixed_size_binary(kind)
+    return bool(fixed or types.is_binary(kind) or types.is_large_binary(kind) or str(kind) == "binary_view")
 
 
 def _is_text(kind: Any, types: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith.errors import import_extra
+from recordsmith.errors import RecordsmithError, import_extra
 from recordsmith.making.sources.table_dialect import CsvHead, Dialect
 from recordsmith.making.sources.table_lines import LineRules, Piece, row_ends
 
@@ -39,26 +39,35 @@ class CsvReading:
 
         known = {name: arrow.type_for_alias(kind) for name, kind in types.items() if kind}
         declared = all(types.values())  # where types are to be told, 0 and 1 are numbers
-        table = reader.read_csv(
-            arrow.BufferReader(data),
-            read_options=reader.ReadOptions(
-                use_threads=False, column_names=list(self.head.names), block_size=len(data) + 1
-            ),
-            parse_options=reader.ParseOptions(
-                delimiter=self.head.rules.delimiter.decode(),
-                quote_char=self.dialect.quote or False,
-                newlines_in_values=not piece.plain,
-                invalid_row_handler=skip,
-            ),
-            convert_options=reader.ConvertOptions(
-                include_columns=list(types),
-                column_types=known,
-                null_values=list(self.dialect.missing),
-                decimal_point=self.dialect.decimal,
-                true_values=["true", "True", "TRUE", *(["1"] if declared else [])],
-                false_values=["false", "False", "FALSE", *(["0"] if declared else [])],
-            ),
-        )
+        try:
+            table = reader.read_csv(
+                arrow.BufferReader(data),
+                read_options=reader.ReadOptions(
+                    use_threads=False, column_names=list(self.head.names), block_size=len(data) + 1
+                ),
+                parse_options=reader.ParseOptions(
+                    delimiter=self.head.rules.delimiter.decode(),
+                    quote_char=self.dialect.quote or False,
+                    newlines_in_values=not piece.plain,
+                    invalid_row_handler=skip,
+                ),
+                convert_options=reader.ConvertOptions(
+                    include_columns=list(types),
+                    column_types=known,
+                    null_values=list(self.dialect.missing),
+                    decimal_point=self.dialect.decimal,
+                    true_values=["true", "True", "TRUE", *(["1"] if declared else [])],
+                    false_values=["false", "False", "FALSE", *(["0"] if declared else [])],
+                ),
+            )
+        except arrow.ArrowInvalid as error:
+            if str(error).startswith("In CSV column"):
+                raise  # a cell that is not of its type: the caller looks for all of them
+            raise RecordsmithError(
+                f"The rows from line {piece.line} on cannot be read: {error}",
+                path=piece.file.path,
+                advice="Look at the file there: quotes and delimiters may not be what they seem.",
+            ) from None
         if unreadable:
             left = _numbers_left(unreadable, table.num_rows + len(uneven))
             uneven = sorted([*unreadable, *((left[number], count, text) for number, count, text in uneven)])

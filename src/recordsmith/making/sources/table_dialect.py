@@ -6,6 +6,7 @@ import codecs
 import csv as csv_module
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +38,7 @@ class Dialect:
     names: tuple[str, ...] = ()
     missing: tuple[str, ...] = MISSING
     encoding: str = "utf-8"
+    exported: bool = False  # by recordsmith: names are what they are, and texts may hold anything
 
     def describe(self) -> dict[str, Any]:
         """Return what differs from the defaults, JSON-ready."""
@@ -66,9 +68,11 @@ def read_head(file: SourceFile, dialect: Dialect) -> CsvHead:
     """
     with windows(file) as source:
         data = source.read(0, _HEAD)
-        if not re.search(rb"[^\r\n][\r\n]", data):  # a line that is longer than usual
+        quote = None if dialect.quote is None else dialect.quote.encode()
+        if not len(row_ends(data.lstrip(b"\r\n"), LineRules(b",", quote)).ends):  # a line that is longer than usual
             data = source.read(0, WINDOW)
-    _check_is_text(file, data)
+    if not dialect.exported:
+        _check_is_text(file, data)
     start = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
     line = 1
     while data[start : start + 1] in (b"\n", b"\r"):
@@ -76,15 +80,18 @@ def read_head(file: SourceFile, dialect: Dialect) -> CsvHead:
         line += 1
     if start == len(data):
         raise RecordsmithError("The file is empty.", path=file.path, expected="a line with the names of the columns")
-    quote = None if dialect.quote is None else dialect.quote.encode()
     delimiter = dialect.delimiter or _told_delimiter(data[start:], dialect, file.path)
     rules = LineRules(delimiter.encode(), quote)
     found = row_ends(data[start:], rules)
     end = start + int(found.ends[0]) if len(found.ends) else len(data)
     lines = int(found.lines[0]) if len(found.lines) else 1
     first = data[start:end].decode(dialect.encoding, "replace").strip("\r\n")
-    cells = next(csv_module.reader([first], delimiter=delimiter, **_quoting(dialect.quote)), [])
-    names = dialect.names or tuple(_named(cells) if dialect.header else ())
+    try:
+        cells = next(csv_module.reader([first], delimiter=delimiter, **_quoting(dialect.quote)), [])
+    except csv_module.Error as error:
+        raise RecordsmithError(f"The names of the columns cannot be read: {error}.", path=file.path) from None
+    named = cells if dialect.exported else _named(cells) if dialect.header else ()
+    names = dialect.names or tuple(named)
     _check_names(file, names, cells, dialect)
     return CsvHead(names, rules, end if dialect.header else start, line + lines if dialect.header else line)
 
@@ -119,7 +126,7 @@ def _check_names(file: SourceFile, names: Sequence[str], cells: Sequence[str], d
             found=f"{len(cells)} cells in the first line",
             expected=f"{len(names)}, as there are names",
         )
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise RecordsmithError(
             "Columns of the same name.",

@@ -16,6 +16,7 @@ from recordsmith.images import ImageError, Preparation
 from recordsmith.making.source import Loaded, Places, Reject
 from recordsmith.making.sources.exact_numbers import exact_decimals
 from recordsmith.making.sources.table_columns import int64_array, is_image_struct
+from recordsmith.making.sources.table_times import iso_text, time_numbers
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Tensor, Text
 
 __all__ = ["KeptRows", "LoadingRules", "load_columns", "shortened", "string_array", "taken"]
@@ -33,6 +34,7 @@ class LoadingRules:
         preparation: what is done to pictures.
         missing: strings that stand for no value, where the feature is not Text.
         strip: white space around the names of classes is not part of them.
+        times: the unit of columns of times that are to be numbers.
 
     >>> LoadingRules(Schema({})).missing
     ()
@@ -42,6 +44,7 @@ class LoadingRules:
     preparation: Preparation = field(default_factory=Preparation)
     missing: tuple[str, ...] = ()
     strip: bool = False
+    times: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ def load_columns(
                 bad.setdefault(row, (name, reason, value))
 
             try:
-                ready[name] = _column(columns[name], feature, rules, folder, refuse)
+                ready[name] = _column(columns[name], feature, rules, rules.times.get(name), folder, refuse)
             except RecordsmithError as error:
                 raise error.at(feature=name) from None
     found = list(rejects)
@@ -150,7 +153,7 @@ def taken(column: Any, rows: npt.NDArray[np.int64]) -> Any:
 Refuse = Callable[[int, str, Any], None]
 
 
-def _column(array: Any, feature: Feature, rules: LoadingRules, folder: str, refuse: Refuse) -> Any:
+def _column(array: Any, feature: Feature, rules: LoadingRules, unit: str | None, folder: str, refuse: Refuse) -> Any:
     arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
     if isinstance(array, list):  # numbers that Arrow has no type for
         return array
@@ -171,6 +174,10 @@ def _column(array: Any, feature: Feature, rules: LoadingRules, folder: str, refu
         return _class_numbers(array, feature, refuse)
     if types.is_list(array.type) and types.is_null(array.type.value_type):
         array = array.cast(arrow.list_(arrow.string() if isinstance(feature, (Text, Bytes)) else arrow.int64()))
+    if unit is not None and (text or types.is_temporal(array.type)):
+        return time_numbers(array, unit, refuse)
+    if isinstance(feature, Scalar) and types.is_temporal(array.type):
+        return time_numbers(array, getattr(array.type, "unit", "s"), refuse)
     if types.is_temporal(array.type) or (isinstance(feature, Text) and not text and not feature.shape):
         return _as_text(array)
     if isinstance(feature, (Scalar, Tensor)) and types.is_decimal(_inner_type(array.type, types)):
@@ -202,12 +209,10 @@ def _without_missing(array: Any, missing: tuple[str, ...]) -> Any:
 
 def _as_text(array: Any) -> Any:
     arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
-    compute = import_extra("pyarrow.compute", "arrow", purpose="Reading tables")
     types = arrow.types
     if types.is_binary(array.type) or types.is_list(array.type) or types.is_null(array.type):
         return array  # the schema takes it, or says what is wrong with it
-    text = array.cast(arrow.string())
-    return compute.replace_substring(text, " ", "T", max_replacements=1) if types.is_timestamp(array.type) else text
+    return iso_text(array)
 
 
 def _class_numbers(array: Any, feature: Label, refuse: Refuse) -> Any:

@@ -10,12 +10,13 @@ import numpy as np
 
 from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, list_names
 from recordsmith.images import Preparation
+from recordsmith.making.sources.table_times import UNITS
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Text
 
 __all__ = ["TableOptions", "names_of", "preparation_of", "table_options"]
 
 _FLOATS = ("auto", "float32", "float64")
-_WORDS = ("text", "bytes", "label", "image")
+_WORDS = ("text", "bytes", "label", "image", *UNITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class TableOptions:
         return feature if isinstance(feature, Feature) else None
 
     def hint(self, name: str) -> str | None:
-        """Return the word that was said about a column: "text", "bytes", "label", "image", or a dtype."""
+        """Return the word that was said about a column: "text", "bytes", "label", "image", a unit, or a dtype."""
         said = self.types.get(name)
         if isinstance(said, str):
             return said
@@ -64,6 +65,14 @@ class TableOptions:
         if name in self.images:
             return "image"
         return "label" if name == self.label else None
+
+    def times(self) -> dict[str, str]:
+        """Return the units of the columns that are to be numbers of times.
+
+        >>> TableOptions(types={"when": "us", "n": "int64"}).times()
+        {'when': 'us'}
+        """
+        return {name: kind for name, kind in self.types.items() if isinstance(kind, str) and kind in UNITS}
 
     def is_label(self, name: str) -> bool:
         """Say whether the classes of a column are to be told from its values."""

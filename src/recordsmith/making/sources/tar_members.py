@@ -12,15 +12,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
+from recordsmith.amounts import bytes_text
 from recordsmith.errors import CompressionError, CorruptRecordError, RecordsmithError, TruncatedFileError, import_extra
 from recordsmith.making.sources.table_files import SourceFile, opened
 
-__all__ = ["TarMember", "tar_members"]
+__all__ = ["MOST_MEMBER_BYTES", "TarMember", "tar_members", "too_large_reason"]
 
 _BLOCK = 512
 _SKIPPED_AT_ONCE = 1 << 20
 _LONGEST_EXTENSION = 1 << 20  # bytes of a long name or of extended headers
-_LARGEST_MEMBER = 1 << 30
+MOST_MEMBER_BYTES = 64_000_000  # of a file in a tar file, unless another limit is given
 _REGULAR = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE)
 _EMPTY_TYPES = (tarfile.LNKTYPE, tarfile.SYMTYPE, tarfile.DIRTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE)
 
@@ -34,25 +35,40 @@ class TarMember:
         offset: where its content starts in the (decompressed) tar file.
         size: how long that is.
         data: the content, if it was asked for.
+        too_large: it has more bytes than are read of one file; its data are empty.
     """
 
     name: str
     offset: int
     size: int
     data: bytes | None = None
+    too_large: bool = False
 
 
-def tar_members(file: SourceFile, *, content: bool) -> Iterator[TarMember]:
+def too_large_reason(member: TarMember, limit: int) -> str:
+    """Say why a member was not read.
+
+    >>> too_large_reason(TarMember("a.bin", 0, 900_000_000), 64_000_000)
+    'The file has 900 MB, and a file in a tar file may have 64.0 MB. Allow more with max_member=...'
+    """
+    return (
+        f"The file has {bytes_text(member.size)}, and a file in a tar file may have {bytes_text(limit)}. "
+        "Allow more with max_member=..."
+    )
+
+
+def tar_members(file: SourceFile, *, content: bool, limit: int = MOST_MEMBER_BYTES) -> Iterator[TarMember]:
     """Give the files in a tar file, which may be compressed with gzip, bzip2, xz or zstd.
 
     Args:
         file: the tar file.
         content: read what is in them; else only pass over it.
+        limit: the most bytes that are read of one of them: a few kilobytes may decompress to gigabytes.
     """
     with _stream(file) as stream:
         reader = _Reader(stream, file.path)
         try:
-            yield from _members(reader, content=content)
+            yield from _members(reader, content=content, limit=limit)
         except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:  # the disk, and not the data
                 raise
@@ -78,10 +94,6 @@ class _Reader:
 
     def read_padded(self, size: int, name: str) -> bytes:
         """Read a content, which is filled up to whole blocks."""
-        if size > _LARGEST_MEMBER:
-            raise CorruptRecordError(
-                f"A file in the tar file is too large: {name!r}.", path=self.path, offset=self.at, found=f"{size} bytes"
-            )
         data = self.read(size)
         if len(data) < size or len(self.read(-size % _BLOCK)) < -size % _BLOCK:
             raise self._cut(name)
@@ -109,7 +121,7 @@ class _Reader:
         )
 
 
-def _members(reader: _Reader, *, content: bool) -> Iterator[TarMember]:
+def _members(reader: _Reader, *, content: bool, limit: int) -> Iterator[TarMember]:
     extended: dict[str, str] = {}
     ended = False
     while block := reader.read(_BLOCK):
@@ -141,6 +153,9 @@ def _members(reader: _Reader, *, content: bool) -> Iterator[TarMember]:
             continue
         if info.type not in _REGULAR:
             reader.skip_padded(size, name)
+        elif size > limit:
+            reader.skip_padded(size, name)
+            yield TarMember(name, offset, size, b"", too_large=True)
         elif content:
             yield TarMember(name, offset, size, reader.read_padded(size, name))
         else:

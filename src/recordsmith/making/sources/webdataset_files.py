@@ -12,12 +12,13 @@ from typing import Any, ClassVar, Literal
 
 from recordsmith.errors import PipelineError, list_names
 from recordsmith.images import Preparation
+from recordsmith.making.options import parse_size
 from recordsmith.making.source import Chunk, Loaded, Reject
 from recordsmith.making.sources.exported_tar import ExportedTarSource, form_within
 from recordsmith.making.sources.file_splits import FileSource
 from recordsmith.making.sources.image_options import describe_preparation, is_decoded, preparation_of
 from recordsmith.making.sources.table_files import PathLike, SourceFile, describe_files, find_files, opened
-from recordsmith.making.sources.tar_members import tar_members
+from recordsmith.making.sources.tar_members import MOST_MEMBER_BYTES, tar_members, too_large_reason
 from recordsmith.making.sources.webdataset_samples import Sample, expand_braces, group_samples
 from recordsmith.making.sources.webdataset_values import Reading, feature_of, value_of
 from recordsmith.schema import Feature, Image, Schema, Text
@@ -43,6 +44,7 @@ def webdataset(  # noqa: PLR0913 - each is a setting of its own
     orient: bool = True,
     check: Literal["decode", "header"] = "decode",
     key: str | None = "key",
+    max_member: int | str = MOST_MEMBER_BYTES,
 ) -> WebDatasetSource | ExportedTarSource:
     """Take the samples of tar files in the layout of WebDataset.
 
@@ -62,6 +64,7 @@ def webdataset(  # noqa: PLR0913 - each is a setting of its own
         orient: turn pictures as their EXIF orientation says.
         check: "decode" goes through all data of each picture, "header" trusts those that have a sound header.
         key: the name of the feature with the sample's key; None leaves it out.
+        max_member: the most bytes of a file in a tar file, such as "1GB"; a sample with a larger one is rejected.
 
     >>> import io, tarfile, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -81,8 +84,15 @@ def webdataset(  # noqa: PLR0913 - each is a setting of its own
     if classes is None and preparation == Preparation() and check == "decode" and key == "key":
         form = form_within(files)
         if form is not None:
-            return ExportedTarSource(files, form)
-    return WebDatasetSource(files, classes=classes, preparation=preparation, decode=is_decoded(check), key=key)
+            return ExportedTarSource(files, form, parse_size(max_member))
+    return WebDatasetSource(
+        files,
+        classes=classes,
+        preparation=preparation,
+        decode=is_decoded(check),
+        key=key,
+        limit=parse_size(max_member),
+    )
 
 
 class WebDatasetSource(FileSource):
@@ -102,12 +112,14 @@ class WebDatasetSource(FileSource):
         preparation: Preparation,
         decode: bool,
         key: str | None,
+        limit: int = MOST_MEMBER_BYTES,
     ) -> None:
         self._files = files
         self._classes = None if classes is None else tuple(classes)
         self._preparation = preparation
         self._decode = decode
         self._key = key
+        self._limit = limit
         self.provenance = () if key is None else (key,)
         # A compressed file can only be read from its start, so whoever reads it hands on what was read.
         self.sequential = any(_is_compressed(file) for file in files)
@@ -144,13 +156,14 @@ class WebDatasetSource(FileSource):
             **describe_preparation(self._preparation),
             "check": "decode" if self._decode else "header",
             "key": self._key,
+            **({} if self._limit == MOST_MEMBER_BYTES else {"max_member": self._limit}),
         }
 
     def chunks(self) -> Iterator[Chunk]:
         """Give the samples in groups of up to 1,024 or 8 MB, one tar file after the other."""
         for file in self._files:
-            for samples, size in _groups(group_samples(tar_members(file, content=self.sequential))):
-                yield WebDatasetChunk(file, samples, size, self._readings, self._key)
+            for samples, size in _groups(group_samples(tar_members(file, content=self.sequential, limit=self._limit))):
+                yield WebDatasetChunk(file, samples, size, self._readings, self._key, self._limit)
 
     @cached_property
     def _readings(self) -> dict[str, Reading]:
@@ -159,9 +172,11 @@ class WebDatasetSource(FileSource):
         step = max(1, -(-len(self._files) // _LOOKED_AT_FILES))
         for file in self._files[::step]:
             size = 0
-            for sample in islice(group_samples(tar_members(file, content=True)), _LOOKED_AT_SAMPLES):
+            for sample in islice(group_samples(tar_members(file, content=True, limit=self._limit)), _LOOKED_AT_SAMPLES):
                 looked_at += 1
                 for name, member in sample.members.items():
+                    if member.too_large:
+                        continue
                     contents.setdefault(name, []).append(member.data or b"")
                 size += sample.size
                 if size > _LOOKED_AT_BYTES // _LOOKED_AT_FILES:
@@ -192,13 +207,20 @@ class WebDatasetChunk(Chunk):
     """Some samples of one tar file: where they are, or for a compressed file what they are."""
 
     def __init__(
-        self, file: SourceFile, samples: list[Sample], size: int, readings: dict[str, Reading], key: str | None
+        self,
+        file: SourceFile,
+        samples: list[Sample],
+        size: int,
+        readings: dict[str, Reading],
+        key: str | None,
+        limit: int,
     ) -> None:
         self.source_bytes = size
         self._file = file
         self._samples = samples
         self._readings = readings
         self._key = key
+        self._limit = limit
 
     def origin(self) -> str:
         """Return the file."""
@@ -228,6 +250,9 @@ class WebDatasetChunk(Chunk):
         place = _place(self._file.path, sample.key)
         if sample.twice is not None:
             return Reject(place, None, sample.twice, "The sample has two members for one feature.")
+        for name, given in sample.members.items():
+            if given.too_large:
+                return Reject(place, None, name, too_large_reason(given, self._limit))
         unknown = [name for name in sample.members if name not in self._readings]
         if unknown:
             reason = f"The sample has {list_names(unknown)}, which the first samples do not have."

@@ -18,6 +18,7 @@ import difflib
 import importlib
 import os
 from collections.abc import Iterable
+from itertools import islice
 from types import ModuleType
 from typing import Any, ClassVar, Self
 
@@ -39,6 +40,7 @@ __all__ = [
     "list_names",
 ]
 
+_MOST_COMPARED = 5000  # names that may have been meant: comparing takes long
 _LONGEST_FACT = 300  # characters of a found or expected value that a message shows
 
 
@@ -265,7 +267,7 @@ def did_you_mean(name: str, existing: Iterable[str]) -> str:
     >>> did_you_mean("xyz", ["image", "label"])
     ''
     """
-    names = list(existing)
+    names = list(islice(existing, _MOST_COMPARED))
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if not near:
         # Capitals are a common slip, and difflib counts each of them as a difference.

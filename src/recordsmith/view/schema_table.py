@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
+from itertools import islice
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -13,7 +14,7 @@ from rich.text import Text
 from recordsmith.facts import FoundSchema
 from recordsmith.schema import Feature, Scalar, Sparse, Steps, Tensor
 from recordsmith.schema.plan import PlanColumn
-from recordsmith.view.schema_listing import schema_source
+from recordsmith.view.schema_listing import MOST_FEATURES, more_features, schema_source
 from recordsmith.view.short_values import printable
 
 __all__ = ["schema_table"]
@@ -46,7 +47,7 @@ def schema_table(found: FoundSchema) -> RenderableType:
     described = any(feature.description for feature in found.schema.values())
     if described:
         table.add_column("description", overflow="fold")
-    for name, feature in found.schema.items():
+    for name, feature in islice(found.schema.items(), MOST_FEATURES):
         cells: list[str | Text] = [
             Text(printable(name), "bold"),
             Text(_type(feature), "cyan"),
@@ -56,7 +57,7 @@ def schema_table(found: FoundSchema) -> RenderableType:
             printable(", ".join(_settings(feature))),
         ]
         table.add_row(*cells, *([printable(feature.description)] if described else []))
-    return Group(Text(schema_source(found), "dim"), table)
+    return Group(Text(schema_source(found), "dim"), table, *more_features(found))
 
 
 def _type(feature: Feature) -> str:

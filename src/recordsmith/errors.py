@@ -38,6 +38,7 @@ __all__ = [
     "did_you_mean",
     "import_extra",
     "list_names",
+    "reason_of",
 ]
 
 _MOST_COMPARED = 5000  # names that may have been meant: comparing takes long
@@ -131,7 +132,7 @@ class RecordsmithError(Exception):
             place.append(f"row {self.row}")
         if self.feature is not None:
             place.append(f"feature {self.feature!r}")
-        lines = [printable(self.problem)]
+        lines = [printable(" ".join(self.problem.split("\n")))]
         if place:
             lines.append("  where:    " + printable(", ".join(place)))
         if self.found is not None:
@@ -257,6 +258,15 @@ def import_extra(module: str, extra: str, *, purpose: str = "This") -> ModuleTyp
         if error.name not in (module, module.partition(".")[0]):  # it is there, and one of its own needs is not
             raise
         raise MissingExtraError(module, extra, purpose=purpose) from None
+
+
+def reason_of(error: BaseException) -> str:
+    """Return in one line what an error says, without the facts of one of ours, to be told within another error.
+
+    >>> reason_of(SchemaError("It is wrong.", path="a.json")), reason_of(ValueError("no number"))
+    ('It is wrong.', 'no number')
+    """
+    return error.problem if isinstance(error, RecordsmithError) else (str(error).splitlines() or [""])[0]
 
 
 def did_you_mean(name: str, existing: Iterable[str]) -> str:

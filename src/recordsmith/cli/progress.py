@@ -111,7 +111,7 @@ class _Bar:
             # These two say that they began, and then nothing until they are done.
             total = None if progress.phase in ("ordering", "fitting") else progress.total
             self._task = self._bars.add_task(progress.phase, total=total, **_NOTHING_YET)
-        rows = f"{_rows(progress):,} rows" if _rows(progress) else ""
+        rows = _rows_text(progress)
         self._bars.update(
             self._task,
             completed=progress.done,
@@ -174,7 +174,7 @@ def progress_line(progress: Progress, rate: float | None = None, seconds_left: f
     if progress.total and progress.done:
         parts.append(f"{100 * min(1.0, progress.done / progress.total):.0f} %")
     if _rows(progress):
-        parts.append(f"{_rows(progress):,} rows")
+        parts.append(_rows_text(progress))
     if rate:
         parts.append(f"{rate:,.0f} rows/s")
     parts += [text for text in (_size_text(progress), _rejects(progress)) if text]
@@ -192,6 +192,12 @@ def _size_text(progress: Progress) -> str:
     from recordsmith.view.amounts import bytes_text
 
     return bytes_text(progress.bytes) if progress.phase == "reading" else ""
+
+
+def _rows_text(progress: Progress) -> str:
+    from recordsmith.view.amounts import count_text
+
+    return count_text(_rows(progress), "row") if _rows(progress) else ""
 
 
 def _rejects(progress: Progress) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from recordsmith.amounts import count_text
 from recordsmith.cli.make_values import NearChoice
 from recordsmith.errors import RecordsmithError
 
@@ -115,7 +116,7 @@ class Reporting:
         if self.html is not None:
             self.say(f"Report written to {self.html}.")
         if self.write_baseline:
-            self.say(f"{len(report.findings)} findings written to {self._known_in} as known.")
+            self.say(f"{count_text(len(report.findings), 'finding')} written to {self._known_in} as known.")
         elif not report.ok:
             context.exit(1)
 

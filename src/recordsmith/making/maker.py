@@ -20,6 +20,7 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
+from recordsmith.amounts import count_text
 from recordsmith.atomic_file import local_output
 from recordsmith.class_weights import class_weights
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
@@ -282,7 +283,9 @@ class _Maker:
             raise RecordsmithError(
                 "There is no row to write.",
                 path=str(self._source.describe().get("path", "")) or None,
-                found="; ".join([f"{staging.counts['source_rows']} rows in the source", *map(str, reasons)]),
+                found="; ".join(
+                    [f"{count_text(staging.counts['source_rows'], 'row')} in the source", *map(str, reasons)]
+                ),
             )
         staging.finish_chunks()
         release_memory()

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterable
 
 from recordsmith import _core
+from recordsmith.amounts import count_text
 from recordsmith.atomic_file import write_atomically
 from recordsmith.compression import reading_compression
 from recordsmith.errors import CorruptRecordError, NotTFRecordError, RecordsmithError
@@ -200,8 +201,8 @@ def _verify(temporary: str, target: str, file: DamagedFile) -> None:
         raise CorruptRecordError(
             "The repaired file does not hold what was written to it.",
             path=target,
-            found=f"{found} records",
-            expected=f"{file.records} records",
+            found=count_text(found, "record"),
+            expected=count_text(file.records, "record"),
             advice="The disk or the memory may be failing, or the damaged file changed meanwhile. Try again.",
         )
 

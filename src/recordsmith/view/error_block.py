@@ -48,9 +48,8 @@ def error_lines(error: BaseException) -> tuple[str, list[tuple[str, str]]]:
         facts = [(label.strip(), text.strip()) for label, _, text in (line.partition(":") for line in lines)]
     elif isinstance(error, OSError) and error.strerror is not None:
         problem = error.strerror if error.strerror.endswith(".") else f"{error.strerror}."
-        facts = [
-            ("where", os.fsdecode(name)) for name in (error.filename, error.filename2) if isinstance(name, (str, bytes))
-        ]
+        names = [os.fsdecode(name) for name in (error.filename, error.filename2) if isinstance(name, (str, bytes))]
+        facts = [("where", " -> ".join(dict.fromkeys(names)))] if names else []
     else:
         text = str(error) or type(error).__name__
         problem, facts = text[:1].upper() + text[1:], []

@@ -157,7 +157,7 @@ def more_features(count: int) -> list[Text]:
     ([], 'and 999,800 more features: --features NAMES shows these, --format json all')
     """
     left = count - MOST_FEATURES
-    text = f"and {left:,} more feature{'' if left == 1 else 's'}: --features NAMES shows these, --format json all"
+    text = f"and {count_text(left, 'more feature')}: --features NAMES shows these, --format json all"
     return [Text(text, "yellow")] if left > 0 else []
 
 

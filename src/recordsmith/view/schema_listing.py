@@ -54,7 +54,7 @@ def more_features(found: FoundSchema) -> list[Text]:
     []
     """
     left = len(found.schema) - MOST_FEATURES
-    words = f"# and {left:,} more {'feature' if left == 1 else 'features'}, which -o FILE and --format json write"
+    words = f"# and {count_text(left, 'more feature')}, which -o FILE and --format json write"
     return [Text(words, "yellow")] if left > 0 else []
 
 

@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from recordsmith.amounts import count_text
 from recordsmith.facts import FoundSchema
 from recordsmith.schema import Feature, Scalar, Sparse, Steps, Tensor
 from recordsmith.schema.plan import PlanColumn
@@ -84,8 +85,10 @@ def _presence(feature: Feature) -> str:
 
 def _stored(column: PlanColumn) -> str:
     if column.row_bytes is not None:
-        return f"{column.row_bytes} bytes"
-    return f"{column.kind} list" if column.count is None else f"{column.count} {column.kind}"
+        return count_text(column.row_bytes, "byte")
+    if column.count is None:
+        return f"{column.kind} list"
+    return count_text(column.count, "byte string") if column.kind == "bytes" else f"{column.count} {column.kind}"
 
 
 def _settings(feature: Feature) -> Iterator[str]:
@@ -94,7 +97,7 @@ def _settings(feature: Feature) -> Iterator[str]:
         return
     names = getattr(feature, "names", None)
     if names is not None:
-        yield _short(f"{len(names)} classes: {', '.join(names)}")
+        yield _short(f"{count_text(len(names), 'class', 'classes')}: {', '.join(names)}")
     for entry in fields(feature):
         value = getattr(feature, entry.name)
         if entry.name not in _SHOWN_ELSEWHERE and value is not None and value is not False:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from recordsmith.errors import RecordsmithError, import_extra, list_names
+from recordsmith.errors import RecordsmithError, import_extra, list_names, reason_of
 from recordsmith.making.source import Chunk, Loaded, Reject, Source
 from recordsmith.making.sources.exported_form import ExportedForm, encoding_of
 from recordsmith.making.sources.exported_values import restored_value
@@ -94,7 +94,7 @@ class ExportedChunk(Chunk):
                 try:
                     values.append(None if plain is None else read(plain))
                 except (ValueError, TypeError, KeyError) as error:
-                    reason = f"The value is not what was exported: {error}"
+                    reason = f"The value is not what was exported: {reason_of(error)}"
                     rejects.append(Reject(self.place(lines[row]), None, name, reason, shortened(str(plain))))
                     values.append(None)
                     bad.add(row)

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from recordsmith.amounts import count_text
 from recordsmith.errors import PipelineError, did_you_mean, list_names
 from recordsmith.making.sources.image_listing import FoundFile, Listing, readable_name
 
@@ -219,8 +220,8 @@ def _read_entries(path: str) -> list[tuple[int, str, str]]:
             raise PipelineError(
                 f"Line {line} has another number of columns than the first one.",
                 path=path,
-                found=f"{len(row)} columns",
-                expected=f"{len(columns)} columns",
+                found=count_text(len(row), "column"),
+                expected=count_text(len(columns), "column"),
             )
     return [(line, row[places[0]].strip(), row[places[1]].strip()) for line, row in rows]
 

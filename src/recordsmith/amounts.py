@@ -9,13 +9,13 @@ __all__ = ["bytes_text", "count_text", "number_text"]
 _UNITS = ("KB", "MB", "GB", "TB", "PB")
 
 
-def count_text(count: int, noun: str) -> str:
-    """Count things.
+def count_text(count: int, noun: str, plural: str | None = None) -> str:
+    """Count things: every counted noun in a message comes from here.
 
-    >>> count_text(1, "record"), count_text(12345, "file")
-    ('1 record', '12,345 files')
+    >>> count_text(1, "record"), count_text(12345, "file"), count_text(2, "class", "classes")
+    ('1 record', '12,345 files', '2 classes')
     """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def bytes_text(count: int) -> str:

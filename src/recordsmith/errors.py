@@ -19,6 +19,7 @@ import difflib
 import importlib
 import os
 from collections.abc import Callable, Iterable
+from itertools import islice
 from types import ModuleType
 from typing import Any, ClassVar, Self
 
@@ -41,8 +42,10 @@ __all__ = [
     "import_extra",
     "in_words_of_command_line",
     "list_names",
+    "reason_of",
 ]
 
+_MOST_COMPARED = 5000  # names that may have been meant: comparing takes long
 _LONGEST_FACT = 300  # characters of a found or expected value that a message shows
 
 
@@ -149,7 +152,7 @@ class RecordsmithError(Exception):
             place.append(f"row {self.row}")
         if self.feature is not None:
             place.append(f"feature {self.feature!r}")
-        lines = [printable(self.problem)]
+        lines = [printable(" ".join(self.problem.split("\n")))]
         if place:
             lines.append("  where:    " + printable(", ".join(place)))
         if self.found is not None:
@@ -286,6 +289,15 @@ def import_extra(module: str, extra: str, *, purpose: str = "This") -> ModuleTyp
         raise MissingExtraError(module, extra, purpose=purpose) from None
 
 
+def reason_of(error: BaseException) -> str:
+    """Return in one line what an error says, without the facts of one of ours, to be told within another error.
+
+    >>> reason_of(SchemaError("It is wrong.", path="a.json")), reason_of(ValueError("no number"))
+    ('It is wrong.', 'no number')
+    """
+    return error.problem if isinstance(error, RecordsmithError) else (str(error).splitlines() or [""])[0]
+
+
 def did_you_mean(name: str, existing: Iterable[str]) -> str:
     """Say which existing name is nearest, as a sentence to append to a message; empty if none is near.
 
@@ -294,7 +306,7 @@ def did_you_mean(name: str, existing: Iterable[str]) -> str:
     >>> did_you_mean("xyz", ["image", "label"])
     ''
     """
-    names = list(existing)
+    names = list(islice(existing, _MOST_COMPARED))
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if not near:
         # Capitals are a common slip, and difflib counts each of them as a difference.

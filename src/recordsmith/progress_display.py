@@ -218,7 +218,7 @@ class _Bar:
             # These two say that they began, and then nothing until they are done.
             total = None if progress.phase in ("ordering", "fitting") else progress.total
             self._task = self._bars.add_task(progress.phase, total=total, **_NOTHING_YET)
-        rows = f"{_rows(progress):,} rows" if _rows(progress) else ""
+        rows = count_text(_rows(progress), "row") if _rows(progress) else ""
         self._bars.update(
             self._task,
             completed=progress.done,
@@ -281,7 +281,7 @@ def progress_line(progress: RunProgress, rate: float | None = None, seconds_left
     if progress.total and progress.done:
         parts.append(f"{100 * min(1.0, progress.done / progress.total):.0f} %")
     if _rows(progress):
-        parts.append(f"{_rows(progress):,} rows")
+        parts.append(count_text(_rows(progress), "row"))
     if rate:
         parts.append(f"{rate:,.0f} rows/s")
     parts += [text for text in (_size_text(progress), _rejects(progress)) if text]

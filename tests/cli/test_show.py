@@ -488,3 +488,20 @@ def test_pictures_on_terminals(run, tmp_path, monkeypatch, environment, argument
     marks = ("\x1b_G", "\x1b]1337", "\x1bPq", "▀")
     assert [mark for mark in marks if mark in output] == [mark for mark in marks if sent is not None and mark in sent]
     assert sent is None or sent in output
+
+
+def test_of_many_features_some_are_shown_and_the_others_counted(tmp_path: Path, run):
+    path = tmp_path / "wide.tfrecord"
+    with rs.RecordWriter(path) as writer:
+        for _ in range(2):
+            writer.write_example({f"feature {n:05}": n for n in range(2500)})
+    for more in ((), ("--record", "0")):
+        shown = run("show", path, *more)
+        assert "and 2,300 more features" in shown.stdout
+        assert "feature 00199" in shown.stdout
+        assert "feature 00200" not in shown.stdout
+    assert "feature 02499" in run("show", path, "--features", "feature 02499").stdout
+    assert len(json.loads(run("show", path, "--format", "json").stdout)["features"]) == 2500
+    for form in ("text", "table"):
+        assert "and 500 more features" in run("schema", path, "--format", form).stdout
+    assert "feature 02499" in run("schema", path, "--format", "python").stdout

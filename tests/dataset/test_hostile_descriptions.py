@@ -6,6 +6,7 @@ The long run: RECORDSMITH_FUZZ_SECONDS=600 pytest -m proof tests/dataset/test_ho
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import json
 import os
 import random
@@ -374,6 +375,7 @@ def test_wrong_descriptions_end_in_words(dataset: Path, tmp_path: Path) -> None:
 def test_many_wrong_descriptions_end_in_words(dataset: Path, tmp_path: Path) -> None:
     before = peak_memory()
     end = time.monotonic() + float(os.environ.get("RECORDSMITH_FUZZ_SECONDS", "600"))
+    faulthandler.cancel_dump_traceback_later()  # which would take a long run for one that hangs
     seed = 1_000_000
     while time.monotonic() < end:
         attack(dataset, tmp_path, seed, steps=6)

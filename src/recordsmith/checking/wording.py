@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from recordsmith.amounts import count_text as counted
 from recordsmith.amounts import number_text
 from recordsmith.facts.dataset_facts import Place
 from recordsmith.findings import Location
@@ -11,15 +12,6 @@ from recordsmith.findings import Location
 __all__ = ["amount", "counted", "listed", "locate", "share"]
 
 _PLACES = 5  # places that a finding lists beside the first
-
-
-def counted(count: int, noun: str, plural: str | None = None) -> str:
-    """Count things.
-
-    >>> counted(1, "record"), counted(12345, "class", "classes")
-    ('1 record', '12,345 classes')
-    """
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def share(part: int, whole: int) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from recordsmith.amounts import count_text
 from recordsmith.cli.reporting import Reporting, report_options
 
 __all__ = ["doctor"]
@@ -44,5 +45,5 @@ def doctor(context: click.Context, /, *, path: str, data: tuple[str, ...], fix: 
     for one in fixed:
         count = len(one.findings)
         codes = ", ".join(sorted({finding.code for finding in one.findings}))
-        reporting.say(f"{one.path}: {count} {'finding' if count == 1 else 'findings'} mended ({codes}).")
+        reporting.say(f"{one.path}: {count_text(count, 'finding')} fixed ({codes}).")
     reporting.tell(report, context)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from recordsmith.amounts import count_text
 from recordsmith.cli.make_values import NearChoice
 from recordsmith.errors import RecordsmithError
 
@@ -115,7 +116,7 @@ class Reporting:
         self._print(report)
         written = [self._saved(report.to_html, self.html, "Report written to {}.")]
         if self.write_baseline:
-            known = f"{len(report.findings)} findings written to {{}} as known."
+            known = f"{count_text(len(report.findings), 'finding')} written to {{}} as known."
             written.append(self._saved(Baseline.of(report.findings).save, self._known_in, known))
         if not all(written):
             context.exit(_NOT_WRITTEN)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from recordsmith.amounts import count_text
 from recordsmith.class_weights import class_weights
 from recordsmith.copying.choosing import Choice
 from recordsmith.copying.copied_dataset import CopiedDataset
@@ -191,7 +192,7 @@ class Copier:
                 "There is no record to write.",
                 found="; ".join(
                     [
-                        f"{counts['source_rows']} records in the input",
+                        f"{count_text(counts['source_rows'], 'record')} in the input",
                         *([f"{counts['dropped']} do not meet the condition"] if counts["dropped"] else []),
                         *map(str, reasons),
                     ]

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from recordsmith.amounts import count_text
 from recordsmith.dataset.described_splits import files_by_split
 from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
 from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
@@ -153,7 +154,8 @@ def _described(description: str, schema: Schema | None, splits: dict[str, tuple[
     missing = [file for file in files if not os.path.isfile(file)]
     if missing:
         raise RecordsmithError(
-            f"{len(missing)} of the {len(files)} files that {os.path.basename(description)} lists are missing.",
+            f"{len(missing)} of {count_text(len(files), 'file')} that {os.path.basename(description)} lists "
+            f"{'is' if len(missing) == 1 else 'are'} missing.",
             path=description,
             found=f"no file {os.path.basename(missing[0])!r}",
             advice="Copy the missing files too, or open the others by a glob.",

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
+from recordsmith.amounts import count_text
 from recordsmith.compression import reading_compression
 from recordsmith.core_failures import StaleIndexError
 from recordsmith.dataset.compressed import CompressedShards
@@ -119,7 +120,7 @@ class StoredDataset:
         return len(self._range())
 
     def __repr__(self) -> str:
-        part = "" if self._rows is None else f" of {len(self._rows)} rows"
+        part = "" if self._rows is None else f" of {count_text(len(self._rows), 'row')}"
         files = f"{len(self.files)} file{'s' if len(self.files) != 1 else ''}"
         more = ", ..." if len(self.files) > 1 else ""
         return f"<recordsmith.{type(self).__name__}{part} from {files}: {self.files[0]!r}{more}>"

@@ -270,7 +270,9 @@ def _inferred(facts: dict[str, Any], census: Census) -> Feature | None:
 def _kept_features(found: list[FeatureOverview], names: Sequence[str]) -> list[FeatureOverview]:
     if not names:
         return found
-    existing = list(dict.fromkeys(feature.name for feature in found))
+    existing: dict[str, list[FeatureOverview]] = {}
+    for feature in found:
+        existing.setdefault(feature.name, []).append(feature)
     for name in names:
         if name not in existing:
             raise SchemaError(
@@ -279,7 +281,7 @@ def _kept_features(found: list[FeatureOverview], names: Sequence[str]) -> list[F
                 if existing
                 else "no feature at all: the records are not tf.train.Example",
             )
-    return [feature for name in dict.fromkeys(names) for feature in found if feature.name == name]
+    return [feature for name in dict.fromkeys(names) for feature in existing[name]]
 
 
 def _with_examples(feature: FeatureOverview, rows: Iterable[RowOverview]) -> FeatureOverview:

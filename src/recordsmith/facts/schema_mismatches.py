@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from recordsmith import _core
+from recordsmith.amounts import count_text
 from recordsmith.errors import RecordsmithError, SchemaMismatchError
 from recordsmith.facts.dataset_facts import (
     FeatureFacts,
@@ -168,7 +169,11 @@ def _shape(
 ) -> Iterator[Mismatch]:
     if not raw["wrong_shape"]:
         return
-    expected = f"{column.count} values" if column.row_bytes is None else f"{column.row_bytes} bytes"
+    expected = (
+        count_text(column.count, "value")
+        if column.row_bytes is None and column.count is not None
+        else count_text(column.row_bytes or 0, "byte")
+    )
     strings = facts.strings.lengths if facts.strings is not None else None
     sizes = lengths_of(raw["lengths"]) if column.row_bytes is None or strings is None else strings
     found = _range_in_words(sizes, "values" if column.row_bytes is None else "bytes")

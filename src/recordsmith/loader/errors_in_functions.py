@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from recordsmith.amounts import count_text
 from recordsmith.loader.plan import Rows
 
 __all__ = ["in_function"]
@@ -20,6 +21,6 @@ def in_function(verb: str, function: Callable[..., Any], rows: Rows, row: int | 
         name = getattr(function, "__qualname__", type(function).__name__)
         if row is not None:
             error.record_number = int(rows.numbers[row])  # type: ignore[union-attr] # for whoever knows the files
-        record = f"record {int(rows.numbers[row])}" if row is not None else f"a batch of {len(rows)} rows"
+        record = f"record {int(rows.numbers[row])}" if row is not None else f"a batch of {count_text(len(rows), 'row')}"
         error.add_note(f"It was raised by {name}, which .{verb}() called for {record}.")
         raise

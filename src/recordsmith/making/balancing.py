@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
+from recordsmith.amounts import count_text
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.making.chunk_encoding import Classes, EncodedChunk
 from recordsmith.making.external_sort import sorted_blocks
@@ -145,7 +146,7 @@ def _class_counts(staging: Staging, in_training: InTraining, label: str) -> dict
         raise RecordsmithError(
             f"Some training rows have no {label!r}, so the classes cannot be balanced.",
             feature=label,
-            found=f"{counts[-1]} rows without it",
+            found=f"{count_text(counts[-1], 'row')} without it",
         )
     return dict(sorted(counts.items()))
 
@@ -249,7 +250,8 @@ def _targets(
             targets[class_names.index(name)] = int(count)
         elif count > 0:
             raise RecordsmithError(
-                f"The balance asks for {count} rows of {name!r}, and the training split has none to repeat.",
+                f"The balance asks for {count_text(count, 'row')} of {name!r}, "
+                "and the training split has none to repeat.",
                 feature=label,
                 found=f"rows of {list_names(sorted(there))}",
             )

@@ -395,7 +395,9 @@ class _Maker:
             raise RecordsmithError(
                 "There is no row to write.",
                 path=str(self._source.describe().get("path", "")) or None,
-                found="; ".join([f"{staging.counts['source_rows']} rows in the source", *map(str, reasons)]),
+                found="; ".join(
+                    [f"{count_text(staging.counts['source_rows'], 'row')} in the source", *map(str, reasons)]
+                ),
             )
         staging.finish_chunks()
         release_memory()

@@ -6,7 +6,8 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 
-from recordsmith.errors import RecordsmithError
+from recordsmith.amounts import count_text
+from recordsmith.errors import RecordsmithError, advise
 from recordsmith.json_descriptions import JsonObject
 
 __all__ = ["RejectReason", "commonest_reasons"]
@@ -45,7 +46,7 @@ class RejectReason:
 
     def __str__(self) -> str:
         feature = "" if self.feature is None else f"feature {self.feature!r}, "
-        return f"{self.count} times: {self.reason} ({feature}as in {self.example})"
+        return f"{count_text(self.count, 'time')}: {self.reason} ({feature}as in {self.example})"
 
 
 def commonest_reasons(path: str, most: int = 5) -> list[RejectReason]:

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from recordsmith.amounts import count_text
 from recordsmith.errors import RecordsmithError, list_names
 from recordsmith.making.external_sort import sorted_blocks
 from recordsmith.priorities import Uint64s, priorities, stream_key
@@ -229,7 +230,7 @@ def check_counts(plan: SplitPlan, rows: int) -> None:
     if not any(isinstance(share, float) for share in plan.shares.values()) and wanted > rows:
         raise RecordsmithError(
             "The splits ask for more rows than there are.",
-            found=f"{rows} rows",
+            found=count_text(rows, "row"),
             expected=f"at least {wanted}",
             advice="Ask for fewer, or give fractions such as train=0.8,test=0.2.",
         )

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterable
 
 from recordsmith import _core
+from recordsmith.amounts import count_text
 from recordsmith.atomic_file import write_atomically
 from recordsmith.compression import reading_compression
 from recordsmith.dataset.manifest import MANIFEST_NAME
@@ -230,8 +231,8 @@ def _verify(new: str, file: DamagedFile) -> None:
         raise CorruptRecordError(
             "The repaired file does not hold what was written to it.",
             path=public_path(new),
-            found=f"{found} records",
-            expected=f"{file.records} records",
+            found=count_text(found, "record"),
+            expected=count_text(file.records, "record"),
             advice="The disk or the memory may be failing, or the damaged file changed meanwhile. Try again.",
         )
 

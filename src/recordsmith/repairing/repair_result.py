@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from recordsmith.amounts import count_text
+
 __all__ = ["FileRepair", "Gap", "Loss", "Mend", "RepairResult"]
 
 _LOSS_WORDS = {
@@ -272,8 +274,8 @@ def _entry(one: Loss | Mend | Gap) -> dict[str, Any]:
 def _file_lines(file: FileRepair) -> list[str]:
     place = f"{file.path} -> {file.output}" if file.output is not None else file.path
     if file.is_sound:
-        return [f"{place}: sound, {file.records:,} records"]
-    kept = f"{file.records:,} records kept"
+        return [f"{place}: sound, {count_text(file.records, 'record')}"]
+    kept = f"{count_text(file.records, 'record')} kept"
     if file.mended:
         kept += f", {len(file.mended):,} of them with a new header"
     lost = f", about {file.lost_records:,} lost in {file.lost_bytes:,} bytes" if not file.ok else ", none lost"

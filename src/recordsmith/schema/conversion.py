@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recordsmith.amounts import count_text
 from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.errors import EncodeError
 from recordsmith.schema.casting import describe_value
@@ -98,7 +99,7 @@ def check_rows(found: int, rows: int | None) -> None:
         raise EncodeError(
             "The column has the wrong length.",
             found=f"{found} rows",
-            expected=f"{rows} rows",
+            expected=count_text(rows, "row"),
             advice="Give one entry for each row.",
         )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from recordsmith.amounts import count_text
 from recordsmith.columns import ByteColumn, PackedColumn
 from recordsmith.errors import EncodeError, did_you_mean, list_names
 from recordsmith.schema.casting import cast_exactly, describe_value
@@ -87,8 +88,8 @@ def _from_columns(
         elif len(packed) != len(array):
             raise EncodeError(
                 "The columns of the parts differ in length.",
-                found=f"{len(array)} rows of {name!r}",
-                expected=f"{len(packed)} rows",
+                found=f"{count_text(len(array), 'row')} of {name!r}",
+                expected=count_text(len(packed), "row"),
                 advice="Give every part an entry for each row.",
             )
         packed[name] = array
@@ -138,7 +139,7 @@ def _from_bytes(value: Any, row: int, dtype: np.dtype[Any]) -> Any:
         raise EncodeError(
             "The bytes do not have the size of the parts together.",
             row=row,
-            found=f"{len(raw)} bytes",
+            found=count_text(len(raw), "byte"),
             expected=f"{dtype.itemsize} bytes: {_sizes(dtype)}",
             advice="Check the declared dtypes and shapes against the program that packed them.",
         )

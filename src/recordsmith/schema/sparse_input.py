@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from recordsmith.amounts import count_text
 from recordsmith.columns import ByteColumn, SparseColumn
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import EncodeError
@@ -147,7 +148,7 @@ def _one_row(row: Any, number: int, dtype: np.dtype[Any], size: int) -> tuple[Ar
             raise EncodeError(
                 "A vector has as many places as values.",
                 row=number,
-                found=f"{len(indices)} places and {len(values)} values",
+                found=f"{count_text(len(indices), 'place')} and {count_text(len(values), 'value')}",
                 expected="lists of one length",
                 advice="Give a value for each place.",
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from recordsmith.amounts import count_text
 from recordsmith.findings import Finding
 from recordsmith.report.code_lines import code_lines
 from recordsmith.visible_text import clipped
@@ -37,7 +38,7 @@ def code_excerpt(finding: Finding, *, colour: str = "red") -> Text:
             carets = " " * start + "^" * (min(end, _LONGEST_LINE) - start)
             lines.append(Text().append(f"{'':>{gutter}} │ ", "dim").append(carets, f"bold {colour}"))
     if len(quoted) > _MOST_LINES:
-        lines.append(Text(f"{'':>{gutter}} │ … {len(quoted) - _MOST_LINES} more lines", "dim"))
+        lines.append(Text(f"{'':>{gutter}} │ … {count_text(len(quoted) - _MOST_LINES, 'more line')}", "dim"))
     for line in corrected[:_MOST_LINES]:
         shown = clipped(line.text, _LONGEST_LINE)
         lines.append(Text().append(f"{line.number:>{gutter}} + ", "green").append(shown, "green"))

@@ -52,7 +52,7 @@ def error_lines(error: BaseException) -> tuple[str, list[tuple[str, str]]]:
     elif isinstance(error, OSError) and error.strerror is not None:
         problem, advice = system_error_words(error)
         names = [os.fsdecode(name) for name in (error.filename, error.filename2) if isinstance(name, (str, bytes))]
-        facts = [("where", " -> ".join(names))] if names else []
+        facts = [("where", " -> ".join(dict.fromkeys(names)))] if names else []
         if advice is not None:
             facts.append(("to do", advice))
     else:

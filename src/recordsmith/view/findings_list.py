@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from recordsmith.amounts import count_text
 from recordsmith.findings import Finding, Severity
 from recordsmith.view.amounts import number_text
 from recordsmith.view.code_excerpt import code_excerpt
@@ -91,7 +92,7 @@ def _facts(finding: Finding, *, with_advice: bool) -> Iterable[tuple[str, Text]]
     for text in others[:_MOST_PLACES]:
         yield "", Text(text, "dim")
     if len(others) > _MOST_PLACES:
-        yield "", Text(f"and {len(others) - _MOST_PLACES} more places", "dim")
+        yield "", Text(f"and {count_text(len(others) - _MOST_PLACES, 'more place')}", "dim")
     if finding.evidence:
         yield "seen", Text(_evidence(finding.evidence), "dim")
     if finding.advice and with_advice:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
@@ -21,13 +22,14 @@ from recordsmith.view.payload_names import payload_name, payload_note
 from recordsmith.view.short_values import middle_left_out, printable, quoted, short_value, summary_of_values
 from recordsmith.view.thumbnails import Thumbnails
 
-__all__ = ["overview_renderable"]
+__all__ = ["MOST_FEATURES", "more_features", "overview_renderable"]
 
 _TYPE_STYLES = {"text": "green", "bytes": "magenta", "nothing": "dim"}
 _WIDEST_SUMMARY = 60  # of the values of a feature, while names have to give way
 _WIDEST_CELL = 26  # of a row's value, while all rows are in one table
 _UNKNOWN_BYTES = 64  # of a payload that is not understood
 _LONGEST_TEXT = 400  # characters of a payload that is text
+MOST_FEATURES = 200  # that are shown; a record may have millions
 _MOST_PICTURES = 4  # of one row
 _RAW_BYTES = 512  # of a payload that is asked for as bytes
 
@@ -123,7 +125,7 @@ def _features(overview: DatasetOverview, width: int) -> RenderableType:
             _presence(feature, overview.looked_at),
             summary_of_values(feature.examples, width),
         )
-        for feature in overview.features
+        for feature in overview.features[:MOST_FEATURES]
     ]
     rest = sum(max(7, *(len(row[column]) for row in cells)) + 2 for column in (1, 2, 3))
     longest = max(7, *(len(row[0]) for row in cells))
@@ -142,10 +144,21 @@ def _features(overview: DatasetOverview, width: int) -> RenderableType:
             presence,
             summary,
         )
-    notes = [Text(_sample_note(overview), "dim")]
+    notes = [*more_features(len(overview.features)), Text(_sample_note(overview), "dim")]
     if any(row[0].endswith(" *") for row in cells):
         notes.append(Text("* is stored, and not in the schema.", "yellow"))
     return Group(table, *notes)
+
+
+def more_features(count: int) -> list[Text]:
+    """Say how many features are not shown, if there are such.
+
+    >>> more_features(3), more_features(1_000_000)[0].plain
+    ([], 'and 999,800 more features: --features NAMES shows these, --format json all')
+    """
+    left = count - MOST_FEATURES
+    text = f"and {count_text(left, 'more feature')}: --features NAMES shows these, --format json all"
+    return [Text(text, "yellow")] if left > 0 else []
 
 
 def _plain_table() -> Table:
@@ -181,7 +194,8 @@ def _rows(
     columns = overview.features
     understood = not raw and all(row.features is not None for row in rows)
     pictured = understood and thumbnails is not None and any(_pictures(row, columns, thumbnails) for row in rows[:3])
-    if understood and columns and len(rows) > 1 and not pictured and _table_width(columns, rows) <= width:
+    fits = 0 < len(columns) <= width and _table_width(columns, rows) <= width
+    if understood and fits and len(rows) > 1 and not pictured:
         return [_row_table(columns, rows)]
     blocks = [list(_block(row, overview, width, raw=raw, thumbnails=thumbnails)) for row in rows]
     return [part for block in blocks for part in ([*block, Text()] if block is not blocks[-1] else block)]
@@ -198,7 +212,8 @@ def _pictures(
 ) -> list[RenderableType]:
     if thumbnails is None:
         return []
-    return thumbnails.of(row.value(feature.name, steps=False) for feature in features if not feature.steps)
+    first = islice((feature for feature in features if not feature.steps), MOST_FEATURES)
+    return thumbnails.of(row.value(feature.name, steps=False) for feature in first)
 
 
 def _table_width(columns: Sequence[FeatureOverview], rows: Iterable[RowOverview]) -> int:
@@ -243,9 +258,10 @@ def _block(
         yield Padding(_values(overview.features, row, width), (0, 0, 0, 2))
 
 
-def _values(columns: Sequence[FeatureOverview], row: RowOverview, width: int) -> RenderableType:
-    if not columns:
+def _values(features: Sequence[FeatureOverview], row: RowOverview, width: int) -> RenderableType:
+    if not features:
         return Text("no features", "dim")
+    columns = features[:MOST_FEATURES]
     room = max(16, width * 2 // 5)
     name_width = min(room, max(len(printable(feature.name)) for feature in columns))
     value_width = max(12, width - name_width - 4)
@@ -255,7 +271,7 @@ def _values(columns: Sequence[FeatureOverview], row: RowOverview, width: int) ->
     for feature in columns:
         name = Text(middle_left_out(printable(feature.name), room))
         values.add_row(name, _shown(row, feature, min(value_width, 100)))
-    return values
+    return Group(values, *more_features(len(features)))
 
 
 def _text_table(rows: Iterable[RowOverview]) -> Table:

@@ -13,6 +13,7 @@ from recordsmith.facts import DatasetOverview, FeatureOverview, RowOverview
 from recordsmith.view.feature_types import shape_text, type_text
 from recordsmith.view.full_values import full_value
 from recordsmith.view.hex_dump import hex_dump
+from recordsmith.view.overview_tables import MOST_FEATURES, more_features
 from recordsmith.view.payload_names import payload_name
 from recordsmith.view.thumbnails import Thumbnails
 from recordsmith.visible_text import printable, quoted
@@ -45,8 +46,9 @@ def record_renderable(
     elif row.features is None:
         parts += [Text(), Text(quoted(row.payload.decode(errors="backslashreplace"), 1 << 20), "green")]
     else:
-        for feature in overview.features:
+        for feature in overview.features[:MOST_FEATURES]:
             parts += [Text(), *_feature(feature, row, width, thumbnails)]
+        parts += [part for more in more_features(len(overview.features)) for part in (Text(), more)]
     return Group(*parts)
 
 

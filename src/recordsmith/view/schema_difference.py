@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from recordsmith.schema.export.diff import SchemaDiff
-from recordsmith.view.schema_listing import printable_lines
+from recordsmith.visible_text import printable_lines
 
 __all__ = ["difference_renderable"]
 

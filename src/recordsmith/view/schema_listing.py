@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from recordsmith.facts import FoundSchema
 from recordsmith.view.amounts import count_text
-from recordsmith.view.short_values import printable
+from recordsmith.visible_text import printable, printable_lines
 
-__all__ = ["schema_renderable", "schema_source"]
+__all__ = ["MOST_FEATURES", "more_features", "schema_renderable", "schema_source"]
+
+MOST_FEATURES = 2000  # that are shown; a record may have millions
 
 _COLOURS = {
     "Scalar": "cyan",
@@ -35,7 +39,23 @@ def schema_renderable(found: FoundSchema) -> RenderableType:
         'a': Text(),
     })
     """
-    return Group(Text(f"# {schema_source(found)}", "dim"), _coloured(printable_lines(repr(found.schema))))
+    shown = (
+        found.schema if len(found.schema) <= MOST_FEATURES else found.schema.select(islice(found.schema, MOST_FEATURES))
+    )
+    declaration = _coloured(printable_lines(repr(shown)))
+    return Group(Text(f"# {schema_source(found)}", "dim"), declaration, *more_features(found))
+
+
+def more_features(found: FoundSchema) -> list[Text]:
+    """Say how many features are not shown, if there are such.
+
+    >>> import recordsmith as rs
+    >>> more_features(FoundSchema(rs.Schema({"a": rs.Text()}), None, 2, True, ("x",)))
+    []
+    """
+    left = len(found.schema) - MOST_FEATURES
+    words = f"# and {count_text(left, 'more feature')}, which -o FILE and --format json write"
+    return [Text(words, "yellow")] if left > 0 else []
 
 
 def schema_source(found: FoundSchema) -> str:
@@ -49,15 +69,6 @@ def schema_source(found: FoundSchema) -> str:
         return f"declared by {printable(found.described_by)}"
     of_all = "all" if found.looked_at_all else "the first"
     return f"inferred from {of_all} {count_text(found.looked_at, 'record')} of {count_text(len(found.files), 'file')}"
-
-
-def printable_lines(text: str) -> str:
-    r"""Escape what could steer a terminal, and keep the lines.
-
-    >>> printable_lines("a\x1b\nb")
-    'a\\x1b\nb'
-    """
-    return "\n".join(printable(line) for line in text.split("\n"))
 
 
 def _coloured(text: str) -> Text:

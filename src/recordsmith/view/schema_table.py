@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
+from itertools import islice
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from recordsmith.amounts import count_text
 from recordsmith.facts import FoundSchema
 from recordsmith.schema import Feature, Scalar, Sparse, Steps, Tensor
 from recordsmith.schema.plan import PlanColumn
-from recordsmith.view.schema_listing import schema_source
+from recordsmith.view.schema_listing import MOST_FEATURES, more_features, schema_source
 from recordsmith.view.short_values import printable
 
 __all__ = ["schema_table"]
@@ -46,7 +48,7 @@ def schema_table(found: FoundSchema) -> RenderableType:
     described = any(feature.description for feature in found.schema.values())
     if described:
         table.add_column("description", overflow="fold")
-    for name, feature in found.schema.items():
+    for name, feature in islice(found.schema.items(), MOST_FEATURES):
         cells: list[str | Text] = [
             Text(printable(name), "bold"),
             Text(_type(feature), "cyan"),
@@ -56,7 +58,7 @@ def schema_table(found: FoundSchema) -> RenderableType:
             printable(", ".join(_settings(feature))),
         ]
         table.add_row(*cells, *([printable(feature.description)] if described else []))
-    return Group(Text(schema_source(found), "dim"), table)
+    return Group(Text(schema_source(found), "dim"), table, *more_features(found))
 
 
 def _type(feature: Feature) -> str:
@@ -83,8 +85,10 @@ def _presence(feature: Feature) -> str:
 
 def _stored(column: PlanColumn) -> str:
     if column.row_bytes is not None:
-        return f"{column.row_bytes} bytes"
-    return f"{column.kind} list" if column.count is None else f"{column.count} {column.kind}"
+        return count_text(column.row_bytes, "byte")
+    if column.count is None:
+        return f"{column.kind} list"
+    return count_text(column.count, "byte string") if column.kind == "bytes" else f"{column.count} {column.kind}"
 
 
 def _settings(feature: Feature) -> Iterator[str]:
@@ -93,7 +97,7 @@ def _settings(feature: Feature) -> Iterator[str]:
         return
     names = getattr(feature, "names", None)
     if names is not None:
-        yield _short(f"{len(names)} classes: {', '.join(names)}")
+        yield _short(f"{count_text(len(names), 'class', 'classes')}: {', '.join(names)}")
     for entry in fields(feature):
         value = getattr(feature, entry.name)
         if entry.name not in _SHOWN_ELSEWHERE and value is not None and value is not False:

@@ -45,7 +45,7 @@ def uneven_shards(facts: DatasetFacts) -> Iterator[Finding]:
         middle, largest = statistics.median_low(records), max(shards, key=lambda shard: shard.records)
         if largest.records > _UNEVEN * max(1, middle):
             yield uneven_shards.finding(
-                f"The shards of {shown_split(split)} are uneven: the largest has {largest.records:,} records, "
+                f"The shards of {shown_split(split)} are uneven: the largest has {counted(largest.records, 'record')}, "
                 f"the middle one {middle:,.0f}, the smallest {min(records):,}.",
                 location=Location(largest.path, split or None),
                 evidence={"largest": largest.records, "median": middle, "smallest": min(records)},

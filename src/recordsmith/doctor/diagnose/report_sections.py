@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recordsmith.amounts import count_text
 from recordsmith.dataset import StoredDataset
 from recordsmith.doctor.diagnose.batch import Batch
 from recordsmith.doctor.diagnose.content import stored_pixels
@@ -60,7 +61,10 @@ def _looked_at(drawn: Drawn) -> TextSection:
     lines = [f"The pipeline is {drawn.kind}."]
     for number, epoch in enumerate(drawn.epochs, 1):
         ended = "the whole epoch" if epoch.whole else "not the whole epoch"
-        lines.append(f"Epoch {number}: {epoch.batches} batches, {epoch.rows} rows; {ended}.")
+        lines.append(
+            f"Epoch {number}: {count_text(epoch.batches, 'batch', 'batches')}, "
+            f"{count_text(epoch.rows, 'row')}; {ended}."
+        )
     if drawn.records is not None:
         records = drawn.records
         lines.append(

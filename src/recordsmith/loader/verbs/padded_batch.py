@@ -9,7 +9,7 @@ from typing import Any
 
 from recordsmith.call_stack import caller_level
 from recordsmith.columns import Ragged, ShapedColumn
-from recordsmith.errors import PipelineError, did_you_mean, list_names
+from recordsmith.errors import PipelineError, did_you_mean, list_names, reason_of
 from recordsmith.loader.padding import padded
 from recordsmith.loader.plan import Batch, Batching, Plan
 from recordsmith.loader.verbs.batch import check_batch, check_threads
@@ -48,7 +48,7 @@ class PaddedBatching(Batching):
             return padded(column, length, value, truncate=self.truncate)
         except ValueError as error:
             raise PipelineError(
-                f"The rows of {name!r} cannot be padded: {error}",
+                f"The rows of {name!r} cannot be padded: {reason_of(error)}",
                 feature=name,
                 advice="Give a larger pad_to, or truncate=True to cut what is longer.",
             ) from None

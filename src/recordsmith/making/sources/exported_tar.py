@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from recordsmith.errors import reason_of
 from recordsmith.images import read_header
 from recordsmith.making.source import Chunk, Loaded, Reject
 from recordsmith.making.sources.exported_form import TAR_MEMBER, ExportedForm, same_form
@@ -193,7 +194,9 @@ class ExportedTarChunk(Chunk):
                         self._read(extension, member, stream, row)
                 except ValueError as error:
                     place = f"{self.file.path}, sample {key!r}"
-                    rejects.append(Reject(place, None, None, f"The sample is not what was exported: {error}"))
+                    rejects.append(
+                        Reject(place, None, None, f"The sample is not what was exported: {reason_of(error)}")
+                    )
                     continue
                 for name, values in columns.items():
                     values.append(row.get(name))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from recordsmith.errors import RecordsmithError, import_extra, list_names
+from recordsmith.errors import RecordsmithError, import_extra, list_names, reason_of
 from recordsmith.making.source import Chunk, Loaded, Reject
 from recordsmith.making.sources.exact_numbers import exact_limit, exact_number, has_values_from
 from recordsmith.making.sources.exported_form import ExportedForm, encoding_of
@@ -106,7 +106,7 @@ class ExportedChunk(Chunk):
                 try:
                     values.append(None if plain is None else read(plain))
                 except (ValueError, TypeError, KeyError) as error:
-                    reason = f"The value is not what was exported: {error}"
+                    reason = f"The value is not what was exported: {reason_of(error)}"
                     rejects.append(Reject(self.place(lines[row]), None, name, reason, shortened(str(plain))))
                     values.append(None)
                     bad.add(row)

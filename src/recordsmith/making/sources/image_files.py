@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
+from recordsmith.amounts import count_text
 from recordsmith.errors import PipelineError
 from recordsmith.images import ImageError, ImageHeader, Preparation, check_image, read_header
 from recordsmith.making.source import Chunk, Loaded, Reject, Source
@@ -319,7 +320,7 @@ class ImageSource(Source):
             raise PipelineError(
                 "None of the files is a picture.",
                 path=self._listing.root,
-                found=f"{len(files)} files such as {readable_name(files[0].name)!r}",
+                found=f"{count_text(len(files), 'file')} such as {readable_name(files[0].name)!r}",
                 expected="JPEG, PNG, WebP, BMP or GIF",
             )
         return headers

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from recordsmith.amounts import count_text
 from recordsmith.errors import PipelineError, advise, did_you_mean, list_names
 from recordsmith.making.sources.file_splits import in_split_order
 from recordsmith.making.sources.folder_layout import FolderLayout, layout_of
@@ -272,8 +273,8 @@ def _read_entries(path: str) -> list[tuple[int, str, str]]:
             raise PipelineError(
                 f"Line {line} has another number of columns than the first one.",
                 path=path,
-                found=f"{len(row)} columns",
-                expected=f"{len(columns)} columns",
+                found=count_text(len(row), "column"),
+                expected=count_text(len(columns), "column"),
             )
     return [(line, row[places[0]].strip(), row[places[1]].strip()) for line, row in rows]
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from recordsmith.amounts import count_text
 from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, list_names
 from recordsmith.making.source import Chunk, Loaded, Reject, Source
 from recordsmith.making.sources.table_columns import EXACT_IN_FLOAT32, label_feature, number_feature
@@ -208,7 +209,7 @@ class RowsSource(Source):
         if not known:
             raise RecordsmithError(
                 "There are no rows from which the schema could be told.",
-                found=f"{len(seen)} rows that are no mappings" if seen else "no rows",
+                found=f"{count_text(len(seen), 'row')} that are no mappings" if seen else "no rows",
                 advice="Give a schema.",
             )
         names = list(dict.fromkeys(name for row in known for name in row))

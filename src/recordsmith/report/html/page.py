@@ -14,6 +14,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from itertools import groupby
 
+from recordsmith.amounts import count_text
 from recordsmith.report.contents import ReportContents
 from recordsmith.report.html.dataset_part import figures_part, labels_part, shards_part, splits_part
 from recordsmith.report.html.features_part import features_part
@@ -132,7 +133,11 @@ def _section(anchor: str, heading: str, beside: str, content: Child) -> Markup:
 
 def _pace(report: ReportContents) -> str:
     facts = report.facts
-    return f" · {facts.records:,} records in {facts.seconds:.2f} s" if facts is not None and facts.seconds else ""
+    return (
+        f" · {count_text(facts.records, 'record')} in {facts.seconds:.2f} s"
+        if facts is not None and facts.seconds
+        else ""
+    )
 
 
 def _resource(name: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from recordsmith.amounts import count_text
 from recordsmith.facts.dataset_facts import LabelFacts
 from recordsmith.facts.row_decoding import RowOverview
 from recordsmith.images import read_header
@@ -59,7 +60,9 @@ def _row(row: RowOverview, names: Mapping[str, tuple[str, ...]]) -> Markup:
 def _value(name: str, value: Any, names: tuple[str, ...], *, shown_already: bool) -> Markup:
     header = read_header(value) if shown_already else None
     if header is not None:
-        shown = element("small", f"{header.format_name} {header.width}×{header.height}, {len(value):,} bytes")
+        shown = element(
+            "small", f"{header.format_name} {header.width}×{header.height}, {count_text(len(value), 'byte')}"
+        )
     elif isinstance(value, (int, np.integer)) and 0 <= value < len(names):
         number = element("small", f" class {value}") if names[value] != str(value) else None
         shown = element("span", element("bdi", clipped(names[value], 80)), number)

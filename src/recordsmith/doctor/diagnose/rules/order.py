@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from recordsmith.amounts import count_text
 from recordsmith.doctor.diagnose.drawn import Drawn
 from recordsmith.doctor.diagnose.rules.chain import all_steps
 from recordsmith.errors import list_names
@@ -46,7 +47,8 @@ def sorted_labels(drawn: Drawn) -> Iterator[Finding]:
         if count < 0.9 * sum(stored.values()):
             yield sorted_labels.finding(
                 f"All {labels.rows} rows of the first {labels.batches} batches have the label {value}, and the records "
-                f"have {len(stored)} classes: the data comes sorted by label.{_about_shuffle(drawn)}"
+                f"have {count_text(len(stored), 'class', 'classes')}: the data comes sorted by label."
+                f"{_about_shuffle(drawn)}"
             )
         return
     commonest = max(labels.counts.values(), default=0) / max(labels.rows, 1)
@@ -147,7 +149,7 @@ def same_batch(drawn: Drawn) -> Iterator[Finding]:
     more = count is not None and count > rows
     told = f" There are {count} records." if more else " That is right only if there are no others."
     yield same_batch.finding(
-        f"All {drawn.epochs[0].batches} drawn batches hold the same {rows} rows.{told}",
+        f"All {drawn.epochs[0].batches} drawn batches hold the same {count_text(rows, 'row')}.{told}",
         severity=Severity.ERROR if more else Severity.INFO,
     )
 
@@ -176,7 +178,7 @@ def records_missing(drawn: Drawn) -> Iterator[Finding]:
         return
     few = records.different < 0.03 * records.count
     yield records_missing.finding(
-        f"{records.different:,} of {records.count:,} records arrive in an epoch.",
+        f"{records.different:,} of {count_text(records.count, 'record')} arrive in an epoch.",
         severity=Severity.WARNING if few else Severity.INFO,
         evidence={"arrived": records.different, "records": records.count},
     )

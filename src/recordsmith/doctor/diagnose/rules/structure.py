@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from recordsmith.amounts import count_text
 from recordsmith.doctor.diagnose.drawn import Drawn
 from recordsmith.doctor.diagnose.rules.wording import at, begin, shape_text
 from recordsmith.errors import did_you_mean, list_names
@@ -171,7 +172,7 @@ def empty_input(drawn: Drawn) -> Iterator[Finding]:
             there = drawn.records.names if drawn.records is not None else ()
             near = did_you_mean(column.name, there) if column.name and column.name not in there else ""
             yield empty_input.finding(
-                f"{begin(column)} has no values in any of {column.rows} rows.",
+                f"{begin(column)} has no values in any of {count_text(column.rows, 'row')}.",
                 location=at(column),
                 advice=f"The records have {list_names(there)}.{near}" if there else "",
             )

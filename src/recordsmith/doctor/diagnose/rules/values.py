@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from recordsmith.amounts import count_text
 from recordsmith.doctor.diagnose.drawn import ColumnFacts, Drawn
 from recordsmith.doctor.diagnose.rules.wording import are_pixels, at, begin
 from recordsmith.errors import did_you_mean, list_names
@@ -84,7 +85,7 @@ def nothing_but_zeros(drawn: Drawn) -> Iterator[Finding]:
                 continue
             alone = len(drawn.inputs) == 1 or column.dtype.startswith("float") or column.picture is not None
             yield nothing_but_zeros.finding(
-                f"{begin(column)} is 0 in all {column.rows} rows that were drawn.",
+                f"{begin(column)} is 0 in all {count_text(column.rows, 'row')} that were drawn.",
                 location=at(column),
                 advice=_name_advice(drawn, column),
                 severity=Severity.ERROR if alone else Severity.WARNING,
@@ -110,13 +111,14 @@ def constant_input(drawn: Drawn) -> Iterator[Finding]:
         constant = column.numeric and column.values and column.distinct == 1 and not column.nan
         if constant and column.zeros != column.values:
             yield constant_input.finding(
-                f"{begin(column)} is {column.min:g} everywhere, in all {column.rows} rows that were drawn.",
+                f"{begin(column)} is {column.min:g} everywhere, "
+                f"in all {count_text(column.rows, 'row')} that were drawn.",
                 location=at(column),
                 advice=_name_advice(drawn, column),
             )
         elif column.dtype == "text" and column.distinct == 1 and column.rows >= 2 * _ENOUGH_ROWS:
             yield constant_input.finding(
-                f"{begin(column)} is the same text in all {column.rows} rows that were drawn.",
+                f"{begin(column)} is the same text in all {count_text(column.rows, 'row')} that were drawn.",
                 location=at(column),
                 advice=_name_advice(drawn, column),
             )
@@ -130,7 +132,7 @@ def constant_input(drawn: Drawn) -> Iterator[Finding]:
         ):
             yield constant_input.finding(
                 f"{column.constant_columns} of {column.shape[0]} columns of {column.shown} never change in "
-                f"{column.rows} rows.",
+                f"{count_text(column.rows, 'row')}.",
                 location=at(column),
                 severity=Severity.INFO,
             )
@@ -192,12 +194,12 @@ def constant_target(drawn: Drawn) -> Iterator[Finding]:
         value = next(iter(labels.counts)) if labels is not None and labels.counts else f"{target.min:g}"
         stored = drawn.records.stored_classes if drawn.records is not None else {}
         told = (
-            f" The records have {len(stored)} classes in {drawn.records.label!r}."
+            f" The records have {count_text(len(stored), 'class', 'classes')} in {drawn.records.label!r}."
             if len(stored) > 1 and drawn.records
             else ""
         )
         yield constant_target.finding(
-            f"All {drawn.epochs[0].rows} rows of the epoch have the target {value}.{told}",
+            f"All {count_text(drawn.epochs[0].rows, 'row')} of the epoch have the target {value}.{told}",
             location=at(target),
             advice=_name_advice(drawn, target),
         )
@@ -223,7 +225,7 @@ def empty_one_hot(drawn: Drawn) -> Iterator[Finding]:
     if loss is not None and loss.kind != "categorical":
         return
     yield empty_one_hot.finding(
-        f"{target.empty_rows} of {target.rows} rows of the one-hot target have no 1.",
+        f"{target.empty_rows} of {count_text(target.rows, 'row')} of the one-hot target have no 1.",
         location=at(target),
         count=target.empty_rows,
         severity=Severity.ERROR if loss is not None else Severity.WARNING,

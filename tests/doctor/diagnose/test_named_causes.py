@@ -243,3 +243,20 @@ def test_a_model_that_copes_with_empty_rows_makes_it_worth_knowing_only() -> Non
     model.compile("adam", "sparse_categorical_crossentropy")
     report = rs.diagnose(Epochs(*tokens(empty=3)), model=model)
     assert [one.severity for one in report.findings if one.code == "T037"] == ["info"]
+
+
+# --- names ---
+
+
+def test_classes_are_told_with_their_names(tmp_path: Path) -> None:
+    schema = rs.Schema({"image": rs.Image(encoding="png"), "label": rs.Label(["cat", "dog"])})
+    path = tmp_path / "a.tfrecord"
+    with rs.RecordWriter(path) as writer:
+        writer.write_columns({"image": list(PHOTOS), "label": KINDS}, schema)
+    dataset = rs.open(path, schema=schema)
+    report = rs.diagnose(Epochs(SCALED, np.roll(KINDS, 1)), dataset)
+    (found,) = [one for one in report.findings if one.code == "T060"]
+    assert "(cat)" in found.message
+    assert "(dog)" in found.message
+    (table,) = [one for one in report.to_json()["sections"] if one["title"] == "Labels"]
+    assert {row[0] for row in table["rows"]} == {"0 (cat)", "1 (dog)"}

@@ -296,6 +296,7 @@ class RecordFacts:
         different: how many different records came in the whole epoch; None where it was not drawn whole.
         repeated: how many elements of it were repetitions.
         stored_classes: how many records each class has, by its value as it would be fed; empty where not known.
+        class_names: the names of the classes, where the label is declared with some.
         longest_run: the longest run of equal labels in file order.
         file_order: the elements came in the order of the files.
         extreme: for pictures on disk, as PictureFacts.extreme.
@@ -328,6 +329,7 @@ class RecordFacts:
     different: int | None = None
     repeated: int = 0
     stored_classes: dict[str, int] = field(default_factory=dict)
+    class_names: tuple[str, ...] = ()
     longest_run: int = 0
     file_order: bool = False
     extreme: float | None = None
@@ -336,6 +338,16 @@ class RecordFacts:
     coloured: int = 0
     swapped: int = 0
     wrapped: int = 0
+
+    def named(self, label: object) -> str:
+        """Write a label with the name of its class, where it has one.
+
+        >>> RecordFacts("data", 10, class_names=("cat", "dog")).named(1)
+        '1 (dog)'
+        """
+        text = str(label)
+        known = text.isdecimal() and int(text) < len(self.class_names) and self.class_names[int(text)] != text
+        return f"{text} ({self.class_names[int(text)]})" if known else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -219,6 +219,7 @@ def _facts(dataset: StoredDataset, stored: StoredRows, found: _Found, drawn: int
         "sureness": float(np.mean([match.sureness for match in found.matches])) if found.matches else 0.0,
         "label": stored.label,
         "stored_classes": stored.classes if len(stored.classes) <= 1000 else {},
+        "class_names": tuple(getattr(dataset.schema.get(stored.label), "names", ()) or ()),
         "longest_run": stored.longest_run,
         "file_order": bool(steps.size >= 15 and (steps == 1).mean() > 0.95),
         "extreme": there.extreme / there.pictures if there.pictures else None,

@@ -191,6 +191,7 @@ def constant_target(drawn: Drawn) -> Iterator[Finding]:
     if one_class or (target.numeric and not target.shape and target.distinct == 1):
         value = next(iter(labels.counts)) if labels is not None and labels.counts else f"{target.min:g}"
         stored = drawn.records.stored_classes if drawn.records is not None else {}
+        value = value if drawn.records is None else drawn.records.named(value)
         told = (
             f" The records have {len(stored)} classes in {drawn.records.label!r}."
             if len(stored) > 1 and drawn.records

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import recordsmith as rs
+from docs import draw_demo
 from recordsmith.demonstration.training import frameworks, train
 from recordsmith.demonstration.walk import GOOD_ACCURACY
 
@@ -74,3 +75,8 @@ def test_a_folder_that_is_in_use_is_left_alone(tmp_path):
     assert done.returncode == 2
     assert "not empty" in done.stderr
     assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_the_picture_in_the_readme_shows_what_the_commands_print(tmp_path):
+    there = draw_demo.text_in(draw_demo.PICTURE.read_text(encoding="utf-8"))
+    assert there == draw_demo.text_of(draw_demo.printed(tmp_path)), "run: python docs/draw_demo.py"

@@ -12,11 +12,12 @@ from recordsmith.checking.descriptions import description_in
 from recordsmith.checking.rules import RULES, look_into_records
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
+from recordsmith.facts.named_images import NamedImage, named_images
 from recordsmith.facts.row_decoding import RowOverview
 from recordsmith.facts.sample_rows import sample_rows
 from recordsmith.facts.schema_source import find_schema
 from recordsmith.facts.survey import survey
-from recordsmith.findings import Baseline, Configuration, Selection
+from recordsmith.findings import Baseline, Configuration, Finding, Selection
 from recordsmith.findings.running import run_rules
 from recordsmith.progress_display import OnPhase, phase_progress
 from recordsmith.report import Report
@@ -101,6 +102,7 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
         fail_on=selection.fail_on,
         rules={one.code: one.text for one in RULES},
         samples=_samples(facts),
+        images=_images(facts, new),
         known=len(findings) - len(new),
     )
 
@@ -119,6 +121,14 @@ def _survey_in_any_case(paths: list[str], look: Callable[[list[str]], DatasetFac
         if not described or not files:
             raise
         return replace(look(files), paths=tuple(paths))
+
+
+def _images(facts: DatasetFacts, findings: Iterable[Finding]) -> tuple[NamedImage, ...]:
+    places = [place for finding in findings for place in (finding.location, *finding.places)]
+    named = [(one.path, one.record, one.offset) for one in places if one.path is not None and one.record is not None]
+    with contextlib.suppress(RecordsmithError, OSError):
+        return named_images(facts, named)
+    return ()
 
 
 def _samples(facts: DatasetFacts) -> tuple[RowOverview, ...]:

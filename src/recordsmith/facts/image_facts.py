@@ -20,7 +20,7 @@ from recordsmith.images import ImageError, decode_image
 from recordsmith.parallel import in_order, thread_pool
 from recordsmith.progress_display import OnPhase
 
-__all__ = ["decode_images"]
+__all__ = ["Name", "chosen_records", "decode_images", "images_in"]
 
 _HEADER_BYTES = 12
 _MOST_PLACES = 5
@@ -76,14 +76,14 @@ def decode_images(
     def look(record: tuple[Name, bytes]) -> list[tuple[tuple[str, bool], str | None, bool, int | None, bytes]]:
         name, payload = record
         seen = []
-        for key, position, data in _images_in(payload, keys):
+        for key, position, data in images_in(payload, keys):
             if chosen is not None and (name, *position) not in sample[key]:
                 continue
             full = decode == "all" or (decode == "sample" and (name, *position) in sample[key])
             seen.append((key, *_look_at(data, full=full, hashed=similar is not None), data if similar else b""))
         return seen
 
-    records = _all_records(files) if chosen is None else _chosen_records(files, chosen)
+    records = _all_records(files) if chosen is None else chosen_records(files, chosen)
     in_all = counted["examples"] if chosen is None else len(chosen)
     try:
         with thread_pool(threads) as pool:
@@ -161,9 +161,7 @@ def _sample(counted: dict[str, Any], keys: set[tuple[str, bool]]) -> dict[tuple[
     return drawn
 
 
-def _images_in(
-    payload: bytes, keys: set[tuple[str, bool]]
-) -> Iterator[tuple[tuple[str, bool], tuple[int, int], bytes]]:
+def images_in(payload: bytes, keys: set[tuple[str, bool]]) -> Iterator[tuple[tuple[str, bool], tuple[int, int], bytes]]:
     """Give the values of the wanted features, with their step and their number in it."""
     try:
         context, lists = _core.decode_sequence_example(payload)
@@ -179,7 +177,7 @@ def _images_in(
                     yield key, (step, position), data
 
 
-def _chosen_records(files: Sequence[str], names: Iterable[Name]) -> Iterator[tuple[Name, bytes]]:
+def chosen_records(files: Sequence[str], names: Iterable[Name]) -> Iterator[tuple[Name, bytes]]:
     """Give the payloads of some records, file by file."""
     by_file: dict[int, list[Name]] = defaultdict(list)
     for name in sorted(set(names)):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from recordsmith.facts.dataset_facts import DatasetFacts
+from recordsmith.facts.named_images import NamedImage
 from recordsmith.facts.row_decoding import RowOverview
 from recordsmith.findings import Finding, RuleText, Selection, Severity
 from recordsmith.report.sections import Section
@@ -27,6 +28,7 @@ class ReportContents:
         fail_on: the least severity that counts as a failure; None: nothing does.
         rules: what the rules say about themselves, by code, as far as renderers may need it.
         samples: some records, for those who want to see them.
+        images: of records that findings name.
         known: how many findings a baseline knew, which are not told again.
 
     >>> ReportContents("check", (Finding("V001", "nan", Severity.ERROR, "2 NaN."),)).counts
@@ -41,6 +43,7 @@ class ReportContents:
     fail_on: Severity | None = Severity.WARNING
     rules: Mapping[str, RuleText] = field(default_factory=dict)
     samples: tuple[RowOverview, ...] = ()
+    images: tuple[NamedImage, ...] = ()
     known: int = 0
 
     def __post_init__(self) -> None:

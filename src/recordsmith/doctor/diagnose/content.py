@@ -12,7 +12,14 @@ from recordsmith.doctor.diagnose.picture_measuring import channels_first
 from recordsmith.images import decode_image
 from recordsmith.images.header import read_header
 
-__all__ = ["content_numbers", "picture_signature", "stored_pixels"]
+__all__ = [
+    "colour_signature",
+    "content_numbers",
+    "content_when_swapped",
+    "picture_signature",
+    "steps_between_bytes",
+    "stored_pixels",
+]
 
 Array = npt.NDArray[Any]
 _SIDE = 16
@@ -41,6 +48,45 @@ def content_numbers(row: Any) -> Iterator[tuple[str, int]]:
             yield "padded with 0", _whole(np.trim_zeros(flat, "b"))
         return
     yield from _of_floats(flat)
+
+
+def content_when_swapped(row: Any) -> Iterator[tuple[str, int]]:
+    """Yield the same for a colour picture whose red and blue are in each other's place; nothing for other rows.
+
+    >>> picture = np.arange(192, dtype=np.uint8).reshape(8, 8, 3)
+    >>> dict(content_when_swapped(picture[..., ::-1])).popitem()[1] == dict(content_numbers(picture))["as it is"]
+    True
+    """
+    array = np.asarray(row)
+    if array.dtype.kind in "uif" and channels_first(array.shape):
+        array = np.moveaxis(array, 0, 2)
+    if array.dtype.kind in "uif" and array.ndim == 3 and array.shape[2] == 3:
+        for change, key in content_numbers(array[..., ::-1]):
+            yield f"red and blue swapped, {change}", key
+
+
+def steps_between_bytes(row: Any) -> tuple[int, int, int, int] | None:
+    """Return a number for the steps from pixel to pixel, and the first, least and greatest pixel.
+
+    Steps are counted around the end of a byte: a number that is added to all pixels, wrapping or not, leaves them as
+    they are. None where values are no bytes, nor bytes that were divided by 255.
+
+    >>> pixels = np.array([[0, 100], [200, 250]], np.uint8)
+    >>> steps_between_bytes(pixels)[0] == steps_between_bytes(pixels + np.uint8(200))[0]
+    True
+    """
+    array = np.asarray(row)
+    if array.dtype.kind not in "uif" or array.ndim < 2:
+        return None
+    if channels_first(array.shape):
+        array = np.moveaxis(array, 0, 2)
+    flat = array.ravel().astype(np.float64)
+    if flat.size and flat.min() >= 0 and flat.max() <= 1.0001:
+        flat = flat * 255
+    if not flat.size or flat.min() < 0 or flat.max() > 255.5 or np.abs(flat - np.round(flat)).max() > _CLOSE:
+        return None
+    whole = np.round(flat).astype(np.uint8)
+    return hash(np.diff(whole).tobytes()), int(whole[0]), int(whole.min()), int(whole.max())
 
 
 def _of_floats(flat: Array) -> Iterator[tuple[str, int]]:
@@ -98,6 +144,30 @@ def picture_signature(picture: Array) -> npt.NDArray[np.float32] | None:
     if length < 1e-6 * max(1.0, float(np.abs(grey).max())):
         return None
     return np.asarray(small / length, np.float32)
+
+
+def colour_signature(picture: Array) -> npt.NDArray[np.float32] | None:
+    """Return where a picture is rather red and where rather blue, shrunk to 16×16 values of mean 0 and length 1.
+
+    Red and blue swapped, it is the negative. None where the picture has hardly any colour.
+
+    >>> picture = np.random.default_rng(0).integers(0, 255, (32, 32, 3))
+    >>> bool(np.allclose(colour_signature(picture), -colour_signature(picture[..., ::-1])))
+    True
+    >>> colour_signature(np.ones((32, 32, 3))) is None
+    True
+    """
+    if picture.ndim != 3 or picture.shape[2] != 3:
+        return None
+    wide = picture.astype(np.float32)
+    if not np.isfinite(wide).all():
+        return None
+    small = [_means(_means(wide[..., channel], axis=0), axis=1).ravel() for channel in (0, 2)]
+    apart = small[0] - small[1]
+    apart = apart - apart.mean()
+    length = float(np.linalg.norm(apart))
+    contrast = max(float(np.linalg.norm(one - one.mean())) for one in small)
+    return np.asarray(apart / length, np.float32) if length > 0.1 * contrast > 0 else None
 
 
 def _means(values: Array, axis: int) -> Array:

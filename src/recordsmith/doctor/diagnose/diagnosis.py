@@ -16,7 +16,7 @@ from recordsmith.doctor.diagnose.consequences import without_consequences
 from recordsmith.doctor.diagnose.drawing import DrawnEpoch, draw_epochs, random_numbers_kept
 from recordsmith.doctor.diagnose.drawn import Drawn, RecordFacts
 from recordsmith.doctor.diagnose.label_order import compare_epochs, measure_labels
-from recordsmith.doctor.diagnose.measuring import find_leaks, measure_columns
+from recordsmith.doctor.diagnose.measuring import find_leaks, measure_columns, rows_without_tokens
 from recordsmith.doctor.diagnose.models import ModelProbe, open_model
 from recordsmith.doctor.diagnose.pair_checking import Match, compare_with_records
 from recordsmith.doctor.diagnose.pipelines import Pipeline, open_pipeline
@@ -90,12 +90,13 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
                 on_phase("comparing with records", 0, 0)
                 drawn, matches = _with_records(drawn, dataset, first, source, seconds=0.25 * time_limit)
         probe: ModelProbe | None = None
-        if model is not None and first.kept:
+        kept = _rows_without_tokens_first(first.kept, drawn)
+        if model is not None and kept:
             on_phase("looking at the model", 0, 0)
             probe, why_not = open_model(model, loss)
             drawn = replace(drawn, notes=(*drawn.notes, *([why_not] if why_not else [])))
             if probe is not None:
-                facts, failed = _tried("The model was not looked at", None, probe.facts, first.kept[0])
+                facts, failed = _tried("The model was not looked at", None, probe.facts, kept[0])
                 drawn = replace(drawn, model=facts, notes=(*drawn.notes, *failed))
         found = without_consequences(run_rules(RULES, drawn))
         left = begun + time_limit - time.perf_counter()
@@ -103,7 +104,7 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
             on_phase("training a copy", 0, 0)
             stopped = any(finding.severity is Severity.ERROR for finding in found)
             drawn = _with_signal(
-                drawn, probe, first.kept, seconds=max(min(left, 0.5 * time_limit), 1.0), seed=seed, stopped=stopped
+                drawn, probe, kept, seconds=max(min(left, 0.5 * time_limit), 1.0), seed=seed, stopped=stopped
             )
             if any(finding.code == "T070" for finding in run_rules(RULES, drawn)):
                 rows = max(drawn.batch_sizes, default=1)
@@ -204,6 +205,15 @@ def _tried(
     except Exception as error:  # noqa: BLE001 - as said
         reason = (str(error).splitlines() or [""])[0][:200]
         return otherwise, [f"{failed}: {type(error).__name__}: {reason}"] if failed else []
+
+
+def _rows_without_tokens_first(kept: list[Batch], drawn: Drawn) -> list[Batch]:
+    """Put a batch with rows that hold no token first, so that the model is asked about them."""
+    for column in drawn.inputs:
+        if column.without_tokens:
+            empty = rows_without_tokens(column.name, [batch.inputs[column.name] for batch in kept])
+            return [kept[place] for place in sorted(range(len(kept)), key=lambda place: not empty[place].any())]
+    return kept
 
 
 def _noted(drawn: Drawn, note: str) -> Drawn:

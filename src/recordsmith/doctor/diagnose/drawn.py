@@ -71,6 +71,8 @@ class PictureFacts:
         other_layout: another way to read the same values, in which neighbours are far more alike: "channels first",
             "width before height"; empty where the pictures are best as they are.
         smoother: how much more alike: the mean difference of neighbours in that layout relative to this one.
+        jumps: the share of neighbours that lie more than half the range of a byte apart; 0 where values are no bytes.
+        wrapping: how much less neighbours differ if 0 follows 255: small where values ran over the end.
 
     >>> PictureFacts(8).flat
     0
@@ -84,6 +86,8 @@ class PictureFacts:
     between: float = 0.0
     other_layout: str = ""
     smoother: float = 1.0
+    jumps: float = 0.0
+    wrapping: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,7 @@ class ColumnFacts:
             "shares" where rows are parts of 1; empty otherwise.
         empty_rows: rows of a one-hot target without a 1.
         picture: what pictures look like; None where it is none.
+        without_tokens: rows of ids, or of a mask, that are nothing but padding, or have no value at all.
         histogram: of the finite values.
 
     >>> ColumnFacts("x", "input", "float32", (4,), 32).shown
@@ -142,6 +147,7 @@ class ColumnFacts:
     one_hot: str = ""
     empty_rows: int = 0
     picture: PictureFacts | None = None
+    without_tokens: int = 0
     histogram: Histogram | None = None
 
     @property
@@ -290,10 +296,15 @@ class RecordFacts:
         different: how many different records came in the whole epoch; None where it was not drawn whole.
         repeated: how many elements of it were repetitions.
         stored_classes: how many records each class has, by its value as it would be fed; empty where not known.
+        class_names: the names of the classes, where the label is declared with some.
         longest_run: the longest run of equal labels in file order.
         file_order: the elements came in the order of the files.
         extreme: for pictures on disk, as PictureFacts.extreme.
         flat: for pictures on disk: the share with one colour throughout.
+        jumps: for pictures on disk, as PictureFacts.jumps.
+        coloured: how many colour pictures were compared with their records.
+        swapped: how many of them have red where the record has blue.
+        wrapped: how many pictures are a record's with a number added, of which some pixels ran over the end of a byte.
 
     >>> RecordFacts("data", 10).how
     ''
@@ -318,10 +329,25 @@ class RecordFacts:
     different: int | None = None
     repeated: int = 0
     stored_classes: dict[str, int] = field(default_factory=dict)
+    class_names: tuple[str, ...] = ()
     longest_run: int = 0
     file_order: bool = False
     extreme: float | None = None
     flat: float | None = None
+    jumps: float | None = None
+    coloured: int = 0
+    swapped: int = 0
+    wrapped: int = 0
+
+    def named(self, label: object) -> str:
+        """Write a label with the name of its class, where it has one.
+
+        >>> RecordFacts("data", 10, class_names=("cat", "dog")).named(1)
+        '1 (dog)'
+        """
+        text = str(label)
+        known = text.isdecimal() and int(text) < len(self.class_names) and self.class_names[int(text)] != text
+        return f"{text} ({self.class_names[int(text)]})" if known else text
 
 
 @dataclass(frozen=True, slots=True)

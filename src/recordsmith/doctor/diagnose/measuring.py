@@ -14,9 +14,10 @@ from recordsmith.doctor.diagnose.picture_measuring import measure_pictures
 from recordsmith.doctor.diagnose.reinterpretation import bits_of
 from recordsmith.facts.dataset_facts import Histogram
 
-__all__ = ["find_leaks", "histogram_of", "measure_columns"]
+__all__ = ["find_leaks", "histogram_of", "measure_columns", "rows_without_tokens"]
 
 Array = npt.NDArray[Any]
+_FEWEST_TOKENS = 3  # of a row of ids
 _MOST_VALUES = 8_000_000  # of a column, spread over its rows
 _MOST_DISTINCT = 1001
 
@@ -136,7 +137,36 @@ def _measure(name: str, role: Literal["input", "target"], parts: list[Values], *
     else:
         facts["bits_of"] = bits_of(parts)
         facts["picture"] = measure_pictures(parts)
+        facts["without_tokens"] = sum(int(one.sum()) for one in rows_without_tokens(name, parts))
     return ColumnFacts(name, role, dtype, shape, rows, **common, **facts)
+
+
+def rows_without_tokens(name: str, parts: list[Values]) -> list[Array]:
+    """Say of each row of ids, or of a mask, whether it is nothing but padding; of other inputs no row is.
+
+    Ids are told from counts by where they are 0: at one end of a row only, which is filled up there.
+
+    >>> rows_without_tokens("ids", [np.array([[7, 3, 9, 0], [4, 8, 0, 0], [0, 0, 0, 0], [5, 2, 7, 1]])])[0].tolist()
+    [False, False, True, False]
+    """
+    none = [np.zeros(len(part), bool) for part in parts]
+    rows = [np.asarray(row).ravel() for part in parts for row in part]
+    if any(row.dtype.kind not in "iub" for row in rows) or (parts and np.asarray(parts[0][0:1]).ndim > 2):
+        return none
+    empty = np.array([not row.any() for row in rows], bool)
+    ragged = any(isinstance(part, list) for part in parts)
+    kept = [row for row, is_empty in zip(rows, empty, strict=True) if not is_empty]
+    if not kept or empty.mean() > 0.5 or max(map(len, rows)) < _FEWEST_TOKENS:
+        return none
+    filled = [row for row in kept if not row.all()]
+    at_end = sum(bool(np.trim_zeros(row, "b").all()) for row in filled)
+    at_start = sum(bool(np.trim_zeros(row, "f").all()) for row in filled)
+    padded = bool(filled) and max(at_end, at_start) >= 0.9 * len(filled)
+    several = len({int(value) for row in kept[:200] for value in row.tolist()}) > 3
+    if not ((padded and (several or "mask" in name.lower())) or (ragged and several)):
+        return none
+    ends = np.cumsum([len(part) for part in parts])[:-1]
+    return list(np.split(empty, ends))
 
 
 def _dtype(part: Values) -> str:

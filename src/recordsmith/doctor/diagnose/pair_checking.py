@@ -15,7 +15,13 @@ import numpy.typing as npt
 
 from recordsmith.dataset import StoredDataset
 from recordsmith.doctor.diagnose.batch import Batch
-from recordsmith.doctor.diagnose.content import content_numbers, picture_signature
+from recordsmith.doctor.diagnose.content import (
+    colour_signature,
+    content_numbers,
+    content_when_swapped,
+    picture_signature,
+    steps_between_bytes,
+)
 from recordsmith.doctor.diagnose.drawing import DrawnEpoch
 from recordsmith.doctor.diagnose.drawn import PairExample, RecordFacts
 from recordsmith.doctor.diagnose.label_order import class_values
@@ -27,6 +33,7 @@ __all__ = ["Match", "compare_with_records"]
 Array = npt.NDArray[Any]
 _LOOKED_FOR = 1024
 _ALIKE = 0.9  # how similar a picture has to be to the one on disk
+_ALIKE_IN_COLOUR = 0.6
 _STANDS_OUT = 0.1  # and how much less similar the next one with another label
 
 
@@ -72,6 +79,8 @@ def compare_with_records(
     labels = _fed_labels(kept)[: len(rows)]
     facts = _facts(dataset, stored, found, len(rows))
     facts |= _whole_epoch(epoch, found, len(rows))
+    facts |= _compared_colours(rows, stored, found)
+    facts["wrapped"] = _wrapped(rows, stored)
     if stored.label and labels and found.matches:
         facts |= _compare(dataset, stored, found, labels)
     return RecordFacts(dataset.files[0] if len(dataset.files) == 1 else _folder(dataset), **facts), found.matches
@@ -114,7 +123,7 @@ def _by_content(rows: list[dict[str, Any]], stored: StoredRows) -> _Found:
                 continue
             matches, changes = [], Counter[str]()
             for place, row in enumerate(rows):
-                for change, key in content_numbers(row[name]):
+                for change, key in (*content_numbers(row[name]), *content_when_swapped(row[name])):
                     if key in there.by_content:
                         matches.append(Match(place, there.by_content[key][0], 1.0))
                         changes[change] += 1
@@ -210,11 +219,52 @@ def _facts(dataset: StoredDataset, stored: StoredRows, found: _Found, drawn: int
         "sureness": float(np.mean([match.sureness for match in found.matches])) if found.matches else 0.0,
         "label": stored.label,
         "stored_classes": stored.classes if len(stored.classes) <= 1000 else {},
+        "class_names": tuple(getattr(dataset.schema.get(stored.label), "names", ()) or ()),
         "longest_run": stored.longest_run,
         "file_order": bool(steps.size >= 15 and (steps == 1).mean() > 0.95),
         "extreme": there.extreme / there.pictures if there.pictures else None,
         "flat": there.flat / there.pictures if there.pictures else None,
+        "jumps": _jumps(stored, there),
     }
+
+
+def _jumps(stored: StoredRows, there: FeatureRows) -> float | None:
+    """Return how often neighbours jump in the pictures that were found again, or in the only ones that there are."""
+    with_pictures = [there] if there.pictures else [one for one in stored.features.values() if one.pictures]
+    return with_pictures[0].jumps / with_pictures[0].pictures if len(with_pictures) == 1 else None
+
+
+def _wrapped(rows: list[dict[str, Any]], stored: StoredRows) -> int:
+    """Count the pictures that are a record's with a number added to all pixels, of which some ran over the end."""
+    count = 0
+    for there in (one.by_steps for one in stored.features.values() if one.by_steps):
+        for value in (value for row in rows for value in row.values()):
+            steps = steps_between_bytes(value)
+            if steps is None or steps[0] not in there:
+                continue
+            first, least, greatest = there[steps[0]]
+            added = (steps[1] - first) % 256
+            count += greatest + added > 255 and least - (256 - added) < 0  # neither adding nor taking away fits
+    return count
+
+
+def _compared_colours(rows: list[dict[str, Any]], stored: StoredRows, found: _Found) -> dict[str, int]:
+    """Count the pictures whose red is where the record's is, and those where it is where the record has blue."""
+    colours = stored.features.get(found.feature, FeatureRows()).colours
+    same = swapped = 0
+    for match in found.matches:
+        there = colours[match.record] if match.record < len(colours) else None
+        for value in rows[match.row].values() if there is not None else ():
+            pictures = as_pictures(np.asarray(value)[np.newaxis])
+            mine = None if pictures is None else colour_signature(pictures[0])
+            if mine is None or there is None:
+                continue
+            square = mine.reshape(16, 16)
+            turned = [float(there @ one.ravel()) for one in (square, square[:, ::-1], square[::-1])]
+            likeness = max(turned, key=abs)  # the picture may have been mirrored
+            same += likeness > _ALIKE_IN_COLOUR
+            swapped += likeness < -_ALIKE_IN_COLOUR
+    return {"coloured": same + swapped, "swapped": swapped}
 
 
 def _whole_epoch(epoch: DrawnEpoch, found: _Found, rows: int) -> dict[str, Any]:

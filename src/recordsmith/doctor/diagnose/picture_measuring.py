@@ -10,7 +10,7 @@ import numpy.typing as npt
 from recordsmith.doctor.diagnose.batch import Values
 from recordsmith.doctor.diagnose.drawn import PictureFacts
 
-__all__ = ["as_pictures", "channels_first", "measure_pictures"]
+__all__ = ["as_pictures", "channels_first", "measure_jumps", "measure_pictures"]
 
 Array = npt.NDArray[Any]
 _CHANNELS = (1, 3, 4)
@@ -76,6 +76,7 @@ def measure_pictures(parts: list[Values]) -> PictureFacts | None:
         )
         means, deviations = flat.mean(axis=1), flat.std(axis=1)
         layout, smoother = _other_layout(every[:_FOR_LAYOUT])
+        jumps, wrapping = measure_jumps(every[:_FOR_LAYOUT])
         one_colour = (flat == flat[:, :1]).all(axis=1)
         return PictureFacts(
             looked_at=len(flat),
@@ -86,7 +87,35 @@ def measure_pictures(parts: list[Values]) -> PictureFacts | None:
             between=_finite(means.std()),
             other_layout=layout,
             smoother=smoother,
+            jumps=jumps,
+            wrapping=wrapping,
         )
+
+
+def measure_jumps(pictures: Array) -> tuple[float, float]:
+    """Return the share of neighbours far apart, and how much less neighbours differ if 0 follows 255.
+
+    Values are bytes, or bytes that were divided by 255; of others nothing is told.
+
+    >>> ramp = np.add.outer(np.arange(64), np.arange(64))[np.newaxis, :, :, np.newaxis]
+    >>> jumps, wrapping = measure_jumps(((ramp * 2 + 200) % 256).astype(np.uint8))
+    >>> jumps > 0.01, wrapping < 0.6
+    (True, True)
+    """
+    values = pictures.astype(np.float32)
+    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+    if low >= 0 and high <= 1.01:
+        values, high = values * 255, high * 255
+    whole = np.abs(values - np.round(values)).max(initial=0.0) < 0.02
+    if not (whole and low >= 0 and 2 < high <= 255.5):
+        return 0.0, 1.0
+    apart = [np.abs(np.diff(values, axis=axis)) for axis in (1, 2)]
+    total = sum(float(one.sum()) for one in apart)
+    if not total:
+        return 0.0, 1.0
+    around = sum(float(np.minimum(one, 256 - one).sum()) for one in apart)
+    count = sum(one.size for one in apart)
+    return sum(int((one > 128).sum()) for one in apart) / count, around / total
 
 
 def _finite(value: Any) -> float:

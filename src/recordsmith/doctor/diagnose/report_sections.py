@@ -112,7 +112,7 @@ def _pictures(kept: list[Batch], drawn: Drawn, dataset: StoredDataset | None, ma
             continue
         shown = []
         for row in range(min(len(pictures), _PICTURES)):
-            label = "" if labels is None or row >= len(labels) else _label(labels[row])
+            label = "" if labels is None or row >= len(labels) else _named(drawn, labels[row])
             shown.append(Picture(_as_seen(_small(pictures[row]), drawn.column(name)), label, "as it arrives"))
             before = _stored(dataset, drawn, by_row.get(row))
             if before is not None:
@@ -129,6 +129,12 @@ def _label(value: Any) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
+def _named(drawn: Drawn, value: Any) -> str:
+    """Write a label that arrived with its class's name, unless labels arrive under other numbers."""
+    records = drawn.records
+    return _label(value) if records is None or records.mapping else records.named(_label(value))
+
+
 def _stored(dataset: StoredDataset | None, drawn: Drawn, match: Match | None) -> Picture | None:
     if dataset is None or match is None or drawn.records is None or not drawn.records.feature:
         return None
@@ -139,7 +145,8 @@ def _stored(dataset: StoredDataset | None, drawn: Drawn, match: Match | None) ->
     label = row.get(drawn.records.label) if drawn.records.label else None
     exact = drawn.records.how in ("index", "content")
     sure = "" if exact else f", {min(match.sureness, 0.99):.0%} sure"
-    return Picture(_small(pixels), "" if label is None else _label(label), f"record {match.record} on disk{sure}")
+    name = "" if label is None else drawn.records.named(_label(label))
+    return Picture(_small(pixels), name, f"record {match.record} on disk{sure}")
 
 
 def _as_seen(picture: npt.NDArray[Any], column: ColumnFacts | None) -> npt.NDArray[Any]:
@@ -162,7 +169,10 @@ def _labels(drawn: Drawn) -> TableSection:
     counts = {} if labels is None else labels.counts
     total = sum(counts.values())
     stored = {} if drawn.records is None else drawn.records.stored_classes
-    rows = tuple((name, count, f"{count / total:.1%}", stored.get(name)) for name, count in list(counts.items())[:50])
+    rows = tuple(
+        (_named(drawn, name), count, f"{count / total:.1%}", stored.get(name))
+        for name, count in list(counts.items())[:50]
+    )
     text = ""
     if labels is not None and labels.batches > 1 and labels.chance < 1:
         text = (

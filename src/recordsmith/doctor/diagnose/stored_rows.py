@@ -12,7 +12,14 @@ import numpy.typing as npt
 
 from recordsmith.dataset import StoredDataset
 from recordsmith.doctor.diagnose.batch import TARGET_NAMES
-from recordsmith.doctor.diagnose.content import content_numbers, picture_signature, stored_pixels
+from recordsmith.doctor.diagnose.content import (
+    colour_signature,
+    content_numbers,
+    picture_signature,
+    steps_between_bytes,
+    stored_pixels,
+)
+from recordsmith.doctor.diagnose.picture_measuring import measure_jumps
 from recordsmith.schema import Label, Scalar, Text
 
 __all__ = ["FeatureRows", "StoredRows", "label_feature", "read_stored_rows"]
@@ -31,7 +38,9 @@ class FeatureRows:
         signatures: of pictures; None for a picture without one.
         vectors: rows of numbers; None where they are none.
         pictures: how many values are pictures.
-        extreme, flat: of the pictures.
+        extreme, flat, jumps: of the pictures.
+        by_steps: the pictures' first, least and greatest pixel, by the number for their steps from pixel to pixel.
+        colours: where pictures are red and where blue; None for one without colours.
 
     >>> FeatureRows().pictures
     0
@@ -43,6 +52,9 @@ class FeatureRows:
     pictures: int = 0
     extreme: float = 0.0
     flat: int = 0
+    jumps: float = 0.0
+    by_steps: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    colours: list[Array | None] = field(default_factory=list)
 
 
 @dataclass(eq=False)
@@ -129,11 +141,16 @@ def read_stored_rows(dataset: StoredDataset, *, label: str | None, seconds: floa
 
 
 def _add(rows: FeatureRows, number: int, value: Any, sizes: set[int]) -> None:
-    signature = vector = None
+    signature = vector = colours = None
     pixels = stored_pixels(value)
     if pixels is not None:
         rows.pictures += 1
         rows.extreme += float(((pixels == 0) | (pixels == 255)).mean())
+        rows.jumps += measure_jumps(pixels[np.newaxis])[0]
+        colours = colour_signature(pixels)
+        steps = steps_between_bytes(pixels)
+        if steps is not None:
+            rows.by_steps[steps[0]] = steps[1:]
         rows.flat += int((pixels == pixels.reshape(-1)[0]).all())
         signature = picture_signature(pixels)
         contents: list[Any] = [pixels]
@@ -155,9 +172,10 @@ def _add(rows: FeatureRows, number: int, value: Any, sizes: set[int]) -> None:
         if pixels is None and array.dtype.kind in "iuf" and 0 < array.size <= _LONGEST_VECTOR:
             vector = array.ravel().astype(np.float64)
             if array.ndim == 3 and array.shape[2] in (1, 3, 4):
-                signature = picture_signature(array)
+                signature, colours = picture_signature(array), colour_signature(array)
     rows.signatures.append(signature)
     rows.vectors.append(vector)
+    rows.colours.append(colours)
 
 
 def _raw_arrays(data: bytes, sizes: set[int]) -> list[Array]:

@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from recordsmith.amounts import count_text, number_text
+from recordsmith.facts.named_images import NamedImage
 from recordsmith.findings import Finding, RuleText, Severity
 from recordsmith.report.code_lines import CodeLine, code_lines
 from recordsmith.report.contents import ReportContents
 from recordsmith.report.html.markup import Child, Markup, element, with_code
+from recordsmith.report.html.pictures import thumbnail
 from recordsmith.visible_text import clipped, quoted
 
 __all__ = ["findings_part"]
@@ -18,6 +20,7 @@ _MOST_FINDINGS = 500
 _MOST_LINES = 40  # of code
 _LONGEST_LINE = 240
 _DEEPEST = 3  # lists in lists of the evidence
+_MOST_IMAGES = 6  # of a finding
 _MOST_OPEN = 8  # findings that are open from the start
 
 
@@ -33,7 +36,10 @@ def findings_part(report: ReportContents) -> Markup:
     return element(
         "div",
         _filter(report.counts),
-        [_finding(one, report.rules.get(one.code), open_=n < _MOST_OPEN) for n, one in enumerate(shown)],
+        [
+            _finding(one, report.rules.get(one.code), _shown_images(one, report.images), open_=n < _MOST_OPEN)
+            for n, one in enumerate(shown)
+        ],
         element("p", f"{len(report.findings) - len(shown):,} more are in the JSON.", class_="note")
         if len(shown) < len(report.findings)
         else None,
@@ -59,7 +65,25 @@ def _filter(counts: dict[str, int]) -> Markup:
     return element("div", buttons, class_="filter", role="group", aria_label="Show findings by severity")
 
 
-def _finding(finding: Finding, text: RuleText | None, *, open_: bool) -> Markup:
+def _shown_images(finding: Finding, images: Iterable[NamedImage]) -> list[Markup]:
+    """Return the images of the records that a finding names: those of its feature, or else the first of each."""
+    places = dict.fromkeys((one.path, one.record) for one in (finding.location, *finding.places))
+    there: dict[tuple[str, int], list[NamedImage]] = {}
+    for image in images:
+        there.setdefault((image.path, image.record), []).append(image)
+    shown: list[Markup] = []
+    for path, record in places:
+        known = there.get((path or "", -1 if record is None else record), [])
+        own = [one for one in known if one.feature == finding.location.feature] or known[:1]
+        for image in own[:1]:
+            caption = f"record {image.record:,}, {clipped(image.feature, 40)}"
+            small = thumbnail(image.data, caption=caption)
+            if small is not None and len(shown) < _MOST_IMAGES:
+                shown.append(element("figure", small, element("figcaption", element("bdi", caption))))
+    return shown
+
+
+def _finding(finding: Finding, text: RuleText | None, images: list[Markup], *, open_: bool) -> Markup:
     severity = finding.severity.value
     head = element(
         "summary",
@@ -70,7 +94,13 @@ def _finding(finding: Finding, text: RuleText | None, *, open_: bool) -> Markup:
     return element(
         "details",
         head,
-        element("div", _code(finding), element("dl", _facts(finding, text)), class_="body"),
+        element(
+            "div",
+            _code(finding),
+            element("div", images, class_="named") if images else None,
+            element("dl", _facts(finding, text)),
+            class_="body",
+        ),
         class_=f"finding {severity}",
         data_severity=severity,
         open=open_ and finding.severity is not Severity.INFO,

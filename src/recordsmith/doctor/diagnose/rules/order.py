@@ -44,6 +44,7 @@ def sorted_labels(drawn: Drawn) -> Iterator[Finding]:
         return
     if labels.classes == 1 and not labels.whole and len(stored) > 1 and labels.rows >= 32:
         value, count = next(iter(labels.counts)), max(stored.values())
+        value = value if drawn.records is None else drawn.records.named(value)
         if count < 0.9 * sum(stored.values()):
             yield sorted_labels.finding(
                 f"All {labels.rows} rows of the first {labels.batches} batches have the label {value}, and the records "
@@ -235,7 +236,7 @@ def class_never_arrives(drawn: Drawn) -> Iterator[Finding]:
     if absent:
         yield class_never_arrives.finding(
             f"Of {len(records.stored_classes)} classes in {records.label!r}, {len(absent)} never arrive: "
-            f"{list_names(absent)}.",
+            f"{list_names(map(records.named, absent))}.",
             count=len(absent),
         )
 

@@ -40,7 +40,8 @@ def labels_of_other_records(drawn: Drawn) -> Iterator[Finding]:
     first = records.examples[0] if records.examples else None
     example = ""
     if first is not None:
-        example = f" Record {first.record} of {first.path} has {first.stored!r} and came with {first.fed!r}."
+        stored, fed = records.named(first.stored), records.named(first.fed)
+        example = f" Record {first.record} of {first.path} has {stored!r} and came with {fed!r}."
     yield labels_of_other_records.finding(
         f"{records.agree} of {records.compared} elements have the label of their record in {records.label!r} "
         f"({share:.0%}){chance}.{example} {_how(records)}",
@@ -54,7 +55,12 @@ def labels_of_other_records(drawn: Drawn) -> Iterator[Finding]:
             "how": records.how,
             "sureness": records.sureness,
             "examples": [
-                {"path": one.path, "record": one.record, "stored": one.stored, "fed": one.fed}
+                {
+                    "path": one.path,
+                    "record": one.record,
+                    "stored": records.named(one.stored),
+                    "fed": records.named(one.fed),
+                }
                 for one in records.examples
             ],
         },

@@ -11,6 +11,7 @@ from recordsmith.findings import Finding, Severity, rule
 __all__ = ["PICTURE_RULES"]
 
 _ENOUGH_PICTURES = 16
+_ENOUGH_COLOURED = 8
 
 
 @rule("T024", "not-scaled", Severity.WARNING)
@@ -266,6 +267,82 @@ def pixels_made_whole(drawn: Drawn) -> Iterator[Finding]:
             )
 
 
+@rule("T038", "red-and-blue-swapped", Severity.WARNING)
+def red_and_blue_swapped(drawn: Drawn) -> Iterator[Finding]:
+    """Pictures arrive with red and blue in each other's place.
+
+    Told by comparing at least 8 colour pictures with their records, of which 90 % or more are swapped. Pictures of 0 to
+    255 less the mean are let be: some models (VGG, ResNet50) are meant to take those in the order blue, green, red.
+
+    Why it matters:
+        Weights that were trained on other pictures expect red first. And whatever uses the model later will decode
+        pictures as usual: it then sees other colours than it learnt from.
+
+    Example:
+        `cv2.imdecode` or `cv2.imread`, which give blue, green, red, in training only.
+
+    Fix:
+        `cv2.cvtColor(image, cv2.COLOR_BGR2RGB)`, or `image[..., ::-1]`.
+    """
+    records = drawn.records
+    if records is None or records.coloured < _ENOUGH_COLOURED or records.swapped < 0.9 * records.coloured:
+        return
+    for column in drawn.inputs:
+        if column.picture is None or 3 not in (column.shape[0], column.shape[-1]):
+            continue
+        if column.min is not None and column.max is not None and column.min < -60 and column.max > 60:
+            continue
+        yield red_and_blue_swapped.finding(
+            f"{begin(column)} holds pictures in the order blue, green, red: in {records.swapped} of {records.coloured} "
+            "that were compared, red is where the record has blue.",
+            location=at(column),
+            count=records.swapped,
+            corrected="image = image[..., ::-1]",
+        )
+
+
+@rule("T039", "values-wrapped", Severity.ERROR)
+def values_wrapped(drawn: Drawn) -> Iterator[Finding]:
+    """Pixels ran over the end of their type: 250 plus 10 became 4.
+
+    Told by pictures that equal a record's but for a number that was added to all pixels and wrapped; or else by
+    neighbouring pixels that jump from one end of the range to the other, far more often than on disk, and that
+    are close to each other if 0 follows 255. Without records it is a warning, and told only where hardly any pixel is
+    completely black or white.
+
+    Why it matters:
+        Bright places become dark ones with a hard edge around them: the model sees contours that are not there.
+
+    Example:
+        `image + 200` or `image * 2` while the picture is still uint8.
+
+    Fix:
+        Make the picture float32 before it is changed, and clip behind it: `tf.cast(image, tf.float32)`,
+        `tf.clip_by_value(image, 0, 255)`. `tf.image.adjust_brightness` does both.
+    """
+    before = drawn.records.jumps if drawn.records is not None else None
+    extreme = drawn.records.extreme if drawn.records is not None else None
+    for column in drawn.inputs:
+        picture = column.picture
+        if picture is None or picture.looked_at < _ENOUGH_PICTURES:
+            continue
+        most = 0.03 if before is None else 0.5 if extreme is None else min(0.5, extreme + 0.2)
+        wrapped = drawn.records.wrapped if drawn.records is not None else 0
+        jumps = picture.jumps > (before or 0) + 0.005 and picture.wrapping < 0.72 and picture.extreme < most
+        if wrapped >= _ENOUGH_COLOURED or jumps:
+            if wrapped:
+                told = f"{wrapped} pictures are those of a record with a number added, which made bright pixels dark"
+            else:
+                told = f"{picture.jumps:.1%} of all neighbours jump from one end of the range to the other"
+                told += "" if before is None else f"; on disk {before:.1%} do"
+            yield values_wrapped.finding(
+                f"{begin(column)} holds pixels that ran over the end of a byte: {told}.",
+                location=at(column),
+                severity=Severity.WARNING if before is None else Severity.ERROR,
+                corrected="image = tf.clip_by_value(tf.cast(image, tf.float32) + 200, 0, 255)",
+            )
+
+
 PICTURE_RULES = (
     not_scaled,
     scaled_twice,
@@ -275,4 +352,6 @@ PICTURE_RULES = (
     pixels_in_another_order,
     picture_out_of_range,
     pixels_made_whole,
+    red_and_blue_swapped,
+    values_wrapped,
 )

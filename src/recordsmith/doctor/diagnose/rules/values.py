@@ -193,6 +193,7 @@ def constant_target(drawn: Drawn) -> Iterator[Finding]:
     if one_class or (target.numeric and not target.shape and target.distinct == 1):
         value = next(iter(labels.counts)) if labels is not None and labels.counts else f"{target.min:g}"
         stored = drawn.records.stored_classes if drawn.records is not None else {}
+        value = value if drawn.records is None else drawn.records.named(value)
         told = (
             f" The records have {count_text(len(stored), 'class', 'classes')} in {drawn.records.label!r}."
             if len(stored) > 1 and drawn.records
@@ -274,6 +275,43 @@ def scales_far_apart(drawn: Drawn) -> Iterator[Finding]:
     )
 
 
+@rule("T037", "rows-without-tokens", Severity.WARNING)
+def rows_without_tokens(drawn: Drawn) -> Iterator[Finding]:
+    """Some rows of ids hold nothing but padding, or no value at all.
+
+    An error where the model answers NaN to such rows; only worth knowing where it does not.
+
+    Why it matters:
+        Where padding is masked, nothing is left of such a row: a mean over no tokens, or a softmax over none, is NaN.
+        One such row makes the loss NaN, and then every weight.
+
+    Example:
+        Empty texts behind a tokenizer, in front of `Embedding(..., mask_zero=True)` and `GlobalAveragePooling1D`; an
+        attention mask of zeros.
+
+    Fix:
+        Leave such rows out (`.filter(...)`), or give each at least one token, such as one for "unknown".
+    """
+    model, signal = drawn.model, drawn.signal
+    no_number = (model is not None and model.output is not None and not model.output.finite) or (
+        signal is not None and signal.bad_step is not None
+    )
+    for column in drawn.inputs:
+        if not column.without_tokens:
+            continue
+        if no_number:
+            severity, what = Severity.ERROR, " The model's answer or its loss is NaN: masked means of nothing are."
+        else:
+            severity = Severity.WARNING if model is None else Severity.INFO
+            what = " Where padding is masked, the loss becomes NaN." if model is None else ""
+        yield rows_without_tokens.finding(
+            f"{column.without_tokens} of {column.rows} rows of {column.shown} hold no token.{what}",
+            location=at(column),
+            count=column.without_tokens,
+            severity=severity,
+        )
+
+
 def _may_be(column: ColumnFacts) -> bool:
     """Whether an input may well be constant, by its name: masks of equal lengths, types of one kind."""
     return any(word in column.name.lower() for word in _MAY_BE_CONSTANT)
@@ -305,4 +343,5 @@ VALUE_RULES = (
     empty_one_hot,
     target_among_inputs,
     scales_far_apart,
+    rows_without_tokens,
 )

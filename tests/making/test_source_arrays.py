@@ -160,3 +160,17 @@ def test_types_and_floats_of_ones_own():
     declared = rs.sources.arrays({"y": np.array([0, 1])}, types={"y": rs.Label(["no", "yes"])})
     assert declared.label == "y"
     assert stored_rows(declared).column("y") == [0, 1]
+
+
+def test_arrays_of_several_splits_are_no_columns(tmp_path):
+    arrays: dict[str, Any] = {
+        "x_train": np.zeros((4, 2)),
+        "y_train": np.zeros(4),
+        "x_test": np.zeros((4, 2)),
+        "y_test": np.zeros(4),
+    }
+    np.savez(tmp_path / "mnist.npz", **arrays)
+    with pytest.raises(rs.RecordsmithError, match="several splits"):
+        rs.make(tmp_path / "mnist.npz", tmp_path / "out")
+    for name in ("x_train", "test_score"):  # one split, or a word that means something else, says nothing
+        assert rs.sources.arrays({name: np.zeros(4), "n": np.zeros(4)}).row_count == 4

@@ -189,7 +189,7 @@ class _Maker:
         self._label = self._find_label()
         self._stratum = self._find_stratum()
         self._warnings = [*source.warnings]
-        if schema is None:
+        if schema is None and not source.declared:
             self._warnings += check_label_names(source, self._schema)
         if options.drop_unlabelled and self._label is not None:
             self._schema = with_required(self._schema, [self._label])

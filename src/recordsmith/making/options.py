@@ -94,7 +94,7 @@ class MakeOptions:
         """Return the options for a source that has splits, which stay as they are; one split may still be divided."""
         if not splits or (divided and len(splits) == 1):
             return self
-        if divided or self.stratify or self.group is not None:
+        if len(splits) > 1 and (divided or self.stratify or self.group is not None):
             asked = "split" if divided else "stratify" if self.stratify else "group"
             raise RecordsmithError(
                 f"The source has splits already, and {asked} asks to divide the rows anew.",

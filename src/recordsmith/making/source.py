@@ -109,6 +109,7 @@ class Source(ABC):
         label: the feature that is the label, where there is an obvious one.
         provenance: features that only say where a row came from; rows that differ in nothing else are identical.
         sequential: chunks carry their data and can only be made one after the other.
+        declared: its schema is what whoever wrote the data declared, and not inferred from it.
         unlabelled: how many rows the source itself leaves out because they have no label.
     """
 
@@ -116,6 +117,7 @@ class Source(ABC):
     label: str | None = None
     provenance: tuple[str, ...] = ()
     sequential: bool = False
+    declared: bool = False
     unlabelled: int = 0
 
     def drop_unlabelled(self) -> None:  # noqa: B027 - most sources know of no such rows

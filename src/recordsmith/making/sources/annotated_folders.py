@@ -33,6 +33,7 @@ _HEAD_BYTES = 64 << 10
 _LOOKED_AT = 40  # files of a kind that are opened
 _PAIRED = 0.5  # the share of images, or of other files, from which on the others are taken to be about the images
 _SAME_STEMS = 0.8  # the same for two folders of images
+_COMPARED = 5000  # files of a folder that are held against those of another
 _TABLES = (".csv", ".tsv", ".jsonl")
 _TABLE_ROWS = 50
 
@@ -99,10 +100,12 @@ def refuse_listed(listing: Listing) -> None:
 
     >>> refuse_listed(Listing("photos"))
     """
-    names = {_plain(file.name) for file in listing.files} | {_stem(file.name) for file in listing.files}
-    names |= {os.path.basename(name) for name in names}
-    for table in listing.ignored:
-        if table.lower().endswith(_TABLES) and _lists(os.path.join(listing.root, table), names):
+    tables = [name for name in listing.ignored if name.lower().endswith(_TABLES)]
+    names: set[str] = set()
+    for file in listing.files if tables else ():
+        names |= {file.name, _stem(file.name), os.path.basename(file.name), os.path.basename(_stem(file.name))}
+    for table in tables:
+        if _lists(os.path.join(listing.root, table), names):
             path = os.path.join(listing.root, table)
             raise PipelineError(
                 "The images are in no class folders, and a table beside them lists them.",
@@ -184,7 +187,6 @@ def _are_in_class_folders(listing: Listing, classes: Sequence[str | None]) -> bo
 
 def _one_for_each(listing: Listing, others: Sequence[str]) -> _Form | None:
     """Look for files of one ending that have the names of the images, and whose content is that of annotations."""
-    images = {os.path.basename(_stem(file.name)): file.name for file in listing.files}
     forms: dict[str, Callable[[bytes], tuple[str, str] | None]] = {
         ".xml": lambda data: ("Pascal VOC", "each image has an XML file") if b"<annotation" in data else None,
         ".txt": lambda data: ("YOLO", "each image has a text file of boxes") if _is_yolo(data) else None,
@@ -192,6 +194,7 @@ def _one_for_each(listing: Listing, others: Sequence[str]) -> _Form | None:
     }
     for ending, form_of in forms.items():
         files = [name for name in others if name.lower().endswith(ending)]
+        images = {os.path.basename(_stem(file.name)): file.name for file in listing.files} if files else {}
         paired = [name for name in files if os.path.basename(_stem(name)) in images]
         if len(paired) < _PAIRED * min(len(files), len(images)) or not paired:
             continue
@@ -221,31 +224,32 @@ def _one_for_all(listing: Listing, others: Sequence[str]) -> _Form | None:
 
 def _masks(files: Sequence[FoundFile]) -> _Form | None:
     """Look for images that are masks of others: in a folder of their own, or with a name that says so."""
-    by_name = {_stem(file.name): file for file in files}
-    marked = [
-        (file, by_name[base])
-        for stem, file in by_name.items()
-        if (base := _MASK_ENDING.sub("", stem)) != stem and base in by_name
-    ]
-    if marked and len(marked) >= 0.2 * len(files):
-        mask, image = marked[0]
-        return _masks_form(image, mask)
+    endings = [file for file in files if _MASK_ENDING.search(_stem(file.name))]
+    by_name = {_stem(file.name): file for file in files} if endings else {}
+    marked = [(file, by_name.get(_MASK_ENDING.sub("", _stem(file.name)))) for file in endings]
+    pairs = [(mask, image) for mask, image in marked if image is not None and image is not mask]
+    if pairs and len(pairs) >= 0.2 * len(files):
+        return _masks_form(pairs[0][1], pairs[0][0])
     for level in (0, 1):
-        groups: dict[str, dict[tuple[str, ...], FoundFile]] = {}
+        groups: dict[str, list[FoundFile]] = {}
         for file in files:
-            *folders, _ = file.name.split("/")
-            if len(folders) > level:
-                rest = (
-                    *folders[:level],
-                    *folders[level + 1 :],
-                    _MASK_ENDING.sub("", os.path.basename(_stem(file.name))),
-                )
-                groups.setdefault(folders[level], {})[rest] = file
+            parts = file.name.split("/", level + 1)
+            if len(parts) > level + 1 and len(group := groups.setdefault(parts[level], [])) < _COMPARED:
+                group.append(file)
         for first, second in _possible_pairs(list(groups)):
-            form = _paired(groups[first], groups[second], first, second)
+            form = _paired(_by_stem(groups[first], level), _by_stem(groups[second], level), first, second)
             if form is not None:
                 return form
     return None
+
+
+def _by_stem(files: Sequence[FoundFile], level: int) -> dict[tuple[str, ...], FoundFile]:
+    """Return files by what they share with those of another folder: the rest of their path, without an ending."""
+    found = {}
+    for file in files:
+        *folders, base = file.name.split("/")
+        found[(*folders[:level], *folders[level + 1 :], _MASK_ENDING.sub("", _stem(base)))] = file
+    return found
 
 
 def _possible_pairs(names: Sequence[str]) -> Iterable[tuple[str, str]]:

@@ -39,6 +39,7 @@ from recordsmith.making.sources.table_loading import numbers_are_names
 from recordsmith.making.sources.table_options import TableOptions, table_options
 from recordsmith.making.sources.table_times import UNITS, duration_feature
 from recordsmith.schema import Bytes, Feature, Label, Schema, Text
+from recordsmith.shards import split_in_name
 
 __all__ = ["ArraysSource", "arrays"]
 
@@ -455,12 +456,28 @@ def _checked(column: StoredArray, header: NpyHeader, there: int) -> StoredArray:
 def _check_lengths(columns: Mapping[str, Column]) -> None:
     if not columns:
         raise RecordsmithError("There are no arrays.", expected="arrays by name, as in {'image': images, 'label': y}")
+    _refuse_splits(columns)
     rows = {name: _rows(column) for name, column in columns.items()}
     if len(set(rows.values())) > 1:
         raise RecordsmithError(
             "The arrays differ in length.",
             found=", ".join(f"{name!r} has {count}" for name, count in list(rows.items())[:8]),
             expected="one entry per row in each",
+        )
+
+
+def _refuse_splits(columns: Mapping[str, Column]) -> None:
+    """Refuse arrays of several splits: row 7 of x_train and row 7 of x_test have nothing to do with each other."""
+    bases: dict[str | None, set[str]] = {}
+    for name in columns:
+        split = split_in_name(name)
+        bases.setdefault(split, set()).add(name.lower().replace(split or "", "").strip("_-. "))
+    if None not in bases and len(bases) > 1 and all(found == next(iter(bases.values())) for found in bases.values()):
+        raise RecordsmithError(
+            "The arrays are of several splits, and not columns of the same rows.",
+            found=list_names(columns),
+            advice="Write each split by itself, with rs.write(folder, schema, split='train') and so on; or give the "
+            "arrays of one split by name, as in {'image': x_train, 'label': y_train}.",
         )
 
 

@@ -112,6 +112,7 @@ class ExportedTarSource(FileSource):
     """The samples of exported tar files; `rs.sources.webdataset` returns it for such."""
 
     kind: ClassVar[str] = "webdataset"
+    declared = True
 
     def __init__(self, files: Sequence[SourceFile], form: ExportedForm, limit: int = MOST_MEMBER_BYTES) -> None:
         self._files = files

@@ -39,6 +39,7 @@ class ExportedTextSource(FileSource):
         self._files = files
         self._schema = form.schema
         self._splits = form.splits
+        self.declared = True
         labels = [name for name, feature in form.schema.items() if isinstance(feature, Label)]
         self.label = label if label is not None else labels[0] if len(labels) == 1 else None
         self.sequential = any(file.compression() for file in files)

@@ -81,11 +81,16 @@ def layout_of(names: Sequence[str], asked: LayoutName = "auto", root: str | None
     >>> layout_of(["pets/cat/1.jpg", "pets/dog/1.jpg"]).classes
     ['cat', 'dog']
     """
-    folders = [tuple(name.split("/")[:-1]) for name in names]
+    return _expanded(_layout_of_folders(_folders(names), asked, root), names)
+
+
+def _layout_of_folders(folders: list[_Folders], asked: LayoutName, root: str | None) -> FolderLayout:
+    """Say which split and which class the files of each folder have."""
+    none: list[str | None] = [None] * len(folders)
     if asked == "flat":
-        return FolderLayout([None] * len(names), [None] * len(names))
+        return FolderLayout(none, none)
     if asked == "classes":
-        return FolderLayout([None] * len(names), [_at(path, 0) for path in folders])
+        return FolderLayout(none, [_at(path, 0) for path in folders])
     if asked == "auto":
         depth = _wrapping_depth(folders)
         folders = [path[depth:] for path in folders]
@@ -106,8 +111,8 @@ def layout_of(names: Sequence[str], asked: LayoutName = "auto", root: str | None
             )
         return FolderLayout([_split_of(path[1]) for path in folders], [path[0] for path in folders])
     if len(tops) == 1 and is_generic(tops[0]) and not any(len(path) > 1 for path in folders):
-        return FolderLayout([None] * len(names), [None] * len(names))
-    return FolderLayout([None] * len(names), [_at(path, 0) for path in folders])
+        return FolderLayout(none, none)
+    return FolderLayout(none, [_at(path, 0) for path in folders])
 
 
 def splits_of(names: Sequence[str]) -> list[str | None]:
@@ -116,12 +121,25 @@ def splits_of(names: Sequence[str]) -> list[str | None]:
     >>> splits_of(["train/1.jpg", "val/2.jpg"]), splits_of(["cat/1.jpg", "dog/2.jpg"])
     (['train', 'val'], [None, None])
     """
-    folders = [tuple(name.split("/")[:-1]) for name in names]
+    folders = _folders(names)
     depth = _wrapping_depth(folders)
-    tops = _first_names([path[depth:] for path in folders])
-    if not _are_splits(tops):
+    inner = [path[depth:] for path in folders]
+    if not _are_splits(_first_names(inner)):
         return [None] * len(names)
-    return _splits_first([path[depth:] for path in folders]).splits
+    return _expanded(_splits_first(inner), names).splits
+
+
+def _folders(names: Sequence[str]) -> list[_Folders]:
+    """Return the different folders of some files: there may be millions of files in a thousand of them."""
+    different = dict.fromkeys(name.rpartition("/")[0] for name in names)
+    return [tuple(folder.split("/")) if folder else () for folder in different]
+
+
+def _expanded(layout: FolderLayout, names: Sequence[str]) -> FolderLayout:
+    """Return for each file what was found for its folder."""
+    place_of = {folder: place for place, folder in enumerate(dict.fromkeys(name.rpartition("/")[0] for name in names))}
+    places = [place_of[name.rpartition("/")[0]] for name in names]
+    return FolderLayout([layout.splits[place] for place in places], [layout.classes[place] for place in places])
 
 
 def _splits_first(folders: list[_Folders]) -> FolderLayout:

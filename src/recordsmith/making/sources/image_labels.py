@@ -50,11 +50,17 @@ class Labelling:
     dropped: int = 0  # pictures that were left out because they have no label
 
     def in_splits(self, splits: Mapping[FoundFile, str | None]) -> Labelling:
-        """Return the same with the split of each file, and the rows of a split together."""
+        """Return the same with the split of each file."""
+        if not any(splits.values()):
+            return self
         rows = [replace(row, split=None if row.file is None else splits[row.file]) for row in self.rows]
-        places = {split: place for place, split in enumerate(in_split_order(filter(None, splits.values())))}
-        rows.sort(key=lambda row: places.get(row.split or "", 0))
-        return replace(self, rows=rows)
+        return replace(self, rows=rows).in_order()
+
+    def in_order(self) -> Labelling:
+        """Return the same with the rows of a split together, as chunks have rows of one split alone."""
+        places = {split: place for place, split in enumerate(self.splits)}
+        self.rows.sort(key=lambda row: places.get(row.split or "", 0))
+        return self
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -106,11 +112,10 @@ def labels_from_folders(
         elif in_splits and split is None:
             problem = "It is outside the folders of the splits, so that it is in none."
         if problem is None:
-            rows.append(Labelled(file, numbers[name] if name is not None else None))
+            rows.append(Labelled(file, numbers[name] if name is not None else None, split=split))
         elif not drop_unlabelled:
-            rows.append(Labelled(file, problem=problem))
-    labelling = Labelling(rows, tuple(numbers) or None, len(listing.files) - len(rows))
-    return labelling.in_splits(dict(zip(listing.files, layout.splits, strict=True)))
+            rows.append(Labelled(file, problem=problem, split=split))
+    return Labelling(rows, tuple(numbers) or None, len(listing.files) - len(rows)).in_order()
 
 
 def labels_from_csv(listing: Listing, path: str, classes: Sequence[str] | None = None) -> Labelling:

@@ -233,6 +233,11 @@ class ParquetSource(FileSource):
         ]
         return same_form(forms) if len(forms) == len(texts) else None
 
+    @property
+    def declared(self) -> bool:  # type: ignore[override]
+        """Whether the files say what they hold, because `recordsmith export` wrote them."""
+        return self._exported is not None
+
     def _said_splits(self) -> tuple[str, ...]:
         return () if self._exported is None else self._exported.splits
 

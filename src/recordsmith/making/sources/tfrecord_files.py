@@ -145,6 +145,7 @@ class TFRecordsSource(FileSource):
         self._given_schema = schema if schema is not None else layout.schema
         self._options = {"split": split, "label": label, "schema": None if schema is None else schema.to_json()}
         self._label = label
+        self.declared = self._given_schema is not None
         self.provenance = tuple(name for name in layout.provenance() if name in (self._given_schema or ()))
 
     @property

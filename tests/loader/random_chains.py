@@ -263,6 +263,8 @@ def hold_random_chains(folder: Path, seeds: range, *, tell: bool = False) -> tup
     with small_pieces(), warnings.catch_warnings():
         warnings.simplefilter("ignore", rs.PipelineWarning)
         for done, seed in enumerate(seeds, 1):
+            if tell and done % 1000 == 0:
+                sys.stderr.write(f"{done:,} chains in {time.monotonic() - began:,.0f} s, {refused:,} of them refused\n")
             choose = random.Random(seed)
             chain = random_chain(choose)
             threads, shown = choose.choice((0, 0, 0, 0, 1, 2, 4)), choose.random() < 0.5
@@ -277,8 +279,6 @@ def hold_random_chains(folder: Path, seeds: range, *, tell: bool = False) -> tup
             except Exception as error:
                 error.add_note(f"seed {seed}, {threads} threads, epochs shown: {shown}, chain {chain}")
                 raise
-            if tell and done % 1000 == 0:
-                sys.stderr.write(f"{done:,} chains in {time.monotonic() - began:,.0f} s, {refused:,} of them refused\n")
     return len(seeds) - refused, refused
 
 

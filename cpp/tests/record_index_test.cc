@@ -13,7 +13,7 @@
 namespace recordsmith::testing {
 namespace {
 
-constexpr std::size_t kRecords = 1500;  // in three blocks
+constexpr std::size_t kRecords = 1498;  // in three blocks; sizes repeat every seven
 
 Content records_of(std::size_t shift) {
   Content content;
@@ -59,7 +59,7 @@ TEST(an_index_is_read_where_it_is_asked_for) {
   std::unique_ptr<IndexFile> index;
   CHECK_OK(IndexFile::open(made.index, &index));
   CHECK_EQUAL(index->count(), made.offsets.size());
-  for (const std::size_t first : {0u, 1u, 510u, 511u, 512u, 1023u, 1498u}) {
+  for (const std::size_t first : {0u, 1u, 510u, 511u, 512u, 1023u, 1496u}) {
     std::vector<std::uint64_t> some(3);
     CHECK_OK(index->read(first, 3, some.data()));
     CHECK(std::equal(some.begin(), some.end(), made.offsets.begin() + static_cast<std::ptrdiff_t>(first)));

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -69,7 +70,9 @@ class PooledArray {
  private:
   void grow(std::size_t needed, std::size_t used) {
     const std::size_t doubled = capacity() * 2;
-    Buffer larger((needed > doubled ? needed : doubled) * sizeof(T));
+    const std::size_t values = needed > doubled ? needed : doubled;
+    if (values > ~std::size_t{0} / sizeof(T)) throw std::bad_alloc();
+    Buffer larger(values * sizeof(T));
     if (used > 0) std::memcpy(larger.data(), buffer_.data(), used * sizeof(T));
     buffer_ = std::move(larger);
   }

@@ -9,6 +9,8 @@
 namespace recordsmith {
 namespace {
 
+constexpr auto kMostPerRecord = std::int64_t{1} << 31;
+
 Status invalid(const PlanColumn& column, std::string detail) {
   Failure failure;
   failure.code = Code::kInvalidArgument;
@@ -35,6 +37,10 @@ Status FeaturePlan::compile(std::vector<PlanColumn> columns, std::shared_ptr<con
   for (const PlanColumn& column : columns) {
     if (column.kind == Kind::kNone) return invalid(column, "a column needs a kind");
     if (!seen.insert({column.in_steps, column.key}).second) return invalid(column, "the key appears twice");
+    // Sizes are multiplied by rows: beyond what a record can hold, they would overflow.
+    if (column.count > kMostPerRecord || column.row_bytes > kMostPerRecord) {
+      return invalid(column, "the shape has more values than a record can hold (2 GiB)");
+    }
     if (column.row_bytes >= 0 && (column.kind != Kind::kBytes || column.count != 1)) {
       return invalid(column, "a row size in bytes needs one byte value per record");
     }

@@ -28,6 +28,7 @@ class ColumnArguments {
       : records_(records), rows_(records) {
     if (parts.size() != plan.columns().size())
       throw nb::value_error("as many parts are needed as the plan has columns");
+    if (records > kMostRows) throw nb::value_error("too many rows at once");
     sources_.resize(parts.size());
     views_.resize(parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -38,6 +39,9 @@ class ColumnArguments {
   const std::vector<ColumnSource>& sources() const { return sources_; }
 
  private:
+  // Times the values that a row can have (feature_plan.cc), this is no overflow.
+  static constexpr std::size_t kMostRows = std::size_t{1} << 32;
+
   template <typename T>
   Flat<T> keep(nb::handle array) {
     auto flat = nb::cast<Flat<T>>(array);
@@ -69,7 +73,7 @@ class ColumnArguments {
     rows_ = records_;
     if (spec.in_steps) {
       if (part.size() < 4) complain(spec, "steps");
-      source->step_offsets = offsets(part[3], records_ + 1, ~std::size_t{0} >> 1, spec);
+      source->step_offsets = offsets(part[3], records_ + 1, kMostRows, spec);
       rows_ = static_cast<std::size_t>(source->step_offsets[records_]);
     }
     if (spec.kind == Kind::kFloat) return take_numbers<float>(spec, values, part[1], &source->floats, source);

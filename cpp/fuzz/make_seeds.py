@@ -317,6 +317,31 @@ def indexes() -> Iterator[bytes]:
         yield header + masked(header) + bytes(4) + body + checksums
 
 
+def image_headers() -> Iterator[bytes]:
+    """The beginnings of images of each format that is recognised."""
+    yield from pictures()
+    for colour_type in (0, 2, 3, 4, 6):
+        head = struct.pack(">IIBBBBB", 32, 24, 8, colour_type, 0, 0, 0)
+        yield (
+            b"\x89PNG\r\n\x1a\n"
+            + struct.pack(">I", 13)
+            + b"IHDR"
+            + head
+            + bytes(4)
+            + struct.pack(">I", 2)
+            + b"tRNS"
+            + bytes(6)
+        )
+    yield b"GIF89a" + struct.pack("<HHBBB", 32, 24, 0, 0, 0)
+    for kind in (b"VP8 ", b"VP8L", b"VP8X"):
+        yield b"RIFF" + bytes(4) + b"WEBP" + kind + bytes(4) + b"\x2f\0\0\x9d\x01\x2a" + bytes(20)
+    for size, bits in ((40, 24), (40, 8), (124, 32)):
+        yield (
+            b"BM" + struct.pack("<IHHIIiiHHIIiiII", 99, 0, 0, 54, size, 32, -24, 1, bits, 0, 0, 0, 0, 0, 0) + bytes(64)
+        )
+    yield b"BM" + struct.pack("<IHHIIHHHH", 99, 0, 0, 26, 12, 32, 24, 1, 4) + bytes(48)
+
+
 def options_and(contents: Iterable[bytes], *options: int) -> Iterator[bytes]:
     """Each content once for each byte of options that its fuzzer reads first."""
     for content in contents:
@@ -372,6 +397,7 @@ def main(corpus: Path) -> None:
         ),
         "index": options_and(indexes(), 0x00, 0x01, 0x03),
         "jpeg": (bytes(place) + data for data in pictures() for place in ((0, 0xFF), (0x37, 0x42))),
+        "image_header": image_headers(),
         "survey": chain(
             options_and(chain(examples(), sequence_examples()), 0x01),
             options_and(chain(record_files(), [framed(*examples()), framed(*sequence_examples())]), 0x00, 0x02),

@@ -23,10 +23,10 @@ def promises() -> dict[str, list[str]]:
 def test_a_promise_names_its_tests(promise: str) -> None:
     assert promises()[promise], "name the test that proves it: [test_x](tests/.../test_x.py)"
     for file in promises()[promise]:
-        functions = [
-            node for node in ast.walk(ast.parse((ROOT / file).read_text())) if isinstance(node, ast.FunctionDef)
-        ]
-        assert [function for function in functions if function.name.startswith("test_")], f"{file} has no test"
+        tree = ast.parse((ROOT / file).read_text())
+        assert [
+            node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+        ], f"{file} has no test"
 
 
 def test_there_are_promises() -> None:

@@ -313,7 +313,7 @@ def test_changed_texts_are_refused_row_by_row(folder: Path, quick_path: Path) ->
         ("data.csv", {"kind": "parquet"}, "disagree"),
         ("data", {"kind": "parqet"}, "Did you mean 'parquet'"),
         ("data.csv", {"features": ["nam"], "split": "test"}, "Did you mean 'name'"),
-        ("data.csv", {}, r"several splits(.|\n)*--split train"),
+        ("data.csv", {}, r"several splits(.|\n)*split='train'"),
         ("data.csv", {"split": "tset"}, "Did you mean 'test'"),
         ("data.csv", {"features": ["name"], "split": "test"}, "one column"),
         ("there.csv", {"split": "test"}, "already"),
@@ -353,7 +353,7 @@ def test_damage_and_numbers_that_are_no_class(plain_file: Path, quick_path: Path
     data = bytearray(plain_file.read_bytes())
     data[len(data) // 2] ^= 0xFF
     plain_file.write_bytes(data)
-    with pytest.raises(rs.RecordsmithError, match="--on-error skip"):
+    with pytest.raises(rs.RecordsmithError, match="on_error='skip'"):
         export_dataset(plain_file, quick_path / "out.jsonl", schema=SCHEMA)
     exported = export_dataset(plain_file, quick_path / "out.jsonl", schema=SCHEMA, on_error="skip")
     assert (exported.rows, exported.rejects) == (29, 1)

@@ -48,4 +48,5 @@ def main(folder: str, step: int, first: int) -> None:
     say("done")
 
 
-main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -246,7 +246,7 @@ def test_a_tfds_folder_without_features(folder: Path):
 
 def test_tfds_folders_that_cannot_be(folder: Path):
     describe_for_tfds(folder, {}, shards=3)
-    with pytest.raises(rs.RecordsmithError, match="3 of the 3 files"):
+    with pytest.raises(rs.RecordsmithError, match="3 of 3 files"):
         rs.open(folder)
     (folder / "dataset_info.json").write_text('{"name": "pets", "fileFormat": "array_record", "splits": []}')
     with pytest.raises(rs.SchemaError, match="stored as array_record"):

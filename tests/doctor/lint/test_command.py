@@ -55,7 +55,7 @@ def test_json_sarif_and_github(broken: Path) -> None:
 
 def test_fix_says_what_it_did(broken: Path) -> None:
     result = run(broken, "--fix")
-    assert "1 finding mended (P001)" in result.output
+    assert "1 finding fixed (P001)" in result.output
     assert ".shuffle(99).batch(8)" in broken.read_text()
 
 

@@ -48,8 +48,8 @@ struct Expectation {
   std::int64_t count = -1;      // values per record or step; -1: any
   std::int64_t row_bytes = -1;  // of each byte string; -1: any
   bool is_label = false;
-  std::int64_t classes = -1;            // of a label; -1: any
-  std::vector<RawNumbers> raw_numbers;  // of byte strings: what they hold
+  std::int64_t classes = -1;                 // of a label; -1: any
+  std::vector<RawNumbers> raw_numbers = {};  // of byte strings: what they hold
 };
 
 // By key, and whether it lies in the feature lists.

@@ -84,19 +84,29 @@ class SurveyDescription {
     for (const survey::NumberSummary& numbers : feature.floats) add(numbers);
     for (const survey::NumberSummary& numbers : feature.int64s) add(numbers);
     for (const survey::StringSummary& strings : feature.strings) add(strings);
+    for (const survey::RawNumberSummary& raw : feature.raw_numbers) {
+      out_ << "    part " << raw.part << '\n';
+      add("not finite", raw.not_finite_places);
+      add(raw.numbers);
+    }
     for (const survey::LabelSummary& label : feature.labels) add(label);
   }
 
+  static std::string shown(const survey::Number& number) {
+    std::ostringstream out;
+    std::visit([&](auto value) { out << value; }, number);
+    return out.str();
+  }
+
   void add(const survey::NumberSummary& numbers) {
-    out_ << "    numbers " << numbers.count << ' ' << numbers.finite << ' ' << numbers.min.real << ' '
-         << numbers.min.whole << ' ' << numbers.max.real << ' ' << numbers.max.whole << ' ' << numbers.zeros << ' '
-         << numbers.negatives << ' ' << numbers.nan << ' ' << numbers.positive_infinity << ' '
-         << numbers.negative_infinity << ' ' << numbers.is_integral << '\n';
+    out_ << "    numbers " << numbers.count << ' ' << numbers.finite << ' ' << shown(numbers.min) << ' '
+         << shown(numbers.max) << ' ' << numbers.zeros << ' ' << numbers.negatives << ' ' << numbers.nan << ' '
+         << numbers.positive_infinity << ' ' << numbers.negative_infinity << ' ' << numbers.is_integral << '\n';
     if (!numbers.values.is_exact) return;
     out_ << "    distinct " << numbers.values.distinct;
     for (const double quantile : numbers.quantiles) out_ << ' ' << quantile;
     for (const std::uint64_t count : numbers.counts) out_ << ' ' << count;
-    for (const auto& [value, count] : numbers.frequent) out_ << ' ' << value.real << ' ' << value.whole << 'x' << count;
+    for (const auto& [value, count] : numbers.frequent) out_ << ' ' << shown(value) << 'x' << count;
     out_ << '\n';
   }
 

@@ -115,6 +115,40 @@ TEST(facts_do_not_depend_on_units_and_threads) {
   for (const SurveyOptions& options : all_ways()) CHECK(describe(look(paths, options, expected, {0, 0, 1})) == whole);
 }
 
+TEST(raw_numbers_are_what_is_declared_and_do_not_depend_on_units) {
+  std::mt19937 random(3);
+  Content file;
+  for (int i = 0; i < 400; ++i) {
+    std::string value;
+    for (unsigned j = 0; j < 24 + (i % 50 == 0 ? 1U : 0U); ++j) value.push_back(static_cast<char>(random()));
+    append_record(example({entry("x", bytes_list({value})), entry("label", bytes_list({value.substr(0, 1)}))}), &file);
+  }
+  const TemporaryFolder folder;
+  const std::string path = folder.write("a", file);
+  using survey::RawType;
+  for (const RawType type :
+       {RawType::kBool, RawType::kInt8, RawType::kInt16, RawType::kInt32, RawType::kInt64, RawType::kUint8,
+        RawType::kUint16, RawType::kUint32, RawType::kUint64, RawType::kHalf, RawType::kFloat, RawType::kDouble}) {
+    survey::Expected expected;
+    expected.features[{"x", false}] = {Kind::kBytes, 1, -1, false, -1, {{"", type, 0, -1}}};
+    expected.features[{"label", false}] = {Kind::kBytes, 1, 1, false, -1, {{"", RawType::kUint8, 0, -1}}};
+    const Summary whole = look({path}, way(1, 1 << 20), expected);
+    const survey::FeatureSummary* const x = feature_of(whole, "x");
+    const bool is_byte = type == RawType::kBool || type == RawType::kInt8 || type == RawType::kUint8;
+    CHECK_EQUAL(x->raw_numbers.size(), 1u);
+    CHECK(x->raw_numbers[0].numbers.count >= (is_byte ? 400u * 24 : 392u * 3));
+    CHECK_EQUAL(x->strings[0].count, 400u);
+    CHECK_EQUAL(x->strings[0].utf8 == 0 || !is_byte, true);
+    for (const SurveyOptions& options : all_ways()) CHECK(describe(look({path}, options, expected)) == describe(whole));
+  }
+  survey::Expected packed;  // parts, one of which does not fit into the value and is not read beyond it
+  packed.features[{"x", false}] = {Kind::kBytes, 1,  24,
+                                   false,        -1, {{"a", RawType::kUint8, 0, 8}, {"b", RawType::kDouble, 8, 2}}};
+  CHECK_EQUAL(feature_of(look({path}, {}, packed), "x")->raw_numbers[1].numbers.count, 392u * 2);
+  packed.features[{"x", false}].raw_numbers[1].count = 3;
+  CHECK_EQUAL(feature_of(look({path}, {}, packed), "x")->raw_numbers[1].numbers.count, 0u);
+}
+
 TEST(features_are_counted) {
   const TemporaryFolder folder;
   const Summary summary = look({folder.write("a", mixed_records())});

@@ -214,6 +214,49 @@ def test_a_shard_may_be_a_link(dataset: Path, tmp_path: Path) -> None:
     assert copy_dataset(tmp_path / "data", tmp_path / "copy").rows == 8
 
 
+@pytest.mark.parametrize("splits", [255, 256, 300])
+def test_a_copy_has_all_splits_or_refuses(splits: int, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    described = {}
+    for number in range(splits):
+        with rs.RecordWriter(folder / f"{number}.tfrecord") as writer:
+            writer.write_example({"n": number})
+        described[f"s{number}"] = {"shards": [{"file": f"{number}.tfrecord"}]}
+    manifest = {"format": "recordsmith-dataset", "version": 1, "splits": described}
+    (folder / "recordsmith.json").write_text(json.dumps(manifest))
+    if splits > 255:
+        with pytest.raises(rs.RecordsmithError, match="too many splits"):
+            copy_dataset(folder, tmp_path / "copy")
+        with pytest.raises(rs.RecordsmithError, match="too many splits"):
+            rs.make([{"n": 1}], tmp_path / "made", split=dict.fromkeys(described, 1))
+    else:
+        copied = copy_dataset(folder, tmp_path / "copy")
+        assert [split.rows for split in copied.splits.values()] == [1] * 255
+
+
+def test_a_dataset_without_files_is_told_in_words(dataset: Path, tmp_path: Path) -> None:
+    document = json.loads((dataset / "recordsmith.json").read_text())
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "recordsmith.json").write_text(json.dumps({**document, "splits": {}}))
+    everything(tmp_path / "data", tmp_path, random.Random(0), None)
+    with pytest.raises(rs.RecordsmithError, match="no split 'x'"):
+        rs.open(tmp_path / "data", split="x")
+
+
+@pytest.mark.parametrize(
+    "text", ["tool = 5", "[tool]\nrecordsmith = 7", f"a = {'[' * 5000}", '[tool.recordsmith]\nbaseline = "a\\u0000b"']
+)
+def test_a_wrong_configuration_is_told_in_words(
+    text: str, dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    result = click.testing.CliRunner().invoke(main, ["check", str(dataset)])
+    assert "a fault of recordsmith itself" not in result.stderr
+    assert result.exit_code in (0, 1, 2)
+
+
 def numbered(folder: Path, count: str) -> Path:
     folder.mkdir()
     for shard in ("00000", "00003"):

@@ -13,6 +13,7 @@ from recordsmith.dataset import DatasetLayout, find_layout
 from recordsmith.dataset.carried_file import carried_mode, is_carried, opened_to_carry
 from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest
 from recordsmith.errors import RecordsmithError, SchemaError, advise, list_names
+from recordsmith.making.splitting import check_number_of_splits
 from recordsmith.publication import in_force
 from recordsmith.schema import Schema
 from recordsmith.schema.export.tfds import named_labels
@@ -117,6 +118,8 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
         provenance |= dict.fromkeys(layout.provenance())
         if len(given) == 1 and manifest is not None:
             texts, left_out = _texts_beside(layout, manifest)
+    if not files:
+        raise RecordsmithError("The dataset has no file.", path=os.fsdecode(given[0]))
     _refuse_twice(files)
     declared = [(path, schema) for path, schema in schemas if schema is not None]
     for path, other in declared[1:]:
@@ -145,6 +148,7 @@ def _checked_splits(files: list[str], splits: list[str | None], *, keep: bool) -
     found = tuple(name for name in splits if name is not None)
     if not keep or not found:
         return ()
+    check_number_of_splits(len(set(found)))
     if len(found) < len(files):
         lacking = [os.path.basename(file) for file, name in zip(files, splits, strict=True) if name is None]
         raise RecordsmithError(

@@ -54,7 +54,7 @@ class DatasetLayout:
         if split not in self.splits:
             raise RecordsmithError(
                 f"There is no split {split!r}.{did_you_mean(split, self.splits)}",
-                path=os.path.dirname(self.files[0]) or None,
+                path=os.path.dirname((*self.files, self.described_by or "")[0]) or None,
                 expected=list_names(self.splits) if self.splits else "no split at all: the file names tell of none",
                 advice="Leave split out to read all files, or give a glob of the files that you want.",
             )

@@ -22,6 +22,7 @@ from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.findings.finding import Severity
 from recordsmith.findings.rule import RuleSet
 from recordsmith.findings.selection import Selection, severity_from
+from recordsmith.json_descriptions import read_bounded
 
 __all__ = ["Configuration", "load_configuration"]
 
@@ -93,7 +94,8 @@ def load_configuration(folder: str | os.PathLike[str] = ".") -> Configuration:
         if os.path.isfile(own):
             return _configuration(own, _parsed(own))
         if os.path.isfile(shared):
-            ours = _parsed(shared).get("tool", {}).get("recordsmith")
+            tools = _parsed(shared).get("tool", {})
+            ours = tools.get("recordsmith") if isinstance(tools, dict) else None
             if ours is not None:
                 return _configuration(shared, ours)
         above = os.path.dirname(here)
@@ -104,9 +106,8 @@ def load_configuration(folder: str | os.PathLike[str] = ".") -> Configuration:
 
 def _parsed(path: str) -> dict[str, Any]:
     try:
-        with open(path, "rb") as file:
-            return tomllib.load(file)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return tomllib.loads(read_bounded(path, "configuration").decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecordsmithError("This is no TOML.", path=path, found=str(error), advice="Correct the file.") from None
 
 
@@ -146,6 +147,6 @@ def _texts(table: dict[str, Any], key: str, path: str) -> tuple[str, ...]:
 
 def _text(table: dict[str, Any], key: str, path: str, *, default: str) -> str:
     value = table.get(key, default)
-    if not isinstance(value, str):
+    if not isinstance(value, str) or "\0" in value:
         raise RecordsmithError(f"{key!r} is no text.", path=path, found=value, expected="a text in quotes")
     return value

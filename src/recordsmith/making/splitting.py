@@ -21,7 +21,7 @@ from recordsmith.making.external_sort import sorted_blocks
 from recordsmith.priorities import Uint64s, priorities, stream_key
 from recordsmith.shards import TRAINING
 
-__all__ = ["NO_SPLIT", "SplitPlan", "assign_splits", "check_counts", "parse_splits"]
+__all__ = ["NO_SPLIT", "SplitPlan", "assign_splits", "check_counts", "check_number_of_splits", "parse_splits"]
 
 Int64s: TypeAlias = npt.NDArray[np.int64]
 Codes: TypeAlias = npt.NDArray[np.uint8]
@@ -131,10 +131,20 @@ def parse_splits(given: str | Mapping[str, Any] | None) -> SplitPlan:
     for name, share in entries:
         _check_name(name, shares)
         shares[name] = _share(name, share)
+    check_number_of_splits(len(shares))
     if not shares:
         raise RecordsmithError("There is no split.", advice="Write for example train=0.8,test=0.2.")
     _check_shares(shares, given)
     return SplitPlan(shares)
+
+
+def check_number_of_splits(count: int) -> None:
+    """Refuse more splits than a byte can tell apart, of which one value stands for none.
+
+    >>> check_number_of_splits(255)
+    """
+    if count > NO_SPLIT:
+        raise RecordsmithError("There are too many splits.", found=f"{count:,}", expected=f"at most {NO_SPLIT}")
 
 
 def assign_splits(

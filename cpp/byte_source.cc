@@ -85,7 +85,7 @@ Status File::open(const std::string& path, std::shared_ptr<File>* to, const File
     file->is_settled_ = file->known_.is_settled();
     if (known != nullptr) RECORDSMITH_RETURN_IF_ERROR(file->compare(descriptor, now));
   }
-  if (file->lends_) descriptor_budget::use(file.get());
+  if (file->lends_) descriptor_budget::add(file.get());
   *to = std::move(file);
   return Status::ok();
 }
@@ -137,12 +137,15 @@ Status File::open_again() const {
 }
 
 Status File::acquire(Held* descriptor) const {
+  bool is_new = false;
   {
     const std::lock_guard lock(mutex_);
-    if (descriptor_ == nullptr) RECORDSMITH_RETURN_IF_ERROR(open_again());
+    is_new = descriptor_ == nullptr;
+    if (is_new) RECORDSMITH_RETURN_IF_ERROR(open_again());
     *descriptor = descriptor_;
   }
-  if (lends_) descriptor_budget::use(this);
+  is_used_.store(true, std::memory_order_relaxed);
+  if (is_new) descriptor_budget::add(this);
   return Status::ok();
 }
 
@@ -159,8 +162,10 @@ void File::release() const {
 Status File::check_unchanged(std::uint64_t* size) const {
   if (size != nullptr) *size = kUnknown;
   if (!seekable_) return Status::ok();
+  bool is_new = false;
   {
     const std::lock_guard lock(mutex_);
+    is_new = descriptor_ == nullptr;
     struct stat status;
     if (descriptor_ != nullptr) {
       if (fstat(descriptor_->number(), &status) != 0) return system_failure("stat", errno);
@@ -169,10 +174,11 @@ Status File::check_unchanged(std::uint64_t* size) const {
                                                  : facts_of(status) != seen_ || !is_settled_) {
       RECORDSMITH_RETURN_IF_ERROR(open_again());  // a file that was deleted stays what it was in its mapping
     }
+    is_new = is_new && descriptor_ != nullptr;
     if (size != nullptr) *size = seen_.size;
-    if (descriptor_ == nullptr) return Status::ok();
   }
-  if (lends_) descriptor_budget::use(this);
+  is_used_.store(true, std::memory_order_relaxed);
+  if (is_new) descriptor_budget::add(this);
   return Status::ok();
 }
 

@@ -13,6 +13,7 @@
 // five times slower (2.4 GB/s against 12), so reads start at multiples of kPageSize wherever they can.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -90,6 +91,8 @@ class File {
   void announce(std::uint64_t offset, std::uint64_t size) const;
   // Gives up the descriptor until it is needed again; reads under way keep it until they are through.
   void release() const;
+  // Whether the file was used since this was last asked.
+  bool was_used() const { return is_used_.exchange(false, std::memory_order_relaxed); }
 
  private:
   using Held = std::shared_ptr<const Descriptor>;
@@ -107,6 +110,7 @@ class File {
   bool seekable_ = false;
   FileIdentity known_;
 
+  mutable std::atomic<bool> is_used_ = false;
   mutable std::mutex mutex_;
   mutable Held descriptor_;
   mutable FileFacts seen_;  // the facts that were last found to be those of the same file

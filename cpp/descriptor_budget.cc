@@ -25,14 +25,22 @@ std::size_t limit() {
 
 struct Holders {
   std::mutex mutex;
-  std::list<const File*> by_use;  // the one used last at the front
+  std::list<const File*> files;  // those that wait longest for their next look at the front
   std::unordered_map<const File*, std::list<const File*>::iterator> places;
 
-  void release_last() {
-    const File* file = by_use.back();
+  void release_first() {
+    const File* file = files.front();
     places.erase(file);
-    by_use.pop_back();
+    files.pop_front();
     file->release();
+  }
+
+  // One that was used since it was last looked at is passed over, once.
+  void release_one() {
+    for (std::size_t looks = files.size(); looks > 0 && files.front()->was_used(); --looks) {
+      files.splice(files.end(), files, files.begin());
+    }
+    release_first();
   }
 };
 
@@ -44,18 +52,13 @@ Holders& holders() {
 
 }  // namespace
 
-void use(const File* file) {
+void add(const File* file) {
   Holders& all = holders();
   const std::lock_guard lock(all.mutex);
-  const auto found = all.places.find(file);
-  if (found != all.places.end()) {
-    all.by_use.splice(all.by_use.begin(), all.by_use, found->second);
-    return;
-  }
+  if (all.places.contains(file)) return;
   const std::size_t most = limit();
-  while (all.by_use.size() >= most) all.release_last();
-  all.by_use.push_front(file);
-  all.places[file] = all.by_use.begin();
+  while (all.files.size() >= most) all.release_one();
+  all.places[file] = all.files.insert(all.files.end(), file);
 }
 
 void remove(const File* file) {
@@ -63,14 +66,14 @@ void remove(const File* file) {
   const std::lock_guard lock(all.mutex);
   const auto found = all.places.find(file);
   if (found == all.places.end()) return;
-  all.by_use.erase(found->second);
+  all.files.erase(found->second);
   all.places.erase(found);
 }
 
 void release_all() {
   Holders& all = holders();
   const std::lock_guard lock(all.mutex);
-  while (!all.by_use.empty()) all.release_last();
+  while (!all.files.empty()) all.release_first();
 }
 
 }  // namespace recordsmith::descriptor_budget

@@ -2,7 +2,7 @@
 //
 // A shuffled epoch goes through all shards at once, and a process may have 1,024 files open by default: as many as
 // ImageNet has shards; a batch of many small shards read in order has parts of as many. Files that are read for records
-// therefore lend their descriptor: the one that was used longest ago gives it back when there are too many. Such a file
+// therefore lend their descriptor: one that was not used lately gives it back when there are too many. Such a file
 // goes on reading from its mapping, and opens itself again where it needs more; that it is still the same file is
 // checked then (file_identity.h).
 //
@@ -15,8 +15,8 @@ class File;
 
 namespace descriptor_budget {
 
-// `file` uses its descriptor now; another file may have to give up its own.
-void use(const File* file);
+// `file` has opened a descriptor; another file may have to give up its own.
+void add(const File* file);
 // `file` is going away.
 void remove(const File* file);
 // All files give up their descriptors: the process has no more.

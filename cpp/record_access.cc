@@ -113,6 +113,28 @@ Status read_group(Files files, std::span<const RecordPlace> places, std::size_t 
   return Status::ok();
 }
 
+// The offsets of all records of a call, looked up under one guard.
+struct Lookup {
+  std::span<const OffsetPlace> from;
+  std::span<RecordPlace> to;  // `length` gets where the record ends
+  volatile std::size_t next;
+};
+
+void look_up(void* context) {
+  Lookup& lookup = *static_cast<Lookup*>(context);
+  for (std::size_t i = 0; i < lookup.from.size(); ++i) {
+    const OffsetPlace& place = lookup.from[i];
+    const void* from = place.given != nullptr ? static_cast<const void*>(place.given)
+                                              : place.mapped->bytes(place.at, 2 * sizeof(std::uint64_t));
+    if (from == nullptr) return;
+    std::array<std::uint64_t, 2> ends;
+    std::memcpy(ends.data(), from, sizeof ends);
+    lookup.to[i].offset = ends[0];
+    lookup.to[i].length = ends[1];
+    lookup.next = i + 1;
+  }
+}
+
 // Where the group ends that begins with `first`.
 std::size_t group_end(std::span<const RecordPlace> places, std::size_t first) {
   std::uint64_t bytes = places[first].length;
@@ -163,8 +185,8 @@ RecordTable::RecordTable(std::vector<std::string> paths, std::vector<FileIdentit
 }
 
 Status RecordTable::find(std::span<const std::int64_t> numbers, std::vector<RecordPlace>* places) {
-  MappedFile::arm();
   places->resize(numbers.size());
+  lookups_.resize(numbers.size());
   std::size_t file = 0;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const auto number = static_cast<std::uint64_t>(numbers[i]);
@@ -173,14 +195,25 @@ Status RecordTable::find(std::span<const std::int64_t> numbers, std::vector<Reco
     }
     RECORDSMITH_RETURN_IF_ERROR(files_.open(file));
     const std::uint64_t within = number - starts_[file];
+    RECORDSMITH_RETURN_IF_ERROR(offsets_[file]->locate(within, &lookups_[i]));
+    (*places)[i] = {static_cast<std::uint32_t>(file), 0, 0, within};
+  }
+  Lookup lookup{lookups_, *places, 0};
+  MappedFile::arm();
+  MappedFile::guarded(&look_up, &lookup);
+  const std::size_t found = lookup.next;
+  if (found < numbers.size()) {  // the index was cut short
     std::array<std::uint64_t, 2> ends;
-    RECORDSMITH_RETURN_IF_ERROR(offsets_[file]->read(within, ends.size(), ends.data()));
-    const auto [begin, end] = ends;
-    // An index that does not even hold in itself is as stale as one that does not fit the file.
-    if (end < begin || end - begin < kFramingBytes) {
-      return misplaced(*files_.files()[file], {static_cast<std::uint32_t>(file), begin, 0, within});
+    const RecordPlace& place = (*places)[found];
+    RECORDSMITH_RETURN_IF_ERROR(offsets_[place.file]->read(place.number, ends.size(), ends.data()));
+    return misplaced(*files_.files()[place.file], place);
+  }
+  for (RecordPlace& place : *places) {
+    // An index that does not even hold in itself is as stale as one that does not fit the file. Its end is in `length`.
+    if (place.length < place.offset || place.length - place.offset < kFramingBytes) {
+      return misplaced(*files_.files()[place.file], place);
     }
-    (*places)[i] = {static_cast<std::uint32_t>(file), begin, end - begin - kFramingBytes, within};
+    place.length -= place.offset + kFramingBytes;
   }
   return Status::ok();
 }

@@ -72,6 +72,7 @@ class RecordTable {
   FileList files_;
   std::vector<std::shared_ptr<const Offsets>> offsets_;
   std::vector<std::uint64_t> starts_;  // the number of each file's first record; then the number of all
+  std::vector<OffsetPlace> lookups_;   // of the call under way
 };
 
 // Holds the places against the sizes of the files: no memory may be taken for them before that. *total_bytes gets what

@@ -65,6 +65,13 @@ bool is_same_time(std::int64_t of_copy, std::int64_t noted) {
 
 }  // namespace
 
+Status GivenOffsets::locate(std::uint64_t first, OffsetPlace* place) const {
+  if (offsets_.size() < 2 || first > offsets_.size() - 2) return stale("", "damaged");
+  *place = {offsets_.data() + first, nullptr, 0};
+  __builtin_prefetch(place->given);
+  return Status::ok();
+}
+
 Status GivenOffsets::read(std::uint64_t first, std::size_t many, std::uint64_t* to) const {
   if (first > offsets_.size() || many > offsets_.size() - first) return stale("", "damaged");
   std::copy_n(offsets_.data() + first, many, to);
@@ -118,7 +125,8 @@ Status IndexFile::open(const std::string& path, std::unique_ptr<IndexFile>* to) 
 
 Status IndexFile::check_block(std::uint64_t block) const {
   std::atomic<bool>& is_checked = checked_->flags[block];
-  if (is_checked.load(std::memory_order_relaxed)) return Status::ok();
+  if (is_checked.load(std::memory_order_relaxed)) [[likely]]
+    return Status::ok();
   std::array<std::uint64_t, kBlockOffsets> offsets;
   const std::uint64_t first = block * kBlockOffsets;
   const std::size_t bytes = static_cast<std::size_t>(std::min(kBlockOffsets, count() - first)) * kOffsetBytes;
@@ -130,6 +138,16 @@ Status IndexFile::check_block(std::uint64_t block) const {
     return stale(path_, "damaged");
   }
   is_checked.store(true, std::memory_order_relaxed);
+  return Status::ok();
+}
+
+Status IndexFile::locate(std::uint64_t first, OffsetPlace* place) const {
+  if (count() < 2 || first > count() - 2) return stale(path_, "damaged");
+  const std::uint64_t block = first / kBlockOffsets;
+  RECORDSMITH_RETURN_IF_ERROR(check_block(block));
+  if (first % kBlockOffsets == kBlockOffsets - 1) RECORDSMITH_RETURN_IF_ERROR(check_block(block + 1));
+  *place = {nullptr, mapped_.get(), sizeof(Header) + first * kOffsetBytes};
+  mapped_->prefetch(place->at, 2 * kOffsetBytes);
   return Status::ok();
 }
 

@@ -39,11 +39,21 @@ struct IndexFacts {
   std::uint64_t content = 0;
 };
 
+// Where an offset and the one after it are: in memory, or in a mapping, to which only guarded work has access.
+struct OffsetPlace {
+  const std::uint64_t* given = nullptr;
+  const MappedFile* mapped = nullptr;
+  std::uint64_t at = 0;
+};
+
 // Where records begin, and where the last one ends. Any number of threads may read.
 class Offsets {
  public:
   virtual ~Offsets() = default;
   virtual std::uint64_t count() const = 0;
+  // Where the offset `first` and the next one are, which are asked for soon: many records are looked up at once, so
+  // that waiting for one place in memory goes on beside waiting for the others. Fails as read() does.
+  virtual Status locate(std::uint64_t first, OffsetPlace* place) const = 0;
   // [first, first + many) of them. Fails with kStaleIndex if they are not there, or damaged.
   virtual Status read(std::uint64_t first, std::size_t many, std::uint64_t* to) const = 0;
   virtual void forget() const {}  // lets go of pages that were touched
@@ -54,6 +64,7 @@ class GivenOffsets final : public Offsets {
  public:
   explicit GivenOffsets(std::span<const std::uint64_t> offsets) : offsets_(offsets) {}
   std::uint64_t count() const override { return offsets_.size(); }
+  Status locate(std::uint64_t first, OffsetPlace* place) const override;
   Status read(std::uint64_t first, std::size_t many, std::uint64_t* to) const override;
 
  private:
@@ -68,6 +79,7 @@ class IndexFile final : public Offsets {
 
   const IndexFacts& facts() const { return facts_; }
   std::uint64_t count() const override { return facts_.records + 1; }
+  Status locate(std::uint64_t first, OffsetPlace* place) const override;
   Status read(std::uint64_t first, std::size_t many, std::uint64_t* to) const override;
   void forget() const override { mapped_->forget(); }
 

@@ -7,12 +7,13 @@
 //          bit 1  and the first and last offset
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
+#include <string_view>
 #include <vector>
 
 #include "crc32c.h"
 #include "framing.h"
 #include "fuzz_input.h"
-#include "made_records.h"
 #include "record_access.h"
 #include "record_index.h"
 
@@ -51,6 +52,27 @@ void mend(Content* content, std::uint64_t file_size, bool ends_too) {
   }
 }
 
+Content framed(std::initializer_list<std::string_view> payloads) {
+  Content content;
+  for (const std::string_view payload : payloads) {
+    std::uint8_t header[kHeaderBytes];
+    write_header(payload.size(), header);
+    const std::uint32_t crc = masked_crc32c(payload.data(), payload.size());
+    const auto* footer = reinterpret_cast<const std::uint8_t*>(&crc);
+    content.insert(content.end(), header, header + kHeaderBytes);
+    content.insert(content.end(), payload.begin(), payload.end());
+    content.insert(content.end(), footer, footer + kFooterBytes);
+  }
+  return content;
+}
+
+// The file that the indexes are of, which lives in memory only.
+std::string write_data(const Content& content) {
+  const int descriptor = memfd_create("data", 0);
+  REQUIRE(write(descriptor, content.data(), content.size()) == static_cast<ssize_t>(content.size()));
+  return "/proc/self/fd/" + std::to_string(descriptor);
+}
+
 }  // namespace
 }  // namespace recordsmith::fuzz
 
@@ -58,9 +80,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace recordsmith;        // NOLINT: this file is nothing but the fuzzer
   using namespace recordsmith::fuzz;  // NOLINT
   if (size == 0) return 0;
-  static const testing::TemporaryFolder folder;
-  static const Content records = testing::framed({"a", "", "some more", "b", std::string(300, 'c')});
-  static const std::string path = folder.write("data", records);
+  static const Content records = framed({"a", "", "some more", "b", std::string(300, 'c')});
+  static const std::string path = write_data(records);
   static const std::vector<std::uint64_t> begins = [] {
     std::vector<std::uint64_t> offsets;
     std::shared_ptr<File> file;
@@ -72,7 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Content content(data + 1, data + size);
   if ((data[0] & 1) != 0) mend(&content, records.size(), (data[0] & 2) != 0);
   std::unique_ptr<IndexFile> index;
-  if (!IndexFile::open(folder.write("index", content), &index).is_ok()) return 0;
+  if (!IndexFile::open(as_file(content)->path(), &index).is_ok()) return 0;
   bool fits = false;
   REQUIRE(index->fits(path, &fits).is_ok());
   const std::shared_ptr<const Offsets> offsets = std::move(index);

@@ -10,7 +10,7 @@ from typing import Self
 from recordsmith import _core
 from recordsmith.compression import reading_compression
 from recordsmith.errors import RecordsmithError
-from recordsmith.forking import check_process
+from recordsmith.forking import check_process, renew_after_fork
 
 __all__ = ["RecordReader"]
 
@@ -42,6 +42,7 @@ class RecordReader(Iterator[bytes]):
         self._stream: _core.RecordStream | None = _core.RecordStream(
             self._path, reading_compression(compression), verify
         )
+        renew_after_fork(self)
 
     def __next__(self) -> bytes:
         payload = self._opened().next()
@@ -76,9 +77,13 @@ class RecordReader(Iterator[bytes]):
 
     def _opened(self) -> _core.RecordStream:
         if self._stream is None:
+            check_process(self._process)
             raise RecordsmithError("The reader is closed.", path=self._path, advice="Open the file again.")
-        check_process(self._process)
         return self._stream
+
+    def after_fork(self) -> None:
+        """Let go of the file in a child process: it would share its place with the parent."""
+        self._stream = None
 
     def __enter__(self) -> Self:
         return self

@@ -99,7 +99,7 @@ def measure_jumps(pictures: Array) -> tuple[float, float]:
 
     >>> ramp = np.add.outer(np.arange(64), np.arange(64))[np.newaxis, :, :, np.newaxis]
     >>> jumps, wrapping = measure_jumps(((ramp * 2 + 200) % 256).astype(np.uint8))
-    >>> jumps > 0.01, wrapping < 0.6
+    >>> jumps > 0.005, wrapping < 0.6
     (True, True)
     """
     values = pictures.astype(np.float32)

@@ -28,7 +28,7 @@ bool leading_zeros_in(const nb::bytes& text, const nb::bytes& separators) {
 }
 
 std::size_t json_depth_of(const nb::bytes& text) {
-  const nb::gil_scoped_release released;
+  const GilRelease released;
   return json_depth(bytes_of(text), text.size());
 }
 

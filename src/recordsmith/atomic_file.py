@@ -142,7 +142,8 @@ def sync_file(path: str) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        error.filename = path
+        if error.errno is not None:
+            error.filename = path
         raise
     finally:
         os.close(descriptor)
@@ -195,7 +196,7 @@ def write_atomically(final: str | os.PathLike[str], *, mode: int = 0o666) -> Ite
         sync_file(temporary)
         put_in_place(temporary, path)
     except BaseException as error:
-        if isinstance(error, OSError) and error.filename is None:
+        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
             error.filename = path
         with contextlib.suppress(FileNotFoundError):
             os.remove(temporary)

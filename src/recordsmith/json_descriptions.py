@@ -196,6 +196,11 @@ class JsonObject:
         self.path = path
         self._place = place
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, JsonObject) and self.entries == other.entries
+
+    __hash__ = None  # type: ignore[assignment] # entries are lists and dicts
+
     @classmethod
     def of(cls, document: Any, what: str, path: str | None = None) -> JsonObject:
         """Take a document, which has to be an object.

@@ -115,11 +115,7 @@ def test_a_schema_that_was_inferred_from_a_part_says_so(tmp_path: Path, monkeypa
 
 
 @pytest.mark.parametrize("shape", [(1 << 61,), (1 << 62,), (1 << 31, 1 << 31)])
-def test_a_shape_that_no_record_can_hold_is_refused(tmp_path: Path, shape: tuple[int, ...]) -> None:
-    # Times the rows of a batch it is 2^64: nothing would be allocated, and absent rows are filled with zeros.
-    schema = rs.Schema({"x": rs.Tensor("float32", shape, optional=True), "y": rs.Scalar("int64")})
-    with rs.RecordWriter(tmp_path / "a.tfrecord") as writer:
-        for number in range(8):
-            writer.write_example({"y": number})
-    with pytest.raises(rs.SchemaError, match="more values than a record can hold"):
-        next(iter(rs.open(tmp_path / "a.tfrecord", schema=schema).batch(8)))
+def test_a_shape_that_no_record_can_hold_is_refused(shape: tuple[int, ...]) -> None:
+    # Times the rows of a batch it would be 2^64: nothing would be allocated, and absent rows are filled with zeros.
+    with pytest.raises(rs.SchemaError, match="No record can hold values of this shape"):
+        rs.Tensor("float32", shape, optional=True)

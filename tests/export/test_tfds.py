@@ -239,7 +239,7 @@ def test_what_tfds_cannot_express_is_refused(feature: Any, reason: str, tmp_path
 
 
 def test_class_names_that_tfds_would_change_are_refused():
-    with pytest.raises(rs.SchemaError, match="spaces"):
+    with pytest.raises(rs.SchemaError, match="white space"):
         rs.Schema({"x": rs.Label(["cat", " dog"])}).tfds_label_files()
 
 

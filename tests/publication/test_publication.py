@@ -303,7 +303,7 @@ def test_a_run_that_can_be_resumed_is_not_dropped_by_another(tmp_path: Path):
 
     with pytest.raises(KeyboardInterrupt):
         rs.make(rows(0), tmp_path / "out", on_progress=stop)
-    with pytest.raises(rs.RecordsmithError, match=r"an unfinished run[\s\S]*--resume"):
+    with pytest.raises(rs.RecordsmithError, match=r"an unfinished run[\s\S]*resume=True"):
         write(tmp_path / "out", 0)
     assert rs.make(rows(0), tmp_path / "out", resume=True).rows == 40
 

@@ -152,3 +152,8 @@ def test_constants_that_describe_are_fine(tmp_path: Path):
         tmp_path, lambda _, row: row.update(height=28, format="jpeg", attention_mask=np.ones(4, np.int64), kind="a")
     )
     assert severities(path) == {"V002": "info"}  # of 'kind'
+
+
+def test_a_value_beside_nan_is_not_the_same_in_all_records(tmp_path: Path) -> None:
+    rs.make({"x": np.array([1.0, np.nan, np.inf] * 10)}, tmp_path / "data")
+    assert [finding.code for finding in rs.check(tmp_path / "data", select=["V001", "V002"]).findings] == ["V001"]

@@ -203,7 +203,7 @@ class _UnderHeadings(click.Command):
     type=click.FloatRange(0, 1),
     default=0.2,
     show_default=True,
-    help="Stop all the same if more than this share of the rows does not fit.",
+    help="The maximum share of rejected rows; if more do not fit, the run stops.",
 )
 @click.option(
     "--shards", metavar="N", type=click.IntRange(1, 99_999), help="Files a split; else it goes by their size."

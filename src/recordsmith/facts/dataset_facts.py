@@ -228,6 +228,11 @@ class NumberFacts:
     rank_error: float = 0.0
     histogram: Histogram | None = None
 
+    @property
+    def not_finite(self) -> int:
+        """How many values are NaN or infinite."""
+        return self.nan + self.positive_infinity + self.negative_infinity
+
 
 @dataclass(frozen=True, slots=True)
 class StringFacts:

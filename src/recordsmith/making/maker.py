@@ -116,7 +116,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         cast: allow casts that lose information.
         on_error: what becomes of a row that does not fit: "quarantine" (left out, and written to rejected.jsonl),
             "skip" (left out and counted), or "stop".
-        max_rejects: the share of such rows from which on it stops all the same.
+        max_rejects: the maximum share of rejected rows; if more are rejected, it stops.
         workers: how many threads, or processes for `map`, work at a time. The files do not depend on it.
         overwrite: replace a dataset that is there.
         resume: go on with a run that did not end.
@@ -424,7 +424,7 @@ class _Maker:
             path=staging.path("rejected.jsonl"),
             found="; ".join(map(str, reasons)),
             advice=advise(
-                "Correct the source or the schema. To continue all the same, give {resume} and a larger {max_rejects}.",
+                "Correct the source or the schema. To continue anyway, give {resume} and a larger {max_rejects}.",
                 resume=True,
                 max_rejects=...,
             ),

@@ -108,8 +108,8 @@ def constant_feature(facts: DatasetFacts) -> Iterator[Finding]:
             continue
         if not (feature.distinct == 1 and feature.distinct_exact) or describes_images(feature.name):
             continue
-        if is_mask(feature.name):
-            continue
+        if is_mask(feature.name) or (feature.numbers is not None and feature.numbers.not_finite):
+            continue  # V001 tells of NaN and infinities, which are no values that could be the same
         declared = declared_feature(facts, feature)
         if len(getattr(declared, "names", ()) or getattr(declared, "one_of", None) or ()) == 1:
             continue

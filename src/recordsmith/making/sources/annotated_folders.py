@@ -87,7 +87,7 @@ def refuse_annotated(listing: Listing, classes: Sequence[str | None]) -> str | N
             expected="a folder for each class, such as cat/1.jpg and dog/1.jpg",
             advice=advise(
                 "Such labels are not read yet. Read them with a function of your own, and give rs.make its rows. To "
-                "take the images without labels, give {flat}; if the folders are classes all the same, {classes}.",
+                "take the images without labels, give {flat}; if the folders are classes after all, {classes}.",
                 flat=("layout='flat'", "--layout flat"),
                 classes=("layout='classes'", "--layout classes"),
             ),

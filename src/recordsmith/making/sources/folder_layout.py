@@ -105,7 +105,7 @@ def _layout_of_folders(folders: list[_Folders], asked: LayoutName, root: str | N
                 path=root,
                 found=f"'{'/'.join(next(path for path in folders if len(path) > 2))}'",
                 advice=advise(
-                    "Give one of the folders as the source. If they are classes all the same, say so with {layout}.",
+                    "Give one of the folders as the source. If they are classes after all, say so with {layout}.",
                     layout="classes",
                 ),
             )

@@ -33,7 +33,8 @@ def description_files(
     try:
         features = tfds_features(schema)
     except SchemaError as error:
-        return labels, f"There is no features.json for TFDS: {error.problem}"
+        cause = "" if error.feature is None else f" because of feature {error.feature!r}"
+        return labels, f"There is no features.json for TFDS{cause}: {error.problem}"
     info = dataset_info(
         name,
         {split: [shard["records"] for shard in facts["shards"]] for split, facts in splits.items()},

@@ -497,7 +497,7 @@ class _Maker:
             self._warnings.append(
                 f"{count_text(staging.counts['unlabelled'], 'row')} without a {self._label!r}, such as "
                 f"{', '.join(staging.unlabelled_places)}. PyTorch and JAX cannot be given batches with such rows: "
-                "filter them out, or make the dataset without unlabelled rows."
+                "filter them out, or make the dataset with the option drop-unlabelled, which leaves them out."
             )
         for finisher in options.finish:
             texts.update(finisher.artifacts())

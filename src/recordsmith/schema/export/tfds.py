@@ -284,7 +284,7 @@ def _shape(shape: Sequence[int | None]) -> dict[str, Any]:
 
 def _not_optional(feature: Feature) -> SchemaError:
     return SchemaError(
-        "TensorFlow Datasets cannot read records without this feature: it knows optional lists only.",
+        "TensorFlow Datasets cannot read records that lack a feature, unless the feature is a list.",
         found=feature,
         advice="Give every record a value, or for numbers declare storage='list'.",
     )

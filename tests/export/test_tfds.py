@@ -223,7 +223,7 @@ def test_other_encodings_of_images(tfds: Any, tmp_path: Path, encoding: str):
         (rs.Image(optional=True), "optional"),
         (rs.Tensor("uint8", (None, None), optional=True), "optional"),
         (rs.Tensor("float32", (None, None), storage="list"), "from bytes only"),
-        (rs.Sparse("float32", 9, default={1: 1.0}), "optional"),
+        (rs.Sparse("float32", 9, default={1: 1.0}), "lack a feature"),
     ],
     ids=repr,
 )

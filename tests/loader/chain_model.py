@@ -31,18 +31,18 @@ def is_endless(chain: Chain) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def rows_of(chain: Chain, epoch: int) -> list[Row]:
-    """Return the rows of an epoch, before they are batched."""
+def rows_of(chain: Chain, epoch: int, horizon: int = HORIZON) -> list[Row]:
+    """Return the rows of an epoch, before they are batched; of what has no end, so many at least."""
     (verb, *settings), before = chain[-1], chain[:-1]
     if verb == "open":
         return [(n, epoch) for n in opened(*settings)]
     if verb == "repeat":
-        return repeated(rows_of, before, epoch, 1 if is_endless(before) else settings[0], settings[0])
+        return repeated(rows_of, before, epoch, 1 if is_endless(before) else settings[0], settings[0], horizon)
     if verb == "balance":
         return balanced(before, epoch, *settings)
     if verb == "mix":
         return mixed(before, epoch, *settings)
-    rows = rows_of(before, epoch)
+    rows = rows_of(before, epoch, horizon * (settings[1] if verb == "shard" else 1))
     if verb == "shuffle":
         seed, buffer, reshuffle = settings
         again = epoch if reshuffle else 0
@@ -75,12 +75,14 @@ def permuted(rows: list[Any], seed: int, purpose: str) -> list[Any]:
     return [rows[place] for place in places.tolist()]
 
 
-def repeated(items_of: Any, before: Chain, epoch: int, turns: int | None, times: int | None) -> list[Any]:
+def repeated(
+    items_of: Any, before: Chain, epoch: int, turns: int | None, times: int | None, horizon: int = HORIZON
+) -> list[Any]:
     """Return rows or batches of several epochs, or as many as are looked at."""
     items: list[Any] = []
-    for turn in range(HORIZON if turns is None else turns):
+    for turn in range(horizon if turns is None else turns):
         items += items_of(before, epoch * (times or 1) + turn)
-        if turns is None and len(items) >= HORIZON:
+        if turns is None and len(items) >= horizon:
             break
     return items
 

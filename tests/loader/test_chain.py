@@ -32,6 +32,7 @@ def ds(tmp_path_factory: pytest.TempPathFactory) -> rs.Dataset:
         (lambda ds: ds.shard(2, 2), "outside its world"),
         (lambda ds: ds.shard(-1, 2), "The rank is a whole number from 0"),
         (lambda ds: ds.shard(0, 200), "fewer rows than ranks"),
+        (lambda ds: ds.take(5).shard(0, 2).batch(1), "some ranks would get an empty batch"),
         (lambda ds: ds.shard(0, 2, remainder="dorp"), "Did you mean 'drop'"),
         (lambda ds: ds.filter(bool).shard(0, 2), "shard after filter"),
         (lambda ds: ds.filter(bool).take(3), "take after filter"),

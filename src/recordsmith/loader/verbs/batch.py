@@ -11,7 +11,7 @@ __all__ = ["batch", "check_batch", "check_threads"]
 
 def batch(plan: Plan, n: int, *, drop_last: bool, threads: int | None, on_error: str) -> Plan:
     """Put rows together n at a time; see `Loader.batch`."""
-    check_batch(plan, "batch", n)
+    check_batch(plan, "batch", n, drop_last=drop_last)
     check_threads(threads)
     if on_error not in ("raise", "skip"):
         raise PipelineError("Unknown on_error.", found=repr(on_error), expected="'raise' or 'skip'")
@@ -26,9 +26,16 @@ def check_threads(threads: int | None) -> None:
         raise PipelineError("The number of threads is 0 or more.", found=repr(threads))
 
 
-def check_batch(plan: Plan, verb: str, n: int) -> None:
-    """Refuse a size that is none, and batches of batches."""
+def check_batch(plan: Plan, verb: str, n: int, *, drop_last: bool) -> None:
+    """Refuse a size that is none, batches of batches, and single rows that not every rank has equally many of."""
     if isinstance(n, bool) or not hasattr(n, "__index__") or n < 1:
         raise PipelineError("A batch has at least one row.", found=repr(n), expected="a whole number from 1")
     if plan.batching is not None:
         raise PipelineError(f"{verb} after batching would make batches of batches.", advice="Batch once.")
+    world, rows = plan.even_world or (1, 0)
+    if n == 1 and rows % world and not drop_last:
+        raise PipelineError(
+            "Single rows cannot be divided evenly among the ranks: some ranks would get an empty batch.",
+            found=f"{rows} rows for {world} ranks, in batches of 1",
+            advice="Let the ranks drop the remainder, .shard(rank, world, remainder='drop'), or repeat rows: 'repeat'.",
+        )

@@ -65,7 +65,7 @@ def padded_batch(
     threads: int | None,
 ) -> Plan:
     """Put rows together n at a time and fill them up to one length; see `Loader.padded_batch`."""
-    check_batch(plan, "padded_batch", n)
+    check_batch(plan, "padded_batch", n, drop_last=drop_last)
     check_threads(threads)
     for setting in (pad_to, pad_value):
         for name in setting if isinstance(setting, Mapping) else ():

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recordsmith.view.rule_text import FAMILIES, every_rule, rule_markdown
+from recordsmith.terminal.reports.rule_text import FAMILIES, every_rule, rule_markdown
 
 FOLDER = Path(__file__).resolve().parent / "rules"
 HEAD = """# Rules

@@ -1,9 +1,11 @@
-"""What holds for every test: the same examples in each run, and no index left in the user's cache folder."""
+"""What holds for every test: the same examples in each run, no index left in the user's cache folder, quick folders."""
 
 from __future__ import annotations
 
 import os
 import signal
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # pytest-xdist sets this to 80 for its workers: what is printed into pipes would be broken into other lines.
 os.environ.pop("COLUMNS", None)
+
+MEMORY = "/dev/shm"  # a dataset is synced to disk file by file, which is most of the time that a small one takes
 
 # Tests must say the same on every machine and in every run, however slow the machine is.
 settings.register_profile(
@@ -35,3 +39,19 @@ def _own_cache_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pyt
 
 def _cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.getbasetemp() / "user-cache"
+
+
+@pytest.fixture
+def quick_path(tmp_path: Path) -> Iterator[Path]:
+    """A folder like tmp_path, in memory where there is such a place."""
+    if not os.access(MEMORY, os.W_OK):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="recordsmith-test-", dir=MEMORY) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def quick_folders(quick_path: Path) -> Iterator[Path]:
+    """New folders, one after the other, for tests that generate their own cases."""
+    return (quick_path / f"case-{number}" for number in range(10**6))

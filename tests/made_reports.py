@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import recordsmith as rs
+from recordsmith.dataset.row_decoding import RowOverview
 from recordsmith.facts.dataset_facts import (
     Damage,
     DatasetFacts,
@@ -25,9 +26,8 @@ from recordsmith.facts.dataset_facts import (
     SplitFacts,
     StringFacts,
 )
-from recordsmith.facts.row_decoding import RowOverview
-from recordsmith.findings import Finding, Location, RuleText, Severity
 from recordsmith.report import HistogramSection, Picture, PictureGrid, Report, Section, TableSection, TextSection
+from recordsmith.rules import Finding, Location, RuleText, Severity
 
 SCRIPT = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 HOSTILE = [

@@ -160,7 +160,7 @@ def test_list_names():
 def test_the_module_imports_nothing_of_ours_but_what_makes_text_visible():
     lines = Path(errors.__file__).read_text().splitlines()
     ours = [line for line in lines if line.startswith(("from recordsmith", "import recordsmith"))]
-    assert ours == ["from recordsmith.visible_text import printable"]
+    assert ours == ["from recordsmith.wording.visible_text import printable"]
 
 
 def test_a_message_has_no_character_that_steers_a_terminal():

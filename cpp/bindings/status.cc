@@ -56,7 +56,7 @@ void raise_if_failed(const Status& status) {
   nb::list names;
   for (const std::string& name : failure.names) names.append(text(name));
   const nb::object exception = call_python([&] {
-    return nb::module_::import_("recordsmith.core_failures")
+    return nb::module_::import_("recordsmith.records.core_failures")
         .attr("exception_for")(code_name(failure.code), text(failure.path), number_or_none(failure.offset),
                                number_or_none(failure.record), text(failure.feature), text(failure.found),
                                text(failure.expected), text(failure.detail), names, failure.system_error);

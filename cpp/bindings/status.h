@@ -10,10 +10,10 @@ namespace recordsmith {
 
 namespace nb = nanobind;
 
-// The name that recordsmith.core_failures knows a code by.
+// The name that recordsmith.records.core_failures knows a code by.
 const char* code_name(Code code);
 
-// Raises what recordsmith.core_failures makes of a failure; does nothing if there is none. Needs the GIL.
+// Raises what recordsmith.records.core_failures makes of a failure; does nothing if there is none. Needs the GIL.
 void raise_if_failed(const Status& status);
 
 // Runs `work` without the GIL and raises what it reports.

@@ -37,20 +37,25 @@ if TYPE_CHECKING:
         SchemaMismatchError,
         TruncatedFileError,
     )
-    from recordsmith.example import decode_example, decode_sequence_example, encode_example, encode_sequence_example
-    from recordsmith.findings import Finding
     from recordsmith.loader import Dataset, Loader, PipelineWarning
     from recordsmith.loader import open_dataset as open  # noqa: A004 - read as recordsmith.open
     from recordsmith.making import finish, sources
     from recordsmith.making.dataset_writer import DatasetWriter, write
     from recordsmith.making.made_dataset import MadeDataset
     from recordsmith.making.maker import make
-    from recordsmith.reader import RecordReader
+    from recordsmith.records.example import (
+        decode_example,
+        decode_sequence_example,
+        encode_example,
+        encode_sequence_example,
+    )
+    from recordsmith.records.reader import RecordReader
+    from recordsmith.records.writer import RecordWriter
     from recordsmith.repairing import RepairResult, repair
     from recordsmith.report import Report
+    from recordsmith.rules import Finding
     from recordsmith.schema import Bytes, Image, Label, Packed, Scalar, Schema, Sparse, Steps, Tensor, Text
     from recordsmith.text import Vocabulary
-    from recordsmith.writer import RecordWriter
 
 __version__ = "0.1.0"
 
@@ -65,7 +70,7 @@ _SOURCES = {
     "Dataset": "loader",
     "DatasetWriter": "making.dataset_writer",
     "EncodeError": "errors",
-    "Finding": "findings",
+    "Finding": "rules",
     "Image": "schema",
     "Label": "schema",
     "Loader": "loader",
@@ -77,8 +82,8 @@ _SOURCES = {
     "PipelineError": "errors",
     "PipelineWarning": "loader",
     "Ragged": "columns",
-    "RecordReader": "reader",
-    "RecordWriter": "writer",
+    "RecordReader": "records.reader",
+    "RecordWriter": "records.writer",
     "RecordsmithError": "errors",
     "RepairResult": "repairing",
     "Report": "report",
@@ -96,11 +101,11 @@ _SOURCES = {
     "Vocabulary": "text",
     "augment": "augment:",
     "check": "checking.check",
-    "decode_example": "example",
-    "decode_sequence_example": "example",
+    "decode_example": "records.example",
+    "decode_sequence_example": "records.example",
     "diagnose": "doctor.diagnose.diagnosis",
-    "encode_example": "example",
-    "encode_sequence_example": "example",
+    "encode_example": "records.example",
+    "encode_sequence_example": "records.example",
     "finish": "making:finish",
     "infer_schema": "dataset",
     "lint": "doctor.lint.lint",

@@ -23,7 +23,7 @@ from itertools import islice
 from types import ModuleType
 from typing import Any, ClassVar, Self
 
-from recordsmith.visible_text import printable
+from recordsmith.wording.visible_text import printable
 
 __all__ = [
     "ChangedFileError",

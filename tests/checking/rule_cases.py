@@ -16,9 +16,9 @@ import cv2
 import numpy as np
 
 import recordsmith as rs
-from recordsmith.facts import keep_indexes
+from recordsmith.dataset.index_report import keep_indexes
 from recordsmith.facts.dataset_facts import DatasetFacts
-from recordsmith.index import export_index
+from recordsmith.records.index import export_index
 from tests.checking.made_datasets import (
     CLASSES,
     SCHEMA,

@@ -14,8 +14,8 @@ import recordsmith as rs
 from recordsmith.checking import check as checking
 from recordsmith.checking.rules import RULES
 from recordsmith.facts.dataset_facts import DatasetFacts
-from recordsmith.findings import Baseline, Configuration, Finding, RuleSet
 from recordsmith.report import Report
+from recordsmith.rules import Baseline, Configuration, Finding, RuleSet
 from tests.checking.made_datasets import made, rows, sound, write
 
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from docs import refresh_rules
 from recordsmith.cli import main
-from recordsmith.view.rule_text import FAMILIES, every_rule
+from recordsmith.terminal.reports.rule_text import FAMILIES, every_rule
 
 
 def test_the_pages_are_up_to_date():

@@ -9,8 +9,8 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.checking.rules import RULES, look_into_records
-from recordsmith.findings import Finding, Severity
-from recordsmith.findings.running import run_rules
+from recordsmith.rules import Finding, Severity
+from recordsmith.rules.running import run_rules
 from tests.checking.rule_cases import CLEAN, TRIGGERS, Case, Checked
 
 CODES = [one.code for one in RULES if one.code != "X001"]  # which has no data: test_check.py shows it

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordsmith.findings import Finding, Severity, rule
-from recordsmith.findings.running import run_rules
+from recordsmith.rules import Finding, Severity, rule
+from recordsmith.rules.running import run_rules
 
 
 @rule("A001", "each-number", Severity.INFO)

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import recordsmith as rs
-from recordsmith import publication
-from recordsmith.atomic_file import write_text_atomically
-from recordsmith.view.error_block import error_lines
+from recordsmith.storage import publication
+from recordsmith.storage.atomic_file import write_text_atomically
+from recordsmith.terminal.error_block import error_lines
 from tests.cli.conftest import PETS, Run, pets
 from tests.mounted_disk import make_read_only, mounted_disk
 
@@ -95,7 +95,7 @@ def test_what_killed_writers_leave_goes_with_the_next_one(tmp_path: Path):
     kill = "import os; kill = lambda: os.kill(os.getpid(), 9)\n"
     killed_writer = f"import recordsmith as rs; w = rs.RecordWriter({str(path)!r}); w.write(b'x'); w.flush(); kill()"
     killed_block = (
-        "from recordsmith.atomic_file import write_atomically\n"
+        "from recordsmith.storage.atomic_file import write_atomically\n"
         f"with write_atomically({str(path)!r}) as temporary: kill()"
     )
     for program in (kill + killed_writer, kill + killed_block):

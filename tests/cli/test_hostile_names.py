@@ -12,7 +12,7 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.cli.consoles import output_console
-from recordsmith.visible_text import json_text
+from recordsmith.wording.visible_text import json_text
 
 from .conftest import Run, png
 

@@ -37,7 +37,8 @@ PAYLOAD = rs.encode_example({"n": 7})
 PROGRAM = """
 import json, resource, sys
 import numpy, recordsmith as rs
-from recordsmith import errors, index
+from recordsmith import errors
+from recordsmith.records import index
 from recordsmith.dataset import inference
 
 path, spare, left_out = sys.argv[1], int(sys.argv[2]), sys.argv[3:]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import recordsmith as rs
-from recordsmith.index import build_index
+from recordsmith.records.index import build_index
 from tests.made_records import HEADER_BYTES, file_bytes, framed, starts
 
 ROWS = [{"n": number, "name": f"row {number}"} for number in range(4)]

@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 
 import recordsmith as rs
-from recordsmith.index import export_index
+from recordsmith.records.index import export_index
 from tests.conformance.golden_rows import ROWS, SCHEMA
 
 TFRECORD_READS = """

@@ -8,9 +8,6 @@ from typing import Any
 import pytest
 
 import recordsmith as rs
-from tests.making.conftest import quick_folders, quick_path
-
-__all__ = ["quick_folders", "quick_path"]
 
 SCHEMA = rs.Schema(
     {

@@ -21,7 +21,7 @@ from recordsmith.dataset import find_layout
 from recordsmith.images import decode_image, encode_image
 from recordsmith.making import external_sort, shuffling
 from tests.copying.conftest import SCHEMA, pets
-from tests.making.made_sources import file_digests
+from tests.formats.made_sources import file_digests
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -456,7 +456,7 @@ def test_what_one_file_cannot_have_is_refused(folder: Path, quick_path: Path) ->
 
 TO_KILL = """
 import json, os, signal, sys
-from recordsmith import atomic_file
+from recordsmith.storage import atomic_file
 from recordsmith.copying import copier, copy_dataset
 from recordsmith.making import publishing
 from recordsmith.making.sources import tfrecord_files

@@ -8,7 +8,8 @@ import tensorflow as tf
 import tensorflow_datasets as tfds
 
 import recordsmith as rs
-from recordsmith.copying import copy_dataset, export_dataset
+from recordsmith.copying import copy_dataset
+from recordsmith.exporting import export_dataset
 from tests.copying.conftest import SCHEMA
 
 

@@ -26,13 +26,13 @@ import pytest
 import recordsmith as rs
 from recordsmith.cli import main
 from recordsmith.copying import copy_dataset
-from recordsmith.copying.export import export_dataset
-from recordsmith.findings import Baseline
+from recordsmith.exporting.export import export_dataset
 from recordsmith.images import encode_image
-from recordsmith.json_descriptions import parse_json
+from recordsmith.records.shards import IncompleteShardsWarning
 from recordsmith.repairing import repair
+from recordsmith.rules import Baseline
 from recordsmith.schema.native import compile_plan
-from recordsmith.shards import IncompleteShardsWarning
+from recordsmith.storage.json_descriptions import parse_json
 from recordsmith.text import Vocabulary
 
 from .hostile_documents import mutated

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import recordsmith as rs
-from recordsmith.shards import IncompleteShardsWarning
+from recordsmith.records.shards import IncompleteShardsWarning
 from tests.dataset.numbered_rows import SCHEMA, numbers, write
 from tests.made_records import file_bytes
 

@@ -10,7 +10,7 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.facts.survey import survey
-from recordsmith.index import build_index, save_index
+from recordsmith.records.index import build_index, save_index
 from tests.facts.surveying import timeless, write_rows
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"

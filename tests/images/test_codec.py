@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from recordsmith.images import ImageError, Preparation, check_image, codec, decode_image, encode_image, read_header
-from tests.images.made_pictures import (
+from tests.images.made_images import (
     HEIGHT,
     WIDTH,
     as_pillow_shows_it,

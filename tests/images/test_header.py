@@ -1,4 +1,4 @@
-"""What headers say: channels, orientation, bits. Formats and sizes are in tests/view/test_image_header.py as well."""
+"""What headers say: channels, orientation, bits. Formats and sizes: tests/terminal/values/test_image_header.py."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from recordsmith.images import FORMATS, read_header
-from tests.images.made_pictures import HEIGHT, WIDTH, oriented, pictures
+from tests.images.made_images import HEIGHT, WIDTH, oriented, pictures
 
 PICTURES = pictures()
 

@@ -20,7 +20,7 @@ import recordsmith as rs
 from recordsmith.facts.similar_images import perceptual_hash
 from recordsmith.images import ImageError, check_image, decode_image, read_header
 from recordsmith.images.limits import decodable_bytes
-from recordsmith.view.thumbnails import Thumbnails
+from recordsmith.terminal.values.thumbnails import Thumbnails
 
 SETTING = "RECORDSMITH_MAX_IMAGE_PIXELS"
 

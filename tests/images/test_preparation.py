@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from recordsmith.images import ImageError, Preparation, decode_image, encode_image, read_header
-from tests.images.made_pictures import HEIGHT, WIDTH, oriented, pictures, pixels, saved, with_alpha
+from tests.images.made_images import HEIGHT, WIDTH, oriented, pictures, pixels, saved, with_alpha
 
 PICTURES = pictures()
 

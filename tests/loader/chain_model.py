@@ -6,13 +6,13 @@ knows nothing of the loader but its sources of randomness: keys of streams and t
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from recordsmith import _core
-from recordsmith.priorities import stream_key
+from recordsmith.keyed_random import stream_key
 
 Row = tuple[int, int]  # the number of a row, and the epoch that its random streams count
 Chain = tuple[tuple[Any, ...], ...]
@@ -37,7 +37,8 @@ def rows_of(chain: Chain, epoch: int, horizon: int = HORIZON) -> list[Row]:
     if verb == "open":
         return [(n, epoch) for n in opened(*settings)]
     if verb == "repeat":
-        return repeated(rows_of, before, epoch, 1 if is_endless(before) else settings[0], settings[0], horizon)
+        far = partial(rows_of, horizon=horizon)
+        return repeated(far, before, epoch, 1 if is_endless(before) else settings[0], settings[0], horizon)
     if verb == "balance":
         return balanced(before, epoch, *settings)
     if verb == "mix":

@@ -22,9 +22,10 @@ from unittest import mock
 import numpy as np
 
 import recordsmith as rs
-from recordsmith.loader import buffer_shuffle, engine, row_making
-from recordsmith.loader.cursor import Cursor
-from recordsmith.loader.engine import feed
+from recordsmith.loader.engine import feeding, row_making
+from recordsmith.loader.engine.cursor import Cursor
+from recordsmith.loader.engine.feeding import feed
+from recordsmith.loader.order import buffer_shuffle
 from recordsmith.loader.plan import RowChange, Rows
 from recordsmith.loader.verbs import mix
 from tests.loader.chain_model import WINDOW, Chain, batches_of, is_endless, rows_of
@@ -53,9 +54,9 @@ def small_pieces() -> Iterator[None]:
         mock.patch.object(mix, "_WINDOW", WINDOW),
         mock.patch.object(buffer_shuffle, "_BLOCK", 4),
         mock.patch.object(buffer_shuffle, "_KEPT", 2),
-        mock.patch.object(engine, "_STREAM_ROWS", 6),
-        mock.patch.object(engine, "_HEAVY_ROWS", 3),
-        mock.patch.object(engine, "_TASK_ROWS", 12),
+        mock.patch.object(feeding, "_STREAM_ROWS", 6),
+        mock.patch.object(feeding, "_HEAVY_ROWS", 3),
+        mock.patch.object(feeding, "_TASK_ROWS", 12),
         mock.patch.object(row_making, "_PIECE_BYTES", 150),
     ):
         yield

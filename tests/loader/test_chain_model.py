@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from recordsmith.loader.order import ENDLESS, Part, Records, Repeated
+from recordsmith.loader.order.record_order import ENDLESS, Part, Records, Repeated
 from recordsmith.loader.verbs.mix import mix
 from tests.loader.numbered import SCHEMA, numbers_of, write_numbered
 from tests.loader.random_chains import hold_random_chains
@@ -49,8 +49,8 @@ def test_a_shuffle_around_a_repeat_feeds_every_row_as_often(ds: rs.Dataset, size
 
 @pytest.mark.filterwarnings("ignore::recordsmith.PipelineWarning")
 def test_a_shuffle_around_a_repeat_of_files_that_are_read_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("recordsmith.loader.read_blocks.CACHE_BYTES", 1000)
-    monkeypatch.setattr("recordsmith.loader.read_blocks.BLOCK_BYTES", 200)
+    monkeypatch.setattr("recordsmith.loader.order.read_blocks.CACHE_BYTES", 1000)
+    monkeypatch.setattr("recordsmith.loader.order.read_blocks.BLOCK_BYTES", 200)
     compressed = rs.open(write_numbered(tmp_path / "a.tfrecord.gz", 60, compression="gzip"), schema=SCHEMA)
     once = numbers_of(compressed.shuffle(0).batch(7))
     assert sorted(once) == list(range(60))

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import recordsmith as rs
-from recordsmith.loader import read_blocks
-from recordsmith.loader.read_windows import WindowedReading
+from recordsmith.loader.engine.read_windows import WindowedReading
+from recordsmith.loader.order import read_blocks
 from tests.loader.numbered import SCHEMA, write_numbered
 
 CHAINS: dict[str, Callable[[rs.Dataset], rs.Loader]] = {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import recordsmith as rs
-from tests.loader.framework_data import numbered, our_threads
+from tests.loader.frameworks.framework_data import numbered, our_threads
 
 ROWS, EPOCHS, CHANCE, LEARNT = 512, 8, 0.75, 0.9
 

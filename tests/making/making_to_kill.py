@@ -29,7 +29,7 @@ import numpy as np
 
 import recordsmith as rs
 from recordsmith.making import external_sort, shuffling
-from tests.making.made_sources import Columns
+from tests.formats.made_sources import Columns
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recordsmith as rs
-from tests.making.made_sources import file_digests, rows_of
+from tests.formats.made_sources import file_digests, rows_of
 
 SCHEMA = rs.Schema({"n": rs.Scalar("int64"), "name": rs.Text()})
 

@@ -10,7 +10,7 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.making import external_sort, shard_writing, shuffling, staging
-from tests.making.made_sources import Columns, file_digests, rows_of
+from tests.formats.made_sources import Columns, file_digests, rows_of
 
 ROWS = 2000
 

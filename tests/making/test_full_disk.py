@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from tests.making.made_sources import Columns, file_digests
+from tests.formats.made_sources import Columns, file_digests
 from tests.mounted_disk import mounted_disk
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 
 import recordsmith as rs
-from tests.making.made_sources import Columns, file_digests, labelled, numbers, rows_of
+from tests.formats.made_sources import Columns, file_digests, labelled, numbers, rows_of
 
 # --- what it takes ---
 

@@ -15,8 +15,8 @@ import json, sys
 from collections.abc import Iterator
 import numpy as np
 import recordsmith as rs
-from recordsmith.making.source import Chunk, Loaded, Source
-from tests.making.made_sources import NumberedPlaces
+from recordsmith.formats.source import Chunk, Loaded, Source
+from tests.formats.made_sources import NumberedPlaces
 
 # mypy and the reader: everything about a row follows from its number, and nothing is kept.
 class Made(Chunk):

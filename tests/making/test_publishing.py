@@ -11,7 +11,7 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.making.publishing import refuse_existing
-from tests.making.made_sources import Columns, file_digests, labelled, numbers
+from tests.formats.made_sources import Columns, file_digests, labelled, numbers
 from tests.making.making_to_kill import nursery
 from tests.mounted_disk import make_read_only, mounted_disk
 

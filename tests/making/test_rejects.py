@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recordsmith as rs
-from recordsmith.making.source import Reject
-from tests.making.made_sources import Columns, rows_of
+from recordsmith.formats.source import Reject
+from tests.formats.made_sources import Columns, rows_of
 
 SCHEMA = rs.Schema({"n": rs.Scalar("int64", min=0), "name": rs.Text(max_length=5)})
 

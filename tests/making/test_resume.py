@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from tests.making.made_sources import Columns, file_digests, labelled, numbers, rows_of
+from tests.formats.made_sources import Columns, file_digests, labelled, numbers, rows_of
 from tests.making.making_to_kill import Run, nursery
 
 STAGING = ".recordsmith-making"

@@ -11,8 +11,8 @@ import tensorflow_datasets as tfds
 from PIL import Image
 
 import recordsmith as rs
-from tests.images.made_pictures import saved
-from tests.making.made_sources import Columns
+from tests.formats.made_sources import Columns
+from tests.images.made_images import saved
 
 
 def colour_of(number: int) -> tuple[int, int, int]:

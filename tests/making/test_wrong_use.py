@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from tests.making.made_sources import rows_of
+from tests.formats.made_sources import rows_of
 
 ROWS = [{"x": n, "who": n % 7, "label": ("cat", "dog")[n % 2]} for n in range(100)]
 SCHEMA = rs.Schema({"x": rs.Scalar("int64"), "who": rs.Scalar("int64"), "label": rs.Label(["cat", "dog"])})

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recordsmith.facts import dataset_facts
-from recordsmith.findings import Location
+from recordsmith.rules import Location
 from tests.made_reports import diagnose_report, lint_report, pets_report
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "report-format.md").read_text()

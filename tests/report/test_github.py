@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from recordsmith.findings import Finding, Location, Severity
 from recordsmith.report import Report
-from recordsmith.visible_text import printable
+from recordsmith.rules import Finding, Location, Severity
+from recordsmith.wording.visible_text import printable
 from tests.made_reports import HOSTILE, hostile_report
 
 LINE = re.compile(r"::(?P<command>[a-z]+) (?P<properties>[^\r\n]*?)::(?P<message>[^\r\n]*)")

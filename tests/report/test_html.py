@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from recordsmith.facts.row_decoding import RowOverview
+from recordsmith.dataset.row_decoding import RowOverview
 from recordsmith.images import decode_image
 from recordsmith.report import Picture, PictureGrid, Report
 from recordsmith.report.html import report_fragment, report_page

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from recordsmith.findings import Finding, Location, Severity
 from recordsmith.report import Report
+from recordsmith.rules import Finding, Location, Severity
 from tests.made_reports import diagnose_report, hostile_report, lint_report, pets_report
 
 INFO = Finding("D007", "uneven", Severity.INFO, "Uneven.")

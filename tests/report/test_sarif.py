@@ -9,8 +9,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from recordsmith.findings import Finding, Location, Severity
 from recordsmith.report import Report
+from recordsmith.rules import Finding, Location, Severity
 from tests.made_reports import diagnose_report, hostile_report, lint_report, pets_report
 
 LEVELS = {"none", "note", "warning", "error"}

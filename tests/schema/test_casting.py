@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from recordsmith.errors import EncodeError
 from recordsmith.schema import Scalar, Tensor
-from recordsmith.schema.casting import cast_exactly, describe_dtype, describe_value
+from recordsmith.schema.input.casting import cast_exactly, describe_dtype, describe_value
 
 NAN, INF = float("nan"), float("inf")
 

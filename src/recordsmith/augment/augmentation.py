@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.errors import PipelineError
-from recordsmith.priorities import Uint64s, priorities, stream_key
+from recordsmith.keyed_random import Uint64s, priorities, stream_key
 
 __all__ = ["Augmentation", "Picture", "Random", "RandomStream", "check_number", "random_keys"]
 

@@ -10,19 +10,19 @@ from typing import Literal
 
 from recordsmith.checking.descriptions import description_in
 from recordsmith.checking.rules import RULES, look_into_records
+from recordsmith.dataset.row_decoding import RowOverview
+from recordsmith.dataset.schema_source import find_schema
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.facts.named_images import NamedImage, named_images
-from recordsmith.facts.row_decoding import RowOverview
 from recordsmith.facts.sample_rows import sample_rows
-from recordsmith.facts.schema_source import find_schema
 from recordsmith.facts.survey import survey
-from recordsmith.findings import Baseline, Configuration, Finding, Selection
-from recordsmith.findings.running import run_rules
-from recordsmith.progress_display import OnPhase, phase_progress
+from recordsmith.records.shards import files_in
 from recordsmith.report import Report
+from recordsmith.rules import Baseline, Configuration, Finding, Selection
+from recordsmith.rules.running import run_rules
 from recordsmith.schema import Schema
-from recordsmith.shards import files_in
+from recordsmith.workers.progress_display import OnPhase, phase_progress
 
 __all__ = ["check"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from recordsmith.dataset.described_splits import files_by_split
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
-from recordsmith.publication import in_force
+from recordsmith.records.described_splits import files_by_split
+from recordsmith.storage.publication import in_force
 
 __all__ = ["Description", "description_in", "descriptions", "read_description"]
 

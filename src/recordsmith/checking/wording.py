@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from recordsmith.amounts import count_text as counted
-from recordsmith.amounts import number_text
 from recordsmith.facts.dataset_facts import Place
-from recordsmith.findings import Location
+from recordsmith.rules import Location
+from recordsmith.wording.numbers import count_text as counted
+from recordsmith.wording.numbers import number_text
 
 __all__ = ["amount", "counted", "listed", "locate", "share"]
 

@@ -10,7 +10,7 @@ import click
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.segment import Segment
 
-from recordsmith.visible_text import json_text, printable_lines
+from recordsmith.wording.visible_text import json_text, printable_lines
 
 __all__ = ["echo", "echo_annotations", "echo_json", "error_console", "output_console", "print_to"]
 

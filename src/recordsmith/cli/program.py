@@ -9,23 +9,23 @@ from typing import Any
 
 import click
 
-from recordsmith.cli.check import check
 from recordsmith.cli.closed_pipes import outlive_readers
-from recordsmith.cli.completion import complete_paths, completion
-from recordsmith.cli.copy import copy
-from recordsmith.cli.demo import demo
-from recordsmith.cli.doctor import doctor
-from recordsmith.cli.export import export
-from recordsmith.cli.index import index
+from recordsmith.cli.commands.check import check
+from recordsmith.cli.commands.completion import complete_paths, completion
+from recordsmith.cli.commands.copy import copy
+from recordsmith.cli.commands.demo import demo
+from recordsmith.cli.commands.doctor import doctor
+from recordsmith.cli.commands.export import export
+from recordsmith.cli.commands.index import index
+from recordsmith.cli.commands.make import make
+from recordsmith.cli.commands.repair import repair
+from recordsmith.cli.commands.rule import rule
+from recordsmith.cli.commands.schema import schema
+from recordsmith.cli.commands.show import show
 from recordsmith.cli.interrupts import Interrupts
-from recordsmith.cli.make import make
-from recordsmith.cli.repair import repair
-from recordsmith.cli.rule import rule
-from recordsmith.cli.schema import schema
-from recordsmith.cli.show import show
 from recordsmith.cli.termination import TerminatedError, ends_cleanly
 from recordsmith.errors import RecordsmithError, did_you_mean
-from recordsmith.visible_text import printable
+from recordsmith.wording.visible_text import printable
 
 __all__ = ["main"]
 
@@ -191,14 +191,14 @@ def _trace(error: Exception) -> None:
 
 def _explain(error: Exception) -> None:
     from recordsmith.cli.consoles import error_console, print_to
-    from recordsmith.view.error_block import error_block
+    from recordsmith.terminal.error_block import error_block
 
     print_to(error_console(), error_block(error))
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     from recordsmith.cli.consoles import error_console, print_to
-    from recordsmith.view.error_block import warning_block
+    from recordsmith.terminal.error_block import warning_block
 
     print_to(error_console(), warning_block(str(message)))
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from recordsmith.amounts import count_text
-from recordsmith.cli.make_values import NearChoice
+from recordsmith.cli.commands.make_values import NearChoice
 from recordsmith.errors import RecordsmithError
+from recordsmith.wording.numbers import count_text
 
 if TYPE_CHECKING:
-    from recordsmith.findings import Configuration
     from recordsmith.report import Report
+    from recordsmith.rules import Configuration
 
 __all__ = ["Reporting", "codes_option", "report_options"]
 
@@ -111,7 +111,7 @@ class Reporting:
 
         It is printed first: what was found is not lost where a file of it cannot be written.
         """
-        from recordsmith.findings import Baseline
+        from recordsmith.rules import Baseline
 
         self._print(report)
         written = [self._saved(report.to_html, self.html, "Report written to {}.")]
@@ -128,7 +128,7 @@ class Reporting:
         if path is None:
             return True
         from recordsmith.cli.consoles import error_console, print_to
-        from recordsmith.view.error_block import error_block
+        from recordsmith.terminal.error_block import error_block
 
         try:
             save(path)
@@ -147,11 +147,11 @@ class Reporting:
 
     @cached_property
     def _configuration(self) -> Configuration:
-        from recordsmith.findings import load_configuration
+        from recordsmith.rules import load_configuration
 
         configuration = load_configuration()
         if configuration.path is not None:
-            from recordsmith.view.rule_text import every_rule
+            from recordsmith.terminal.reports.rule_text import every_rule
 
             configuration.selection(rules=every_rule())  # refuses what names no rule of any family
         return configuration
@@ -166,7 +166,7 @@ class Reporting:
     @property
     def _applied(self) -> Configuration:
         """The configuration; without its baseline where a new one is written, which has to hold the old one's too."""
-        from recordsmith.findings import Configuration
+        from recordsmith.rules import Configuration
 
         found = self._configuration
         return Configuration(found.select, found.ignore, found.fail_on) if self.write_baseline else found
@@ -175,7 +175,7 @@ class Reporting:
         from recordsmith.cli.consoles import echo_annotations, echo_json, output_console, print_to
 
         if self.style == "text":
-            from recordsmith.view.report_view import report_blocks
+            from recordsmith.terminal.reports.report_view import report_blocks
 
             console = output_console()
             print_to(console, report_blocks(report, width=console.width))

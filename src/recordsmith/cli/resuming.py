@@ -16,7 +16,7 @@ def resumable(output: str) -> Iterator[None]:
     from recordsmith.cli.consoles import error_console, print_to
     from recordsmith.errors import RecordsmithError
     from recordsmith.making.staging import Staging
-    from recordsmith.view.amounts import bytes_text
+    from recordsmith.wording.numbers import bytes_text
 
     advice = "What is finished is kept: run the same command with --resume, and it continues from there."
     try:

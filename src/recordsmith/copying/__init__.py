@@ -1,7 +1,6 @@
-"""TFRecords into other TFRecords, and into other formats and back."""
+"""TFRecords into other TFRecords."""
 
 from recordsmith.copying.copied_dataset import CopiedDataset
 from recordsmith.copying.copy import copy_dataset
-from recordsmith.copying.export import ExportedDataset, export_dataset
 
-__all__ = ["CopiedDataset", "ExportedDataset", "copy_dataset", "export_dataset"]
+__all__ = ["CopiedDataset", "copy_dataset"]

@@ -6,9 +6,9 @@ import os
 from dataclasses import dataclass, field
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
-from recordsmith.json_descriptions import JsonObject
 from recordsmith.making.made_dataset import MadeSplit
 from recordsmith.making.reject_reasons import RejectReason
+from recordsmith.storage.json_descriptions import JsonObject
 
 __all__ = ["CopiedDataset"]
 

@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from recordsmith.amounts import count_text
-from recordsmith.class_weights import class_weights
 from recordsmith.copying.choosing import Choice
 from recordsmith.copying.copied_dataset import CopiedDataset
 from recordsmith.copying.copy_inputs import CopyInputs
@@ -25,9 +23,10 @@ from recordsmith.copying.copy_plan import CopyPlan
 from recordsmith.copying.copy_work import CopyWork
 from recordsmith.copying.frame_shards import FrameShardWriter
 from recordsmith.copying.input_places import InputPlaces
+from recordsmith.dataset.class_weights import class_weights
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
 from recordsmith.errors import RecordsmithError, advise
-from recordsmith.json_descriptions import JsonObject
+from recordsmith.formats.files.source_files import SourceFile
 from recordsmith.making import shuffling
 from recordsmith.making.chunk_work import version
 from recordsmith.making.descriptions import description_files
@@ -37,13 +36,14 @@ from recordsmith.making.progress import OnProgress, Progress
 from recordsmith.making.publishing import REJECTED_NAME, publish, refuse_existing
 from recordsmith.making.reject_reasons import commonest_reasons
 from recordsmith.making.shard_writing import Shard, ShardWriter, plan_shards, write_shards
-from recordsmith.making.sources.table_files import SourceFile
 from recordsmith.making.sources.tfrecord_files import TFRecordsSource
-from recordsmith.making.splitting import SplitPlan
+from recordsmith.making.splits.splitting import SplitPlan
 from recordsmith.making.staging import Staging, differences
-from recordsmith.parallel import in_order, thread_pool
-from recordsmith.publication import Publication, complete, unfinished_run
 from recordsmith.schema import Label, Schema
+from recordsmith.storage.json_descriptions import JsonObject
+from recordsmith.storage.publication import Publication, complete, unfinished_run
+from recordsmith.wording.numbers import count_text
+from recordsmith.workers.threads import in_order, thread_pool
 
 __all__ = ["Copier"]
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from recordsmith.atomic_file import local_output
-from recordsmith.compression import writing_compression
 from recordsmith.copying.copied_dataset import CopiedDataset
 from recordsmith.copying.copier import Copier
 from recordsmith.copying.copy_inputs import CopyInputs, find_inputs
@@ -16,11 +14,14 @@ from recordsmith.copying.copy_options import CopyOptions
 from recordsmith.copying.copy_plan import Changes, plan_copy
 from recordsmith.dataset.inference import infer_from_files, schema_from_census, take_census
 from recordsmith.errors import RecordsmithError, SchemaError, advise, did_you_mean, list_names
-from recordsmith.making.options import check_name, parse_size
+from recordsmith.making.options import check_name
 from recordsmith.making.progress import OnProgress
-from recordsmith.making.splitting import parse_splits
-from recordsmith.parallel import default_workers
+from recordsmith.making.splits.splitting import parse_splits
+from recordsmith.records.compression import writing_compression
 from recordsmith.schema import Schema
+from recordsmith.storage.atomic_file import local_output
+from recordsmith.storage.byte_sizes import parse_size
+from recordsmith.workers.threads import default_workers
 
 __all__ = ["copy_dataset"]
 

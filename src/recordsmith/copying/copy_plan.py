@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from recordsmith.copying.absent_values import without_defaults
 from recordsmith.errors import RecordsmithError, SchemaError, advise, did_you_mean, list_names
-from recordsmith.facts.where import Where, compile_where
 from recordsmith.images import Preparation
+from recordsmith.query.where import Where, compile_where
 from recordsmith.schema import Bytes, Image, Label, Schema, Tensor
 from recordsmith.schema.presence import with_required
 

@@ -15,13 +15,13 @@ from recordsmith.copying.copy_plan import CopyPlan
 from recordsmith.copying.frames import Frames, frames_of
 from recordsmith.copying.input_places import InputPlaces
 from recordsmith.errors import EncodeError, PipelineError, RecordsmithError, advise
+from recordsmith.formats.source import Chunk, Loaded, Reject
 from recordsmith.images import ImageError, Preparation, read_header
+from recordsmith.keyed_random import Uint64s
 from recordsmith.making.chunk_encoding import ChunkEncoder, Classes, EncodedChunk, Recipe
-from recordsmith.making.label_translation import label_translations
-from recordsmith.making.source import Chunk, Loaded, Reject
-from recordsmith.priorities import Uint64s
+from recordsmith.making.labels.label_translation import label_translations
 from recordsmith.schema import Label, Schema, Text
-from recordsmith.schema.conversion import is_missing
+from recordsmith.schema.input.conversion import is_missing
 
 __all__ = ["CopyWork"]
 

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.copying.input_places import InputPlaces
-from recordsmith.index import FRAMING_BYTES
+from recordsmith.keyed_random import Uint64s
 from recordsmith.making.shard_writing import ShardWriter
 from recordsmith.making.staging import Staging
-from recordsmith.priorities import Uint64s
+from recordsmith.records.index import FRAMING_BYTES
 from recordsmith.schema import Schema
 
 __all__ = ["FrameShardWriter"]

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from recordsmith import _core
 from recordsmith.errors import ChangedFileError, RecordsmithError
-from recordsmith.index import FRAMING_BYTES
-from recordsmith.making.source import Chunk, Reject
+from recordsmith.formats.source import Chunk, Reject
+from recordsmith.keyed_random import Uint64s
 from recordsmith.making.sources.tfrecord_files import CarriedChunk, IndexedChunk
-from recordsmith.priorities import Uint64s
+from recordsmith.records.index import FRAMING_BYTES
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
 

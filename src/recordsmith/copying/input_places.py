@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
-from recordsmith.index import Identity
-from recordsmith.making.sources.table_files import SourceFile, opened
-from recordsmith.priorities import Uint64s
+from recordsmith.formats.files.source_files import SourceFile, opened
+from recordsmith.keyed_random import Uint64s
+from recordsmith.records.index import Identity
 
 __all__ = ["InputPlaces"]
 

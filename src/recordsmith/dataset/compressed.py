@@ -12,13 +12,13 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from recordsmith import _core
-from recordsmith.core_failures import exception_for
-from recordsmith.forking import renew_after_fork
+from recordsmith.records.core_failures import exception_for
+from recordsmith.workers.forking import renew_after_fork
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from recordsmith.index import ShardIndex
+    from recordsmith.records.index import ShardIndex
 
 __all__ = ["CompressedShards", "check_place", "open_indexed"]
 

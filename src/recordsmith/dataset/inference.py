@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from recordsmith import _core
-from recordsmith.compression import reading_compression
+from recordsmith.dataset.image_features import with_pictures
 from recordsmith.dataset.layout import find_layout
-from recordsmith.dataset.picture_features import with_pictures
 from recordsmith.errors import SchemaError
+from recordsmith.records.compression import reading_compression
 from recordsmith.schema import Bytes, Feature, Scalar, Schema, Steps, Tensor, Text
 
 __all__ = ["Census", "infer_from_files", "infer_schema", "sample_census", "schema_from_census", "take_census"]

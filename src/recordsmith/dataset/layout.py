@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from recordsmith.amounts import count_text
-from recordsmith.dataset.described_splits import files_by_split
 from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
 from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
-from recordsmith.file_signatures import describe_content
-from recordsmith.publication import Publication, files_in_force, in_force, state_of
+from recordsmith.records.described_splits import files_by_split
+from recordsmith.records.file_signatures import describe_content
+from recordsmith.records.shards import files_in, parse_shard_name, resolve_files, warn_if_incomplete
 from recordsmith.schema import Schema
-from recordsmith.shards import files_in, parse_shard_name, resolve_files, warn_if_incomplete
+from recordsmith.storage.publication import Publication, files_in_force, in_force, state_of
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["DatasetLayout", "find_layout"]
 

@@ -16,12 +16,12 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from recordsmith.dataset.described_splits import DescribedShard, DescribedSplit, check_file_name, check_split_name
 from recordsmith.errors import RecordsmithError, SchemaError
-from recordsmith.json_descriptions import JsonObject, read_json_object
-from recordsmith.publication import Switch, switch_in
+from recordsmith.records.described_splits import DescribedShard, DescribedSplit, check_file_name, check_split_name
 from recordsmith.schema import Schema
-from recordsmith.visible_text import json_text
+from recordsmith.storage.json_descriptions import JsonObject, read_json_object
+from recordsmith.storage.publication import Switch, switch_in
+from recordsmith.wording.visible_text import json_text
 
 __all__ = ["MANIFEST_NAME", "Manifest", "load_manifest", "manifest_text"]
 

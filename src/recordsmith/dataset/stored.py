@@ -11,13 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
-from recordsmith.amounts import count_text
-from recordsmith.compression import reading_compression
-from recordsmith.core_failures import StaleIndexError
+from recordsmith.columns.arrow_tables import to_arrow_table
 from recordsmith.dataset.compressed import CompressedShards
 from recordsmith.dataset.inference import Census, not_examples, sample_census, schema_from_census
 from recordsmith.dataset.layout import DatasetLayout, find_layout
-from recordsmith.dataset.tables import to_arrow_table
 from recordsmith.errors import (
     ChangedFileError,
     RecordsmithError,
@@ -27,10 +24,13 @@ from recordsmith.errors import (
     import_extra,
     list_names,
 )
-from recordsmith.forking import in_own_process
-from recordsmith.index import ShardIndex, StoredOffsets, forget_index, load_index
+from recordsmith.records.compression import reading_compression
+from recordsmith.records.core_failures import StaleIndexError
+from recordsmith.records.index import ShardIndex, StoredOffsets, forget_index, load_index
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
+from recordsmith.wording.numbers import count_text
+from recordsmith.workers.forking import in_own_process
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,18 +6,18 @@ import os
 import re
 from dataclasses import dataclass
 
-from recordsmith.dataset.described_splits import (
+from recordsmith.errors import RecordsmithError, SchemaError
+from recordsmith.records.described_splits import (
     DescribedShard,
     DescribedSplit,
     check_file_name,
     check_split_name,
     files_by_split,
 )
-from recordsmith.errors import RecordsmithError, SchemaError
-from recordsmith.json_descriptions import JsonObject, read_json_object
-from recordsmith.publication import in_force, switch_in
 from recordsmith.schema import Schema
 from recordsmith.schema.export.tfds import DATASET_INFO_NAME, FEATURES_NAME, FILE_TEMPLATE
+from recordsmith.storage.json_descriptions import JsonObject, read_json_object
+from recordsmith.storage.publication import in_force, switch_in
 
 __all__ = ["DATASET_INFO_NAME", "TfdsFolder", "read_tfds_folder"]
 

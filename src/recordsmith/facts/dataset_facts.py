@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from recordsmith.dataset.described_splits import DescribedShard
 from recordsmith.dataset.manifest import Manifest
+from recordsmith.records.described_splits import DescribedShard
 from recordsmith.schema import Schema
 
 __all__ = [

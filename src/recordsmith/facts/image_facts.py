@@ -17,8 +17,8 @@ from recordsmith.facts.dataset_facts import FeatureFacts, ImageFacts, Place
 from recordsmith.facts.similar_images import SimilarImages, perceptual_hash
 from recordsmith.facts.sound_records import sound_records
 from recordsmith.images import ImageError, decode_image
-from recordsmith.parallel import in_order, thread_pool
-from recordsmith.progress_display import OnPhase
+from recordsmith.workers.progress_display import OnPhase
+from recordsmith.workers.threads import in_order, thread_pool
 
 __all__ = ["Name", "chosen_records", "decode_images", "images_in"]
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from recordsmith.dataset.payload_reading import StoredPayload
+from recordsmith.dataset.row_decoding import RowOverview, decode_row
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, ShardFacts
 from recordsmith.facts.feature_order import features_in_order
-from recordsmith.facts.payload_reading import StoredPayload
-from recordsmith.facts.row_decoding import RowOverview, decode_row
-from recordsmith.reader import RecordReader
+from recordsmith.records.reader import RecordReader
 from recordsmith.schema import Bytes, Feature, Scalar, Schema, Steps, Text
 
 __all__ = ["sample_rows"]

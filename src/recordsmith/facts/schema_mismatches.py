@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from recordsmith import _core
-from recordsmith.amounts import count_text
 from recordsmith.errors import RecordsmithError, SchemaMismatchError
 from recordsmith.facts.dataset_facts import (
     FeatureFacts,
@@ -30,12 +29,13 @@ from recordsmith.facts.dataset_facts import (
 )
 from recordsmith.facts.sound_records import sound_records
 from recordsmith.facts.survey_places import FilePlaces, lengths_of
-from recordsmith.progress_display import OnPhase
 from recordsmith.schema import Feature, Image, Label, Packed, Schema, Sparse, Steps, Tensor
+from recordsmith.schema.features.numeric import NumericFeature
+from recordsmith.schema.features.strings import StringFeature
 from recordsmith.schema.native import compile_plan
-from recordsmith.schema.numeric import NumericFeature
 from recordsmith.schema.plan import PlanColumn
-from recordsmith.schema.strings import StringFeature
+from recordsmith.wording.numbers import count_text
+from recordsmith.workers.progress_display import OnPhase
 
 __all__ = ["expectations_of", "mismatches_of"]
 

@@ -7,12 +7,12 @@ import hashlib
 import os
 from typing import Any
 
-from recordsmith.core_failures import exception_for
-from recordsmith.dataset.described_splits import DescribedShard
 from recordsmith.errors import NotTFRecordError, RecordsmithError
 from recordsmith.facts.dataset_facts import Damage, ShardFacts
-from recordsmith.file_signatures import describe_content
-from recordsmith.index import cache_paths, cached_index
+from recordsmith.records.core_failures import exception_for
+from recordsmith.records.described_splits import DescribedShard
+from recordsmith.records.file_signatures import describe_content
+from recordsmith.records.index import cache_paths, cached_index
 
 __all__ = ["digest_of", "shard_of"]
 

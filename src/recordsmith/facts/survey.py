@@ -19,21 +19,21 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from recordsmith import _core
+from recordsmith.dataset.payload_reading import refuse_pipe
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import Anomaly, DatasetFacts, ShardFacts, SplitFacts
 from recordsmith.facts.duplicates import duplicates_of
 from recordsmith.facts.feature_facts import features_of
 from recordsmith.facts.image_facts import decode_images
 from recordsmith.facts.label_facts import labels_of
-from recordsmith.facts.payload_reading import refuse_pipe
 from recordsmith.facts.schema_mismatches import expectations_of, mismatches_of
 from recordsmith.facts.shard_facts import digest_of, shard_of
 from recordsmith.facts.similar_images import SimilarImages
 from recordsmith.facts.survey_files import SurveyedFiles, find_files
 from recordsmith.facts.survey_places import FilePlaces
-from recordsmith.parallel import default_workers, in_order, thread_pool
-from recordsmith.progress_display import OnPhase
 from recordsmith.schema import Schema
+from recordsmith.workers.progress_display import OnPhase
+from recordsmith.workers.threads import default_workers, in_order, thread_pool
 
 __all__ = ["survey"]
 

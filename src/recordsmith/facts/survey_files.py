@@ -7,14 +7,14 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from recordsmith.dataset.described_splits import DescribedShard, DescribedSplit
 from recordsmith.dataset.layout import find_layout
 from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
 from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
-from recordsmith.publication import in_force
+from recordsmith.records.described_splits import DescribedShard, DescribedSplit
+from recordsmith.records.shards import IncompleteShardsWarning, resolve_files
 from recordsmith.schema import Schema
-from recordsmith.shards import IncompleteShardsWarning, resolve_files
+from recordsmith.storage.publication import in_force
 
 __all__ = ["SurveyedFiles", "find_files"]
 

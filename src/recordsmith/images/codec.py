@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.errors import import_extra
-from recordsmith.forking import ForkSafeLock
 from recordsmith.images.channels import to_channels
 from recordsmith.images.header import FORMATS, ImageHeader, read_header
 from recordsmith.images.image_error import ImageError
 from recordsmith.images.limits import check_pixels, decodable_bytes
+from recordsmith.workers.forking import ForkSafeLock
 
 __all__ = ["ImageError", "check_image", "decode_image", "encode_image"]
 

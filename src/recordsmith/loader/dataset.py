@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterable
 from typing import Any, Self
 
-from recordsmith.class_weights import class_weights
 from recordsmith.dataset import StoredDataset
-from recordsmith.loader.labels import class_counts
+from recordsmith.dataset.class_weights import class_weights
 from recordsmith.loader.loader import Loader
+from recordsmith.loader.order.labels import class_counts
 from recordsmith.loader.plan import Plan, plan_of
 from recordsmith.loader.verb_methods import Verbs
 from recordsmith.schema import Schema

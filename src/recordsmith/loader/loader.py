@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
-from recordsmith.forking import in_own_process
-from recordsmith.loader.engine import UnknownLengthError, batch_count, feed
-from recordsmith.loader.order import ENDLESS
+from recordsmith.loader.engine.feeding import UnknownLengthError, batch_count, feed
+from recordsmith.loader.engine.progress import Progress
+from recordsmith.loader.engine.row_access import row_of
+from recordsmith.loader.engine.skipping import Skipped
+from recordsmith.loader.order.record_order import ENDLESS
+from recordsmith.loader.order.shuffle_quality import ShuffleQuality, shuffle_quality
 from recordsmith.loader.pair_proof import verify_pairs
 from recordsmith.loader.plan import Batching, Plan
-from recordsmith.loader.progress import Progress
-from recordsmith.loader.row_access import row_of
-from recordsmith.loader.shuffle_quality import ShuffleQuality, shuffle_quality
-from recordsmith.loader.skipping import Skipped
 from recordsmith.loader.state import place_in_state, shown_verb, state_of_place
 from recordsmith.loader.verb_methods import Verbs
+from recordsmith.workers.forking import in_own_process
 
 __all__ = ["Loader"]
 
@@ -121,10 +121,10 @@ class Loader(Verbs["Loader"]):
         {'n': TensorSpec(shape=(3,), dtype=tf.int64, name=None)}
         """
         if graph:
-            from recordsmith.loader.tensorflow_graph import in_tensorflow_graph
+            from recordsmith.loader.frameworks.tensorflow.graph import in_tensorflow_graph
 
             return in_tensorflow_graph(self._made_plan)
-        from recordsmith.loader.to_tensorflow import to_tensorflow
+        from recordsmith.loader.frameworks.tensorflow.to_tf import to_tensorflow
 
         return to_tensorflow(self)
 
@@ -142,7 +142,7 @@ class Loader(Verbs["Loader"]):
         >>> [batch["n"].tolist() for batch in rs.open(path).batch(3).to_torch()]
         [[0, 1, 2], [3, 4, 5]]
         """
-        from recordsmith.loader.to_torch import TorchBatches
+        from recordsmith.loader.frameworks.to_torch import TorchBatches
 
         return TorchBatches(self)
 
@@ -162,7 +162,7 @@ class Loader(Verbs["Loader"]):
         >>> [float(batch["x"].sum()) for batch in rs.open(path).batch(2).to_jax()]
         [2.0]
         """
-        from recordsmith.loader.to_jax import to_jax
+        from recordsmith.loader.frameworks.to_jax import to_jax
 
         return to_jax(self, device=device, ahead=ahead)
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from recordsmith.errors import PipelineError
-from recordsmith.loader.cursor import Cursor
-from recordsmith.loader.engine import feed
-from recordsmith.loader.fetching import Fetcher
-from recordsmith.loader.order import Drawn
+from recordsmith.loader.engine.cursor import Cursor
+from recordsmith.loader.engine.feeding import feed
+from recordsmith.loader.engine.fetching import Fetcher
+from recordsmith.loader.engine.row_access import collate_values, row_of
+from recordsmith.loader.order.record_order import Drawn
 from recordsmith.loader.plan import Plan, Rows
-from recordsmith.loader.row_access import collate_values, row_of
 from recordsmith.loader.verbs.pairs import INDEX, Paired
 
 __all__ = ["verify_pairs"]

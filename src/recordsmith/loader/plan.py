@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from recordsmith.dataset import StoredDataset
 from recordsmith.errors import PipelineError, did_you_mean, list_names
-from recordsmith.loader.order import AllRecords, Order
-from recordsmith.loader.room import RoomPart
-from recordsmith.loader.skipping import Skipped
+from recordsmith.loader.engine.row_memory import RoomPart
+from recordsmith.loader.engine.skipping import Skipped
+from recordsmith.loader.order.record_order import AllRecords, Order
 from recordsmith.schema import Feature
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ import numpy as np
 
 from recordsmith.dataset import StoredDataset
 from recordsmith.errors import PipelineError
-from recordsmith.loader.batch_ranges import BatchRanges
-from recordsmith.loader.cursor import Cursor
-from recordsmith.loader.order import ENDLESS
+from recordsmith.loader.engine.cursor import Cursor
+from recordsmith.loader.order.batch_ranges import BatchRanges
+from recordsmith.loader.order.record_order import ENDLESS
 from recordsmith.loader.plan import Plan
 from recordsmith.loader.verbs.bucket_batch import BucketBatching
 

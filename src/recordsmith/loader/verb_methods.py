@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
 from recordsmith.augment import Augmentation
-from recordsmith.loader.order import Remainder
+from recordsmith.loader.order.record_order import Remainder
 from recordsmith.loader.plan import Plan
 from recordsmith.loader.verbs.balance import balance
 from recordsmith.loader.verbs.batch import batch

@@ -16,14 +16,14 @@ import numpy.typing as npt
 from recordsmith import _core
 from recordsmith.columns import ByteColumn, PackedColumn
 from recordsmith.errors import EncodeError, RecordsmithError, did_you_mean, list_names
-from recordsmith.making.class_names import with_class_names
-from recordsmith.making.label_translation import Translations, translated
-from recordsmith.making.source import Chunk, Loaded, Reject
-from recordsmith.priorities import Uint64s
-from recordsmith.row_writing import RowWriter
+from recordsmith.formats.source import Chunk, Loaded, Reject
+from recordsmith.keyed_random import Uint64s
+from recordsmith.making.labels.class_names import with_class_names
+from recordsmith.making.labels.label_translation import Translations, translated
+from recordsmith.records.row_writing import RowWriter
 from recordsmith.schema import Label, Schema
-from recordsmith.schema.conversion import is_missing, understand_column
-from recordsmith.schema.label import UnknownClassError
+from recordsmith.schema.features.label import UnknownClassError
+from recordsmith.schema.input.conversion import is_missing, understand_column
 from recordsmith.schema.native import compile_plan
 
 __all__ = ["ChunkEncoder", "EncodedChunk", "MappedRows", "Recipe", "mapped_rows"]

@@ -8,11 +8,11 @@ from importlib.metadata import version as installed_version
 from typing import Any
 
 from recordsmith.errors import EncodeError, RecordsmithError, list_names
+from recordsmith.formats.source import Chunk
 from recordsmith.making.chunk_encoding import ChunkEncoder, EncodedChunk, MappedRows, Recipe, mapped_rows
-from recordsmith.making.source import Chunk
-from recordsmith.parallel import in_order, thread_pool
-from recordsmith.process_pool import process_pool
 from recordsmith.schema import Feature, Label, Schema
+from recordsmith.workers.processes import process_pool
+from recordsmith.workers.threads import in_order, thread_pool
 
 __all__ = ["encode_chunks", "first_mapped_rows", "schema_after_map", "version", "why_no_row"]
 

@@ -9,20 +9,20 @@ from types import TracebackType
 from typing import Any, Self
 
 from recordsmith import _core
-from recordsmith.atomic_file import local_output, write_text_atomically
-from recordsmith.compression import writing_compression
 from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest, manifest_text
 from recordsmith.errors import EncodeError, RecordsmithError, list_names
 from recordsmith.making.descriptions import TFDS_DESCRIPTIONS, description_files
 from recordsmith.making.options import check_name
 from recordsmith.making.publishing import index_names, refuse_existing
 from recordsmith.making.shard_writing import shard_name
-from recordsmith.making.splitting import parse_splits
-from recordsmith.publication import Publication, complete
-from recordsmith.row_writing import RowWriter
+from recordsmith.making.splits.splitting import parse_splits
+from recordsmith.records.compression import writing_compression
+from recordsmith.records.row_writing import RowWriter
+from recordsmith.records.writer import RecordWriter
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
-from recordsmith.writer import RecordWriter
+from recordsmith.storage.atomic_file import local_output, write_text_atomically
+from recordsmith.storage.publication import Publication, complete
 
 __all__ = ["DatasetWriter", "write"]
 

@@ -13,7 +13,7 @@ from recordsmith.schema.export.tfds import (
     tfds_features,
     tfds_label_files,
 )
-from recordsmith.visible_text import json_text
+from recordsmith.wording.visible_text import json_text
 
 __all__ = ["TFDS_DESCRIPTIONS", "description_files"]
 

@@ -9,7 +9,7 @@ from itertools import chain
 
 import numpy as np
 
-from recordsmith.priorities import Uint64s
+from recordsmith.keyed_random import Uint64s
 
 __all__ = ["sorted_blocks"]
 

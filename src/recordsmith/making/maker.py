@@ -22,19 +22,18 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
-from recordsmith.amounts import count_text
-from recordsmith.atomic_file import local_output
-from recordsmith.class_weights import class_weights
+from recordsmith.dataset.class_weights import class_weights
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
 from recordsmith.errors import EncodeError, RecordsmithError, SchemaError, advise, did_you_mean, list_names
+from recordsmith.formats.source import Chunk, Source
 from recordsmith.making import chunk_work
-from recordsmith.making.balancing import check_balance
+from recordsmith.making.balance.balancing import check_balance
 from recordsmith.making.chunk_encoding import EncodedChunk, Recipe
-from recordsmith.making.class_names import named_labels
 from recordsmith.making.descriptions import description_files
 from recordsmith.making.finish.finisher import Finisher
-from recordsmith.making.label_names import check_label_names
-from recordsmith.making.label_translation import Translations, label_translations
+from recordsmith.making.labels.class_names import named_labels
+from recordsmith.making.labels.label_names import check_label_names
+from recordsmith.making.labels.label_translation import Translations, label_translations
 from recordsmith.making.made_dataset import MadeDataset
 from recordsmith.making.memory import release_memory
 from recordsmith.making.options import MakeOptions, OnError
@@ -42,13 +41,14 @@ from recordsmith.making.progress import OnProgress, Progress
 from recordsmith.making.publishing import REJECTED_NAME, publish, refuse_existing
 from recordsmith.making.reject_reasons import commonest_reasons
 from recordsmith.making.shard_writing import Shard, ShardWriter, plan_shards, write_shards
-from recordsmith.making.source import Chunk, Source
-from recordsmith.making.split_ordering import SplitOrdering
+from recordsmith.making.splits.split_ordering import SplitOrdering
 from recordsmith.making.staging import Staging, differences
-from recordsmith.progress_display import making_progress
-from recordsmith.publication import Publication, complete, unfinished_run
 from recordsmith.schema import Label, Packed, Schema, Sparse
 from recordsmith.schema.presence import with_required
+from recordsmith.storage.atomic_file import local_output
+from recordsmith.storage.publication import Publication, complete, unfinished_run
+from recordsmith.wording.numbers import count_text
+from recordsmith.workers.progress_display import making_progress
 
 __all__ = ["make"]
 

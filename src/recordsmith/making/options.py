@@ -10,22 +10,22 @@ from functools import partial
 from types import CellType, CodeType
 from typing import Any, Literal
 
-from recordsmith.compression import writing_compression
 from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_names
 from recordsmith.making.finish.finisher import Finisher
-from recordsmith.making.splitting import SplitPlan, parse_splits
-from recordsmith.parallel import default_workers
+from recordsmith.making.splits.splitting import SplitPlan, parse_splits
+from recordsmith.records.compression import writing_compression
+from recordsmith.records.shards import TRAINING
 from recordsmith.schema import Schema
-from recordsmith.shards import TRAINING
+from recordsmith.storage.byte_sizes import parse_size
+from recordsmith.workers.threads import default_workers
 
-__all__ = ["MakeOptions", "check_name", "function_identity", "parse_size"]
+__all__ = ["MakeOptions", "check_name", "function_identity"]
 
 OnError = Literal["stop", "skip", "quarantine"]
 Row = dict[str, Any]
 
 _ON_ERROR = ("stop", "skip", "quarantine")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.]*")
-_UNITS = {"": 1, "b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
 
 
 @dataclass(frozen=True)
@@ -149,20 +149,6 @@ def check_name(name: Any) -> None:
         raise RecordsmithError(
             "A dataset's name begins its file names: letters, digits, underscores and dots.", found=repr(name)
         )
-
-
-def parse_size(given: int | str) -> int:
-    """Read a size in bytes, such as "128MB", "1 GiB" or a number.
-
-    >>> parse_size("128MB"), parse_size("1 GiB"), parse_size(1000)
-    (128000000, 1073741824, 1000)
-    """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", str(given))
-    unit = None if match is None else _UNITS.get(match[2].lower())
-    size = 0 if match is None or unit is None else int(float(match[1]) * unit)
-    if size < 1:
-        raise RecordsmithError("This is not a size.", found=repr(given), expected="a size such as 128MB or 1GiB")
-    return size
 
 
 def function_identity(function: Callable[..., Any]) -> str:

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith.index import FRAMING_BYTES
+from recordsmith.keyed_random import Uint64s, priorities, stream_key
 from recordsmith.making.external_sort import sorted_blocks
 from recordsmith.making.staging import KEY, Staging
-from recordsmith.priorities import Uint64s, priorities, stream_key
+from recordsmith.records.index import FRAMING_BYTES
 
 __all__ = ["SplitOrder", "StagedBlock", "build_order"]
 

@@ -6,9 +6,9 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 
-from recordsmith.amounts import count_text
 from recordsmith.errors import RecordsmithError, advise
-from recordsmith.json_descriptions import JsonObject
+from recordsmith.storage.json_descriptions import JsonObject
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["RejectReason", "commonest_reasons"]
 

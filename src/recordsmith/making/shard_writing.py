@@ -13,17 +13,17 @@ import numpy.typing as npt
 
 from recordsmith import _core
 from recordsmith.errors import RecordsmithError
-from recordsmith.index import FRAMING_BYTES
+from recordsmith.keyed_random import Uint64s
 from recordsmith.making.finish.finisher import Finisher
 from recordsmith.making.ordering import SplitOrder
 from recordsmith.making.shuffling import WORTH_DEALING, Buckets, deal_out
 from recordsmith.making.staging import Staging
-from recordsmith.parallel import in_order, thread_pool
-from recordsmith.priorities import Uint64s
-from recordsmith.reader import RecordReader
+from recordsmith.records.index import FRAMING_BYTES
+from recordsmith.records.reader import RecordReader
+from recordsmith.records.writer import RecordWriter
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
-from recordsmith.writer import RecordWriter
+from recordsmith.workers.threads import in_order, thread_pool
 
 __all__ = ["Shard", "ShardWriter", "plan_shards", "shard_name", "write_shards"]
 

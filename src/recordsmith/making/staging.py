@@ -1,6 +1,6 @@
 """The staging folder: everything that a run has finished so far, so that a killed one can be resumed.
 
-It is the folder of `recordsmith.publication`, which explains the lock, shards/ and how they are published.
+It is the folder of `recordsmith.storage.publication`, which explains the lock, shards/ and how they are published.
 
     plan.json         what is being made from what; another plan cannot be continued here
     records           the encoded records in the order of the source, framed like any TFRecord file
@@ -28,13 +28,13 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
-from recordsmith.atomic_file import write_text_atomically
-from recordsmith.dataset.described_splits import check_file_name
 from recordsmith.errors import RecordsmithError, SchemaError, advise
-from recordsmith.index import FRAMING_BYTES
-from recordsmith.json_descriptions import JsonObject, read_json_object
 from recordsmith.making.chunk_encoding import Classes, EncodedChunk
-from recordsmith.publication import Publication
+from recordsmith.records.described_splits import check_file_name
+from recordsmith.records.index import FRAMING_BYTES
+from recordsmith.storage.atomic_file import write_text_atomically
+from recordsmith.storage.json_descriptions import JsonObject, read_json_object
+from recordsmith.storage.publication import Publication
 
 __all__ = ["KEY", "Staging", "differences"]
 

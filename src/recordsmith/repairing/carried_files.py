@@ -8,17 +8,17 @@ import shutil
 from collections.abc import Sequence
 from typing import Any
 
-from recordsmith.amounts import count_text
-from recordsmith.atomic_file import write_atomically, write_text_atomically
 from recordsmith.dataset.carried_file import carried_mode, is_carried, opened_to_carry
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME
 from recordsmith.errors import RecordsmithError, SchemaError
-from recordsmith.json_descriptions import read_json_object
-from recordsmith.publication import files_in_force, in_force
+from recordsmith.records.shards import looks_like_tfrecord
 from recordsmith.repairing.repair_result import FileRepair
-from recordsmith.shards import looks_like_tfrecord
-from recordsmith.visible_text import json_text
+from recordsmith.storage.atomic_file import write_atomically, write_text_atomically
+from recordsmith.storage.json_descriptions import read_json_object
+from recordsmith.storage.publication import files_in_force, in_force
+from recordsmith.wording.numbers import count_text
+from recordsmith.wording.visible_text import json_text
 
 __all__ = ["carried_names", "carry_files"]
 

@@ -7,12 +7,12 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from recordsmith.atomic_file import local_output
 from recordsmith.dataset.layout import find_layout
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.errors import RecordsmithError, advise, list_names
-from recordsmith.publication import switch_in
-from recordsmith.shards import files_in, resolve_files
+from recordsmith.records.shards import files_in, resolve_files
+from recordsmith.storage.atomic_file import local_output
+from recordsmith.storage.publication import switch_in
 
 __all__ = ["Plan", "plan_outputs", "refuse_existing"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from recordsmith.amounts import count_text
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["FileRepair", "Gap", "Loss", "Mend", "RepairResult"]
 

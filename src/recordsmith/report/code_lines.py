@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 
-from recordsmith.findings import Finding, Location
+from recordsmith.rules import Finding, Location
 
 __all__ = ["CodeLine", "code_lines"]
 
@@ -31,7 +31,7 @@ class CodeLine:
 def code_lines(finding: Finding) -> tuple[list[CodeLine], list[CodeLine]]:
     """Return the lines as they are, and as they should be.
 
-    >>> from recordsmith.findings import Severity
+    >>> from recordsmith.rules import Severity
     >>> place = Location("train.py", line=12, column=10, end_line=12, end_column=21)
     >>> quoted = "    ds = ds.repeat()"
     >>> code_lines(Finding("P002", "late", Severity.WARNING, "Wrong.", place, quoted=quoted))[0]

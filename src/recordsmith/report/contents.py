@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from recordsmith.dataset.row_decoding import RowOverview
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.facts.named_images import NamedImage
-from recordsmith.facts.row_decoding import RowOverview
-from recordsmith.findings import Finding, RuleText, Selection, Severity
 from recordsmith.report.sections import Section
+from recordsmith.rules import Finding, RuleText, Selection, Severity
 
 __all__ = ["ReportContents"]
 

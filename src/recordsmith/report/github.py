@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from recordsmith.findings import Finding, Severity
-from recordsmith.visible_text import printable
+from recordsmith.rules import Finding, Severity
+from recordsmith.wording.visible_text import printable
 
 __all__ = ["github_annotations"]
 
@@ -21,7 +21,7 @@ _IN_PROPERTY = {**_IN_MESSAGE, ":": "%3A", ",": "%2C"}
 def github_annotations(findings: Iterable[Finding]) -> str:
     r"""Return one line for each finding.
 
-    >>> from recordsmith.findings import Location
+    >>> from recordsmith.rules import Location
     >>> place = Location("src/train.py", line=3, column=5, end_line=3, end_column=9)
     >>> print(github_annotations([Finding("P002", "late", Severity.WARNING, "Wrong,\nhere.", place, "Move it.")]))
     ::warning file=src/train.py,line=3,endLine=3,col=5,endColumn=8,title=P002 late::Wrong,%0Ahere.%0A%0AMove it.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recordsmith.findings import Finding, Severity
-from recordsmith.visible_text import printable, printable_lines
+from recordsmith.rules import Finding, Severity
+from recordsmith.wording.visible_text import printable, printable_lines
 
 __all__ = ["report_text", "verdict"]
 

@@ -6,12 +6,12 @@ import os
 from importlib.metadata import version
 from typing import Any
 
-from recordsmith.atomic_file import rewrite_text
 from recordsmith.report.contents import ReportContents
 from recordsmith.report.github import github_annotations
 from recordsmith.report.plain_text import report_text, verdict
 from recordsmith.report.plain_values import facts_json, mended, plain_value
 from recordsmith.report.sarif import sarif_log
+from recordsmith.storage.atomic_file import rewrite_text
 
 __all__ = ["Report"]
 
@@ -24,7 +24,7 @@ class Report(ReportContents):
     Attributes: `findings` (errors first), `facts`, `ok` (no finding counts as a failure), `counts` by severity, `kind`,
     `subject`, `sections`, `samples`, `rules`, `fail_on` and `known`; see ReportContents.
 
-    >>> from recordsmith.findings import Finding, Severity
+    >>> from recordsmith.rules import Finding, Severity
     >>> report = Report("check", (Finding("V001", "nan", Severity.ERROR, "2 NaN."),), subject="data")
     >>> report
     <Report: check of data, 1 error>
@@ -65,7 +65,7 @@ class Report(ReportContents):
     def to_github(self) -> str:
         """Return the findings as lines that GitHub Actions turns into annotations.
 
-        >>> from recordsmith.findings import Finding, Severity
+        >>> from recordsmith.rules import Finding, Severity
         >>> Report("check", (Finding("V001", "nan", Severity.ERROR, "2 NaN."),)).to_github()
         '::error title=V001 nan::2 NaN.'
         """

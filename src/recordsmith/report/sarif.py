@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from recordsmith.findings import Finding, Location, RuleText, Severity
 from recordsmith.report.plain_values import mended, plain_value
+from recordsmith.rules import Finding, Location, RuleText, Severity
 
 __all__ = ["sarif_log"]
 

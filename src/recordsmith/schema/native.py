@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from recordsmith import _core
-from recordsmith.schema.numeric import NumericFeature
-from recordsmith.schema.strings import StringFeature
+from recordsmith.schema.features.numeric import NumericFeature
+from recordsmith.schema.features.strings import StringFeature
 
 if TYPE_CHECKING:
-    from recordsmith.schema.feature import Feature
+    from recordsmith.schema.features.feature import Feature
     from recordsmith.schema.plan import PlanColumn
     from recordsmith.schema.schema import Schema
 

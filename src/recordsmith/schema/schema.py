@@ -6,24 +6,24 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from recordsmith.atomic_file import rewrite_text
 from recordsmith.errors import EncodeError, RecordsmithError, SchemaError, did_you_mean, list_names
-from recordsmith.json_descriptions import read_json
-from recordsmith.schema.feature import Feature
-from recordsmith.schema.foreign import named_columns
-from recordsmith.schema.image import Image
-from recordsmith.schema.label import Label
+from recordsmith.schema.features.feature import Feature
+from recordsmith.schema.features.image import Image
+from recordsmith.schema.features.label import Label
+from recordsmith.schema.features.packed import Packed
+from recordsmith.schema.features.sparse import Sparse
+from recordsmith.schema.features.steps import Steps
+from recordsmith.schema.features.strings import Bytes, Text
+from recordsmith.schema.features.tensor import Scalar, Tensor
+from recordsmith.schema.input.foreign import named_columns
 from recordsmith.schema.notebook import schema_html
-from recordsmith.schema.packed import Packed
-from recordsmith.schema.sparse import Sparse
-from recordsmith.schema.steps import Steps
-from recordsmith.schema.strings import Bytes, Text
-from recordsmith.schema.tensor import Scalar, Tensor
-from recordsmith.visible_text import json_text
+from recordsmith.storage.atomic_file import rewrite_text
+from recordsmith.storage.json_descriptions import read_json
+from recordsmith.wording.visible_text import json_text
 
 if TYPE_CHECKING:
-    from recordsmith.schema.constraints import Violation
     from recordsmith.schema.export.diff import SchemaDiff
+    from recordsmith.schema.features.constraints import Violation
     from recordsmith.schema.plan import ColumnParts, Parts, PlanColumn
 
 __all__ = ["Schema"]

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith.atomic_file import rewrite_text
 from recordsmith.columns import Ragged
 from recordsmith.errors import PipelineError, RecordsmithError, SchemaError, list_names
-from recordsmith.json_descriptions import JsonLimits, read_json
+from recordsmith.storage.atomic_file import rewrite_text
+from recordsmith.storage.json_descriptions import JsonLimits, read_json
 from recordsmith.text.counts import WordCounts
 from recordsmith.text.rules import Split, Standardize, WordRules
 from recordsmith.text.texts import in_pieces, rows_of, texts_of

@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from recordsmith.doctor.diagnose.consequences import without_consequences
-from recordsmith.doctor.diagnose.drawn import (
+from recordsmith.doctor.diagnose.observing.model_facts import (
+    FirstLayerFacts,
+    InputSpec,
+    LossFacts,
+    ModelFacts,
+    OutputFacts,
+    SignalFacts,
+)
+from recordsmith.doctor.diagnose.observing.observations import (
     ChainStep,
     ColumnFacts,
     Drawn,
@@ -17,16 +25,8 @@ from recordsmith.doctor.diagnose.drawn import (
     PairExample,
     RecordFacts,
 )
-from recordsmith.doctor.diagnose.model_facts import (
-    FirstLayerFacts,
-    InputSpec,
-    LossFacts,
-    ModelFacts,
-    OutputFacts,
-    SignalFacts,
-)
 from recordsmith.doctor.diagnose.rules import RULES
-from recordsmith.findings.running import run_rules
+from recordsmith.rules.running import run_rules
 
 INPUT = ColumnFacts(
     "x", "input", "float32", (4,), 64, values=256, min=-2.0, max=2.0, mean=0.0, deviation=1.0, distinct=200

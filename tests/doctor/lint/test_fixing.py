@@ -158,7 +158,7 @@ def test_another_encoding_is_left_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("write", ["report", "baseline", "schema"])
 def test_files_that_somebody_names_are_written_through_links(tmp_path: Path, write: str) -> None:
-    from recordsmith.findings import Baseline
+    from recordsmith.rules import Baseline
 
     real, link = tmp_path / "real", tmp_path / "link"
     real.write_text("old")

@@ -9,7 +9,7 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.doctor.lint.rules import RULES
-from recordsmith.findings import Severity
+from recordsmith.rules import Severity
 
 ZOO = Path(__file__).resolve().parents[2] / "zoo"
 BROKEN = sorted((ZOO / "broken").iterdir())

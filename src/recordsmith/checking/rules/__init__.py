@@ -19,8 +19,8 @@ from recordsmith.checking.rules import (
     wire,
 )
 from recordsmith.facts.dataset_facts import DatasetFacts
-from recordsmith.findings import Rule, RuleSet
-from recordsmith.findings.running import rule_failed
+from recordsmith.rules import Rule, RuleSet
+from recordsmith.rules.running import rule_failed
 
 __all__ = ["RULES", "look_into_records"]
 

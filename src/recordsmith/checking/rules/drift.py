@@ -18,7 +18,7 @@ from recordsmith.checking.split_reading import (
 from recordsmith.checking.wording import amount, listed, share
 from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, NumberFacts, SplitFacts
 from recordsmith.facts.feature_order import with_parts
-from recordsmith.findings import Finding, Location, Severity, rule
+from recordsmith.rules import Finding, Location, Severity, rule
 
 __all__ = ["feature_absent_from_split", "label_drift", "value_drift"]
 

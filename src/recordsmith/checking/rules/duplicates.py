@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from recordsmith.checking.split_reading import is_balanced, is_training, shown_split
 from recordsmith.checking.wording import counted, locate, share
 from recordsmith.facts.dataset_facts import DatasetFacts, DuplicateGroup
-from recordsmith.findings import Finding, Location, Severity, rule
+from recordsmith.rules import Finding, Location, Severity, rule
 
 __all__ = [
     "contradictory_labels",

@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from recordsmith.amounts import bytes_text
 from recordsmith.checking.wording import counted
 from recordsmith.facts.dataset_facts import Damage, DatasetFacts, ShardFacts
-from recordsmith.findings import Finding, Location, Rule, Severity, rule
+from recordsmith.rules import Finding, Location, Rule, Severity, rule
+from recordsmith.wording.numbers import bytes_text
 
 __all__ = [
     "compression_not_as_named",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from recordsmith.checking.feature_reading import is_mask
 from recordsmith.checking.wording import counted, locate, share
 from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, ImageFacts
-from recordsmith.findings import Finding, Location, Severity, rule
+from recordsmith.rules import Finding, Location, Severity, rule
 from recordsmith.schema import Image
 
 __all__ = ["image_suffix_differs", "mixed_channels", "not_an_image", "one_colour_images", "undecodable_image"]

@@ -8,7 +8,7 @@ from recordsmith.checking.feature_reading import label_features
 from recordsmith.checking.split_reading import is_training, shown_split, stratifying
 from recordsmith.checking.wording import counted, listed
 from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
-from recordsmith.findings import Finding, Location, Severity, rule
+from recordsmith.rules import Finding, Location, Severity, rule
 
 __all__ = ["class_absent_from_split", "class_imbalance", "clustered_labels"]
 

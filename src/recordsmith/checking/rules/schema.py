@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from recordsmith.checking.wording import counted, listed, locate, share
 from recordsmith.facts.dataset_facts import DatasetFacts, Mismatch
-from recordsmith.findings import Finding, Location, Rule, Severity, rule
+from recordsmith.rules import Finding, Location, Rule, Severity, rule
 
 __all__ = [
     "class_never_occurs",

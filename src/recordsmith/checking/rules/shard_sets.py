@@ -12,9 +12,9 @@ from recordsmith.checking.descriptions import description_in, descriptions, read
 from recordsmith.checking.wording import counted, listed
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
-from recordsmith.findings import Finding, Location, Severity, rule
-from recordsmith.publication import files_in_force, public_path
-from recordsmith.shards import files_in, missing_shards, parse_shard_name
+from recordsmith.records.shards import files_in, missing_shards, parse_shard_name
+from recordsmith.rules import Finding, Location, Severity, rule
+from recordsmith.storage.publication import files_in_force, public_path
 
 __all__ = ["doubled_shard", "manifest_disagrees", "missing_shard", "unlisted_file", "unreadable_description"]
 

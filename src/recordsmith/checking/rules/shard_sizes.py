@@ -6,11 +6,11 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterator
 
-from recordsmith.amounts import bytes_text
 from recordsmith.checking.split_reading import shown_split
 from recordsmith.checking.wording import counted
 from recordsmith.facts.dataset_facts import DatasetFacts, ShardFacts
-from recordsmith.findings import Finding, Location, Severity, rule
+from recordsmith.rules import Finding, Location, Severity, rule
+from recordsmith.wording.numbers import bytes_text
 
 __all__ = ["few_shards", "giant_shard", "tiny_shards", "uneven_shards"]
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from recordsmith.amounts import bytes_text
 from recordsmith.checking.feature_reading import named_like_pictures, values_per_record
 from recordsmith.checking.storage_reading import float_pixels, raw_pixels
 from recordsmith.checking.wording import share
 from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts
-from recordsmith.findings import Finding, Location, Severity, rule
+from recordsmith.rules import Finding, Location, Severity, rule
+from recordsmith.wording.numbers import bytes_text
 
 __all__ = ["mostly_zeros", "negative_integers", "pixels_as_numbers", "raw_pixels_stored"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from recordsmith.checking.wording import counted
 from recordsmith.facts.dataset_facts import DatasetFacts, ShardFacts
-from recordsmith.findings import Finding, Location, Severity, rule
+from recordsmith.rules import Finding, Location, Severity, rule
 
 __all__ = ["stale_text_index"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from recordsmith.checking.feature_reading import is_category
 from recordsmith.checking.wording import counted, listed, share
 from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts
-from recordsmith.findings import Finding, Location, Severity, rule
+from recordsmith.rules import Finding, Location, Severity, rule
 from recordsmith.schema import Bytes
 
 __all__ = ["broken_text", "category_variants", "white_space_around_text"]

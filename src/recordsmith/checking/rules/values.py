@@ -19,7 +19,7 @@ from recordsmith.checking.storage_reading import float_pixels
 from recordsmith.checking.wording import amount, counted, listed, locate, share
 from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, NumberFacts
 from recordsmith.facts.feature_order import with_parts
-from recordsmith.findings import Finding, Location, Severity, rule
+from recordsmith.rules import Finding, Location, Severity, rule
 
 __all__ = [
     "almost_always_empty",

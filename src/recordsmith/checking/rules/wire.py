@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from recordsmith.checking.wording import counted, locate, share
 from recordsmith.facts.dataset_facts import Anomaly, DatasetFacts, FeatureFacts
-from recordsmith.findings import Finding, Location, Rule, Severity, rule
+from recordsmith.rules import Finding, Location, Rule, Severity, rule
 
 __all__ = [
     "duplicate_key",

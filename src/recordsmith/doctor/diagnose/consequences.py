@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from recordsmith.findings import Finding, Severity
+from recordsmith.rules import Finding, Severity
 
 __all__ = ["without_consequences"]
 
@@ -44,7 +44,7 @@ _OF_TRAINING = ("T080", "T081", "T082", "T083", "T084")
 def without_consequences(findings: Iterable[Finding]) -> list[Finding]:
     """Leave out findings that others explain.
 
-    >>> from recordsmith.findings import Location
+    >>> from recordsmith.rules import Location
     >>> one = Finding("T030", "a", Severity.ERROR, "", Location(feature="x"))
     >>> other = Finding("T020", "b", Severity.ERROR, "", Location(feature="x"))
     >>> [finding.code for finding in without_consequences([other, one])]

@@ -11,24 +11,24 @@ from typing import Any
 import numpy as np
 
 from recordsmith.dataset import StoredDataset
-from recordsmith.doctor.diagnose.batch import Batch
 from recordsmith.doctor.diagnose.consequences import without_consequences
-from recordsmith.doctor.diagnose.drawing import DrawnEpoch, draw_epochs, random_numbers_kept
-from recordsmith.doctor.diagnose.drawn import Drawn, RecordFacts
-from recordsmith.doctor.diagnose.label_order import compare_epochs, measure_labels
-from recordsmith.doctor.diagnose.measuring import find_leaks, measure_columns, rows_without_tokens
 from recordsmith.doctor.diagnose.models import ModelProbe, open_model
-from recordsmith.doctor.diagnose.pair_checking import Match, compare_with_records
+from recordsmith.doctor.diagnose.observing.batch import Batch
+from recordsmith.doctor.diagnose.observing.measuring import find_leaks, measure_columns, rows_without_tokens
+from recordsmith.doctor.diagnose.observing.observations import Drawn, RecordFacts
+from recordsmith.doctor.diagnose.observing.sampling import DrawnEpoch, draw_epochs, random_numbers_kept
 from recordsmith.doctor.diagnose.pipelines import Pipeline, open_pipeline
+from recordsmith.doctor.diagnose.probes.label_order import compare_epochs, measure_labels
+from recordsmith.doctor.diagnose.probes.pair_checking import Match, compare_with_records
+from recordsmith.doctor.diagnose.probes.training_signal import probe_signal
 from recordsmith.doctor.diagnose.report_sections import report_sections
 from recordsmith.doctor.diagnose.rules import RULES
-from recordsmith.doctor.diagnose.signal import probe_signal
 from recordsmith.errors import PipelineError
-from recordsmith.findings import Severity
-from recordsmith.findings.running import run_rules
 from recordsmith.loader import open_dataset
-from recordsmith.progress_display import phase_progress
 from recordsmith.report import Report
+from recordsmith.rules import Severity
+from recordsmith.rules.running import run_rules
+from recordsmith.workers.progress_display import phase_progress
 
 __all__ = ["diagnose"]
 

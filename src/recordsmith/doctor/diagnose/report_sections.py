@@ -7,23 +7,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith.amounts import count_text
 from recordsmith.dataset import StoredDataset
-from recordsmith.doctor.diagnose.batch import Batch
-from recordsmith.doctor.diagnose.content import stored_pixels
-from recordsmith.doctor.diagnose.drawing import DrawnEpoch
-from recordsmith.doctor.diagnose.drawn import ColumnFacts, Drawn
-from recordsmith.doctor.diagnose.label_order import class_values
-from recordsmith.doctor.diagnose.pair_checking import Match
-from recordsmith.doctor.diagnose.picture_measuring import as_pictures
-from recordsmith.report.sections import (
-    HistogramSection,
-    Picture,
-    PictureGrid,
-    Section,
-    TableSection,
-    TextSection,
-)
+from recordsmith.doctor.diagnose.observing.batch import Batch
+from recordsmith.doctor.diagnose.observing.content import stored_pixels
+from recordsmith.doctor.diagnose.observing.image_measuring import as_pictures
+from recordsmith.doctor.diagnose.observing.observations import ColumnFacts, Drawn
+from recordsmith.doctor.diagnose.observing.sampling import DrawnEpoch
+from recordsmith.doctor.diagnose.probes.label_order import class_values
+from recordsmith.doctor.diagnose.probes.pair_checking import Match
+from recordsmith.report.sections import HistogramSection, Picture, PictureGrid, Section, TableSection, TextSection
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["report_sections"]
 

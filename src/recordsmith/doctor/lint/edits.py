@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from recordsmith.doctor.lint.pipelines import Stage
+from recordsmith.doctor.lint.libraries.pipelines import Stage
 from recordsmith.doctor.lint.source_files import SourceFile
 
 __all__ = ["Edit", "apply_edits", "call_span", "move_stage", "rename_argument", "segment_of"]

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from recordsmith.atomic_file import rewrite_text
 from recordsmith.doctor.lint.edits import Edit, apply_edits
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.source_files import SourceFile, is_python, read_source
-from recordsmith.findings import Finding
+from recordsmith.rules import Finding
+from recordsmith.storage.atomic_file import rewrite_text
 
 __all__ = ["Fixed", "fix_sources"]
 

@@ -11,9 +11,9 @@ from recordsmith.doctor.lint.rules import RULES
 from recordsmith.doctor.lint.source_files import SourceFile, read_source, source_files
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
-from recordsmith.findings import Baseline, Configuration, Finding, Selection
-from recordsmith.findings.running import run_rules
 from recordsmith.report import Report, TextSection
+from recordsmith.rules import Baseline, Configuration, Finding, Selection
+from recordsmith.rules.running import run_rules
 
 __all__ = ["lint", "lint_and_fix"]
 

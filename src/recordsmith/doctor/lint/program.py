@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recordsmith.doctor.lint.edits import Edit, apply_edits, call_span
-from recordsmith.doctor.lint.parse_specs import ParseSpec, parse_specs
-from recordsmith.doctor.lint.pipelines import Pipeline, Stage, Use
+from recordsmith.doctor.lint.interpreter.values import Call, Value
+from recordsmith.doctor.lint.libraries.parse_specs import ParseSpec, parse_specs
+from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Stage, Use
+from recordsmith.doctor.lint.libraries.written_features import WrittenExample, written_examples
 from recordsmith.doctor.lint.project import ProjectInterpreter
 from recordsmith.doctor.lint.source_files import SourceFile
-from recordsmith.doctor.lint.values import Call, Value
-from recordsmith.doctor.lint.written_features import WrittenExample, written_examples
 from recordsmith.facts.dataset_facts import DatasetFacts
-from recordsmith.findings import Finding, Location, Rule, Severity
+from recordsmith.rules import Finding, Location, Rule, Severity
 
 __all__ = ["Program", "analyse", "is_dropped"]
 

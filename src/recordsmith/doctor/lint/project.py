@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import os
 
-from recordsmith.doctor.lint.interpreter import Interpreter
-from recordsmith.doctor.lint.scope import Scope
+from recordsmith.doctor.lint.interpreter.interpreter import Interpreter
+from recordsmith.doctor.lint.interpreter.scope import Scope
+from recordsmith.doctor.lint.interpreter.values import Klass, Symbol, Value
 from recordsmith.doctor.lint.source_files import SourceFile, read_source
-from recordsmith.doctor.lint.values import Klass, Symbol, Value
 from recordsmith.errors import RecordsmithError
 
 __all__ = ["ProjectInterpreter"]

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from recordsmith.amounts import bytes_text
 from recordsmith.errors import RecordsmithError
-from recordsmith.findings import Location
+from recordsmith.rules import Location
+from recordsmith.wording.numbers import bytes_text
 
 __all__ = ["SourceFile", "is_python", "parsed_quietly", "read_source", "source_files"]
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from recordsmith.errors import PipelineError, did_you_mean, list_names
-from recordsmith.loader.labels import class_codes
-from recordsmith.loader.order import (
+from recordsmith.keyed_random import stream_key
+from recordsmith.loader.order.labels import class_codes
+from recordsmith.loader.order.record_order import (
     AGAIN,
     ENDLESS,
     AllRecords,
@@ -24,7 +25,6 @@ from recordsmith.loader.order import (
 )
 from recordsmith.loader.plan import Plan
 from recordsmith.loader.verbs.shuffle import check_whole_number
-from recordsmith.priorities import stream_key
 from recordsmith.schema import Label
 
 __all__ = ["Balanced", "balance"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from recordsmith.errors import PipelineError
+from recordsmith.loader.engine.skipping import Skipped
 from recordsmith.loader.plan import Batching, Plan
-from recordsmith.loader.skipping import Skipped
 
 __all__ = ["batch", "check_batch", "check_threads"]
 

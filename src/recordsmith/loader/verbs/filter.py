@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from recordsmith.errors import PipelineError
-from recordsmith.loader.errors_in_functions import in_function
+from recordsmith.loader.engine.errors_in_functions import in_function
+from recordsmith.loader.engine.row_access import row_of, take_rows
 from recordsmith.loader.plan import Plan, RowChange, Rows
-from recordsmith.loader.row_access import row_of, take_rows
 
 __all__ = ["filter_rows"]
 

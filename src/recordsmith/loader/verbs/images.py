@@ -10,7 +10,7 @@ import numpy as np
 
 from recordsmith.augment import Augmentation, Crop
 from recordsmith.errors import PipelineError, did_you_mean, list_names
-from recordsmith.loader.image_work import ImageWork
+from recordsmith.loader.engine.image_work import ImageWork
 from recordsmith.loader.plan import Plan, RowChange, Rows
 from recordsmith.loader.verbs.shuffle import check_whole_number
 from recordsmith.schema import Bytes, Feature, Image, Tensor

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recordsmith.errors import PipelineError
-from recordsmith.loader.errors_in_functions import in_function
+from recordsmith.loader.engine.errors_in_functions import in_function
+from recordsmith.loader.engine.row_access import row_of
 from recordsmith.loader.plan import BatchChange, Plan, RowChange, Rows
-from recordsmith.loader.row_access import row_of
-from recordsmith.process_pool import call_in_process
+from recordsmith.workers.processes import call_in_process
 
 __all__ = ["map_rows"]
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from recordsmith import _core
 from recordsmith.errors import PipelineError, list_names
-from recordsmith.loader.order import AGAIN, ENDLESS, Drawn, Int64s, Order, groups
+from recordsmith.keyed_random import stream_key
+from recordsmith.loader.order.record_order import AGAIN, ENDLESS, Drawn, Int64s, Order, groups
 from recordsmith.loader.plan import Plan
 from recordsmith.loader.verbs.shuffle import check_whole_number
-from recordsmith.priorities import stream_key
 
 __all__ = ["Mixed", "mix"]
 

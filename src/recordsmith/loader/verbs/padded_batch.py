@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recordsmith.call_stack import caller_level
 from recordsmith.columns import Ragged, ShapedColumn
 from recordsmith.errors import PipelineError, did_you_mean, list_names, reason_of
-from recordsmith.loader.padding import padded
+from recordsmith.loader.engine.padding import padded
 from recordsmith.loader.plan import Batch, Batching, Plan
 from recordsmith.loader.verbs.batch import check_batch, check_threads
 from recordsmith.loader.verbs.shuffle import check_whole_number
 from recordsmith.loader.warning import PipelineWarning
+from recordsmith.wording.call_stack import caller_level
 
 __all__ = ["padded_batch"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from recordsmith.errors import PipelineError
-from recordsmith.loader.order import ENDLESS, Part
+from recordsmith.loader.order.record_order import ENDLESS, Part
 from recordsmith.loader.plan import Plan
 from recordsmith.loader.verbs.shuffle import check_whole_number
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recordsmith.errors import PipelineError
-from recordsmith.loader.order import Repeated
+from recordsmith.loader.order.record_order import Repeated
 from recordsmith.loader.plan import Plan
 from recordsmith.loader.verbs.shuffle import check_whole_number
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recordsmith.errors import PipelineError, did_you_mean, list_names
-from recordsmith.loader.order import ENDLESS, Remainder, Shard
+from recordsmith.loader.order.record_order import ENDLESS, Remainder, Shard
 from recordsmith.loader.plan import Plan
 from recordsmith.loader.verbs.shuffle import check_whole_number
 

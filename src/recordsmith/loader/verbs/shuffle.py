@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from recordsmith.call_stack import caller_level
 from recordsmith.errors import PipelineError
-from recordsmith.loader.block_shuffle import block_shuffle
-from recordsmith.loader.order import ENDLESS, Shuffled
+from recordsmith.loader.order.block_shuffle import block_shuffle
+from recordsmith.loader.order.record_order import ENDLESS, Shuffled
 from recordsmith.loader.plan import Plan
 from recordsmith.loader.warning import PipelineWarning
+from recordsmith.wording.call_stack import caller_level
 
 __all__ = ["shuffle"]
 
@@ -35,7 +35,7 @@ def shuffle(plan: Plan, seed: int, *, buffer: int | None, reshuffle: bool) -> Pl
         )
     settings = {"seed": seed, "buffer": buffer, "reshuffle": None if reshuffle else False}
     if buffer is not None:
-        from recordsmith.loader.buffer_shuffle import BufferShuffled
+        from recordsmith.loader.order.buffer_shuffle import BufferShuffled
 
         check_whole_number("The buffer", buffer, least=1)
         order: Any = BufferShuffled(plan.order, seed, buffer, reshuffle)
@@ -50,7 +50,7 @@ def shuffle(plan: Plan, seed: int, *, buffer: int | None, reshuffle: bool) -> Pl
 
 
 def _warn_of_long_runs(plan: Plan, buffer: int) -> None:
-    from recordsmith.loader.label_runs import long_label_run
+    from recordsmith.loader.order.label_runs import long_label_run
 
     found = long_label_run(plan, buffer)
     if found is not None:

@@ -13,28 +13,28 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from recordsmith.making.sources.array_files import arrays
-    from recordsmith.making.sources.csv_files import csv
-    from recordsmith.making.sources.image_files import images
-    from recordsmith.making.sources.json_lines import jsonl
-    from recordsmith.making.sources.parquet_files import parquet
+    from recordsmith.formats.arrays.source import arrays
+    from recordsmith.formats.csv.source import csv
+    from recordsmith.formats.images.source import images
+    from recordsmith.formats.json_lines.source import jsonl
+    from recordsmith.formats.parquet.source import parquet
+    from recordsmith.formats.video.source import video
+    from recordsmith.formats.webdataset.source import webdataset
     from recordsmith.making.sources.row_stream import rows
     from recordsmith.making.sources.tfrecord_files import tfrecords
-    from recordsmith.making.sources.video_files import video
-    from recordsmith.making.sources.webdataset_files import webdataset
 
-# The functions, and the modules that they are in. No module may be named like a function: once imported, it would take
-# the function's place.
+# The functions, and the modules that they are in. No module of this folder may be named like a function: once imported,
+# it would take the function's place.
 _MODULES = {
-    "arrays": "array_files",
-    "csv": "csv_files",
-    "images": "image_files",
-    "jsonl": "json_lines",
-    "parquet": "parquet_files",
-    "rows": "row_stream",
-    "tfrecords": "tfrecord_files",
-    "video": "video_files",
-    "webdataset": "webdataset_files",
+    "arrays": "formats.arrays.source",
+    "csv": "formats.csv.source",
+    "images": "formats.images.source",
+    "jsonl": "formats.json_lines.source",
+    "parquet": "formats.parquet.source",
+    "rows": "making.sources.row_stream",
+    "tfrecords": "making.sources.tfrecord_files",
+    "video": "formats.video.source",
+    "webdataset": "formats.webdataset.source",
 }
 
 __all__ = ["arrays", "csv", "images", "jsonl", "parquet", "rows", "tfrecords", "video", "webdataset"]
@@ -43,7 +43,7 @@ __all__ = ["arrays", "csv", "images", "jsonl", "parquet", "rows", "tfrecords", "
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+    value = getattr(importlib.import_module(f"recordsmith.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 

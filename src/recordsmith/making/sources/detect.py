@@ -10,17 +10,17 @@ from itertools import islice
 from typing import Any
 
 from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_names
-from recordsmith.file_signatures import describe_content
+from recordsmith.formats.exported.form import SIDECAR
+from recordsmith.formats.files.folder_walk import walk_files
+from recordsmith.formats.files.source_files import PathLike, is_aside
+from recordsmith.formats.images.annotated_folders import refuse_annotated, refuse_listed
+from recordsmith.formats.images.folder_layout import layout_of
+from recordsmith.formats.images.listing import list_folder
+from recordsmith.formats.source import Source
 from recordsmith.making import sources
-from recordsmith.making.source import Source
-from recordsmith.making.sources.annotated_folders import refuse_annotated, refuse_listed
-from recordsmith.making.sources.exported_form import SIDECAR
-from recordsmith.making.sources.folder_layout import layout_of
-from recordsmith.making.sources.folder_walk import walk_files
-from recordsmith.making.sources.image_listing import list_folder
-from recordsmith.making.sources.table_files import PathLike, is_aside
-from recordsmith.publication import in_force
-from recordsmith.shards import looks_like_tfrecord, resolve_files
+from recordsmith.records.file_signatures import describe_content
+from recordsmith.records.shards import looks_like_tfrecord, resolve_files
+from recordsmith.storage.publication import in_force
 
 __all__ = ["KINDS", "UnknownOptionError", "kind_of", "source_for"]
 

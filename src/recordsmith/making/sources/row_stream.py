@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from recordsmith.amounts import count_text
 from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, list_names
-from recordsmith.making.source import Chunk, Loaded, Reject, Source
-from recordsmith.making.sources.table_columns import EXACT_IN_FLOAT32, label_feature, number_feature
-from recordsmith.making.sources.table_loading import shortened
+from recordsmith.formats.source import Chunk, Loaded, Reject, Source
+from recordsmith.formats.tables.columns import EXACT_IN_FLOAT32, label_feature, number_feature
+from recordsmith.formats.tables.loading import shortened
 from recordsmith.schema import Bytes, Feature, Image, Label, Schema, Text
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["RowsSource", "rows"]
 

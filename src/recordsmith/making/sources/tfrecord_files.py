@@ -17,10 +17,10 @@ from recordsmith import _core
 from recordsmith.dataset.inference import schema_from_census, take_census
 from recordsmith.dataset.layout import DatasetLayout, find_layout
 from recordsmith.errors import ChangedFileError, RecordsmithError
-from recordsmith.index import FRAMING_BYTES, Identity, ShardIndex, load_index
-from recordsmith.making.source import Chunk, Loaded, Reject
-from recordsmith.making.sources.file_splits import FileSource, splits_by_name
-from recordsmith.making.sources.table_files import PathLike, SourceFile, describe_files, opened
+from recordsmith.formats.files.file_splits import FileSource, splits_by_name
+from recordsmith.formats.files.source_files import PathLike, SourceFile, describe_files, opened
+from recordsmith.formats.source import Chunk, Loaded, Reject
+from recordsmith.records.index import FRAMING_BYTES, Identity, ShardIndex, load_index
 from recordsmith.schema import Label, Schema
 from recordsmith.schema.native import compile_plan
 

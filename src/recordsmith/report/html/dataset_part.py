@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from recordsmith.amounts import bytes_text, count_text
 from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts, ShardFacts
 from recordsmith.report.class_order import classes_in_order
 from recordsmith.report.html.drawings import bar, legend, shard_map
 from recordsmith.report.html.markup import Markup, element
-from recordsmith.visible_text import clipped
+from recordsmith.wording.numbers import bytes_text, count_text
+from recordsmith.wording.visible_text import clipped
 
 __all__ = ["figures_part", "labels_part", "shards_part", "splits_part"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from recordsmith.amounts import bytes_text, count_text, number_text
 from recordsmith.facts.dataset_facts import (
     DatasetFacts,
     FeatureFacts,
@@ -18,7 +17,8 @@ from recordsmith.facts.feature_order import features_in_order
 from recordsmith.report.html.drawings import bar, histogram
 from recordsmith.report.html.markup import Child, Markup, element
 from recordsmith.schema import Schema
-from recordsmith.visible_text import clipped, quoted
+from recordsmith.wording.numbers import bytes_text, count_text, number_text
+from recordsmith.wording.visible_text import clipped, quoted
 
 __all__ = ["features_part"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from recordsmith.amounts import count_text, number_text
 from recordsmith.facts.named_images import NamedImage
-from recordsmith.findings import Finding, RuleText, Severity
 from recordsmith.report.code_lines import CodeLine, code_lines
 from recordsmith.report.contents import ReportContents
 from recordsmith.report.html.markup import Child, Markup, element, with_code
 from recordsmith.report.html.pictures import thumbnail
-from recordsmith.visible_text import clipped, quoted
+from recordsmith.rules import Finding, RuleText, Severity
+from recordsmith.wording.numbers import count_text, number_text
+from recordsmith.wording.visible_text import clipped, quoted
 
 __all__ = ["findings_part"]
 

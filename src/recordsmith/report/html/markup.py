@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from html import escape
 
-from recordsmith.visible_text import clipped
+from recordsmith.wording.visible_text import clipped
 
 __all__ = ["Child", "Markup", "element", "joined", "shown", "with_code"]
 

@@ -14,7 +14,6 @@ from importlib.metadata import version
 from importlib.resources import files
 from itertools import groupby
 
-from recordsmith.amounts import count_text
 from recordsmith.report.contents import ReportContents
 from recordsmith.report.html.dataset_part import figures_part, labels_part, shards_part, splits_part
 from recordsmith.report.html.features_part import features_part
@@ -24,7 +23,8 @@ from recordsmith.report.html.samples_part import samples_part
 from recordsmith.report.html.sections_part import histograms_part, section_part
 from recordsmith.report.plain_text import verdict
 from recordsmith.report.sections import HistogramSection
-from recordsmith.visible_text import clipped
+from recordsmith.wording.numbers import count_text
+from recordsmith.wording.visible_text import clipped
 
 __all__ = ["report_page"]
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from recordsmith.amounts import count_text
+from recordsmith.dataset.row_decoding import RowOverview
 from recordsmith.facts.dataset_facts import LabelFacts
-from recordsmith.facts.row_decoding import RowOverview
 from recordsmith.images import read_header
 from recordsmith.report.html.markup import Markup, element
 from recordsmith.report.html.pictures import thumbnail
 from recordsmith.report.html.values import value_markup
-from recordsmith.visible_text import clipped
+from recordsmith.wording.numbers import count_text
+from recordsmith.wording.visible_text import clipped
 
 __all__ = ["samples_part"]
 

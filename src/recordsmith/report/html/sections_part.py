@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from recordsmith.amounts import number_text
 from recordsmith.report.html.drawings import histogram
 from recordsmith.report.html.markup import Child, Markup, element
 from recordsmith.report.html.pictures import picture, pixels_uri
 from recordsmith.report.sections import HistogramSection, Picture, PictureGrid, Section, TableSection, TextSection
-from recordsmith.visible_text import clipped
+from recordsmith.wording.numbers import number_text
+from recordsmith.wording.visible_text import clipped
 
 __all__ = ["histograms_part", "section_part"]
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from recordsmith.amounts import bytes_text, count_text, number_text
 from recordsmith.columns import SparseRow
 from recordsmith.images import read_header
 from recordsmith.report.html.markup import Markup, element
 from recordsmith.report.html.pictures import thumbnail
-from recordsmith.visible_text import clipped, quoted
+from recordsmith.wording.numbers import bytes_text, count_text, number_text
+from recordsmith.wording.visible_text import clipped, quoted
 
 __all__ = ["value_markup"]
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from recordsmith.schema import Feature, Image, Label, Packed, Sparse, Steps, Text
-from recordsmith.schema.numeric import NumericFeature
-from recordsmith.schema.strings import StringFeature
+from recordsmith.schema.features.numeric import NumericFeature
+from recordsmith.schema.features.strings import StringFeature
 
 __all__ = ["FeatureChange", "SchemaDiff", "diff_of"]
 

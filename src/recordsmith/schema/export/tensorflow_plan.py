@@ -15,9 +15,9 @@ import numpy as np
 
 from recordsmith.errors import SchemaError
 from recordsmith.schema import Feature, Image, Label, Packed, Sparse, Steps
-from recordsmith.schema.numeric import NumericFeature
+from recordsmith.schema.features.numeric import NumericFeature
+from recordsmith.schema.features.strings import StringFeature
 from recordsmith.schema.plan import PlanColumn
-from recordsmith.schema.strings import StringFeature
 
 __all__ = ["Call", "FeaturePlan", "TensorFlowDtype", "plan_feature", "plan_features"]
 

@@ -16,12 +16,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from recordsmith.atomic_file import write_atomically
 from recordsmith.errors import SchemaError
 from recordsmith.schema import Feature, Image, Label, Packed, Sparse, Steps, Text
-from recordsmith.schema.numeric import NumericFeature
-from recordsmith.schema.strings import StringFeature
-from recordsmith.visible_text import json_text
+from recordsmith.schema.features.numeric import NumericFeature
+from recordsmith.schema.features.strings import StringFeature
+from recordsmith.storage.atomic_file import write_atomically
+from recordsmith.wording.visible_text import json_text
 
 __all__ = ["dataset_info", "named_labels", "tfds_features", "tfds_label_files", "write_tfds_metadata"]
 

@@ -21,11 +21,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from recordsmith.errors import SchemaError
-from recordsmith.json_descriptions import read_bounded, read_json_object
-from recordsmith.publication import in_force
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Tensor, Text
 from recordsmith.schema.export.tfds import FEATURES_NAME, label_file_name
-from recordsmith.schema.label import MOST_NUMBERED
+from recordsmith.schema.features.label import MOST_NUMBERED
+from recordsmith.storage.json_descriptions import read_bounded, read_json_object
+from recordsmith.storage.publication import in_force
 
 __all__ = ["features_from_tfds"]
 

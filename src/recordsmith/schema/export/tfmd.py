@@ -21,9 +21,9 @@ import numpy as np
 
 from recordsmith.schema import Feature, Image, Label, Sparse, Steps, Text
 from recordsmith.schema.export.prototext import Message, Name, message, write_prototext
-from recordsmith.schema.numeric import NumericFeature
+from recordsmith.schema.features.numeric import NumericFeature
+from recordsmith.schema.features.strings import StringFeature
 from recordsmith.schema.plan import PlanColumn
-from recordsmith.schema.strings import StringFeature
 
 __all__ = ["SEQUENCE_NAME", "TAG", "tfmd_message", "tfmd_text"]
 

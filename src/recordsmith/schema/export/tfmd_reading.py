@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from recordsmith.errors import SchemaError
-from recordsmith.json_descriptions import parse_json, read_bounded
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Sparse, Steps, Tensor, Text
 from recordsmith.schema.export.prototext import Message, read_prototext, write_prototext
 from recordsmith.schema.export.tfmd import SEQUENCE_NAME, TAG, tfmd_message
+from recordsmith.storage.json_descriptions import parse_json, read_bounded
 
 __all__ = ["features_from_tfmd"]
 

@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith.doctor.diagnose.batch import Batch, Values
-from recordsmith.doctor.diagnose.model_facts import InputSpec, ModelFacts
 from recordsmith.doctor.diagnose.models.losses import loss_facts
 from recordsmith.doctor.diagnose.models.probe import (
     LayerInputs,
@@ -26,6 +24,8 @@ from recordsmith.doctor.diagnose.models.probe import (
     output_facts,
     short_reason,
 )
+from recordsmith.doctor.diagnose.observing.batch import Batch, Values
+from recordsmith.doctor.diagnose.observing.model_facts import InputSpec, ModelFacts
 
 __all__ = ["KerasProbe", "KerasTrainer"]
 

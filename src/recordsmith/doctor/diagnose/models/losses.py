@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from recordsmith.doctor.diagnose.model_facts import LossFacts
+from recordsmith.doctor.diagnose.observing.model_facts import LossFacts
 
 __all__ = ["loss_facts"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from recordsmith.doctor.diagnose.batch import framework_of
 from recordsmith.doctor.diagnose.models.probe import ModelProbe
+from recordsmith.doctor.diagnose.observing.batch import framework_of
 
 __all__ = ["open_model"]
 

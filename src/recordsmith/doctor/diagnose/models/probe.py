@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith.doctor.diagnose.batch import Batch
-from recordsmith.doctor.diagnose.model_facts import FirstLayerFacts, ModelFacts, OutputFacts
+from recordsmith.doctor.diagnose.observing.batch import Batch
+from recordsmith.doctor.diagnose.observing.model_facts import FirstLayerFacts, ModelFacts, OutputFacts
 
 __all__ = ["LayerInputs", "ModelProbe", "Trainer", "layer_facts", "output_facts", "short_reason"]
 

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith.doctor.diagnose.batch import Batch, Values
-from recordsmith.doctor.diagnose.model_facts import ModelFacts
 from recordsmith.doctor.diagnose.models.losses import loss_facts
 from recordsmith.doctor.diagnose.models.probe import (
     LayerInputs,
@@ -20,6 +18,8 @@ from recordsmith.doctor.diagnose.models.probe import (
     output_facts,
     short_reason,
 )
+from recordsmith.doctor.diagnose.observing.batch import Batch, Values
+from recordsmith.doctor.diagnose.observing.model_facts import ModelFacts
 
 __all__ = ["TorchProbe", "TorchTrainer"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from recordsmith.doctor.diagnose.batch import framework_of
+from recordsmith.doctor.diagnose.observing.batch import framework_of
 from recordsmith.doctor.diagnose.pipelines.pipeline import Pipeline
 from recordsmith.doctor.diagnose.pipelines.plain_iterable import PlainIterable
 from recordsmith.doctor.diagnose.pipelines.recordsmith_loader import RecordsmithLoader

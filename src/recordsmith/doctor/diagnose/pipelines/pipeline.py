@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from recordsmith.dataset import StoredDataset
-from recordsmith.doctor.diagnose.drawn import ChainStep
+from recordsmith.doctor.diagnose.observing.observations import ChainStep
 
 __all__ = ["Pipeline"]
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from recordsmith.doctor.diagnose.drawn import ChainStep
+from recordsmith.doctor.diagnose.observing.observations import ChainStep
 from recordsmith.doctor.diagnose.pipelines.pipeline import Pipeline
 
 __all__ = ["TensorFlowDataset", "read_chain"]

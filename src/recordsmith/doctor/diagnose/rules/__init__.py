@@ -1,15 +1,15 @@
 """The rules of family T: training data as it is fed. Each looks at what was drawn, and draws nothing itself."""
 
-from recordsmith.doctor.diagnose.drawn import Drawn
+from recordsmith.doctor.diagnose.observing.observations import Drawn
 from recordsmith.doctor.diagnose.rules.chain import CHAIN_RULES
+from recordsmith.doctor.diagnose.rules.images import PICTURE_RULES
 from recordsmith.doctor.diagnose.rules.model_fit import MODEL_FIT_RULES
 from recordsmith.doctor.diagnose.rules.order import ORDER_RULES
 from recordsmith.doctor.diagnose.rules.pairs import PAIR_RULES
-from recordsmith.doctor.diagnose.rules.pictures import PICTURE_RULES
 from recordsmith.doctor.diagnose.rules.structure import STRUCTURE_RULES
 from recordsmith.doctor.diagnose.rules.training import TRAINING_RULES
 from recordsmith.doctor.diagnose.rules.values import VALUE_RULES
-from recordsmith.findings import RuleSet
+from recordsmith.rules import RuleSet
 
 __all__ = ["RULES"]
 

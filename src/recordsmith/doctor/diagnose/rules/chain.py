@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordsmith.doctor.diagnose.drawn import ChainStep, Drawn
-from recordsmith.findings import Finding, Severity, rule
+from recordsmith.doctor.diagnose.observing.observations import ChainStep, Drawn
+from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["CHAIN_RULES", "all_steps"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordsmith.doctor.diagnose.drawn import ColumnFacts, Drawn
-from recordsmith.doctor.diagnose.model_facts import InputSpec
+from recordsmith.doctor.diagnose.observing.model_facts import InputSpec
+from recordsmith.doctor.diagnose.observing.observations import ColumnFacts, Drawn
 from recordsmith.doctor.diagnose.rules.wording import at, begin, shape_text
 from recordsmith.errors import did_you_mean, list_names
-from recordsmith.findings import Finding, Severity, rule
+from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["MODEL_FIT_RULES"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordsmith.amounts import count_text
-from recordsmith.doctor.diagnose.drawn import Drawn
+from recordsmith.doctor.diagnose.observing.observations import Drawn
 from recordsmith.doctor.diagnose.rules.chain import all_steps
 from recordsmith.errors import list_names
-from recordsmith.findings import Finding, Severity, rule
+from recordsmith.rules import Finding, Severity, rule
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["ORDER_RULES"]
 

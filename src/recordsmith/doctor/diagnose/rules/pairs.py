@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordsmith.doctor.diagnose.drawn import Drawn, RecordFacts
-from recordsmith.findings import Finding, Location, Severity, rule
+from recordsmith.doctor.diagnose.observing.observations import Drawn, RecordFacts
+from recordsmith.rules import Finding, Location, Severity, rule
 
 __all__ = ["PAIR_RULES"]
 

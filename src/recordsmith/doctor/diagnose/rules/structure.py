@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from recordsmith.amounts import count_text
-from recordsmith.doctor.diagnose.drawn import Drawn
+from recordsmith.doctor.diagnose.observing.observations import Drawn
 from recordsmith.doctor.diagnose.rules.wording import at, begin, shape_text
 from recordsmith.errors import did_you_mean, list_names
-from recordsmith.findings import Finding, Severity, rule
+from recordsmith.rules import Finding, Severity, rule
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["STRUCTURE_RULES"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordsmith.doctor.diagnose.drawn import Drawn
-from recordsmith.findings import Finding, Severity, rule
+from recordsmith.doctor.diagnose.observing.observations import Drawn
+from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["TRAINING_RULES"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordsmith.amounts import count_text
-from recordsmith.doctor.diagnose.drawn import ColumnFacts, Drawn
+from recordsmith.doctor.diagnose.observing.observations import ColumnFacts, Drawn
 from recordsmith.doctor.diagnose.rules.wording import are_pixels, at, begin
 from recordsmith.errors import did_you_mean, list_names
-from recordsmith.findings import Finding, Severity, rule
+from recordsmith.rules import Finding, Severity, rule
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["VALUE_RULES"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from recordsmith.doctor.diagnose.drawn import ColumnFacts
-from recordsmith.findings import Location
+from recordsmith.doctor.diagnose.observing.observations import ColumnFacts
+from recordsmith.rules import Location
 
 __all__ = ["are_pixels", "at", "begin", "picture_like", "shape_text"]
 

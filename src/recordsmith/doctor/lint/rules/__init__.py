@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from recordsmith.doctor.lint.program import Program
-from recordsmith.doctor.lint.rules.augmentation import AUGMENTATION_RULES
-from recordsmith.doctor.lint.rules.batches import BATCH_RULES
-from recordsmith.doctor.lint.rules.compressed_files import COMPRESSION_RULES
-from recordsmith.doctor.lint.rules.features import FEATURE_RULES
-from recordsmith.doctor.lint.rules.listings import LISTING_RULES
-from recordsmith.doctor.lint.rules.order import ORDER_RULES
-from recordsmith.doctor.lint.rules.pairs import PAIR_RULES
-from recordsmith.doctor.lint.rules.pictures import PICTURE_RULES
-from recordsmith.doctor.lint.rules.ranges import RANGE_RULES
-from recordsmith.doctor.lint.rules.raw_bytes import RAW_BYTES_RULES
-from recordsmith.doctor.lint.rules.speed import SPEED_RULES
-from recordsmith.doctor.lint.rules.splitting import SPLITTING_RULES
-from recordsmith.doctor.lint.rules.stored_size import STORED_SIZE_RULES
-from recordsmith.doctor.lint.rules.targets import TARGET_RULES
-from recordsmith.doctor.lint.rules.vectorisers import VECTORISER_RULES
-from recordsmith.doctor.lint.rules.writers import WRITER_RULES
-from recordsmith.doctor.lint.rules.written_values import WRITTEN_VALUE_RULES
-from recordsmith.findings import RuleSet
+from recordsmith.doctor.lint.rules.pipeline.augmentation import AUGMENTATION_RULES
+from recordsmith.doctor.lint.rules.pipeline.batches import BATCH_RULES
+from recordsmith.doctor.lint.rules.pipeline.order import ORDER_RULES
+from recordsmith.doctor.lint.rules.pipeline.pairs import PAIR_RULES
+from recordsmith.doctor.lint.rules.pipeline.speed import SPEED_RULES
+from recordsmith.doctor.lint.rules.pipeline.splitting import SPLITTING_RULES
+from recordsmith.doctor.lint.rules.reading.compressed_files import COMPRESSION_RULES
+from recordsmith.doctor.lint.rules.reading.features import FEATURE_RULES
+from recordsmith.doctor.lint.rules.reading.listings import LISTING_RULES
+from recordsmith.doctor.lint.rules.reading.raw_bytes import RAW_BYTES_RULES
+from recordsmith.doctor.lint.rules.training.images import PICTURE_RULES
+from recordsmith.doctor.lint.rules.training.ranges import RANGE_RULES
+from recordsmith.doctor.lint.rules.training.targets import TARGET_RULES
+from recordsmith.doctor.lint.rules.training.vectorisers import VECTORISER_RULES
+from recordsmith.doctor.lint.rules.writing.stored_size import STORED_SIZE_RULES
+from recordsmith.doctor.lint.rules.writing.writers import WRITER_RULES
+from recordsmith.doctor.lint.rules.writing.written_values import WRITTEN_VALUE_RULES
+from recordsmith.rules import RuleSet
 
 __all__ = ["RULES"]
 

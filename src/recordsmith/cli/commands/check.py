@@ -1,0 +1,73 @@
+"""`recordsmith check`: what is wrong with a dataset."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, cast
+
+import click
+
+from recordsmith.cli.commands.make_values import NearChoice
+from recordsmith.cli.reporting import Reporting, report_options
+
+__all__ = ["check"]
+
+_EXAMPLES = """\b
+Examples:
+  recordsmith check data/
+  recordsmith check 'data/train-*.tfrecord' --fail-on error
+  recordsmith check data/ --html report.html
+  recordsmith check data/ --select F,W --format json
+  recordsmith check data/ --ignore D003,class-imbalance
+  recordsmith check data/ --schema schema.json --decode all
+  recordsmith check data/ --write-baseline --baseline known.json
+"""
+
+
+@click.command(short_help="Check TFRecord files: framing, schema, values, splits; reports findings.", epilog=_EXAMPLES)
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@report_options
+@click.option(
+    "--decode",
+    type=NearChoice(["sample", "all", "none"]),
+    default="sample",
+    show_default=True,
+    help="Which images to decode in full.",
+)
+@click.option("--similar-images", is_flag=True, help="Look for images that look alike.")
+@click.option("--split", metavar="NAME", help="Only the files of this split, such as train.")
+@click.option("--schema", metavar="FILE", help="Check against this schema instead of the one beside the files.")
+@click.pass_context
+def check(
+    context: click.Context,
+    /,
+    *,
+    paths: tuple[str, ...],
+    decode: str,
+    similar_images: bool,
+    split: str | None,
+    schema: str | None,
+    **options: Any,
+) -> None:
+    """Check TFRecord files: every file, record and value, against all rules.
+
+    Each finding says what is wrong, where, and what to do; `recordsmith rule CODE` says more. The settings of
+    [tool.recordsmith] in pyproject.toml, or of recordsmith.toml, count here too.
+
+    Ends with 1 if there are findings of the severity of --fail-on or above.
+    """
+    from recordsmith.checking.check import check as check_dataset
+    from recordsmith.workers.progress_display import phase_progress
+
+    reporting = Reporting(**options)
+    asked = reporting.to_apply
+    with phase_progress(lines=True) as on_progress:
+        report = check_dataset(
+            paths,
+            split=split,
+            schema=schema,
+            decode=cast("Literal['sample', 'all', 'none']", decode),
+            similar_images=similar_images,
+            progress=on_progress,
+            **asked,
+        )
+    reporting.tell(report, context)

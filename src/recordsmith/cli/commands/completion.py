@@ -1,0 +1,69 @@
+"""`recordsmith completion`: what lets a shell complete commands, options, rules and paths with the Tab key."""
+
+from __future__ import annotations
+
+import os
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+from recordsmith.cli.commands.make_values import NearChoice
+
+__all__ = ["PathWord", "complete_paths", "completion"]
+
+_SHELLS = ["bash", "zsh", "fish"]
+_EXAMPLES = """\b
+Examples:
+  recordsmith completion bash >> ~/.bashrc
+  recordsmith completion zsh >> ~/.zshrc
+  recordsmith completion fish > ~/.config/fish/completions/recordsmith.fish
+"""
+
+_PATHS = ("FILE", "FOLDER", "OTHER", "PATH", "PATH...", "PLACE", "SOURCE...")  # what the help calls them
+
+
+class PathWord(click.types.StringParamType):
+    """A text that the shell completes as a path. Whether it is there and may be read, the library says better.
+
+    >>> [item.type for item in PathWord().shell_complete(None, None, "da")]
+    ['file']
+    """
+
+    def shell_complete(
+        self, ctx: click.Context | None, param: click.Parameter | None, incomplete: str
+    ) -> list[CompletionItem]:
+        """Leave it to the shell, which knows its files."""
+        del ctx, param
+        return [CompletionItem(incomplete, type="file")]
+
+
+@click.command(short_help="Print the script that completes commands, options and paths by Tab.", epilog=_EXAMPLES)
+@click.argument("shell", metavar="[bash|zsh|fish]", type=NearChoice(_SHELLS), required=False)
+@click.pass_context
+def completion(ctx: click.Context, /, *, shell: str | None) -> None:
+    """Print the script by which a shell completes commands, options, their choices, rules and paths with Tab.
+
+    Without a shell, it is for the one that SHELL names. To try it in this shell only: eval "$(recordsmith completion)"
+    """
+    program = ctx.find_root().command
+    name = shell or os.path.basename(os.environ.get("SHELL", ""))
+    kind = get_completion_class(name) if name in _SHELLS else None
+    if kind is None:
+        raise click.UsageError(f"Name the shell: {', '.join(_SHELLS[:-1])} or {_SHELLS[-1]}.")
+    click.echo(kind(program, {}, "recordsmith", "_RECORDSMITH_COMPLETE").source())
+
+
+def complete_paths(group: click.Group) -> None:
+    """Let every argument and option that the help calls a path be completed as one.
+
+    >>> group = click.Group(commands=[click.Command("read", params=[click.Option(["--schema"], metavar="FILE")])])
+    >>> complete_paths(group)
+    >>> group.commands["read"].params[0].type
+    STRING
+    >>> isinstance(group.commands["read"].params[0].type, PathWord)
+    True
+    """
+    for command in group.commands.values():
+        for param in command.params:
+            if param.type is click.STRING and (param.metavar or str(param.name).upper()) in _PATHS:
+                param.type = PathWord()

@@ -1,0 +1,38 @@
+"""`recordsmith demo`: all of it on a small dataset, in a minute."""
+
+from __future__ import annotations
+
+import click
+
+from recordsmith.cli.commands.make_values import NearChoice
+
+__all__ = ["demo"]
+
+_EXAMPLES = """\b
+Examples:
+  recordsmith demo
+  recordsmith demo somewhere/ --framework pytorch
+"""
+
+
+@click.command(short_help="Walk through make, check, repair, training and doctor on a small dataset.", epilog=_EXAMPLES)
+@click.argument("folder", default="recordsmith-demo")
+@click.option(
+    "--framework",
+    type=NearChoice(["keras", "pytorch", "scikit-learn", "numpy"]),
+    help="What to train with. [default: the first of these that is installed]",
+)
+def demo(*, folder: str, framework: str | None) -> None:
+    """Walk through everything on a small dataset, in a minute or two.
+
+    Pictures with planted faults are drawn into FOLDER and made into a dataset, which is checked; a damaged file is
+    repaired, a model is trained, and a program that does not learn is explained.
+
+    Every step shows the command that does the same. The dataset and the reports stay in FOLDER.
+    """
+    from recordsmith.cli.consoles import output_console, print_to
+    from recordsmith.demonstration import demonstrate
+    from recordsmith.terminal.results.demo_lines import demo_line
+
+    console = output_console()
+    demonstrate(folder, lambda kind, text: print_to(console, demo_line(kind, text)), framework=framework)

@@ -1,0 +1,49 @@
+"""`recordsmith doctor`: what is wrong with code that makes or reads TFRecords."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from recordsmith.cli.reporting import Reporting, report_options
+from recordsmith.wording.numbers import count_text
+
+__all__ = ["doctor"]
+
+_EXAMPLES = """\b
+Examples:
+  recordsmith doctor train.py
+  recordsmith doctor train.py --data data/
+  recordsmith doctor notebook.ipynb --fix
+  recordsmith doctor src/ --format github
+  recordsmith doctor train.py --ignore no-prefetch,P007
+"""
+
+
+@click.command(short_help="Read training or writing code and say what is wrong with it.", epilog=_EXAMPLES)
+@click.argument("path", metavar="PATH")
+@click.option("--data", multiple=True, metavar="PATH", help="The TFRecords that the code reads or writes.")
+@click.option("--fix", is_flag=True, help="Make the changes that are certain, in the files.")
+@report_options
+@click.pass_context
+def doctor(context: click.Context, /, *, path: str, data: tuple[str, ...], fix: bool, **options: Any) -> None:
+    """Read code that makes or reads TFRecords, and say what is wrong with it.
+
+    PATH is a Python file, a notebook, or a folder of them. The code is only read: nothing is imported or executed, and
+    TensorFlow need not be installed. Each finding shows the line, why it matters, and the corrected line where there is
+    one. With --data, the features that the code asks for are compared with those that exist, and shuffle buffers with
+    the runs of equal labels. The settings of [tool.recordsmith] in pyproject.toml, or of recordsmith.toml, count too.
+
+    Ends with 1 if there are findings of the severity of --fail-on or above.
+    """
+    from recordsmith.doctor.lint.lint import lint_and_fix
+
+    reporting = Reporting(**options)
+    given = data[0] if len(data) == 1 else list(data) or None
+    report, fixed = lint_and_fix(path, given, fix=fix, **reporting.to_apply)
+    for one in fixed:
+        count = len(one.findings)
+        codes = ", ".join(sorted({finding.code for finding in one.findings}))
+        reporting.say(f"{one.path}: {count_text(count, 'finding')} fixed ({codes}).")
+    reporting.tell(report, context)

@@ -1,0 +1,301 @@
+"""`recordsmith make`: a dataset from what there is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recordsmith.cli.commands.make_values import (
+    NearChoice,
+    balance_option,
+    finishers,
+    map_function,
+    numbers_option,
+    size_option,
+    split_option,
+    stratify_option,
+)
+
+if TYPE_CHECKING:
+    from recordsmith.formats.source import Source
+
+__all__ = ["make"]
+
+_EXAMPLES = """\b
+Examples:
+  recordsmith make photos/ -o data --split train=0.8,val=0.1,test=0.1 --stratify --resize 224x224
+  recordsmith make photos/ --labels labels.csv -o data --encoding jpeg --quality 90
+  recordsmith make visits.csv -o data --label outcome --group patient --split train=0.8,test=0.2
+  recordsmith make reviews.jsonl -o data --label stars --vocabulary text=20000
+  recordsmith make 'logs/*.parquet' -o data --balance undersample --map mine:clean --workers 4
+  recordsmith make photos/ -o data --resize 224x224 --resume
+"""
+
+# What goes to the source, if it was given, by the names that sources have for it.
+_OF_THE_SOURCE = {
+    "label": "label",
+    "text": "text",
+    "images": "images",
+    "labels": "labels",
+    "layout": "layout",
+    "strip": "strip",
+    "resize": "size",
+    "channels": "channels",
+    "encoding": "image_encoding",
+    "quality": "quality",
+    "schema": "schema",
+}
+# The kinds that take their types from a schema; what other sources give is held against it later.
+_WITH_SCHEMA = ("csv", "jsonl", "parquet", "arrays", "tfrecords")
+
+# The headings of the help, each before the option that it begins with.
+_HEADINGS = {
+    "output": "Options",
+    "kind": "The source",
+    "resize": "Pictures",
+    "vocabulary": "Texts",
+    "split": "Splits, order and balance",
+    "cast": "Rows that do not fit",
+    "shards": "Files and workers",
+}
+
+
+class _UnderHeadings(click.Command):
+    """A command whose options are listed under several headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        heading = ""
+        for param in self.get_params(ctx):
+            heading = "Options" if "--help" in param.opts else _HEADINGS.get(param.name or "", heading)
+            record = param.get_help_record(ctx)
+            if record is not None and isinstance(param, click.Option):
+                sections.setdefault(heading, []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+@click.command(
+    cls=_UnderHeadings,
+    short_help="Make a dataset from pictures, tables, arrays or records: split, balanced, checked.",
+    epilog=_EXAMPLES,
+)
+@click.argument("sources", metavar="SOURCE...", nargs=-1)
+@click.option("-o", "--output", metavar="FOLDER", required=True, help="Where the dataset goes.")
+@click.option("--name", metavar="NAME", help="How its files begin; without it, as the folder is called.")
+@click.option("--overwrite", is_flag=True, help="Replace the dataset that is there, or a run that did not end.")
+@click.option("--resume", is_flag=True, help="Go on with a run that did not end, to the same files as without a break.")
+@click.option(
+    "--format",
+    "style",
+    type=NearChoice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How to print what came of it. The keys of the JSON are described in docs/cli.md, and stay.",
+)
+@click.option(
+    "--kind",
+    metavar="KIND",
+    help="What the source is, where its path does not tell: images, csv, jsonl, parquet, arrays, webdataset, "
+    "tfrecords or video.",
+)
+@click.option(
+    "--schema",
+    metavar="PATH",
+    help="What the records hold: a file that `recordsmith schema -o` wrote, a features.json, a schema.pbtxt, or "
+    "another dataset.",
+)
+@click.option("--label", metavar="COLUMN", help="The column that is the class, or the target.")
+@click.option("--text", metavar="COLUMN", multiple=True, help="A column that is text, whatever it looks like.")
+@click.option("--images", metavar="COLUMN", multiple=True, help="A column that holds the paths of pictures.")
+@click.option(
+    "--labels", metavar="FILE", help="A CSV file with the columns filename and label, in place of class folders."
+)
+@click.option(
+    "--layout",
+    type=NearChoice(["auto", "classes", "splits", "flat"]),
+    help="What the folders of images mean: classes; splits, with classes below; or nothing (flat).  [default: auto, by "
+    "their names and what is in them]",
+)
+@click.option("--strip", is_flag=True, help="Cut off white space around the names of classes.")
+@click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, and count them.")
+@click.option(
+    "--map",
+    "function",
+    metavar="MODULE:FUNCTION",
+    help="A function of yours, from a row to a row, to several rows, or to None to leave it out. The module may lie "
+    "in the current folder. It runs in worker processes.",
+)
+@click.option(
+    "--resize", callback=size_option, metavar="HxW", help="Resize pictures to this height and width: 224x320."
+)
+@click.option("--channels", type=NearChoice(["1", "3", "4"]), help="Convert pictures to grey, RGB or RGBA.")
+@click.option("--encoding", type=NearChoice(["jpeg", "png", "webp", "bmp"]), help="Convert pictures to this.")
+@click.option(
+    "--quality", metavar="N", type=click.IntRange(1, 100), help="Of JPEG and WebP that are encoded anew.  [default: 95]"
+)
+@click.option(
+    "--vocabulary",
+    metavar="FEATURE[=SIZE]",
+    multiple=True,
+    callback=numbers_option,
+    help="Turn a text into the ids of its words, those of Keras' TextVectorization; with FEATURE=FILE by a vocabulary "
+    "that is there.",
+)
+@click.option(
+    "--tokenize",
+    metavar="FEATURE[=SIZE]",
+    multiple=True,
+    callback=numbers_option,
+    help="Turn a text into the ids of its sub-words (BPE); with FEATURE=tokenizer.json by a tokenizer that is there.",
+)
+@click.option(
+    "--tfidf",
+    metavar="FEATURE[=SIZE]",
+    multiple=True,
+    callback=numbers_option,
+    help="Turn a text into sparse TF-IDF weights of its terms.",
+)
+@click.option(
+    "--split",
+    callback=split_option,
+    metavar="SHARES",
+    help="Fractions, as in train=0.8,val=0.1,test=0.1, or numbers of rows, one of which may be `rest`. Rows with the "
+    "same content never are in two splits. Without it, the splits that the source has are kept.",
+)
+@click.option(
+    "--stratify",
+    callback=stratify_option,
+    metavar="[FEATURE]",
+    is_flag=False,
+    flag_value="",
+    help="Give every split the same shares of each class: of the label, or of this feature.",
+)
+@click.option("--group", metavar="COLUMN", help="Rows with the same value here, as a patient, stay in one split.")
+@click.option(
+    "--merge-splits",
+    is_flag=True,
+    help="Take the rows of all splits of the source together, to divide them anew with --split.",
+)
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="For splits, order and balance.")
+@click.option("--no-shuffle", is_flag=True, help="Write the training split in the order of the source.")
+@click.option(
+    "--balance",
+    callback=balance_option,
+    metavar="HOW",
+    help="Of the training split: oversample, undersample, numbers of rows as in cat=500,dog=500, or a sampler of "
+    "imbalanced-learn such as SMOTE.",
+)
+@click.option("--cast", is_flag=True, help="Allow casts that lose information, such as 1.5 to an integer.")
+@click.option(
+    "--on-error",
+    type=NearChoice(["stop", "skip", "quarantine"]),
+    default="quarantine",
+    show_default=True,
+    help="What to do with a row that does not fit: stop; leave it out; or leave it out and write it, with the reason, "
+    "to rejected.jsonl.",
+)
+@click.option(
+    "--max-rejects",
+    metavar="SHARE",
+    type=click.FloatRange(0, 1),
+    default=0.2,
+    show_default=True,
+    help="The maximum share of rejected rows; if more do not fit, the run stops.",
+)
+@click.option(
+    "--shards", metavar="N", type=click.IntRange(1, 99_999), help="Files a split; else it goes by their size."
+)
+@click.option("--shard-size", metavar="SIZE", default="128MB", show_default=True, help="How large a file should be.")
+@click.option(
+    "--compression",
+    type=NearChoice(["none", "gzip", "zlib"]),
+    default="none",
+    show_default=True,
+    help="Of the files that are written.",
+)
+@click.option(
+    "--workers",
+    metavar="N",
+    type=click.IntRange(1),
+    help="How many work at a time; the files do not depend on it.  [default: one a processor]",
+)
+@click.pass_context
+def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style: str, **options: Any) -> None:
+    """Make a dataset: TFRecord files, split and shuffled, with a description beside them, checked before it says done.
+
+    SOURCE is a folder of images (its folders are the classes, or splits with the classes below), a table (CSV, JSON
+    lines, Parquet), arrays (.npy, .npz), tar files of WebDataset, TFRecords, or videos; several of one kind, and quoted
+    globs, are one source.
+
+    A run that was interrupted, by Ctrl-C, a crash or a full disk, goes on with --resume where it was, and ends with
+    the same files. Exit codes: 0 all rows are in, 1 some did not fit and were left out, 2 nothing was made.
+    """
+    from recordsmith.cli.consoles import echo_json, output_console, print_to
+    from recordsmith.cli.resuming import resumable
+    from recordsmith.dataset.schema_source import find_schema
+    from recordsmith.making.maker import make as make_dataset
+    from recordsmith.terminal.results.made_tables import made_json, made_renderable
+    from recordsmith.workers.progress_display import making_progress
+
+    if not sources:
+        took = options["stratify"]
+        hint = f" --stratify took {took!r}: write --stratify= for the label." if isinstance(took, str) else ""
+        raise click.UsageError(f"Missing argument 'SOURCE...'.{hint}")
+    if options["schema"] is not None:
+        options["schema"] = find_schema(options["schema"]).schema
+    if options["channels"] is not None:
+        options["channels"] = int(options["channels"])
+    with resumable(output), making_progress(lines=True) as on_progress:
+        made = make_dataset(
+            _source(sources, options),
+            output,
+            schema=options["schema"],
+            name=options["name"],
+            split=options["split"],
+            stratify=options["stratify"],
+            group=options["group"],
+            merge_splits=options["merge_splits"],
+            drop_unlabelled=options["drop_unlabelled"],
+            seed=options["seed"],
+            shuffle=not options["no_shuffle"],
+            balance=options["balance"],
+            map=None if options["function"] is None else map_function(options["function"]),
+            finish=finishers(options["vocabulary"], options["tokenize"], options["tfidf"]),
+            shards=options["shards"],
+            shard_size=options["shard_size"],
+            compression=None if options["compression"] == "none" else options["compression"],
+            cast=options["cast"],
+            on_error=options["on_error"],
+            max_rejects=options["max_rejects"],
+            workers=options["workers"],
+            overwrite=options["overwrite"],
+            resume=options["resume"],
+            on_progress=on_progress,
+        )
+    if style == "json":
+        echo_json(made_json(made))
+    else:
+        console = output_console()
+        print_to(console, made_renderable(made, folder=output, width=console.width))
+    ctx.exit(0 if made.ok else 1)
+
+
+def _source(paths: tuple[str, ...], options: dict[str, Any]) -> Source:
+    """Return the source, with those of the options that are about it."""
+    from recordsmith.errors import RecordsmithError
+    from recordsmith.making.sources.detect import UnknownOptionError, kind_of, source_for
+
+    asked = {its: options[ours] for ours, its in _OF_THE_SOURCE.items() if options[ours] not in (None, (), False)}
+    given = paths[0] if len(paths) == 1 else list(paths)
+    kind = options["kind"] or kind_of(given)
+    if options["function"] is not None or kind not in _WITH_SCHEMA:
+        asked.pop("schema", None)  # it is that of the records, and the function makes them
+    try:
+        return source_for(given, kind, **asked)
+    except UnknownOptionError as error:
+        ours = next((ours for ours, its in _OF_THE_SOURCE.items() if its == error.option), error.option)
+        # The user knows it by another name.
+        raise RecordsmithError(f"A source of kind {error.kind!r} has no option --{ours}.{error.elsewhere}") from None

@@ -1,0 +1,116 @@
+"""`recordsmith schema`: what a record holds."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from recordsmith.cli.commands.make_values import NearChoice
+
+if TYPE_CHECKING:
+    from recordsmith.dataset.schema_source import FoundSchema
+
+__all__ = ["schema"]
+
+_EXAMPLES = """\b
+Examples:
+  recordsmith schema data/
+  recordsmith schema 'data/train-*' --records 1000
+  recordsmith schema data/ -o schema.json
+  recordsmith schema data/ --format tfmd -o schema.pbtxt
+  recordsmith schema data/ --format json | jq .features
+  recordsmith schema data/ --diff schema.json
+  recordsmith schema yesterday.json today.json
+"""
+
+
+@click.command(short_help="Print the schema of TFRecord files, declared or inferred; compare two.", epilog=_EXAMPLES)
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.option(
+    "--format",
+    "style",
+    type=NearChoice(["text", "table", "python", "json", "tf", "tfds", "tfmd"]),
+    help="text, the default: the declaration, and where it comes from. table: a line for each feature. python: code "
+    "that declares it. json: what Schema.load reads, and the default with -o. tf: code that parses the records with "
+    "TensorFlow alone. tfds: features.json. tfmd: schema.pbtxt.",
+)
+@click.option("--diff", "other", metavar="OTHER", help="Compare with the schema of OTHER; exit with 1 if they differ.")
+@click.option("-o", "--output", metavar="FILE", help="Write the schema to this file.")
+@click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
+@click.option(
+    "--records",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Infer from the first N records of each file; without it, from all.",
+)
+@click.option("--infer", is_flag=True, help="Infer the schema even if one is declared beside the files.")
+@click.option("--split", metavar="NAME", help="Only the files of this split, such as train.")
+@click.pass_context
+def schema(  # noqa: PLR0913 - one for each option
+    context: click.Context,
+    *,
+    paths: tuple[str, ...],
+    style: str | None,
+    other: str | None,
+    output: str | None,
+    overwrite: bool,
+    records: int | None,
+    infer: bool,
+    split: str | None,
+) -> None:
+    """Print the schema of TFRecord files, or compare it with another.
+
+    That is the one which recordsmith.json or a TensorFlow Datasets description beside the files declares; without
+    one, it is inferred from the records, and says from how many. What was a label or a matrix is not in the file:
+    write the schema with -o, and edit what you know better.
+
+    PATH and OTHER may also be files that hold a schema: what -o wrote, a recordsmith.json, a features.json, a
+    schema.pbtxt. Two of them are compared.
+    """
+    from recordsmith.cli.consoles import echo_json, output_console, print_to
+    from recordsmith.dataset.schema_source import find_schema, is_schema_file
+    from recordsmith.errors import RecordsmithError
+    from recordsmith.terminal.schemas.schema_difference import difference_renderable
+
+    given = list(paths)
+    if other is None and len(given) == 2 and all(map(is_schema_file, given)):
+        other = given.pop()
+    if other is not None and (output is not None or style not in (None, "text", "json")):
+        raise click.UsageError("A comparison goes to standard output, as --format text or json.")
+    if output is not None and style in ("text", "table"):
+        raise click.UsageError("What is written to a file is --format json, python, tf, tfds or tfmd.")
+    if output is not None and os.path.exists(output) and not overwrite:
+        raise RecordsmithError("There is a file of this name.", path=output, advice="Add --overwrite to replace it.")
+    found = find_schema(given[0] if len(given) == 1 else given, split=split, records=records, infer=infer)
+    if other is None:
+        _print_schema(found, style, output)
+        return
+    compared = find_schema(other, split=split, records=records, infer=infer and not is_schema_file(other))
+    difference = found.schema.diff(compared.schema)
+    if style == "json":
+        echo_json(difference.to_json())
+    else:
+        print_to(output_console(), difference_renderable(difference))
+    context.exit(1 if difference else 0)
+
+
+def _print_schema(found: FoundSchema, style: str | None, output: str | None) -> None:
+    from recordsmith.cli.consoles import echo, error_console, output_console, print_to
+    from recordsmith.storage.atomic_file import rewrite_text
+    from recordsmith.terminal.schemas.schema_listing import schema_renderable, schema_source
+    from recordsmith.terminal.schemas.schema_table import schema_table
+    from recordsmith.terminal.schemas.schema_text import FORMS, schema_text
+    from recordsmith.wording.numbers import count_text
+
+    if output is not None:
+        form = style or "json"
+        rewrite_text(output, schema_text(found.schema, form))
+        features = count_text(len(found.schema), "feature")
+        print_to(error_console(), f"Wrote {output}: {features}, {schema_source(found)}.")
+    elif style in FORMS:
+        echo(schema_text(found.schema, style), newline=False)
+        print_to(error_console(), f"# {schema_source(found)}")
+    else:
+        print_to(output_console(), schema_table(found) if style == "table" else schema_renderable(found))

@@ -1,0 +1,153 @@
+"""Indexes made on request, file by file: kept in the cache, or written as text for other programs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from recordsmith.dataset.layout import find_layout
+from recordsmith.dataset.payload_reading import refuse_pipe
+from recordsmith.errors import RecordsmithError
+from recordsmith.records.index import ShardIndex, cached_index, export_index, keep_index, load_index
+
+__all__ = ["IndexedFile", "export_indexes", "index_files", "keep_indexes"]
+
+TextFormat = Literal["dali", "vahidk"]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedFile:
+    """One file, and its index.
+
+    Attributes:
+        path: the TFRecord file.
+        records: how many records it has.
+        bytes: its size.
+        compression: None, "gzip" or "zlib".
+        index: where the index lies.
+        written: the index was written now; it was there and still fitted otherwise.
+
+    >>> IndexedFile("a.tfrecord", 2, 38, None, "a.tfrecord.idx", True).records
+    2
+    """
+
+    path: str
+    records: int
+    bytes: int
+    compression: str | None
+    index: str
+    written: bool
+
+
+def index_files(paths: Sequence[str | os.PathLike[str]], split: str | None = None) -> tuple[str, ...]:
+    """Return the files that some paths stand for.
+
+    >>> import recordsmith as rs, tempfile
+    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+    >>> with rs.RecordWriter(path) as writer:
+    ...     writer.write(b"foo")
+    >>> index_files([path]) == (path,)
+    True
+    """
+    files = find_layout(paths[0] if len(paths) == 1 else paths).select(split).files
+    for file in files:
+        refuse_pipe(file)
+    return files
+
+
+def keep_indexes(files: Sequence[str], *, rebuild: bool = False) -> Iterator[IndexedFile]:
+    """Put the index of each file into the cache, unless it is there and still fits.
+
+    >>> import recordsmith as rs, tempfile
+    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+    >>> with rs.RecordWriter(path) as writer:
+    ...     writer.write(b"foo")
+    >>> [file.records for file in keep_indexes([path])]
+    [1]
+    """
+    for file in files:
+        cached = None if rebuild else cached_index(file)
+        if cached is not None:
+            yield _indexed(*cached, written=False)
+        else:
+            yield _indexed(*keep_index(file), written=True)
+
+
+def export_indexes(
+    files: Sequence[str],
+    target: str | None = None,
+    *,
+    format: TextFormat,  # noqa: A002 - as in export_index
+) -> Iterator[IndexedFile]:
+    """Write the text index of each file, as DALI and the tfrecord package read it.
+
+    Args:
+        files: TFRecord files that are not compressed.
+        target: a folder for the indexes, or a file if there is one index; None: beside the data, by their usual names.
+        format: "dali" or "vahidk".
+
+    >>> import recordsmith as rs, tempfile
+    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+    >>> with rs.RecordWriter(path) as writer:
+    ...     writer.write(b"foo")
+    >>> [file.index.endswith("/data.tfindex") for file in export_indexes([path], format="vahidk")]
+    [True]
+    """
+    targets = _targets(files, target, format)
+    for place in targets:
+        _refuse_to_replace(place)
+    for file, place in zip(files, targets, strict=True):
+        index = load_index(file)
+        try:
+            export_index(file, place, format=format)
+        except PermissionError as error:  # which names the temporary file that could not be made
+            refused = PermissionError(error.errno, "The index cannot be written here", place)
+            refused.add_note("Choose another place with -o.")
+            raise refused from error
+        yield _indexed(index, place, written=True)
+
+
+def _indexed(index: ShardIndex, place: str, *, written: bool) -> IndexedFile:
+    compression = None if index.compression == "none" else index.compression
+    folder = os.path.dirname(index.path)
+    beside = os.path.abspath(folder) + os.sep
+    if place.startswith(beside):  # told from where the file was told from
+        place = os.path.join(folder, place.removeprefix(beside))
+    return IndexedFile(index.path, index.records, index.size, compression, place, written)
+
+
+def _targets(files: Sequence[str], target: str | None, format: TextFormat) -> list[str]:  # noqa: A002 - as in export_index
+    names = [f"{file}.idx" if format == "dali" else f"{os.path.splitext(file)[0]}.tfindex" for file in files]
+    if target is None:
+        return _distinct(names)
+    if len(files) == 1 and not os.path.isdir(target) and not target.endswith("/"):
+        return [target]
+    os.makedirs(target, exist_ok=True)
+    return _distinct([os.path.join(target, os.path.basename(name)) for name in names])
+
+
+def _distinct(places: list[str]) -> list[str]:
+    for place in places:
+        if places.count(place) > 1:
+            raise RecordsmithError(
+                "Two files would have the same index file.",
+                path=place,
+                advice="Index them one folder at a time, or leave out -o to have each index beside its file.",
+            )
+    return places
+
+
+def _refuse_to_replace(place: str) -> None:
+    """Replace an older text index, which can be made again, and nothing else."""
+    if not os.path.exists(place):
+        return
+    with open(place, "rb") as file:
+        numbers = file.readline(64).split()
+    if numbers and not (len(numbers) == 2 and all(number.isdigit() for number in numbers)):
+        raise RecordsmithError(
+            "The file that the index would replace is not a text index.",
+            path=place,
+            advice="Move it away, or choose another place with -o.",
+        )

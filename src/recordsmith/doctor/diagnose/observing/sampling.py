@@ -1,0 +1,171 @@
+"""Drawing batches: so many, for so long, and without leaving traces in anybody's random numbers."""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith.doctor.diagnose.observing.batch import Batch, Values, read_batch
+from recordsmith.doctor.diagnose.observing.observations import EpochFacts
+from recordsmith.doctor.diagnose.pipelines import Pipeline
+from recordsmith.workers.progress_display import OnPhase
+
+__all__ = ["DrawnBatch", "DrawnEpoch", "draw_epochs", "random_numbers_kept"]
+
+_KEPT_BYTES = 256 << 20
+_HASHED_VALUES = 2048
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnBatch:
+    """A batch, and a number for the content of each of its rows; `batch` has no inputs once too much was kept.
+
+    >>> DrawnBatch(read_batch((np.zeros((2, 3)), np.arange(2))), np.array([1, 2])).batch.rows
+    2
+    """
+
+    batch: Batch
+    content: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnEpoch:
+    """What was drawn of one epoch.
+
+    >>> DrawnEpoch([], whole=True, seconds=0.0).facts
+    EpochFacts(batches=0, rows=0, whole=True, seconds=0.0)
+    """
+
+    batches: list[DrawnBatch]
+    whole: bool
+    seconds: float
+    failure: str = ""
+
+    @property
+    def facts(self) -> EpochFacts:
+        """How much it is."""
+        rows = sum(drawn.batch.rows for drawn in self.batches)
+        return EpochFacts(len(self.batches), rows, self.whole, self.seconds)
+
+    @property
+    def kept(self) -> list[Batch]:
+        """The batches whose inputs are still there."""
+        return [drawn.batch for drawn in self.batches if drawn.batch.inputs]
+
+
+def draw_epochs(
+    pipeline: Pipeline,
+    *,
+    batches: int,
+    epochs: int,
+    seconds: float,
+    progress: OnPhase = lambda _phase, _done, _total: None,
+) -> list[DrawnEpoch]:
+    """Draw up to so many batches of each epoch; an epoch that can be drawn once only is drawn once.
+
+    >>> from recordsmith.doctor.diagnose.pipelines import open_pipeline
+    >>> pair = (np.zeros((2, 3)), np.arange(2))
+    >>> [len(epoch.batches) for epoch in draw_epochs(open_pipeline([pair] * 3), batches=9, epochs=2, seconds=9)]
+    [3, 3]
+    """
+    drawn: list[DrawnEpoch] = []
+    for number in range(epochs if pipeline.redrawable else min(epochs, 1)):
+        # The first epoch is looked at from all sides; of others only order and content count.
+        share = seconds * 0.7 if number == 0 else seconds * 0.3 / max(epochs - 1, 1)
+        kept = _KEPT_BYTES if number == 0 else 0
+        drawn.append(_draw(pipeline, batches, share, kept, partial(progress, f"drawing epoch {number}")))
+        if drawn[-1].failure or not drawn[-1].batches:
+            break
+    return drawn
+
+
+def _draw(
+    pipeline: Pipeline, limit: int, seconds: float, kept_bytes: int, progress: Callable[[int, int], object]
+) -> DrawnEpoch:
+    found: list[DrawnBatch] = []
+    begun = time.perf_counter()
+    waited, whole, failure = 0.0, False, ""
+    batches: Iterator[Any] | None = None
+    try:
+        batches = pipeline.epoch()
+        while len(found) < limit and time.perf_counter() - begun < seconds:
+            progress(len(found), limit)
+            asked = time.perf_counter()
+            given = next(batches, _END)
+            if found:
+                waited += time.perf_counter() - asked
+            if given is _END:
+                whole = True
+                break
+            batch = read_batch(given, with_index=pipeline.with_index)
+            content = _content(batch)
+            kept_bytes -= sum(_size(column) for column in batch.inputs.values())
+            found.append(DrawnBatch(batch if kept_bytes >= 0 else _without_inputs(batch), content))
+        else:
+            whole = len(found) >= limit and next(batches, _END) is _END
+    except Exception as error:  # noqa: BLE001 - whatever a pipeline raises is what the report is about
+        failure = f"{type(error).__name__}: {error}"
+    finally:
+        close = getattr(batches, "close", None)
+        if close is not None:
+            close()
+    return DrawnEpoch(found, whole, waited, failure)
+
+
+_END = object()
+
+
+@contextmanager
+def random_numbers_kept() -> Iterator[None]:
+    """Put the random numbers of Python, numpy and PyTorch back to where they were.
+
+    >>> with random_numbers_kept():
+    ...     first = random.random()
+    >>> random.random() == first
+    True
+    """
+    python, numbers = random.getstate(), np.random.get_state()  # noqa: NPY002 - the user's, which stay as they are
+    torch = sys.modules.get("torch")
+    state = torch.get_rng_state() if torch is not None and hasattr(torch, "get_rng_state") else None
+    try:
+        yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(numbers)  # noqa: NPY002 - as above
+        if torch is not None and state is not None:
+            torch.set_rng_state(state)
+
+
+def _without_inputs(batch: Batch) -> Batch:
+    return replace(batch, inputs={}, given=(None, None))
+
+
+def _size(column: Values) -> int:
+    return sum(row.nbytes for row in column) if isinstance(column, list) else column.nbytes
+
+
+def _content(batch: Batch) -> npt.NDArray[np.int64]:
+    """Return a number for the content of each row's inputs; equal rows have equal numbers, within this process."""
+    parts = [[_hashed(column[row]) for row in range(len(column))] for column in batch.inputs.values()]
+    if not parts or len({len(part) for part in parts}) > 1:
+        return np.empty(0, np.int64)
+    return np.array([hash(rows) for rows in zip(*parts, strict=True)], np.int64)
+
+
+def _hashed(row: Any) -> int:
+    array = np.asarray(row)
+    if array.dtype.kind == "O":
+        return hash(tuple(array.ravel().tolist()))
+    flat = array.ravel()
+    if flat.size > _HASHED_VALUES:
+        flat = flat[:: flat.size // _HASHED_VALUES]
+    return hash(np.ascontiguousarray(flat).tobytes())

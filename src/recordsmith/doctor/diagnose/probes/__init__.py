@@ -1,0 +1,1 @@
+"""Experiments on the observed rows: pairs, order of labels, signal in labels, training."""

@@ -1,0 +1,1 @@
+"""Following a program through its statements and expressions, without running it."""

@@ -1,0 +1,40 @@
+"""The interpreter: it follows a module from top to bottom, then every function that nothing in the module called."""
+
+from __future__ import annotations
+
+import ast
+
+from recordsmith.doctor.lint.interpreter.calls import Calls
+from recordsmith.doctor.lint.interpreter.expressions import Expressions
+from recordsmith.doctor.lint.interpreter.scope import Scope
+from recordsmith.doctor.lint.interpreter.statements import Statements
+from recordsmith.doctor.lint.interpreter.values import Function, Object
+
+__all__ = ["Interpreter"]
+
+
+class Interpreter(Statements, Calls, Expressions):
+    """Follows a module symbolically; nothing is imported or executed.
+
+    >>> interpreter = Interpreter()
+    >>> scope = interpreter.run(ast.parse("import tensorflow as tf; ds = tf.data.TFRecordDataset('a').batch(2 * 16)"))
+    >>> [stage.constant(0, "batch_size") for stage in scope.lookup("ds").stages]
+    [32]
+    """
+
+    attribute = Expressions.attribute
+    evaluate_call = Calls.evaluate_call
+
+    def run(self, tree: ast.Module) -> Scope:
+        """Follow a whole module and return its names."""
+        scope = Scope()
+        self.execute(tree.body, scope)
+        for klass in list(self.classes):
+            made = Object(klass)
+            for member in klass.members.values():
+                if isinstance(member, Function) and id(member.definition) not in self.followed:
+                    self.follow_with_unknown(Function(member.definition, member.scope, owner=made))
+        for function in self.functions:
+            if id(function.definition) not in self.followed:
+                self.follow_with_unknown(function)
+        return scope

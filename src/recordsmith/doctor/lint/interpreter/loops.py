@@ -1,0 +1,157 @@
+"""Loops: what they go over, and whether they train on it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.interpreter.scope import Scope
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Function,
+    Group,
+    Item,
+    Literal,
+    Many,
+    Object,
+    Symbol,
+    Table,
+    Unknown,
+    Value,
+    options_of,
+)
+from recordsmith.doctor.lint.libraries.pipelines import Pipeline
+
+__all__ = ["loop_values", "pipelines_in", "role_of_loop"]
+
+_LONGEST = 8  # members of a list that are followed one by one
+
+_TRAINS = {
+    "GradientTape",
+    "apply_gradients",
+    "backward",
+    "grad",
+    "minimize",
+    "train_on_batch",
+    "train_step",
+    "trainstep",
+    "train_batch",
+    "value_and_grad",
+}
+_TESTS = {
+    "eval_step",
+    "evaluate",
+    "predict",
+    "predict_on_batch",
+    "test_on_batch",
+    "test_step",
+    "val_step",
+    "valid_step",
+}
+
+
+def loop_values(over: Value) -> Iterator[tuple[Value, Pipeline | None]]:
+    """Yield what a loop's variable is, turn by turn where that matters, and the dataset that it comes from.
+
+    >>> [value.value for value, _ in loop_values(Group((Literal(1), Literal(2))))]
+    [1, 2]
+    """
+    match over:
+        case Group(members=members) if 0 < len(members) <= _LONGEST:
+            for member in members:
+                yield member, None
+        case Many(member=member):
+            yield member, None
+        case Table(entries=entries) if entries:
+            for key in list(entries)[:_LONGEST]:
+                yield Literal(key), None
+        case Call(name=".items", receiver=Table(entries=entries)) if entries:
+            for key, value in list(entries.items())[:_LONGEST]:
+                yield Group((Literal(key), value)), None
+        case Call(name=".values", receiver=Table(entries=entries)) if entries:
+            for value in list(entries.values())[:_LONGEST]:
+                yield value, None
+        case Call(name="builtins.enumerate", args=(inner, *_)):
+            for value, pipeline in loop_values(inner):
+                yield Group((Unknown(), value)), pipeline
+        case _:
+            yield from _pipeline_values(over)
+
+
+def _pipeline_values(over: Value) -> Iterator[tuple[Value, Pipeline | None]]:
+    found = pipelines_in(over)
+    if not found:
+        yield Item(over, Unknown()), None
+    for pipeline in found:
+        yield pipeline.element, pipeline
+
+
+def pipelines_in(value: Value | None) -> list[Pipeline]:
+    """Return the datasets that a value may be, through `iter`, `tqdm` and whatever else hands on what it is given.
+
+    >>> pipelines_in(Unknown())
+    []
+    """
+    found: list[Pipeline] = []
+    for one in options_of(value):
+        if isinstance(one, Pipeline):
+            found.append(one)
+        elif isinstance(one, Call) and _hands_on(one):
+            inner = [*one.args[:1], *one.keywords.values()]
+            if one.name.startswith(".") and one.name[1:] in ("as_numpy_iterator", "__iter__") and one.receiver:
+                inner = [one.receiver]
+            found += [pipeline for argument in inner for pipeline in pipelines_in(argument)]
+    return found
+
+
+def _hands_on(call: Call) -> bool:
+    last = call.name.rpartition(".")[2]
+    return last in {
+        "as_numpy",
+        "as_numpy_iterator",
+        "experimental_distribute_dataset",
+        "iter",
+        "list",
+        "tqdm",
+        "track",
+        "trange",
+        "islice",
+        "prefetch_to_device",
+        "Progbar",
+        "progress_bar",
+    }
+
+
+def role_of_loop(statement: ast.For | ast.AsyncFor, scope: Scope) -> str:
+    """Tell whether a loop trains ("training"), tests ("validation"), or neither visibly ("loop")."""
+    words = _words(statement.body, scope, depth=3)
+    if words & _TRAINS:
+        return "training"
+    return "validation" if words & _TESTS else "loop"
+
+
+def _words(body: list[ast.stmt], scope: Scope, *, depth: int) -> set[str]:
+    """The names that statements use, and those that the functions of the program use which they call."""
+    found: set[str] = set()
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name):
+                found.add(node.id)
+                if depth:
+                    found |= _words_of(scope.lookup(node.id), scope, depth=depth)
+            elif isinstance(node, ast.Attribute):
+                found.add(node.attr)
+                if depth and isinstance(node.value, ast.Name):
+                    owner = scope.lookup(node.value.id)
+                    if isinstance(owner, Object):
+                        found |= _words_of(owner.klass.members.get(node.attr), scope, depth=depth)
+    return found
+
+
+def _words_of(value: Value | None, scope: Scope, *, depth: int) -> set[str]:
+    if isinstance(value, Function) and not isinstance(value.definition, ast.Lambda):
+        return _words(value.definition.body, value.scope or scope, depth=depth - 1)
+    if isinstance(value, Call) and value.name in ("jax.jit", "tensorflow.function", "jax.value_and_grad", "jax.grad"):
+        words = {value.name.rpartition(".")[2]}
+        return words.union(*(_words_of(argument, scope, depth=depth) for argument in value.args))
+    return {value.path.rpartition(".")[2]} if isinstance(value, Symbol) else set()

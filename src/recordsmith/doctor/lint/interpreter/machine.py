@@ -1,0 +1,96 @@
+"""What the parts of the interpreter share: the state, and what each part offers the others."""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from recordsmith.doctor.lint.interpreter.scope import Scope
+from recordsmith.doctor.lint.interpreter.values import Call, Function, Klass, Unknown, Value
+from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Use
+
+__all__ = ["Arguments", "Machine"]
+
+_MOST_STEPS = 60_000  # expressions that are looked at; a program that needs more is left where it is
+
+
+@dataclass(slots=True)
+class Arguments:
+    """What a call is given; `exact` is False if there may be more.
+
+    >>> Arguments().positional
+    ()
+    """
+
+    positional: tuple[Value, ...] = ()
+    keywords: dict[str, Value] = field(default_factory=dict)
+    exact: bool = True
+
+
+class Machine(ABC):
+    """The state of one walk through a module. `Interpreter` puts the parts together."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self.pipelines: list[Pipeline] = []
+        self.uses: list[Use] = []
+        self.items: list[Value] = []
+        self.functions: list[Function] = []
+        self.classes: list[Klass] = []
+        self.managed: set[int] = set()  # the nodes of calls that a with-statement closes
+        self.followed: set[int] = set()  # the definitions that have been called
+        self.stack: list[str] = []
+        self.steps = 0
+
+    @property
+    def tired(self) -> bool:
+        """The program is too large to be followed to its end."""
+        self.steps += 1
+        return self.steps > _MOST_STEPS
+
+    @abstractmethod
+    def evaluate(self, node: ast.expr | None, scope: Scope) -> Value:
+        """Return what an expression is."""
+
+    @abstractmethod
+    def execute(self, statements: Sequence[ast.stmt], scope: Scope) -> bool:
+        """Follow statements; tell whether the program goes on behind them."""
+
+    @abstractmethod
+    def bind(self, target: ast.expr, value: Value, scope: Scope) -> None:
+        """Assign."""
+
+    @abstractmethod
+    def apply(self, callee: Value, arguments: Arguments, node: ast.Call, scope: Scope) -> Value:
+        """Return what a call of a value gives."""
+
+    @abstractmethod
+    def follow(self, function: Function, arguments: Arguments, *, label: str = "") -> Value:
+        """Return what a function of the program gives for these arguments."""
+
+    @abstractmethod
+    def subscript(self, base: Value, index: Value, node: ast.expr | None) -> Value:
+        """Return `base[index]`."""
+
+    def call(self, name: str, receiver: Value | None, arguments: Arguments, node: ast.Call) -> Call:
+        """Note a call of something that is not of the program."""
+        made = Call(
+            name,
+            receiver,
+            arguments.positional,
+            arguments.keywords,
+            exact=arguments.exact,
+            within=tuple(self.stack),
+            node=node,
+        )
+        self.calls.append(made)
+        return made
+
+    def follow_with_unknown(self, function: Function, *, label: str = "") -> Value:
+        """Follow a function whose arguments nobody knows."""
+        count = len(function.definition.args.args) - len(function.bound) - (function.owner is not None)
+        return self.follow(
+            function, Arguments(tuple(Unknown() for _ in range(max(count, 0))), exact=False), label=label
+        )

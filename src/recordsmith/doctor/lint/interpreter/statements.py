@@ -1,0 +1,252 @@
+"""Following statements."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from recordsmith.doctor.lint.interpreter.library_names import canonical
+from recordsmith.doctor.lint.interpreter.loops import loop_values, role_of_loop
+from recordsmith.doctor.lint.interpreter.machine import Machine
+from recordsmith.doctor.lint.interpreter.scope import Scope, condition_of
+from recordsmith.doctor.lint.interpreter.truth import truth_of
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Choice,
+    Function,
+    Group,
+    Klass,
+    Literal,
+    Object,
+    Symbol,
+    Table,
+    Unknown,
+    Value,
+    options_of,
+)
+from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Use
+
+__all__ = ["Statements"]
+
+
+class Statements(Machine):
+    """The part of the interpreter that follows statements."""
+
+    def execute(self, statements: Sequence[ast.stmt], scope: Scope) -> bool:
+        """Follow statements; tell whether the program goes on behind them."""
+        return all(not self.tired and self._execute_one(statement, scope) for statement in statements)
+
+    def _execute_one(self, statement: ast.stmt, scope: Scope) -> bool:  # noqa: C901, PLR0912 - one for each statement
+        match statement:
+            case ast.Expr(value=node):
+                self.evaluate(node, scope)
+            case ast.Assign(targets=targets, value=node):
+                value = self.evaluate(node, scope)
+                for target in targets:
+                    self.bind(target, value, scope)
+            case ast.AnnAssign(target=target, value=node) if node is not None:
+                self.bind(target, self.evaluate(node, scope), scope)
+            case ast.AugAssign(target=target, op=operator, value=node):
+                whole = ast.copy_location(ast.BinOp(_as_load(target), operator, node), statement)
+                value = self.evaluate(whole, scope)
+                if isinstance(value, Group):
+                    value.grown = True
+                self.bind(target, value, scope)
+            case ast.Import(names=names):
+                for name in names:
+                    path = name.name if name.asname else name.name.split(".")[0]
+                    scope.assign(name.asname or path, self.imported_module(path))
+            case ast.ImportFrom(module=module, names=names, level=level):
+                for name in names:
+                    scope.assign(name.asname or name.name, self.imported(f"{'.' * level}{module or ''}", name.name))
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self._define(statement, scope)
+            case ast.ClassDef():
+                scope.assign(statement.name, self._class(statement, scope))
+            case ast.Return(value=node):
+                scope.returns.append((frozenset(scope.holds.items()), self.evaluate(node, scope)))
+                return False
+            case ast.Raise() | ast.Break() | ast.Continue():
+                return False
+            case ast.If():
+                return self._if(statement, scope)
+            case ast.For() | ast.AsyncFor():
+                self._for(statement, scope)
+            case ast.While(test=test, body=body, orelse=orelse):
+                self.evaluate(test, scope)
+                self._try_body(body, scope)
+                self.execute(orelse, scope)
+            case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
+                for item in items:
+                    self._enter(item, scope)
+                return self.execute(body, scope)
+            case ast.Try() | ast.TryStar():
+                return self._try(statement, scope)
+            case ast.Global(names=global_names) | ast.Nonlocal(names=global_names):
+                self._declare(statement, global_names, scope)
+            case ast.Delete(targets=targets):
+                for target in targets:
+                    if isinstance(target, ast.Name):
+                        scope.names.pop(target.id, None)
+            case ast.Assert(test=test):
+                self.evaluate(test, scope)
+            case ast.Match():
+                self._match(statement, scope)
+        return True
+
+    def imported(self, module: str, name: str) -> Value:
+        """Return what `from module import name` gives."""
+        return Symbol(canonical(f"{module.lstrip('.')}.{name}"))
+
+    def imported_module(self, path: str) -> Value:
+        """Return what `import path as name` gives."""
+        return Symbol(path)
+
+    def _declare(self, statement: ast.Global | ast.Nonlocal, names: Sequence[str], scope: Scope) -> None:
+        outer = scope.parent
+        while isinstance(statement, ast.Global) and outer is not None and outer.parent is not None:
+            outer = outer.parent
+        if outer is not None:
+            scope.elsewhere |= dict.fromkeys(names, outer)
+
+    def _define(self, statement: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
+        made = Function(statement, scope)
+        for decorator in statement.decorator_list:
+            self.evaluate(decorator, scope)
+        self.functions.append(made)
+        scope.assign(statement.name, made)
+
+    def _class(self, statement: ast.ClassDef, scope: Scope) -> Klass:
+        inner = Scope(scope, label=f"class {statement.name}")
+        bases = tuple(self.evaluate(base, scope) for base in statement.bases)
+        self.execute(statement.body, inner)
+        inherited = {
+            name: value for base in reversed(bases) if isinstance(base, Klass) for name, value in base.members.items()
+        }
+        made = Klass(statement, scope, {**inherited, **inner.names}, bases)
+        self.classes.append(made)
+        return made
+
+    def _if(self, statement: ast.If, scope: Scope) -> bool:
+        truth = truth_of(self.evaluate(statement.test, scope))
+        condition, positive = condition_of(statement.test)
+        if truth is None and condition in scope.holds:
+            truth = scope.holds[condition] == positive
+        if truth is not None:
+            return self.execute(statement.body if truth else statement.orelse, scope)
+        first, second = scope.branch(condition, holds=positive), scope.branch(condition, holds=not positive)
+        first_goes_on = self.execute(statement.body, first)
+        second_goes_on = self.execute(statement.orelse, second)
+        if first_goes_on and second_goes_on:
+            yes, no = (first, second) if positive else (second, first)
+            scope.merge(condition, yes, no)
+        elif first_goes_on or second_goes_on:
+            scope.become(first if first_goes_on else second)
+        return first_goes_on or second_goes_on
+
+    def _for(self, statement: ast.For | ast.AsyncFor, scope: Scope) -> None:
+        over = self.evaluate(statement.iter, scope)
+        for value, pipeline in loop_values(over):
+            self.bind(statement.target, value, scope)
+            if pipeline is not None:
+                role = role_of_loop(statement, scope)
+                self.uses.append(Use(role, pipeline, statement, statement.target))
+            self._try_body(statement.body, scope)
+        self.execute(statement.orelse, scope)
+
+    def _try_body(self, body: Sequence[ast.stmt], scope: Scope) -> None:
+        inner = scope.branch(None, holds=True)
+        self.execute(body, inner)
+        scope.become(inner)
+
+    def _enter(self, item: ast.withitem, scope: Scope) -> None:
+        value = self.evaluate(item.context_expr, scope)
+        for one in options_of(value):
+            if isinstance(one, Call) and one.node is not None:
+                self.managed.add(id(one.node))
+                if one.name == "contextlib.closing" and one.args and one.args[0].node is not None:
+                    self.managed.add(id(one.args[0].node))
+        if item.optional_vars is not None:
+            self.bind(item.optional_vars, value, scope)
+
+    def _try(self, statement: ast.Try | ast.TryStar, scope: Scope) -> bool:
+        before = scope.branch(None, holds=True)
+        goes_on = self.execute(statement.body, scope)
+        if goes_on:
+            goes_on = self.execute(statement.orelse, scope)
+        for handler in statement.handlers:
+            inner = before.branch(None, holds=True)
+            if handler.name:
+                inner.assign(handler.name, Unknown())
+            if self.execute(handler.body, inner):
+                if goes_on:
+                    scope.merge(None, scope.branch(None, holds=True), inner)
+                else:
+                    scope.become(inner)
+                goes_on = True
+        return self.execute(statement.finalbody, scope) and goes_on
+
+    def _match(self, statement: ast.Match, scope: Scope) -> None:
+        self.evaluate(statement.subject, scope)
+        for case in statement.cases:
+            inner = scope.branch(None, holds=True)
+            for node in ast.walk(case.pattern):
+                if isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
+                    inner.assign(node.name, Unknown())
+            if self.execute(case.body, inner):
+                scope.merge(None, scope.branch(None, holds=True), inner)
+
+    def bind(self, target: ast.expr, value: Value, scope: Scope) -> None:
+        """Assign."""
+        match target:
+            case ast.Name(id=name):
+                for one in options_of(value):
+                    if isinstance(one, Pipeline):
+                        one.names.append(name)
+                scope.assign(name, value)
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                self._unpack(targets, value, scope)
+            case ast.Starred(value=inner):
+                self.bind(inner, value, scope)
+            case ast.Attribute(value=base, attr=name):
+                for one in options_of(self.evaluate(base, scope)):
+                    if isinstance(one, Object):
+                        one.fields[name] = value
+                for one in options_of(value):
+                    if isinstance(one, Pipeline):
+                        one.names.append(name)
+            case ast.Subscript(value=base, slice=index):
+                self._set_item(self.evaluate(base, scope), self.evaluate(index, scope), value)
+
+    def _unpack(self, targets: list[ast.expr], value: Value, scope: Scope) -> None:
+        known = value.members if isinstance(value, Group) else None
+        exact = known is not None and not any(isinstance(one, ast.Starred) for one in targets)
+        for position, target in enumerate(targets):
+            if isinstance(target, ast.Starred):
+                self.bind(target, Unknown(), scope)
+            elif exact and known is not None and len(known) == len(targets):
+                self.bind(target, known[position], scope)
+            elif isinstance(value, Choice) or known is None:
+                self.bind(target, self.subscript(value, Literal(position), None), scope)
+            else:
+                self.bind(target, Unknown(), scope)
+
+    @staticmethod
+    def _set_item(base: Value, index: Value, value: Value) -> None:
+        for one in options_of(base):
+            if isinstance(one, Table):
+                if isinstance(index, Literal):
+                    one.entries[index.value] = value
+                else:
+                    one.complete = False
+
+
+def _as_load(target: ast.expr) -> ast.expr:
+    match target:
+        case ast.Name(id=name):
+            return ast.copy_location(ast.Name(name, ast.Load()), target)
+        case ast.Attribute(value=value, attr=name):
+            return ast.copy_location(ast.Attribute(value, name, ast.Load()), target)
+        case ast.Subscript(value=value, slice=index):
+            return ast.copy_location(ast.Subscript(value, index, ast.Load()), target)
+    return target

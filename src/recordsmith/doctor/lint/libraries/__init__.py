@@ -1,0 +1,1 @@
+"""What calls of tf.data, Keras, numpy and others mean to the analysis."""

@@ -1,0 +1,119 @@
+"""What draws at random: augmentation of elements, and shuffles of what a dataset is made from."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.interpreter.values import Call, Function, Group, Literal, Table, Value, options_of, walk
+from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Stage
+
+__all__ = ["is_random_call", "is_shuffled", "random_calls", "shuffles_by_itself"]
+
+_RANDOM = re.compile(
+    r"(tensorflow\.image\.(stateless_)?random_\w+|tensorflow\.image\.sample_distorted_bounding_box"
+    r"|tensorflow\.random\.(uniform|normal|truncated_normal|stateless_\w+)|keras\.layers\.Random\w+"
+    r"|keras_cv\.layers\.(Random|Mix|Cut|Aug|Grid)\w+|tensorflow_addons\.image\.random_\w+"
+    r"|recordsmith\.augment\.\w+)"
+)
+_SHUFFLERS = re.compile(
+    r"(random\.(shuffle|sample)|numpy\.random\.(shuffle|permutation|permuted|choice)|tensorflow\.random\.shuffle"
+    r"|sklearn\.utils\.(shuffle|resample)|sklearn\.model_selection\.(train_test_split|\w*Shuffle\w*)|torch\.randperm"
+    r"|tensorflow\.random\.experimental\.\w*shuffle\w*|random\.Random\.\w+)"
+)
+_SHUFFLING_METHODS = {".shuffle", ".permutation", ".permuted", ".sample", ".choice", ".split", ".next"}
+_IN_ORDER = {"tfrecord", "lines", "fixed", "slices", "recordsmith"}  # and torch, where it says so
+
+
+def is_random_call(call: Call) -> bool:
+    """Tell whether a call changes an element at random.
+
+    >>> is_random_call(Call("tensorflow.image.random_flip_left_right", None))
+    True
+    """
+    if _RANDOM.fullmatch(call.name):
+        return not (call.name.startswith("tensorflow.random.") and not call.in_map)
+    if call.name == "()" and call.receiver is not None:  # a layer, or a Sequential of layers, that is called
+        training = call.argument(None, "training")
+        if isinstance(training, Literal) and training.value is False:
+            return False
+        return any(_is_random_layer(one) for one in walk(call.receiver))
+    return False
+
+
+def _is_random_layer(value: Value) -> bool:
+    return isinstance(value, Call) and bool(re.fullmatch(r"keras(_cv)?\.layers\.Random\w+", value.name))
+
+
+def random_calls(stage: Stage, calls: list[Call], element: Value) -> list[Call]:
+    """Return the calls that make the elements of a map random: those that its result was made by."""
+    del calls
+    found = [one for one in walk(element) if isinstance(one, Call) and is_random_call(one)]
+    function = stage.function
+    if isinstance(function, Call) and any(_is_random_layer(one) for one in walk(function)):
+        found.append(function)
+    before = {id(one) for one in walk(stage.call.receiver)}
+    return [call for call in found if id(call) not in before]
+
+
+def shuffles_by_itself(pipeline: Pipeline) -> bool | None:
+    """Tell whether a dataset's source gives examples in another order each time; None if that is not known."""
+    source = pipeline.source
+    if source.shuffles:
+        return True
+    if source.kind == "torch" and not source.of:
+        return source.shuffles
+    if source.kind in ("directory", "csv") and source.shuffles is False:
+        ordered = source.call is not None and "timeseries" in source.call.name
+        return None if ordered else False
+    if source.of:
+        parts = [is_shuffled(one) for one in source.of]
+        return True if True in parts else None if None in parts else False
+    if source.kind not in _IN_ORDER or (source.shuffles is None and source.kind in ("directory", "files")):
+        return None
+    return False
+
+
+def is_shuffled(pipeline: Pipeline) -> bool | None:
+    """Tell whether anything shuffles a dataset, its files, or what it is made from; None if that is not known."""
+    for origin in pipeline.origins():
+        if any(stage.name in ("shuffle", "random_shuffle", "rejection_resample") for stage in origin.stages):
+            return True
+    verdicts = [shuffles_by_itself(origin) for origin in pipeline.origins()]
+    if True in verdicts:
+        return True
+    return None if None in verdicts else False
+
+
+def shuffled_before(pipeline: Pipeline, calls: list[Call]) -> bool:
+    """Tell whether what a dataset is made from was shuffled by other means: random.shuffle(files), train_test_split."""
+    made_of: set[int] = set()
+    for origin in pipeline.origins():
+        for value in walk(origin.source.call):
+            made_of.add(id(value))
+            if isinstance(value, Call) and _shuffles(value):
+                return True
+    shuffling = [call for call in calls if _shuffles(call)]
+    return any(id(value) in made_of for call in shuffling for argument in call.args for value in walk(argument))
+
+
+def _shuffles(call: Call) -> bool:
+    return bool(_SHUFFLERS.fullmatch(call.name)) or call.name in _SHUFFLING_METHODS
+
+
+def functions_in(value: Value | None) -> Iterator[ast.AST]:
+    """The definitions of the functions that a value may be."""
+    for one in options_of(value):
+        if isinstance(one, Function):
+            yield one.definition
+
+
+def leaves_of(element: Value) -> Iterator[Value]:
+    """The tensors that an element is made of: the members of tuples and dicts."""
+    for one in options_of(element):
+        if isinstance(one, Group | Table):
+            for part in one.parts():
+                yield from leaves_of(part)
+        else:
+            yield one

@@ -1,0 +1,119 @@
+"""What a program writes: the features of the tf.train.Examples that it builds."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Table, Value, options_of, walk
+from recordsmith.doctor.lint.libraries.arrays import dtype_of
+
+__all__ = ["WrittenExample", "WrittenFeature", "features_of", "written_examples"]
+
+_KINDS = {"bytes_list": "bytes", "float_list": "float", "int64_list": "int64"}
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFeature:
+    """One feature as it is written.
+
+    Attributes:
+        name: the key.
+        kind: "bytes", "float" or "int64".
+        value: what its list is made of.
+        node: where.
+
+    >>> WrittenFeature("x", "float", None, None).raw_dtype is None
+    True
+    """
+
+    name: str
+    kind: str
+    value: Value | None
+    node: ast.expr | None
+
+    @property
+    def single(self) -> Value | None:
+        """The one member of its list, where it has one."""
+        if isinstance(self.value, Group) and len(self.value.members) == 1:
+            return self.value.members[0]
+        return None
+
+    @property
+    def raw_dtype(self) -> str | None:
+        """Of an array that is written by tobytes: its dtype, where the source says it."""
+        one = self.single
+        if isinstance(one, Call) and one.name in (".tobytes", ".tostring"):
+            return dtype_of(one.receiver)
+        return None
+
+    @property
+    def is_serialized_tensor(self) -> bool:
+        """It is written by tf.io.serialize_tensor."""
+        return any(isinstance(one, Call) and one.name == "tensorflow.io.serialize_tensor" for one in walk(self.single))
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenExample:
+    """One place that builds an Example; `complete` is False if it may have more features.
+
+    >>> WrittenExample(Call("tensorflow.train.Features", None), {}, True).features
+    {}
+    """
+
+    call: Call
+    features: dict[str, WrittenFeature]
+    complete: bool
+
+
+def written_examples(calls: Iterable[Call]) -> Iterator[WrittenExample]:
+    """Yield what each tf.train.Features is made of."""
+    for call in calls:
+        if call.name == "tensorflow.train.Features":
+            yield from _examples(call)
+
+
+def features_of(value: Value | None) -> list[WrittenExample]:
+    """Return the Examples that a serialized text was made from.
+
+    >>> features_of(Literal(b"text"))
+    []
+    """
+    if not any(isinstance(one, Call) and one.name == ".SerializeToString" for one in options_of(value)):
+        return []
+    return list(written_examples(one for one in walk(value) if isinstance(one, Call)))
+
+
+def _examples(call: Call) -> Iterator[WrittenExample]:
+    for table in options_of(call.argument(0, "feature")):
+        if isinstance(table, Table):
+            found: dict[str, WrittenFeature] = {}
+            for name, value in table.entries.items():
+                for option in options_of(value):
+                    feature = _feature(str(name), option)
+                    if feature is not None:
+                        found.setdefault(str(name), feature)
+            known = all(isinstance(name, str) for name in table.entries)
+            yield WrittenExample(call, found, table.complete and known and len(found) == len(table.entries))
+        else:
+            yield WrittenExample(call, {}, complete=False)
+
+
+def _feature(name: str, value: Value) -> WrittenFeature | None:
+    if not isinstance(value, Call) or value.name != "tensorflow.train.Feature":
+        return None
+    for keyword, kind in _KINDS.items():
+        given = value.argument(None, keyword)
+        if isinstance(given, Call) and given.name.startswith("tensorflow.train."):
+            return WrittenFeature(name, kind, given.argument(0, "value"), given.node)
+    return None
+
+
+def is_feature_map(value: Value) -> bool:
+    """Tell whether a value is `example.features.feature`, which is filled by assignment.
+
+    >>> is_feature_map(Literal(1))
+    False
+    """
+    return isinstance(value, Item) and isinstance(value.index, Literal) and value.index.value == "feature"

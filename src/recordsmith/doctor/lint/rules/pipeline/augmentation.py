@@ -1,0 +1,144 @@
+"""Rules on random augmentation: where it must not be."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.edits import move_stage
+from recordsmith.doctor.lint.interpreter.values import Call, Literal, Value, walk
+from recordsmith.doctor.lint.libraries.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.randomness import is_random_call
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["AUGMENTATION_RULES"]
+
+_CHANGES_PICTURES = re.compile(r"tensorflow\.image\.|keras|\(\)|recordsmith\.augment\.")
+
+
+def _augmenting(value: Value) -> list[Call]:
+    """The random changes that a value went through; random numbers drawn for another purpose are not meant."""
+    calls = [one for one in walk(value) if isinstance(one, Call)]
+    return [call for call in calls if _CHANGES_PICTURES.match(call.name) and is_random_call(call)]
+
+
+def _called(call: Call) -> str:
+    if call.name != "()":
+        return call.name.rpartition(".")[2]
+    layers = [one.name.rpartition(".")[2] for one in walk(call.receiver) if isinstance(one, Call)]
+    return next((name for name in layers if name.startswith("Random")), "a random layer")
+
+
+@rule("P011", "cache-after-augmentation", Severity.WARNING)
+def cache_after_augmentation(program: Program) -> Iterator[Finding]:
+    """The cache comes behind random augmentation.
+
+    Why it matters:
+        `cache` keeps what it sees the first time: one random version of each example. Every later epoch shows exactly
+        that version again, so the augmentation does nothing but change the data once.
+
+    Example:
+        `dataset.map(random_flip).cache()`
+
+    Fix:
+        Cache before the augmentation: `dataset.map(decode).cache().map(random_flip)`.
+    """
+    for pipeline in program.finished:
+        stages = pipeline.stages
+        for cache in stages:
+            before = pipeline.before(cache)
+            if cache.name != "cache" or before is None or program.is_for_testing(pipeline):
+                continue
+            found = _augmenting(before.element)
+            if not found or any(stage.name == "take" for stage in stages):
+                continue
+            last = before.stage
+            edits = None
+            if last is not None and last.name == "map" and before.parent is not None:
+                earlier = _augmenting(before.parent.element)
+                edits = move_stage(program.source_of(cache), [last, cache]) if not earlier else None
+            yield program.finding(
+                cache_after_augmentation,
+                cache.expression,
+                f"{program.name_of(pipeline)} is cached after `{_called(found[0])}`: the first random version of each "
+                "example is kept, and every epoch shows it again.",
+                edits=edits,
+                certain=edits is not None,
+            )
+
+
+@rule("P019", "augmented-validation", Severity.WARNING)
+def augmented_validation(program: Program) -> Iterator[Finding]:
+    """Validation or test data is changed at random.
+
+    Why it matters:
+        The score is then measured on other data in every run, and on data that the model will never meet: it goes up
+        and down by chance and says little about the model.
+
+    Example:
+        `val = val.map(augment).batch(32)` with `augment` flipping at random.
+
+    Fix:
+        Augment the training data only; for validation only decode, resize and scale.
+    """
+    for pipeline in program.finished:
+        if not program.is_for_testing(pipeline) or program.roles(pipeline) == {"prediction"}:
+            continue
+        if any("tta" in name.lower() for name in pipeline.all_names):
+            continue
+        found = _augmenting(pipeline.element)
+        if found:
+            call = found[0]
+            stage = _stage_of(pipeline, call)
+            yield program.finding(
+                augmented_validation,
+                stage if stage is not None else call.expression,
+                f"{program.name_of(pipeline)} is for validation or testing, and `{_called(call)}` changes it at "
+                "random: the score differs from run to run for no reason.",
+                evidence={"call": _called(call), "line": call.expression.lineno},
+            )
+
+
+def _stage_of(pipeline: Pipeline, call: Call) -> ast.Call | None:
+    for one in pipeline.ancestors():
+        parent = one.parent
+        inside = any(value is call for value in walk(one.element))
+        if inside and one.stage is not None and not (parent and any(value is call for value in walk(parent.element))):
+            return one.stage.expression
+    return None
+
+
+@rule("P027", "brightness-beyond-range", Severity.WARNING)
+def brightness_beyond_range(program: Program) -> Iterator[Finding]:
+    """Brightness is changed by far more than the range of the values.
+
+    Why it matters:
+        `tf.image.random_brightness(image, max_delta)` adds up to `max_delta` to values that lie between 0 and 1 (whole
+        numbers are scaled to that range first). A delta of 1 or more makes most pictures black or white.
+
+    Example:
+        `tf.image.random_brightness(image, 32)`, where `32 / 255` was meant.
+
+    Fix:
+        Use a delta well below 1, such as 0.1 or `32 / 255`, and clip afterwards: `tf.clip_by_value(image, 0, 1)`.
+    """
+    for call in program.calls:
+        if call.name not in ("tensorflow.image.random_brightness", "tensorflow.image.adjust_brightness"):
+            continue
+        delta = call.argument(1, "max_delta", "delta")
+        if not isinstance(delta, Literal) or not isinstance(delta.value, int | float) or abs(delta.value) < 1:
+            continue
+        image = call.argument(0, "image")
+        unscaled = isinstance(image, Call) and image.name == "tensorflow.cast"
+        if not unscaled:
+            yield program.finding(
+                brightness_beyond_range,
+                call.expression,
+                f"The brightness changes by up to {delta.value:g}, but values between 0 and 1 are expected: most "
+                "pictures become all black or all white.",
+            )
+
+
+AUGMENTATION_RULES = [cache_after_augmentation, augmented_validation, brightness_beyond_range]

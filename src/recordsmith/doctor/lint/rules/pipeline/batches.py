@@ -1,0 +1,78 @@
+"""Rules on batches: their size, and padding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.libraries.parse_specs import parsed_feature_of
+from recordsmith.doctor.lint.libraries.randomness import leaves_of
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["BATCH_RULES"]
+
+_ADVERSARIAL = re.compile(r"discriminator|pix2pix|cyclegan", re.IGNORECASE)
+
+
+@rule("P005", "batch-of-one", Severity.WARNING)
+def batch_of_one(program: Program) -> Iterator[Finding]:
+    """A model is trained with batches of a single example.
+
+    Why it matters:
+        Each step follows the gradient of one example, which points anywhere: the loss jumps about and hardly falls.
+        Batch normalisation has nothing to average over. And most of the time goes into starting each step.
+
+    Example:
+        `dataset.batch(1)`
+
+    Fix:
+        Use 16 to 256 examples a batch, as many as fit into memory. Where images differ in size, resize or pad them.
+    """
+    adversarial = bool(_ADVERSARIAL.search(program.source.text))  # there it is often chosen on purpose
+    for pipeline in program.finished:
+        for stage in pipeline.stages:
+            if not stage.is_batch or stage.constant(0, "batch_size") != 1:
+                continue
+            endless = any(one.name == "repeat" and not one.call.args for one in pipeline.stages)
+            sure = "training" in program.roles(pipeline) or (endless and not program.is_for_testing(pipeline))
+            if program.is_for_testing(pipeline) or any(one.is_batch for one in pipeline.stages if one is not stage):
+                continue
+            yield program.finding(
+                batch_of_one,
+                stage.expression,
+                f"{program.name_of(pipeline)} is made of batches of one example: each step of the training follows a "
+                "single example, and the loss hardly falls.",
+                severity=Severity.WARNING if sure and not adversarial else Severity.INFO,
+            )
+
+
+@rule("P010", "padding-nothing", Severity.INFO)
+def padding_nothing(program: Program) -> Iterator[Finding]:
+    """A padded batch, where nothing varies in length.
+
+    Why it matters:
+        The reader of the code looks for lengths that vary and finds none; and should one vary by mistake, the padding
+        hides it.
+
+    Example:
+        `dataset.padded_batch(32)` on scalars and features of a fixed shape.
+
+    Fix:
+        Use `batch`.
+    """
+    for pipeline in program.finished:
+        for stage in pipeline.stages:
+            before = pipeline.before(stage)
+            if stage.name != "padded_batch" or before is None:
+                continue
+            features = [parsed_feature_of(leaf) for leaf in leaves_of(before.element)]
+            if features and all(one is not None and one.form == "fixed" and one.shape is not None for one in features):
+                yield program.finding(
+                    padding_nothing,
+                    stage.expression,
+                    "`padded_batch` pads nothing here: every feature has a fixed shape.",
+                )
+
+
+BATCH_RULES = [batch_of_one, padding_nothing]

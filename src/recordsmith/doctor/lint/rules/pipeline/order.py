@@ -1,0 +1,407 @@
+"""Rules on the order of stages: shuffling against batching, repeating and caching."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.edits import Edit, move_stage, segment_of
+from recordsmith.doctor.lint.interpreter.values import Group, Literal
+from recordsmith.doctor.lint.libraries.arrays import shape_of
+from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Stage
+from recordsmith.doctor.lint.libraries.randomness import is_shuffled, shuffled_before
+from recordsmith.doctor.lint.program import Program, is_dropped
+from recordsmith.facts.dataset_facts import LabelFacts
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["ORDER_RULES"]
+
+_SMALL = 64
+_MODEST = 1000
+_CHANGES = {"shuffle", "batch", "padded_batch", "map", "repeat", "cache", "prefetch", "filter", "shard", "with_options"}
+_COLLECTS = {"write", "append", "write_file", "imwrite", "add", "save"}
+
+
+@rule("P001", "batch-before-shuffle", Severity.WARNING)
+def batch_before_shuffle(program: Program) -> Iterator[Finding]:
+    """Batches are made first and shuffled afterwards.
+
+    Why it matters:
+        `shuffle` moves whatever it is given as a whole. Behind `batch` it is given whole batches: the examples inside
+        one batch stay together for ever, in the order of the file. If the file is sorted by class, most batches hold
+        one class only, and the model forgets the others while it learns that one.
+
+    Example:
+        `dataset.batch(32).shuffle(1000)`
+
+    Fix:
+        Shuffle first, then batch: `dataset.shuffle(1000).batch(32)`. The buffer then counts examples, not batches.
+    """
+    for pipeline in program.finished:
+        stages = pipeline.stages
+        found = _late_shuffle(stages)
+        if found is None or pipeline.source.batches or program.is_for_testing(pipeline):
+            continue
+        batch, shuffle = found
+        between = stages[stages.index(batch) : stages.index(shuffle) + 1]
+        edits = move_stage(program.source_of(shuffle), between)
+        yield program.finding(
+            batch_before_shuffle,
+            shuffle.expression,
+            f"{program.name_of(pipeline)} is batched before it is shuffled, so `shuffle` only changes the order of the "
+            "batches: the examples in each batch are always the same ones.",
+            edits=edits,
+            certain=edits is not None,
+        )
+
+
+def _late_shuffle(stages: list[Stage]) -> tuple[Stage, Stage] | None:
+    """The batch and the shuffle behind it; not where a shuffle went before, or a second batch tells of windows."""
+    batch: Stage | None = None
+    for number, stage in enumerate(stages):
+        if stage.name == "shuffle" and stage.constant(2, "reshuffle_each_iteration") is False:
+            continue  # done once, as before a split
+        if stage.name in ("shuffle", "unbatch", "rebatch", "flat_map", "window"):
+            if stage.name != "shuffle" or batch is None:
+                return None
+            later = stages[number + 1 :]
+            return None if any(one.is_batch or one.name == "unbatch" for one in later) else (batch, stage)
+        if stage.is_batch:
+            batch = batch or stage
+    return None
+
+
+@rule("P002", "repeat-before-shuffle", Severity.WARNING)
+def repeat_before_shuffle(program: Program) -> Iterator[Finding]:
+    """The data is repeated first and shuffled afterwards.
+
+    Why it matters:
+        The shuffle buffer is then filled across the border of two epochs: some examples come twice before others have
+        come once, and with `repeat()` the model never sees one clean pass over the data. Metrics per epoch lose their
+        meaning.
+
+    Example:
+        `dataset.repeat().shuffle(1000).batch(32)`
+
+    Fix:
+        Shuffle first, then repeat: `dataset.shuffle(1000).repeat().batch(32)`. Each epoch is then shuffled anew by
+        itself.
+    """
+    for pipeline in program.finished:
+        stages = pipeline.stages
+        repeat = next((one for one in stages if one.name == "repeat" and one.constant(0, "count") != 1), None)
+        if repeat is None:
+            continue
+        at = stages.index(repeat)
+        shuffle = next((one for one in stages[at:] if one.name == "shuffle"), None)
+        if shuffle is None or any(one.name == "shuffle" for one in stages[:at]) or pipeline.source.shuffles:
+            continue
+        if _is_file_level(stages, shuffle):
+            continue
+        between = stages[at : stages.index(shuffle) + 1]
+        edits = move_stage(program.source_of(shuffle), between) if not any(one.is_batch for one in between) else None
+        yield program.finding(
+            repeat_before_shuffle,
+            shuffle.expression,
+            f"{program.name_of(pipeline)} is repeated before it is shuffled, so the shuffle mixes the end of one epoch "
+            "into the start of the next: some examples come twice before others have come at all.",
+            edits=edits,
+            certain=edits is not None,
+        )
+
+
+@rule("P003", "never-shuffled", Severity.WARNING)
+def never_shuffled(program: Program) -> Iterator[Finding]:
+    """A model is trained on a dataset that nothing shuffles.
+
+    Neither the dataset nor its files nor the arrays that it is made from are shuffled anywhere in the program.
+
+    Why it matters:
+        The model sees the examples in the order of the file, the same in every epoch. Where neighbours are alike
+        (sorted by class, by day, by camera), each batch pulls the weights towards what its few examples share, and
+        training stands still or swings.
+
+    Example:
+        `model.fit(tf.data.TFRecordDataset(files).map(parse).batch(32))`
+
+    Fix:
+        Put `.shuffle(n)` before `.batch`, with n as large as memory allows, best the number of examples.
+    """
+    for node, pipelines in program.trained_on():
+        candidates = [one for one in pipelines if not _has_an_order(one)]
+        if not candidates or any(is_shuffled(one) is not False for one in pipelines):
+            continue
+        if any(shuffled_before(one, program.calls) for one in pipelines) or _drops_a_shuffle(program):
+            continue
+        pipeline = candidates[0]
+        batch = next((stage for stage in pipeline.stages if stage.is_batch), None)
+        yield program.finding(
+            never_shuffled,
+            batch.expression if batch is not None else _origin(pipeline) or node,
+            f"{program.name_of(pipeline)} is used for training, and nothing shuffles it: every epoch shows the "
+            "examples in the same order, that of the data.",
+            corrected=_with_shuffle(program, batch) if batch is not None else None,
+            advice="Give `shuffle=True` to the DataLoader." if pipeline.library == "torch" else "",
+        )
+    yield from _repeated_unshuffled(program)
+
+
+def _drops_a_shuffle(program: Program) -> bool:
+    """A shuffle is there, and its result is not used: that is said by a rule of its own."""
+    return any(one.stage is not None and one.stage.name == "shuffle" and is_dropped(one) for one in program.pipelines)
+
+
+@rule("P035", "result-not-used", Severity.ERROR)
+def result_not_used(program: Program) -> Iterator[Finding]:
+    """The result of a dataset's method is not used, so the call does nothing.
+
+    Why it matters:
+        `shuffle`, `batch`, `map` and the others change no dataset: each returns a new one. Without `dataset = ` before
+        it, the line has no effect, and training goes on with the dataset as it was.
+
+    Example:
+        `dataset.shuffle(1000)` as a statement of its own.
+
+    Fix:
+        Keep the result: `dataset = dataset.shuffle(1000)`.
+    """
+    for pipeline in program.pipelines:
+        stage = pipeline.stage
+        if stage is None or not is_dropped(pipeline) or stage.name not in _CHANGES or program.source.cells:
+            continue
+        if isinstance(getattr(getattr(pipeline.node, "parent", None), "parent", None), ast.With | ast.Try):
+            continue  # a test of what it raises
+        root: ast.expr = stage.expression
+        while isinstance(root, ast.Call | ast.Attribute):
+            root = root.func if isinstance(root, ast.Call) else root.value
+        edits = None
+        if isinstance(root, ast.Name):
+            begin, _ = program.source_of(stage).span(stage.expression)
+            edits = [Edit(begin, begin, f"{root.id} = ")]
+        yield program.finding(
+            result_not_used,
+            stage.expression,
+            f"`{stage.name}` returns a new dataset, which is not used here: the line has no effect.",
+            edits=edits,
+        )
+
+
+def _origin(pipeline: Pipeline) -> ast.AST | None:
+    """Where a PyTorch loader is made: there it can be told to shuffle."""
+    call = pipeline.source.call
+    return call.node if call is not None and pipeline.library == "torch" else None
+
+
+def _repeated_unshuffled(program: Program) -> Iterator[Finding]:
+    """Endless repetition is for training only, also where the training itself is elsewhere."""
+    for pipeline in program.finished:
+        if program.roles(pipeline) - {"loop"} or program.named(pipeline) == "testing":
+            continue
+        repeat = next((one for one in pipeline.stages if one.name == "repeat"), None)
+        endless = repeat is not None and not isinstance(repeat.constant(0, "count"), int)
+        batches = any(one.is_batch for one in pipeline.stages)
+        if not endless or repeat is None or not batches or repeat.call.args:
+            continue
+        visible = pipeline.source.kind == "unknown" and not any(one.name == "shuffle" for one in pipeline.all_stages())
+        known = is_shuffled(pipeline) is False and not shuffled_before(pipeline, program.calls)
+        if (known and not _has_an_order(pipeline)) or (visible and _is_whole_here(pipeline)):
+            yield program.finding(
+                never_shuffled,
+                repeat.expression,
+                f"{program.name_of(pipeline)} is repeated without end, as for training, and nothing here shuffles it: "
+                "every epoch shows the examples in the same order.",
+                severity=Severity.WARNING if known else Severity.INFO,
+            )
+
+
+def _is_whole_here(pipeline: Pipeline) -> bool:
+    return len(pipeline.stages) > 1
+
+
+def _with_shuffle(program: Program, batch: Stage) -> str:
+    source = program.source_of(batch)
+    dot, end = segment_of(source, batch.expression)
+    first, last = source.whole_lines(dot, end)
+    return source.text[first:dot] + ".shuffle(10_000)" + source.text[dot:last]
+
+
+def _has_an_order(pipeline: Pipeline) -> bool:
+    """Time series and text cut into windows are often meant to stay in order; one element cannot be shuffled."""
+    stages = list(pipeline.all_stages())
+    windows = sum(stage.is_batch for stage in pipeline.stages) > 1 or any(stage.name == "window" for stage in stages)
+    few = any(stage.name == "take" and isinstance(stage.constant(0, "count"), int) for stage in stages)
+    return windows or few or pipeline.source.kind == "tensors"
+
+
+def _is_file_level(stages: list[Stage], shuffle: Stage) -> bool:
+    """It shuffles file names: files are opened behind it."""
+    return any(one.name in ("interleave", "flat_map") for one in stages[stages.index(shuffle) :])
+
+
+@rule("P004", "small-shuffle-buffer", Severity.WARNING)
+def small_shuffle_buffer(program: Program) -> Iterator[Finding]:
+    """The shuffle buffer is too small to mix the data.
+
+    With the data at hand, the buffer is compared with the longest run of records that have the same label.
+
+    Why it matters:
+        `shuffle(n)` only ever chooses among the n examples that it holds. An example moves about n places at most, so
+        a buffer shorter than a run of equal labels still gives batches of one label.
+
+    Example:
+        `dataset.shuffle(10)` on records that are sorted by class.
+
+    Fix:
+        Make the buffer as large as the dataset if memory allows; else shuffle the records when they are written, or the
+        files too (`list_files` + `interleave`).
+    """
+    for pipeline in program.finished:
+        for shuffle in pipeline.stages:
+            if shuffle.name != "shuffle" or _is_file_level(pipeline.stages, shuffle):
+                continue
+            names = ("buffer",) if pipeline.library == "recordsmith" else ("buffer_size",)
+            size = shuffle.constant(None if pipeline.library == "recordsmith" else 0, *names)
+            if not isinstance(size, int) or isinstance(size, bool):
+                continue
+            yield from _small(program, pipeline, shuffle, size)
+
+
+def _small(program: Program, pipeline: Pipeline, shuffle: Stage, size: int) -> Iterator[Finding]:
+    if any(one.is_batch for one in pipeline.stages[: pipeline.stages.index(shuffle)]) or pipeline.source.batches:
+        return
+    run = _longest_run(program)
+    node = shuffle.expression
+    if run is not None:
+        label, longest = run
+        if longest > size:
+            yield program.finding(
+                small_shuffle_buffer,
+                node,
+                f"The shuffle buffer holds {size:,} examples, but up to {longest:,} records in a row have the same "
+                f"{label.feature!r}: batches of one label remain.",
+                advice=f"Make the buffer several times {longest:,}, best the whole dataset, or shuffle the records "
+                "when they are written.",
+                evidence={"buffer": size, "longest_run": longest, "label": label.feature},
+                feature=label.feature,
+            )
+        return
+    rows = _rows(program, pipeline)
+    if (rows is not None and size >= rows) or is_mixed_otherwise(program, pipeline):
+        return
+    batch = next((one.constant(0, "batch_size") for one in pipeline.stages if one.is_batch), None)
+    if size < _SMALL or (isinstance(batch, int) and size < batch):
+        mixes = "changes nothing at all" if size <= 1 else f"only ever chooses among {size} examples"
+        yield program.finding(
+            small_shuffle_buffer,
+            node,
+            f"A shuffle buffer of {size} {mixes}: the order stays nearly that of the data.",
+            evidence={"buffer": size},
+        )
+    elif size < _MODEST and pipeline.source.kind == "tfrecord" and rows is None:
+        yield program.finding(
+            small_shuffle_buffer,
+            node,
+            f"A shuffle buffer of {size} mixes neighbours only: if the records are sorted, by class or by time, "
+            "batches stay one-sided.",
+            advice="Compare it with the data: `--data PATH` measures the runs of equal labels.",
+            severity=Severity.INFO,
+            evidence={"buffer": size},
+        )
+
+
+def is_mixed_otherwise(program: Program, pipeline: Pipeline) -> bool:
+    """Another, larger shuffle, or one of what the dataset is made from, does the work."""
+    others = [one.constant(0, "buffer_size") for one in pipeline.stages if one.name == "shuffle"]
+    larger = any(not isinstance(size, int) or size >= _MODEST for size in others)
+    return larger or shuffled_before(pipeline, program.calls)
+
+
+def _longest_run(program: Program) -> tuple[LabelFacts, int] | None:
+    """The label with the longest run, in training data if splits are named, where runs are longer than by chance."""
+    if program.data is None or not program.data.labels:
+        return None
+    found: tuple[LabelFacts, int] | None = None
+    for label in program.data.labels:
+        train = {split: run for split, run in label.longest_run.items() if split in ("train", "training")}
+        for split, run in (train or label.longest_run).items():
+            expected = label.expected_run.get(split, 0)
+            classes = len(label.counts.get(split, {}))
+            if classes > 1 and run > 3 * max(expected, 1) and (found is None or run > found[1]):
+                found = (label, run)
+    return found
+
+
+def _rows(program: Program, pipeline: Pipeline) -> int | None:
+    """How many examples there are, where the data or the source says how large the arrays are."""
+    if program.data is not None and program.data.records:
+        return program.data.records
+    call = pipeline.source.call
+    value = None if call is None or pipeline.source.kind != "slices" else call.argument(0, "tensors")
+    if isinstance(value, Group) and not value.is_list and value.members:
+        value = value.members[0]
+    shape = shape_of(value)
+    return shape[0] if shape else _made_here(program)
+
+
+def _made_here(program: Program) -> int | None:
+    """How often the longest loop runs that writes or collects the examples of a small program."""
+    found: list[int] = []
+    for call in program.calls:
+        last = call.args[-1] if call.name == "builtins.range" and call.args else None
+        loop = getattr(call.node, "parent", None)
+        if isinstance(last, Literal) and isinstance(last.value, int) and loop is not None:
+            collects = isinstance(loop, ast.comprehension) or (
+                isinstance(loop, ast.For) and any(getattr(node, "attr", "") in _COLLECTS for node in ast.walk(loop))
+            )
+            found += [last.value] if collects else []
+    return max(found, default=None)
+
+
+@rule("P009", "cache-after-shuffle", Severity.WARNING)
+def cache_after_shuffle(program: Program) -> Iterator[Finding]:
+    """The cache comes behind the shuffle.
+
+    Why it matters:
+        `cache` keeps what it sees the first time. Behind `shuffle` that is one particular order, and every later epoch
+        gives exactly that order again: the data was shuffled once, not every epoch.
+
+    Example:
+        `dataset.shuffle(1000).cache().batch(32)`
+
+    Fix:
+        Cache first, then shuffle: `dataset.cache().shuffle(1000).batch(32)`.
+    """
+    for pipeline in program.finished:
+        stages = pipeline.stages
+        cache = next((one for one in reversed(stages) if one.name == "cache"), None)
+        if cache is None or program.is_for_testing(pipeline):
+            continue
+        at = stages.index(cache)
+        shuffle = next((one for one in reversed(stages[:at]) if one.name == "shuffle"), None)
+        if shuffle is None or any(one.name == "shuffle" for one in stages[at:]):
+            continue
+        between = stages[stages.index(shuffle) + 1 : at]
+        once = shuffle.constant(2, "reshuffle_each_iteration") is False
+        split = any(one.name in ("take", "skip", "shard", "filter", "interleave", "flat_map") for one in between)
+        if once or split:
+            continue
+        movable = all(one.name in ("map", "prefetch") for one in between)
+        edits = move_stage(program.source_of(cache), [shuffle, *between, cache]) if movable and not between else None
+        yield program.finding(
+            cache_after_shuffle,
+            cache.expression,
+            f"{program.name_of(pipeline)} is cached after it was shuffled, so the order of the first epoch is kept and "
+            "every other epoch repeats it.",
+            edits=edits,
+            certain=edits is not None,
+        )
+
+
+ORDER_RULES = [
+    batch_before_shuffle,
+    repeat_before_shuffle,
+    never_shuffled,
+    small_shuffle_buffer,
+    cache_after_shuffle,
+    result_not_used,
+]

@@ -1,0 +1,247 @@
+"""Rules on features and labels that come as two streams and must stay together."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Table, Value, walk
+from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Stage
+from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.reading.listings import is_read_elsewhere
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["PAIR_RULES"]
+
+_LABEL = re.compile(r"label|target|mask|annot|truth|class|caption|answer|segment|categor|^y$|^ys$", re.IGNORECASE)
+_IN_PLACE = {"random.shuffle", "numpy.random.shuffle"}
+_PERMUTES = {"numpy.random.permutation", "tensorflow.random.shuffle", "sklearn.utils.shuffle", ".permutation"}
+_SEEDS = {"random.seed", "numpy.random.seed"}
+_SHORT_LABEL = re.compile(r"^(y|ys|gt)_|_(y|ys|gt)$", re.IGNORECASE)
+
+
+@rule("P013", "shuffled-apart", Severity.ERROR)
+def shuffled_apart(program: Program) -> Iterator[Finding]:
+    """Features and labels are shuffled as two datasets and then zipped: the pairs are broken.
+
+    Why it matters:
+        Each `shuffle` draws its own random order. After the zip, nearly every example has the label of another one, no
+        error is raised, and the model cannot learn anything.
+
+    Example:
+        `tf.data.Dataset.zip((images.shuffle(1000), labels.shuffle(1000)))`
+
+    Fix:
+        Zip first, then shuffle the pairs: `tf.data.Dataset.zip((images, labels)).shuffle(1000)`. `list_files` shuffles
+        too, unless `shuffle=False`.
+    """
+    for pipeline in _zips(program):
+        reordered = [(one, _reorders(one)) for one in pipeline.source.of]
+        culprits = [(one, why) for one, why in reordered if why]
+        if not culprits or _same_seeds(pipeline.source.of):
+            continue
+        call = pipeline.source.call
+        if call is None or not _is_pairing(program, pipeline, call):
+            continue
+        names = " and ".join(program.name_of(one) for one, _ in culprits)
+        verb = "is" if len(culprits) == 1 else "are each"
+        yield program.finding(
+            shuffled_apart,
+            call.expression,
+            f"{names} {verb} shuffled before being zipped, each in an order of its own: the labels no longer belong to "
+            "their examples.",
+        )
+    yield from _arrays_shuffled_apart(program)
+    yield from _arrays_ordered_apart(program)
+
+
+@rule("P014", "interleaved-apart", Severity.ERROR)
+def interleaved_apart(program: Program) -> Iterator[Finding]:
+    """Features and labels are read from separate files in an order that may differ, and then zipped.
+
+    Why it matters:
+        An interleave that need not be deterministic gives whatever file answers first. Two of them, one for features
+        and one for labels, drift apart, and so does one beside a plain reader: examples get the labels of others, now
+        and then, and differently in every run.
+
+    Example:
+        `zip((feature_files.interleave(read, deterministic=False), label_files.interleave(read, deterministic=False)))`
+
+    Fix:
+        Keep features and label in one record. Where they must be two files, read both with `deterministic=True`, from
+        sorted lists, and shuffle after the zip.
+    """
+    for pipeline in _zips(program):
+        call = pipeline.source.call
+        loose = [one for one in pipeline.source.of if any(_is_loose(program, stage) for stage in one.all_stages())]
+        if call is not None and loose and _is_pairing(program, pipeline, call):
+            names = " and ".join(program.name_of(one) for one in loose)
+            yield program.finding(
+                interleaved_apart,
+                call.expression,
+                f"The elements of {names} may come in any order (`deterministic=False`), and are zipped by position: "
+                "examples get the labels of others.",
+            )
+
+
+def _arrays_shuffled_apart(program: Program) -> Iterator[Finding]:
+    """Two arrays that are shuffled in place, one after the other, and then paired by position."""
+    shuffles = [one for one in program.calls if one.name in _IN_PLACE and one.args]
+    if sum(one.name in _SEEDS for one in program.calls) > 1:
+        return  # the same seed before each gives the same order
+    for call in program.calls:
+        if call.name not in ("tensorflow.data.Dataset.from_tensor_slices", "builtins.zip"):
+            continue
+        given = call.args[0] if len(call.args) == 1 else None
+        members = given.members if isinstance(given, Group) else call.args
+        moved = [one for one in shuffles if any(one.args[0] is member for member in members)]
+        distinct = {id(one.args[0]): one for one in moved}
+        if len(members) == 2 and len(distinct) == 1:
+            (one,) = distinct.values()
+            other = next(member for member in members if member is not one.args[0])
+            if not any(part is one.args[0] for part in walk(other)) and is_read_elsewhere(other):
+                yield program.finding(
+                    shuffled_apart,
+                    one.expression,
+                    "This is shuffled, and what it is paired with by position is not: the labels no longer belong to "
+                    "their examples.",
+                    advice="Pair them first, and shuffle the pairs.",
+                )
+        elif len(members) == 2 and len(distinct) == 2:
+            yield program.finding(
+                shuffled_apart,
+                list(distinct.values())[-1].expression,
+                "Two arrays are shuffled one after the other, each in an order of its own, and then paired by "
+                "position: the labels no longer belong to their examples.",
+                advice="Shuffle one list of pairs, or one permutation of the indices: `order = "
+                "np.random.permutation(len(x))`, `x[order]`, `y[order]`.",
+            )
+
+
+def _arrays_ordered_apart(program: Program) -> Iterator[Finding]:
+    """Two arrays of which one was put into a random order, or both into different ones, and then paired by position."""
+    for call in program.calls:
+        if call.name not in ("tensorflow.data.Dataset.from_tensor_slices", "builtins.zip"):
+            continue
+        given = call.args[0] if len(call.args) == 1 else None
+        members = given.members if isinstance(given, Group) and not given.is_list else call.args
+        if len(members) != 2 or not all(isinstance(member, Call | Item) for member in members):
+            continue
+        orders = [_own_order(member) for member in members]
+        first, second = members
+        related = any(one is second for one in walk(first)) or any(one is first for one in walk(second))
+        if orders[0] != orders[1] and not related and not {"seed"} & {kind for kind, _ in orders if kind}:
+            yield program.finding(
+                shuffled_apart,
+                call.expression,
+                "One of these two was put into a random order that the other does not have: the labels no longer "
+                "belong to their examples.",
+                advice="Use one permutation for both: `order = np.random.permutation(len(x))`, `x[order]`, `y[order]`.",
+            )
+
+
+def _own_order(value: Value) -> tuple[str, object]:
+    """The random order that an array was put into: by a permutation that indexes it, or by a function that shuffles."""
+    if isinstance(value, Item) and isinstance(value.index, Call) and value.index.name in _PERMUTES:
+        return "index", id(value.index)
+    if isinstance(value, Call) and value.name in _PERMUTES and len(value.args) == 1:
+        seed = value.argument(None, "seed", "random_state")
+        return ("index", id(value)) if seed is None else ("seed", _key(seed))
+    return "", None
+
+
+def _zips(program: Program) -> Iterator[Pipeline]:
+    seen: set[int] = set()
+    for pipeline in program.pipelines:
+        source = pipeline.source
+        if source.kind == "zip" and len(source.of) == 2 and id(source) not in seen:
+            seen.add(id(source))
+            yield pipeline
+
+
+def _reorders(pipeline: Pipeline) -> bool:
+    """Something in it draws a random order of its own."""
+    for origin in pipeline.origins():
+        if origin.source.shuffles and origin.source.kind == "files":
+            return True
+        if any(stage.name == "shuffle" for stage in origin.stages):
+            return True
+    return False
+
+
+def _same_seeds(pipelines: tuple[Pipeline, ...]) -> bool:
+    """Both are shuffled by the same seed and the same buffer, so in the same order."""
+    orders = []
+    for pipeline in pipelines:
+        shuffles: list[tuple[object, ...]] = []
+        for origin in pipeline.origins():
+            if origin.source.shuffles and origin.source.call is not None:
+                shuffles.append(("files", _key(origin.source.call.argument(2, "seed"))))
+            shuffles += [
+                (_key(stage.call.argument(0, "buffer_size")), _key(stage.call.argument(1, "seed")))
+                for stage in origin.stages
+                if stage.name == "shuffle"
+            ]
+        orders.append(shuffles)
+    return orders[0] == orders[1] and all(None not in order for order in orders[0]) and bool(orders[0])
+
+
+def _key(value: Value | None) -> object:
+    if value is None:
+        return None
+    return value.value if isinstance(value, Literal) else id(value)
+
+
+def _is_pairing(program: Program, pipeline: Pipeline, call: Call) -> bool:
+    """One side is labels, by a name, a file name or a feature: two streams of pictures may be zipped at random."""
+    if all(_is_pair(one.element) for one in pipeline.source.of):
+        return False  # two datasets of pairs, as for mixing examples
+    words: list[str] = []
+    for one in pipeline.source.of:
+        words += one.all_names
+        if any(_SHORT_LABEL.search(name) for name in one.all_names):
+            return True
+        words += [
+            str(value.value) for value in walk(one) if isinstance(value, Literal) and isinstance(value.value, str)
+        ]
+    words += [node.id for node in ast.walk(call.expression) if isinstance(node, ast.Name)]
+    words += [node.attr for node in ast.walk(call.expression) if isinstance(node, ast.Attribute)]
+    for use in program.uses:
+        if use.target is not None and use.pipeline.source is pipeline.source:
+            words += [node.id for node in ast.walk(use.target) if isinstance(node, ast.Name)]
+    for stage in (stage for one in program.pipelines if one.source is pipeline.source for stage in one.stages):
+        words += _parameters(stage)
+    return any(_LABEL.search(word) for word in words)
+
+
+def _parameters(stage: Stage) -> list[str]:
+    definition = getattr(stage.function, "definition", None)
+    return [] if definition is None else [argument.arg for argument in definition.args.args]
+
+
+def _is_pair(element: Value) -> bool:
+    if isinstance(element, Element):
+        return False
+    return isinstance(element, Group | Table) and len(list(element.parts())) > 1
+
+
+def _is_loose(program: Program, stage: Stage) -> bool:
+    if stage.name in ("interleave", "map") and stage.constant(None, "deterministic") is False:
+        return True
+    if stage.name == "interleave" and stage.constant(None, "sloppy") is True:
+        return True
+    if stage.name != "with_options":
+        return False
+    options = stage.call.argument(0, "options")
+    for node in ast.walk(program.source.tree):
+        match node:
+            case ast.Assign(
+                targets=[ast.Attribute(attr="deterministic" | "experimental_deterministic")],
+                value=ast.Constant(value=False),
+            ):
+                return options is not None
+    return False
+
+
+PAIR_RULES = [shuffled_apart, interleaved_apart]

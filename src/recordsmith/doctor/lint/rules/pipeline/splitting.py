@@ -1,0 +1,150 @@
+"""Rules on what must not cross the line between training and test data."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.interpreter.loops import pipelines_in
+from recordsmith.doctor.lint.interpreter.values import Call, Value, walk
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["SPLITTING_RULES"]
+
+_SPLITS = re.compile(r"sklearn\.model_selection\.train_test_split|\.train_test_split|\.split")
+_RESAMPLERS = re.compile(r"imblearn\.\w+.*|sklearn\.utils\.resample")
+_LEARNS = {".fit", ".fit_transform", ".adapt", ".fit_on_texts"}
+_FITTED = re.compile(
+    r"sklearn\.(preprocessing\.(Standard|MinMax|Robust|MaxAbs)Scaler|preprocessing\.(Quantile|Power)Transformer"
+    r"|preprocessing\.(Normalizer|KBinsDiscretizer|PolynomialFeatures)|feature_extraction\..*Vectorizer|decomposition\.\w+"
+    r"|impute\.\w+|feature_selection\.\w+)|keras\.layers\.(TextVectorization|Normalization|StringLookup|Discretization)"
+    r"|keras\.preprocessing\.text\.Tokenizer|tokenizers\.\w+"
+)
+_TRAIN = re.compile(r"(^|_)(train|training|trn)(_|$|\d)", re.IGNORECASE)
+_TEST = re.compile(r"(^|_)(test|testing|val|valid|validation|holdout)(_|$|\d)", re.IGNORECASE)
+_JOINS = re.compile(
+    r"numpy\.(concatenate|vstack|hstack|append|r_)|pandas\.concat|builtins\.list|itertools\.chain|tensorflow\.concat"
+    r"|scipy\.sparse\.vstack|\.concatenate|\.append"
+)
+
+
+@rule("P045", "oversampled-before-split", Severity.ERROR)
+def oversampled_before_split(program: Program) -> Iterator[Finding]:
+    """Rare classes are multiplied before the data is split.
+
+    Why it matters:
+        Oversampling copies examples. Split afterwards, copies of the same example land in the training and in the test
+        data: the model is tested on what it has learned by heart, and the score is too good to be true.
+
+    Example:
+        `x, y = RandomOverSampler().fit_resample(x, y)`, then `train_test_split(x, y)`.
+
+    Fix:
+        Split first, then oversample the training part only; or use class weights, which copy nothing.
+    """
+    split_seen = False
+    for call in program.calls:
+        if not _SPLITS.fullmatch(call.name):
+            continue
+        split_seen |= call.name.endswith("train_test_split")
+        resampled = next((one for argument in call.args for one in walk(argument) if _is_resampling(one)), None)
+        if isinstance(resampled, Call) and _derives_directly(call):
+            yield program.finding(
+                oversampled_before_split,
+                resampled.expression,
+                "The data is oversampled before it is split: copies of the same example land in training and in test "
+                "data, and the score is too good to be true.",
+            )
+            return
+    if not split_seen:
+        yield from _written_copies(program)
+
+
+def _written_copies(program: Program) -> Iterator[Finding]:
+    for call in program.calls:
+        if call.name not in ("tensorflow.train.Features", ".write"):
+            continue
+        resampled = next((one for one in walk(call) if _is_resampling(one)), None)
+        if isinstance(resampled, Call):
+            yield program.finding(
+                oversampled_before_split,
+                resampled.expression,
+                "The copies that oversampling makes are written out: if these records are split later, copies of the "
+                "same example land in training and in test data.",
+                severity=Severity.INFO,
+            )
+            return
+
+
+def _is_resampling(value: Value) -> bool:
+    if not isinstance(value, Call):
+        return False
+    if value.name in (".fit_resample", ".fit_sample"):
+        return isinstance(value.receiver, Call) and bool(_RESAMPLERS.fullmatch(value.receiver.name))
+    return value.name == "sklearn.utils.resample"
+
+
+def _derives_directly(call: Call) -> bool:
+    return call.name.endswith("train_test_split")
+
+
+@rule("P048", "fitted-on-test-data", Severity.WARNING)
+def fitted_on_test_data(program: Program) -> Iterator[Finding]:
+    """A vocabulary, scaler or the like is fitted on test data together with the training data.
+
+    Why it matters:
+        What is learned from the test data, be it only a mean or a word list, makes the test easier than reality. The
+        score promises more than the model will keep.
+
+    Example:
+        `x = StandardScaler().fit_transform(x)`, and only then `train_test_split(x, y)`.
+
+    Fix:
+        Split first. Fit on the training data only, then transform both: `scaler.fit(x_train)`,
+        `scaler.transform(x_test)`.
+    """
+    for call in program.calls:
+        if call.name.endswith("train_test_split"):
+            fitted = next((one for argument in call.args for one in walk(argument) if _is_fitting(one)), None)
+            if isinstance(fitted, Call):
+                yield program.finding(
+                    fitted_on_test_data,
+                    fitted.expression,
+                    f"`{_name(fitted)}` is fitted on all the data before it is split, the test data included: the "
+                    "score will promise too much.",
+                )
+        elif call.name in _LEARNS and _is_fitting(call, also_adapt=True) and call.args and _is_both(call.args[0]):
+            yield program.finding(
+                fitted_on_test_data,
+                call.expression,
+                f"`{_name(call)}` is fitted on training and test data together: the score will promise too much.",
+            )
+
+
+def _is_fitting(value: Value, *, also_adapt: bool = False) -> bool:
+    if not isinstance(value, Call) or (value.name != ".fit_transform" and not also_adapt):
+        return False
+    return isinstance(value.receiver, Call) and bool(_FITTED.fullmatch(value.receiver.name))
+
+
+def _name(call: Call) -> str:
+    return call.receiver.name.rpartition(".")[2] if isinstance(call.receiver, Call) else "it"
+
+
+def _is_both(value: Value) -> bool:
+    """Its source puts together something called train and something called test."""
+    names: set[str] = set()
+    for pipeline in pipelines_in(value):
+        for stage in pipeline.stages:
+            if stage.name == "concatenate":
+                names |= set(pipeline.all_names)
+                names |= {name for other in pipelines_in(stage.call.argument(0)) for name in other.all_names}
+    node = value.node
+    if isinstance(node, ast.BinOp) or (isinstance(value, Call) and _JOINS.fullmatch(value.name) and node is not None):
+        names |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    return any(_TRAIN.search(name) for name in names) and any(_TEST.search(name) for name in names)
+
+
+SPLITTING_RULES = [oversampled_before_split, fitted_on_test_data]

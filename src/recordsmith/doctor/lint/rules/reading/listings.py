@@ -1,0 +1,101 @@
+"""The rule on files that are listed in any order and labels that come in theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Many, Value, walk
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["LISTING_RULES", "is_read_elsewhere"]
+
+_LISTINGS = {"glob.glob", "glob.iglob", "os.listdir", "os.scandir", ".glob", ".rglob", ".iterdir"}
+_KEEPS_ORDER = {
+    "builtins.list", "numpy.array", "numpy.asarray", "tensorflow.constant", "builtins.tuple", "numpy.concatenate",
+    "numpy.stack", "numpy.vstack", "tensorflow.concat", "pandas.concat",
+}  # fmt: skip
+_READS = {"numpy.load", "numpy.genfromtxt", "numpy.loadtxt", "json.load", "pickle.load", "builtins.open"}
+_PAIRS = {"builtins.zip", "tensorflow.data.Dataset.from_tensor_slices"}
+
+
+@rule("P049", "labels-beside-unsorted-files", Severity.ERROR)
+def labels_beside_unsorted_files(program: Program) -> Iterator[Finding]:
+    """Files are listed unsorted and paired with labels that come from elsewhere.
+
+    Why it matters:
+        `glob` and `listdir` give files in whatever order the file system keeps them, which differs between machines and
+        changes when files are copied. Paired by position with labels from a table, or with a second listing, examples
+        get the labels of others, and nothing raises an error.
+
+    Example:
+        `tf.data.Dataset.from_tensor_slices((glob.glob("*.png"), labels))`
+
+    Fix:
+        Sort both sides in the same way, `sorted(glob.glob("*.png"))`; best, look each label up by the file's name.
+    """
+    sorted_in_place = {id(one.receiver) for one in program.calls if one.name == ".sort"}
+    for call in program.calls:
+        if call.name not in _PAIRS:
+            continue
+        given = call.args[0] if len(call.args) == 1 else None
+        members = list(given.members) if isinstance(given, Group) else list(call.args)
+        if len(members) < 2 or any(isinstance(member, Call) and member.name in _PAIRS for member in members):
+            continue
+        listings = [(member, _listing(member)) for member in members]
+        for member, listing in listings:
+            if listing is None or id(listing) in sorted_in_place or id(member) in sorted_in_place:
+                continue
+            others = [other for other in members if other is not member]
+            if not all(_is_independent(other, listing) for other in others):
+                continue
+            yield program.finding(
+                labels_beside_unsorted_files,
+                listing.expression,
+                f"`{program.text(listing.expression)}` lists files in no certain order, and they are paired by "
+                "position with something that does not follow it: examples get the labels of others.",
+                corrected=_sorted(program, listing),
+            )
+            break
+
+
+def _listing(value: Value) -> Call | None:
+    """The listing that a value is, unsorted and in its order."""
+    while True:
+        if isinstance(value, Call) and value.name in _LISTINGS:
+            return value
+        if isinstance(value, Call) and value.name in _KEEPS_ORDER and value.args:
+            value = value.args[0]
+        elif isinstance(value, Many) and len(value.over) == 1:
+            value = value.over[0]
+        else:
+            return None
+
+
+def _is_independent(other: Value, listing: Call) -> bool:
+    """Labels that were made from the listing itself follow it; so do constants of its length."""
+    if any(part is listing for part in walk(other)) or isinstance(other, Literal):
+        return False
+    return is_read_elsewhere(other) or (isinstance(other, Group) and len(other.members) > 1)
+
+
+def is_read_elsewhere(value: Value) -> bool:
+    """Tell whether a value was plainly read from somewhere: another listing, a table, an array on disk, a file.
+
+    >>> is_read_elsewhere(Call("pandas.read_csv", None))
+    True
+    """
+    names = [part.name for part in walk(value) if isinstance(part, Call)]
+    return any(name in _LISTINGS or name in _READS or name.startswith(("pandas.read_", "csv.")) for name in names)
+
+
+def _sorted(program: Program, listing: Call) -> str:
+    node = listing.expression
+    source = getattr(node, "source", program.source)
+    begin, end = source.span(node)
+    first, last = source.whole_lines(begin, end)
+    text: str = source.text
+    return f"{text[first:begin]}sorted({text[begin:end]}){text[end:last]}"
+
+
+LISTING_RULES = [labels_beside_unsorted_files]

@@ -1,0 +1,1 @@
+"""Rules about what a model is trained on: images, ranges, targets, vectorisers."""

@@ -1,0 +1,193 @@
+"""Rules on the range of pixels: scaled twice, not at all, or lost in whole numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Value, walk
+from recordsmith.doctor.lint.libraries.arrays import dtype_named
+from recordsmith.doctor.lint.libraries.models import CompiledModel, compiled_models
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["RANGE_RULES"]
+
+_DECODER = re.compile(r"tensorflow\.io\.decode_(jpeg|png|image|bmp|gif|webp)")
+_KEEPS_RANGE = re.compile(
+    r"tensorflow\.(cast|reshape|ensure_shape|identity|squeeze|expand_dims|transpose)"
+    r"|tensorflow\.image\.(resize\w*|random_flip\w*|flip\w*|rot90|random_crop|central_crop|crop\w*|pad\w*|transpose"
+    r"|grayscale_to_rgb|rgb_to_grayscale|random_(hue|saturation|contrast|brightness)|adjust_\w+)"
+)
+_SCALES = re.compile(
+    r"keras\.layers\.(Rescaling|Normalization|BatchNormalization|LayerNormalization|Lambda)|keras\.applications\..*"
+)
+_PREPROCESS = re.compile(
+    r"keras\.applications\.(resnet\w*|vgg\d+|mobilenet\w*|inception\w*|xception|densenet)\.preprocess_input"
+)
+
+
+def _is_division(value: Value) -> bool:
+    """It divides by 255."""
+    if isinstance(value, Operation) and len(value.operands) == 2:
+        factor = value.operands[1]
+        if isinstance(factor, Literal) and isinstance(factor.value, int | float):
+            if value.operator == "/":
+                return factor.value in (255, 256)
+            return value.operator == "*" and math.isclose(factor.value, 1 / 255, rel_tol=0.01)
+    return isinstance(value, Call) and value.name == "()" and _rescales(value.receiver)
+
+
+def _rescales(layer: Value | None) -> bool:
+    if not isinstance(layer, Call) or layer.name != "keras.layers.Rescaling":
+        return False
+    scale = layer.argument(0, "scale")
+    known = isinstance(scale, Literal) and isinstance(scale.value, float)
+    return known and math.isclose(scale.value, 1 / 255, rel_tol=0.01)  # type: ignore[union-attr]
+
+
+def _inside(value: Value) -> Value | None:
+    """What a value was made from, if its range is the same."""
+    if isinstance(value, Element):
+        return value.of
+    if isinstance(value, Call) and _KEEPS_RANGE.fullmatch(value.name):
+        return value.argument(0)
+    return None
+
+
+def _scaled_by(value: Value | None) -> str | None:
+    """What has brought a value to 0..1, if anything has and nothing has changed that since."""
+    while value is not None:
+        if _is_division(value):
+            return "a division by 255"
+        if isinstance(value, Call) and value.name == "tensorflow.image.convert_image_dtype":
+            to_float = (dtype_named(value.argument(1, "dtype")) or "").startswith("float")
+            return "`convert_image_dtype`" if to_float and _is_whole(value.argument(0)) else None
+        value = _inside(value)
+    return None
+
+
+def _is_whole(value: Value | None) -> bool:
+    """It is still a decoder's whole numbers, which alone are scaled by convert_image_dtype."""
+    while value is not None:
+        if isinstance(value, Call) and _DECODER.fullmatch(value.name):
+            return True
+        whole = isinstance(value, Call) and value.name not in ("tensorflow.cast", "tensorflow.image.resize")
+        value = _inside(value) if whole else None
+    return False
+
+
+def _is_unscaled(value: Value | None) -> bool:
+    """It is 0..255 for certain: a decoder's pixels, at most cast, resized or turned."""
+    while value is not None:
+        if isinstance(value, Call) and _DECODER.fullmatch(value.name):
+            return True
+        value = _inside(value)
+    return False
+
+
+def _inputs(model: CompiledModel) -> Iterator[Value]:
+    for pipeline in model.trained_on:
+        element = pipeline.element
+        if isinstance(element, Group) and element.members:
+            yield element.members[0]
+
+
+@rule("P025", "scaled-twice", Severity.WARNING)
+def scaled_twice(program: Program) -> Iterator[Finding]:
+    """Pixels are scaled to 0..1 twice.
+
+    Why it matters:
+        `convert_image_dtype(image, tf.float32)` already divides by 255. Dividing again leaves values below 0.004: to
+        the model all pictures are black, and the gradients are as small.
+
+    Example:
+        `tf.image.convert_image_dtype(image, tf.float32) / 255.0`
+
+    Fix:
+        Scale once: leave out the division, or use `tf.cast(image, tf.float32) / 255.0` instead. If the model begins
+        with a Rescaling layer, feed it 0..255.
+    """
+    for pipeline in program.finished:
+        for value in walk(pipeline.element):
+            preprocess = isinstance(value, Call) and bool(_PREPROCESS.fullmatch(value.name))
+            if not _is_division(value) and not preprocess:
+                continue
+            inner = value.operands[0] if isinstance(value, Operation) else None
+            inner = value.argument(0) if isinstance(value, Call) else inner
+            scaled = _scaled_by(inner)
+            if scaled is not None and value.node is not None:
+                yield program.finding(
+                    scaled_twice,
+                    value.node,
+                    f"These pixels are scaled again although {scaled} has brought them to 0..1 already: what is left "
+                    "is all but black.",
+                )
+    for model in compiled_models(program.calls):
+        layer = next((one for one in model.layers or () if _rescales(one)), None)
+        scaled = next((by for value in _inputs(model) if (by := _scaled_by(value)) is not None), None)
+        if layer is not None and scaled is not None:
+            yield program.finding(
+                scaled_twice,
+                layer.expression,
+                f"The model divides by 255 although {scaled} in the pipeline has brought the pixels to 0..1 already: "
+                "what is left is all but black.",
+            )
+
+
+@rule("P030", "unscaled-pixels", Severity.WARNING)
+def unscaled_pixels(program: Program) -> Iterator[Finding]:
+    """A model is fed pixels from 0 to 255.
+
+    Why it matters:
+        Weights start out for inputs around 0 to 1. With values up to 255 the first steps overshoot, activations
+        saturate, and training stands still or diverges.
+
+    Example:
+        `tf.cast(tf.io.decode_jpeg(x), tf.float32)` straight into the model.
+
+    Fix:
+        Divide by 255 in the pipeline, or begin the model with `tf.keras.layers.Rescaling(1 / 255)`.
+    """
+    for model in compiled_models(program.calls):
+        if model.layers is None or any(_SCALES.fullmatch(one.name) for one in model.layers):
+            continue
+        known = all(one.name.startswith("keras.") for one in model.layers)
+        if known and any(_is_unscaled(value) for value in _inputs(model)):
+            yield program.finding(
+                unscaled_pixels,
+                model.compile.expression,
+                "The model is trained on pixels from 0 to 255: nothing in the pipeline or the model scales them.",
+            )
+
+
+@rule("P031", "scaled-pixels-made-whole", Severity.ERROR)
+def scaled_pixels_made_whole(program: Program) -> Iterator[Finding]:
+    """Pixels between 0 and 1 are cast to whole numbers: all become 0.
+
+    Why it matters:
+        A cast cuts off what is behind the point. Of values between 0 and 1 nothing is left but zeros: the model sees
+        black pictures.
+
+    Example:
+        `tf.cast(image / 255.0, tf.uint8)`
+
+    Fix:
+        Leave the cast out, or use `tf.image.convert_image_dtype(image, tf.uint8, saturate=True)`, which scales back.
+    """
+    for call in program.calls:
+        if call.name != "tensorflow.cast":
+            continue
+        dtype = dtype_named(call.argument(1, "dtype")) or ""
+        scaled = _scaled_by(call.argument(0, "x"))
+        if dtype.startswith(("int", "uint")) and scaled is not None:
+            yield program.finding(
+                scaled_pixels_made_whole,
+                call.expression,
+                f"Pixels that {scaled} has brought to 0..1 are cast to {dtype}: all of them become 0, and pictures "
+                "black.",
+            )
+
+
+RANGE_RULES = [scaled_twice, unscaled_pixels, scaled_pixels_made_whole]

@@ -1,0 +1,195 @@
+"""Rules on labels against the loss and the output of the model."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Value, walk
+from recordsmith.doctor.lint.libraries.models import CompiledModel, compiled_models
+from recordsmith.doctor.lint.libraries.parse_specs import parsed_feature_of
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["TARGET_RULES"]
+
+_DECODER = re.compile(r"tensorflow\.io\.decode_(jpeg|png|image|bmp|gif|webp)")
+_ONE_HOT = ("tensorflow.one_hot", "keras.utils.to_categorical", "keras.ops.one_hot")
+_KEEPS = ("tensorflow.cast", "tensorflow.identity", "tensorflow.squeeze")
+
+
+def _targets(model: CompiledModel) -> Iterator[Value]:
+    """What the labels are, as the model is given them."""
+    for pipeline in model.trained_on:
+        element = pipeline.element
+        if isinstance(element, Element) and element.of is not None:
+            element = element.of
+        if isinstance(element, Group) and len(element.members) in (2, 3):
+            yield _plain(element.members[1])
+
+
+def _plain(value: Value) -> Value:
+    while True:
+        if isinstance(value, Element) and value.of is not None:
+            value = value.of
+        elif isinstance(value, Call) and value.name in _KEEPS and value.args:
+            value = value.args[0]
+        else:
+            return value
+
+
+@rule("P026", "labels-against-loss", Severity.ERROR)
+def labels_against_loss(program: Program) -> Iterator[Finding]:
+    """The labels are encoded in another way than the loss expects.
+
+    Why it matters:
+        `sparse_categorical_crossentropy` takes class numbers, `categorical_crossentropy` takes one row of zeros and a
+        one for each example. Given the other kind, training fails with a message about shapes, or with a single class
+        column compares things that do not belong together.
+
+    Example:
+        `tf.one_hot(label, 10)` in the pipeline and `loss="sparse_categorical_crossentropy"` in `compile`.
+
+    Fix:
+        Leave out the one-hot encoding, or use the loss without "sparse".
+    """
+    for model in compiled_models(program.calls):
+        for target in _targets(model):
+            one_hot = isinstance(target, Call) and target.name in _ONE_HOT
+            feature = parsed_feature_of(target, of_batches=True)
+            number = (
+                feature is not None and feature.form == "fixed" and feature.shape == () and feature.dtype == "int64"
+            )
+            if model.loss == "sparse" and one_hot:
+                found = "one-hot labels are given to a sparse loss, which takes class numbers"
+            elif model.loss == "categorical" and number:
+                found = "class numbers are given to `categorical_crossentropy`, which takes one-hot rows"
+            else:
+                continue
+            yield program.finding(
+                labels_against_loss,
+                model.compile.expression,
+                f"Labels and loss do not fit: {found}.",
+                advice='Use loss="categorical_crossentropy", or leave out the one-hot encoding.'
+                if one_hot
+                else 'Use loss="sparse_categorical_crossentropy", or encode the labels with tf.one_hot.',
+            )
+
+
+@rule("P028", "activation-against-loss", Severity.WARNING)
+def activation_against_loss(program: Program) -> Iterator[Finding]:
+    """The last layer gives another thing than the loss expects.
+
+    Why it matters:
+        A cross-entropy takes either probabilities (softmax, sigmoid) or raw scores (`from_logits=True`). Scores taken
+        for probabilities, or probabilities squeezed a second time, leave a gradient that hardly teaches anything. A
+        softmax over a single unit is always 1.
+
+    Example:
+        `Dense(10)` without activation and `loss="sparse_categorical_crossentropy"`.
+
+    Fix:
+        Either `Dense(n, activation="softmax")` with the plain loss, or `Dense(n)` with `from_logits=True`. For two
+        classes in one unit, `Dense(1, activation="sigmoid")` with `binary_crossentropy`.
+    """
+    for model in compiled_models(program.calls):
+        if model.last is None or model.activation is None:
+            continue
+        node = model.last.expression
+        if model.units == 1 and model.activation == "softmax":
+            yield program.finding(
+                activation_against_loss, node, "A softmax over one unit is always 1: the model has no output to learn."
+            )
+        elif model.loss is None or model.from_logits is None:
+            continue
+        elif model.from_logits and model.activation in ("softmax", "sigmoid"):
+            yield program.finding(
+                activation_against_loss,
+                node,
+                f"The last layer ends with {model.activation}, and the loss applies it again (`from_logits=True`): the "
+                "gradients all but vanish.",
+            )
+        elif not model.from_logits and model.activation == "":
+            yield program.finding(
+                activation_against_loss,
+                node,
+                "The last layer gives raw scores, but the loss takes them for probabilities: give "
+                "`from_logits=True`, or end with a softmax or sigmoid.",
+            )
+
+
+@rule("P029", "labels-beyond-output", Severity.ERROR)
+def labels_beyond_output(program: Program) -> Iterator[Finding]:
+    """The model has fewer outputs than there are classes.
+
+    How many classes there are is told by the data, or by the depth of a one-hot encoding.
+
+    Why it matters:
+        A label beyond the last unit cannot be learned: the loss becomes NaN, or the training stops with an error.
+        Labels from 1 to 10 need 11 units, or must be lowered by one.
+
+    Example:
+        Labels up to 10, and `Dense(10, activation="softmax")`.
+
+    Fix:
+        Give the last layer one unit for each class number, 0 included.
+    """
+    for model in compiled_models(program.calls):
+        if model.units is None or model.last is None or model.loss not in ("sparse", "categorical"):
+            continue
+        for target in _targets(model):
+            if isinstance(target, Call) and target.name in _ONE_HOT:
+                depth = target.argument(1, "depth", "num_classes")
+                if isinstance(depth, Literal) and isinstance(depth.value, int) and depth.value != model.units:
+                    yield program.finding(
+                        labels_beyond_output,
+                        model.last.expression,
+                        f"Labels are one-hot with {depth.value} classes, but the last layer has {model.units} units.",
+                    )
+            feature = parsed_feature_of(target, of_batches=True)
+            facts = None if feature is None or program.data is None else program.data.feature(feature.name)
+            largest = None if facts is None or facts.numbers is None else facts.numbers.max
+            if feature is not None and largest is not None and model.loss == "sparse" and largest >= model.units:
+                yield program.finding(
+                    labels_beyond_output,
+                    model.last.expression,
+                    f"{feature.name!r} goes up to {largest}, but the last layer has {model.units} units, for classes 0 "
+                    f"to {model.units - 1}.",
+                    evidence={"largest": largest, "units": model.units},
+                    feature=feature.name,
+                )
+
+
+@rule("P036", "inputs-and-label-swapped", Severity.ERROR)
+def inputs_and_label_swapped(program: Program) -> Iterator[Finding]:
+    """A model is given the label as its input and the picture as its label.
+
+    Why it matters:
+        `fit` takes pairs of (inputs, target). The other way round, training fails with a message about shapes, or
+        learns to paint the average picture.
+
+    Example:
+        `return parsed["label"], image`
+
+    Fix:
+        Return the picture first: `return image, parsed["label"]`.
+    """
+    for node, pipelines in program.trained_on():
+        for pipeline in pipelines:
+            element = pipeline.element
+            if not isinstance(element, Group) or len(element.members) != 2 or isinstance(node, ast.For):
+                continue
+            first, second = (_plain(member) for member in element.members)
+            feature = parsed_feature_of(first, of_batches=True)
+            number = feature is not None and feature.shape == () and feature.dtype == "int64"
+            picture = any(isinstance(one, Call) and _DECODER.fullmatch(one.name) for one in walk(second))
+            if feature is not None and number and picture:
+                yield program.finding(
+                    inputs_and_label_swapped,
+                    node,
+                    f"The model is given {feature.name!r} as its input and the picture as its label: they are swapped.",
+                )
+
+
+TARGET_RULES = [inputs_and_label_swapped, labels_against_loss, activation_against_loss, labels_beyond_output]

@@ -1,0 +1,293 @@
+"""export_dataset: TFRecords into Parquet, CSV, JSON lines or WebDataset, with all that is needed to come back."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from recordsmith.copying.absent_values import without_defaults
+from recordsmith.copying.copy_inputs import CopyInputs, find_inputs
+from recordsmith.copying.copy_plan import Changes, CopyPlan, plan_copy
+from recordsmith.copying.frames import Frames, frames_of
+from recordsmith.dataset.inference import infer_from_files
+from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_names
+from recordsmith.exporting.export_files import ExportFiles
+from recordsmith.exporting.export_writers import KINDS, form_of
+from recordsmith.formats.source import Chunk, Reject
+from recordsmith.making.progress import OnProgress, Progress
+from recordsmith.making.sources.tfrecord_files import TFRecordsSource
+from recordsmith.schema import Schema
+from recordsmith.storage.atomic_file import local_output
+from recordsmith.storage.byte_sizes import parse_size
+from recordsmith.storage.publication import complete
+from recordsmith.workers.threads import default_workers, in_order, thread_pool
+
+__all__ = ["ExportedDataset", "export_dataset"]
+
+PathLike = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class ExportedDataset:
+    """What came of an export.
+
+    Attributes:
+        kind: "parquet", "csv", "jsonl" or "webdataset".
+        files: the rows of each file that was written.
+        bytes: how large the files are.
+        source_rows: the records that were read, with those that could not be.
+        rejects: damaged records, and those that do not fit the schema.
+        reasons: why the first of them were refused.
+        unmatched: records that the condition leaves out.
+        left_out: features that are not exported.
+
+    >>> ExportedDataset("csv", {"data.csv": 10}, 1234, source_rows=10).rows
+    10
+    """
+
+    kind: str
+    files: dict[str, int]
+    bytes: int
+    source_rows: int = 0
+    rejects: int = 0
+    reasons: tuple[str, ...] = ()
+    unmatched: int = 0
+    left_out: tuple[str, ...] = field(default=())
+
+    @property
+    def ok(self) -> bool:
+        """Whether every record that was asked for was exported."""
+        return self.rejects == 0
+
+    @property
+    def rows(self) -> int:
+        """How many records were exported."""
+        return sum(self.files.values())
+
+
+def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but two have a default
+    paths: PathLike | Iterable[PathLike],
+    out: PathLike,
+    *,
+    kind: str | None = None,
+    split: str | None = None,
+    where: str | None = None,
+    features: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    schema: Schema | None = None,
+    merge_splits: bool = False,
+    shard_size: int | str | None = None,
+    on_error: Literal["stop", "skip"] = "stop",
+    workers: int | None = None,
+    overwrite: bool = False,
+    on_progress: OnProgress | None = None,
+) -> ExportedDataset:
+    """Write TFRecords as Parquet, CSV, JSON lines or WebDataset.
+
+    The schema goes along, so that `make` brings everything back: in the metadata of a Parquet file, beside a CSV or
+    JSON lines file as NAME.schema.json, as the first member of a tar file.
+
+    Args:
+        paths: files, folders or globs, which are put one behind the other.
+        out: the file to write; or a folder, which gets a file for each split.
+        kind: "parquet", "csv", "jsonl" or "webdataset"; None: told from the name of the file.
+        split: export this split only.
+        where: a condition such as "label == 'cat' and len(tokens) > 10", for the records to export.
+        features: the only features to export, in this order.
+        drop: features to leave out.
+        schema: what is in a record; None: the schema beside the files, or one inferred from all records.
+        merge_splits: write the records of all splits into one file.
+        shard_size: begin another file when one has this size: data-00000.tar, data-00001.tar; None writes one.
+        on_error: what becomes of damaged records and of those that do not fit: "stop", or "skip" (counted).
+        workers: how many threads decode records.
+        overwrite: replace files that are there.
+        on_progress: called from time to time with a `Progress`.
+
+    >>> import recordsmith as rs, tempfile, pathlib
+    >>> folder = tempfile.mkdtemp()
+    >>> made = rs.make([{"n": 1, "name": "one"}, {"n": 2, "name": "two"}], f"{folder}/data", shuffle=False)
+    >>> export_dataset(f"{folder}/data", f"{folder}/data.csv").rows
+    2
+    >>> print(pathlib.Path(f"{folder}/data.csv").read_text(), end="")
+    "n","name"
+    1,"one"
+    2,"two"
+    >>> rs.make(f"{folder}/data.csv", f"{folder}/again", shuffle=False).rows
+    2
+    >>> rs.open(f"{folder}/again").schema == rs.open(f"{folder}/data").schema
+    True
+    """
+    out = local_output(out)
+    if on_error not in ("stop", "skip"):
+        raise RecordsmithError("on_error is 'stop' or 'skip'.", found=repr(on_error))
+    kind, is_folder = _kind(out, kind)
+    inputs = find_inputs(paths, split=split, keep_splits=is_folder and not merge_splits)
+    if not is_folder and not merge_splits and len(inputs.found_splits) > 1:
+        raise RecordsmithError(
+            "The dataset has several splits, and one file would not tell them apart.",
+            path=out,
+            found=list_names(inputs.found_splits),
+            advice=advise(
+                "Name one with {split}; or give a folder and a kind: it gets a file for each; or write all of them "
+                "into one file with {merge_splits}.",
+                split="train",
+                merge_splits=True,
+            ),
+        )
+    only = inputs.found_splits[0] if len(inputs.found_splits) == 1 else None
+    known = schema if schema is not None else inputs.schema
+    if known is None:
+        known = infer_from_files(inputs.files)[0]
+        if not known:
+            raise RecordsmithError("There are no features to export.", path=inputs.files[0])
+    changes = Changes(None if features is None else tuple(features), tuple(drop))
+    plan = plan_copy(
+        known, changes, declared=True, all_declared=True, describe=True, where=where, stratify=None, group=None
+    )
+    written = plan.schema if plan.schema is not None else known
+    complete(out, is_file=not is_folder)
+    files = ExportFiles(
+        form_of(kind, written),
+        out,
+        None if shard_size is None else parse_size(shard_size),
+        is_folder=is_folder,
+        overwrite=overwrite,
+    )
+    exporter = _Exporter(inputs, files, plan, out, strict=on_error == "stop", on_progress=on_progress)
+    names = exporter.files_in_folder() if is_folder else {out: only}
+    return exporter.run(without_defaults(written), names, workers=workers or default_workers())
+
+
+class _Exporter:
+    """One run."""
+
+    def __init__(
+        self,
+        inputs: CopyInputs,
+        files: ExportFiles,
+        plan: CopyPlan,
+        out: str,
+        *,
+        strict: bool,
+        on_progress: OnProgress | None,
+    ) -> None:
+        self._inputs = inputs
+        self._files = files
+        self._plan = plan
+        self._out = out
+        self._strict = strict
+        self._report = on_progress or (lambda _: None)
+        self._source = TFRecordsSource(inputs.layout, None, Schema({}), None)
+        self._rejects: list[Reject] = []
+        self._unmatched = self._source_rows = 0
+
+    def run(self, reading: Schema, names: Mapping[str, str | None], *, workers: int) -> ExportedDataset:
+        """Write the files, which are given with their splits."""
+        by_split = {split: name for name, split in names.items()}
+        split_of = dict(zip(self._inputs.files, self._inputs.split_of, strict=True)) if self._inputs.split_of else {}
+        only = next(iter(names)) if len(names) == 1 else ""
+        done = 0
+        with self._files as files, thread_pool(workers) as pool:
+            for name, split in names.items():
+                files.begin(name, split)
+
+            def read(chunk: Chunk) -> tuple[Frames, dict[str, Any], int, int, int]:
+                return *self._read(chunk, reading), chunk.source_bytes
+
+            for frames, columns, whole, unmatched, size in in_order(
+                pool, read, self._source.chunks(), ahead=workers + 1
+            ):
+                self._source_rows += whole
+                self._unmatched += unmatched
+                self._refuse(frames)
+                self._write(only or by_split[split_of[frames.path]], frames, columns)
+                done += size
+                total, rows = self._source.size_bytes, sum(files.rows.values())
+                unit: Literal["bytes", "rows"] = "rows" if total is None else "bytes"
+                self._report(Progress("writing", rows if total is None else done, total, unit, rows, 0, 0))
+        return ExportedDataset(
+            self._files.form.kind,
+            dict(self._files.rows),
+            sum(os.path.getsize(path) for path in self._files.rows),
+            source_rows=self._source_rows,
+            rejects=len(self._rejects),
+            reasons=tuple(f"{reject.source}: {reject.reason}" for reject in self._rejects[:5]),
+            unmatched=self._unmatched,
+            left_out=self._plan.left_out,
+        )
+
+    def files_in_folder(self) -> dict[str, str | None]:
+        """Return a file for each split, or one for all records if there are no splits."""
+        suffix = KINDS[self._files.form.kind][0]
+        splits = self._inputs.splits or (None,)
+        return {os.path.join(self._out, f"{split or 'all'}{suffix}"): split for split in splits}
+
+    def _read(self, chunk: Chunk, reading: Schema) -> tuple[Frames, dict[str, Any], int, int]:
+        """Return the records of a chunk that meet the condition, how many there were, and how many do not meet it."""
+        frames = frames_of(chunk)
+        whole, unmatched = frames.rows + len(frames.rejects), 0
+        if self._plan.where is not None and self._plan.where_schema is not None:
+            frames, columns = frames.fitting(self._plan.where_schema)
+            with _placed(frames):
+                mask = self._plan.where.mask(columns, frames.rows)
+            frames, unmatched = frames.chosen(mask), int(len(mask) - mask.sum())
+        frames, columns = frames.fitting(reading)
+        return frames, columns, whole, unmatched
+
+    def _write(self, name: str, frames: Frames, columns: dict[str, Any]) -> None:
+        if frames.rows:
+            with _placed(frames):
+                self._files.write(name, columns, frames.rows)
+
+    def _refuse(self, frames: Frames) -> None:
+        if self._strict and frames.rejects:
+            first = frames.rejects[0]
+            raise RecordsmithError(
+                first.reason,
+                path=first.source,
+                feature=first.feature,
+                advice=advise(
+                    "Leave such records out, with a count of them, with {on_error}; damaged files can be repaired with "
+                    "`recordsmith repair`.",
+                    on_error="skip",
+                ),
+            )
+        self._rejects.extend(frames.rejects)
+
+
+@contextlib.contextmanager
+def _placed(frames: Frames) -> Iterator[None]:
+    """Say of an error about a row which record of which file it is."""
+    try:
+        yield
+    except RecordsmithError as error:
+        if error.row is not None:
+            error.path, error.record, error.row = frames.path, frames.numbers[error.row], None
+        raise
+
+
+def _kind(out: str, asked: str | None) -> tuple[str, bool]:
+    """Return the kind of files to write, and whether they go to a folder."""
+    if asked is not None and asked not in KINDS:
+        raise RecordsmithError(
+            f"There is no export to {asked!r}.{did_you_mean(asked, KINDS)}", expected=list_names(KINDS)
+        )
+    told = next((kind for kind, suffixes in KINDS.items() if out.lower().endswith(suffixes)), None)
+    if told is not None and not os.path.isdir(out):
+        if asked not in (None, told):
+            raise RecordsmithError(
+                "The name of the file and its kind disagree.", path=out, found=asked, expected=f"{told}, by its name"
+            )
+        return told, False
+    if asked is None:
+        endings = ", ".join(suffix for suffixes in KINDS.values() for suffix in suffixes)
+        raise RecordsmithError(
+            "It cannot be told what kind of file to write.",
+            path=out,
+            expected=f"a name that ends in {endings}; or a folder, and a kind",
+            advice=advise("Name the kind for a folder: {to}.", to=("kind='parquet'", "--to parquet")),
+        )
+    return asked, True

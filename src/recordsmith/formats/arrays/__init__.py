@@ -1,0 +1,1 @@
+"""Numpy arrays: in memory, as .npy files and as .npz archives."""

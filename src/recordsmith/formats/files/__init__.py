@@ -1,0 +1,1 @@
+"""Which files a source reads, and which split each belongs to."""

@@ -1,0 +1,145 @@
+"""The files that a source reads: found by path, folder or glob, and told from others by size and time."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from recordsmith.errors import RecordsmithError, list_names
+from recordsmith.formats.files.folder_walk import walk_files
+from recordsmith.records.shards import resolve_files
+
+__all__ = ["PathLike", "SourceFile", "describe_files", "find_files", "opened"]
+
+PathLike = str | os.PathLike[str]
+
+_LISTED_FILES = 16  # more files than this are described by one digest
+_COMPRESSIONS = ((b"\x1f\x8b", "gzip"), (b"BZh", "bz2"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"\x04\x22\x4d\x18", "lz4"))
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file of a source, as it was when it was found.
+
+    Attributes:
+        path: the file.
+        size: its bytes.
+        modified: when it was last changed, in nanoseconds since 1970.
+
+    >>> SourceFile("data.csv", 120, 0).path
+    'data.csv'
+    """
+
+    path: str
+    size: int
+    modified: int
+
+    @classmethod
+    def at(cls, path: PathLike) -> SourceFile:
+        """Look at a file.
+
+        >>> SourceFile.at(__file__).size > 0
+        True
+        """
+        name = os.fsdecode(path)
+        facts = os.stat(name)
+        return cls(name, facts.st_size, facts.st_mtime_ns)
+
+    def compression(self) -> str | None:
+        """Tell from its first bytes how the file is compressed: "gzip", "bz2", "zstd", "lz4", or None.
+
+        >>> SourceFile.at(__file__).compression() is None
+        True
+        """
+        with open(self.path, "rb") as file:
+            head = file.read(4)
+        return next((name for magic, name in _COMPRESSIONS if head.startswith(magic)), None)
+
+
+def find_files(paths: PathLike | Iterable[PathLike], suffixes: Sequence[str], *, kind: str) -> tuple[SourceFile, ...]:
+    """Return the files that a path, a glob, a folder or a list of them stands for; those of a folder by suffix.
+
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name in ("b.csv", "a.csv", "notes.txt"): _ = (folder / name).write_text("x")
+    >>> [os.path.basename(file.path) for file in find_files(folder, [".csv"], kind="CSV")]
+    ['a.csv', 'b.csv']
+    """
+    files: list[SourceFile] = []
+    for path in resolve_files(paths):
+        if not os.path.isdir(path):
+            files.append(SourceFile.at(path))
+            continue
+        below = files_below(path, suffixes)
+        if not below:
+            raise RecordsmithError(
+                f"There is no {kind} file in this folder.",
+                path=path,
+                found=list_names(sorted(os.listdir(path))) if os.listdir(path) else "an empty folder",
+                expected=f"files that end in {', '.join(suffixes)}",
+                advice="Give the files themselves, or a glob such as 'data/**/*'.",
+            )
+        files.extend(SourceFile.at(file) for file in below)
+    return tuple(files)
+
+
+def files_below(folder: str, suffixes: Sequence[str]) -> list[str]:
+    """List the files below a folder that end in one of the suffixes, sorted, without hidden ones and those with "_".
+
+    >>> files_below(os.path.dirname(__file__), ["source_files.py"]) == [__file__]
+    True
+    """
+    return [
+        entry.path
+        for entry, name in walk_files(folder)
+        if entry.name.lower().endswith(tuple(suffixes)) and not is_aside(name)
+    ]
+
+
+def is_aside(name: str) -> bool:
+    """Say whether a path below a folder is hidden, or set aside by an underscore as in _SUCCESS and _metadata.
+
+    >>> is_aside("_temporary/part-0.csv"), is_aside("a/.b.csv"), is_aside("a/b_c.csv")
+    (True, True, False)
+    """
+    return any(part.startswith((".", "_")) for part in name.split("/"))
+
+
+def describe_files(files: Sequence[SourceFile]) -> Any:
+    """Return what tells these files from others, JSON-ready: each with size and time, or one digest of many.
+
+    >>> describe_files([SourceFile("a.csv", 3, 7)])
+    [{'path': 'a.csv', 'size': 3, 'modified': 7}]
+    """
+    listed = [{"path": file.path, "size": file.size, "modified": file.modified} for file in files]
+    if len(listed) <= _LISTED_FILES:
+        return listed
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.path}\0{file.size}\0{file.modified}\n".encode(errors="surrogateescape"))
+    return {"files": len(files), "size": sum(file.size for file in files), "sha256": digest.hexdigest()}
+
+
+@contextlib.contextmanager
+def opened(file: SourceFile) -> Iterator[BinaryIO]:
+    """Open a file that must still be the one that was found.
+
+    >>> with opened(SourceFile.at(__file__)) as stream:
+    ...     stream.read(3)
+    b'\"\"\"'
+    """
+    with open(file.path, "rb") as stream:
+        facts = os.fstat(stream.fileno())
+        if (facts.st_size, facts.st_mtime_ns) != (file.size, file.modified):
+            raise RecordsmithError(
+                "The file has changed while the dataset was being made.",
+                path=file.path,
+                found=f"{facts.st_size} bytes",
+                expected=f"the {file.size} bytes that it had, not touched since",
+                advice="Start again when nothing writes to the file any more.",
+            )
+        yield stream

@@ -1,0 +1,1 @@
+"""Images in folders, or listed in a CSV file."""

@@ -1,0 +1,419 @@
+"""Pictures in folders, or listed in a CSV file, as the rows of a dataset."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+from recordsmith.errors import PipelineError
+from recordsmith.formats.images.annotated_folders import refuse_annotated, refuse_listed
+from recordsmith.formats.images.folder_layout import LayoutName, check_layout_name, layout_of, splits_of
+from recordsmith.formats.images.labels import Labelled, Labelling, labels_from_csv, labels_from_folders, without_labels
+from recordsmith.formats.images.listing import FoundFile, Listing, list_files, list_folder, readable_name
+from recordsmith.formats.images.options import describe_preparation, is_decoded, preparation_of
+from recordsmith.formats.images.warnings import kept_picture_warnings
+from recordsmith.formats.source import Chunk, Loaded, Reject, Source
+from recordsmith.images import ImageError, ImageHeader, Preparation, check_image, read_header
+from recordsmith.schema import Feature, Image, Label, Schema, Text
+from recordsmith.wording.numbers import count_text
+
+__all__ = ["images"]
+
+PathLike = str | os.PathLike[str]
+
+_CHUNK_FILES = 64
+_CHUNK_BYTES = 8 << 20
+_CHUNK_PIXELS = 32 << 20  # of pictures that are resized: they may become larger than their files
+_MOST_HEADERS = 4096  # that are read to tell what the pictures are
+_HEADER_BYTES = 32 << 10  # where nearly all headers lie
+_LONG_HEADER_BYTES = 1 << 20  # some have thumbnails and colour profiles before the size
+_SHOWN_NAMES = 20
+
+
+def images(  # noqa: PLR0913 - each is a setting of its own
+    folder: PathLike | Sequence[PathLike],
+    *,
+    labels: PathLike | None = None,
+    classes: Sequence[str] | None = None,
+    size: tuple[int, int] | None = None,
+    channels: int | None = None,
+    encoding: str | None = None,
+    quality: int = 95,
+    orient: bool = True,
+    check: Literal["decode", "header"] = "decode",
+    recursive: bool = True,
+    layout: LayoutName = "auto",
+    strip: bool = False,
+    image: str = "image",
+    label: str | None = "label",
+    filename: str | None = "filename",
+) -> ImageSource:
+    """Take the pictures of a folder: JPEG, PNG, WebP, BMP and GIF, told by their content.
+
+    They stay the bytes that they are, unless something is asked for that they are not. What cannot be decoded is
+    rejected with the reason; what does not look like a picture is left out, and `describe` counts it.
+
+    Args:
+        folder: a folder, whose folders are the classes, or splits with the classes below; or files and patterns.
+        labels: a CSV file with the columns `filename` and `label`, instead of class folders.
+        classes: the names of the classes in the order of their numbers; by default those found, sorted.
+        size: the height and width to resize to.
+        channels: 1, 3 or 4, to convert to; alpha goes as if the picture lay on white.
+        encoding: jpeg, png, webp or bmp, to convert to.
+        quality: of the JPEG and WebP pictures that are encoded anew.
+        orient: turn pictures as their EXIF orientation says, and encode them anew, because readers of datasets ignore
+            it; False keeps them as they lie.
+        check: "decode" goes through all data of each picture, "header" trusts those that have a sound header.
+        recursive: False takes no pictures from folders inside the class folders.
+        layout: what the folders mean. "auto" goes by their names and by what is in them, and refuses folders of other
+            forms, such as YOLO's; "classes": the first level are the classes, whatever they are called; "splits": the
+            first level are splits, the second classes; "flat": they mean nothing, and there are no labels.
+        strip: cut off white space around the names of class folders, so that "cat" and "cat " are one.
+        image: the name of the feature with the picture.
+        label: the name of the feature with the label; None leaves it out.
+        filename: the name of the feature with the path below the folder; None leaves it out.
+
+    >>> import tempfile, numpy as np, recordsmith.images as codec
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("cat", "dog"):
+    ...         os.mkdir(os.path.join(folder, name))
+    ...         with open(os.path.join(folder, name, "1.png"), "wb") as file:
+    ...             _ = file.write(codec.encode_image(np.zeros((8, 8, 3), np.uint8), "png"))
+    ...     source = images(folder)
+    ...     source.schema()["label"].names, [chunk.load().columns["filename"] for chunk in source.chunks()]
+    (('cat', 'dog'), [['cat/1.png', 'dog/1.png']])
+    """
+    names = [name for name in (image, label, filename) if name is not None]
+    if len(set(names)) < len(names):
+        raise PipelineError("Two features have the same name.", found=", ".join(names))
+    check_layout_name(layout)
+    preparation = preparation_of(size=size, channels=channels, encoding=encoding, quality=quality, orient=orient)
+    paths = [os.fspath(folder)] if isinstance(folder, (str, os.PathLike)) else [os.fspath(path) for path in folder]
+    return ImageSource(
+        paths,
+        labels=None if labels is None else os.fspath(labels),
+        classes=None if classes is None else tuple(classes),
+        preparation=preparation,
+        decode=is_decoded(check),
+        recursive=recursive,
+        layout=layout,
+        strip=strip,
+        features=_Names(image, label, filename),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What the features are called."""
+
+    image: str
+    label: str | None
+    filename: str | None
+
+
+class ImageSource(Source):
+    """What `images` returns. The folder is listed when that is first needed, and pictures are looked at for the schema.
+
+    Attributes:
+        label: the feature with the label, if the pictures have one.
+        provenance: the feature with the file's name.
+
+    >>> ImageSource.kind
+    'images'
+    """
+
+    kind: ClassVar[str] = "images"
+
+    def __init__(  # noqa: PLR0913 - each is a setting of its own
+        self,
+        paths: list[str],
+        *,
+        labels: str | None,
+        classes: tuple[str, ...] | None,
+        preparation: Preparation,
+        decode: bool,
+        recursive: bool,
+        layout: LayoutName,
+        strip: bool,
+        features: _Names,
+    ) -> None:
+        self._paths = paths
+        self._labels = labels
+        self._classes = classes
+        self._asked = preparation
+        self._decode = decode
+        self._recursive = recursive
+        self._layout: LayoutName = layout
+        self._strip = strip
+        self._dropping = False
+        self._remarks: list[str] = []
+        self._features = features
+        self.provenance = () if features.filename is None else (features.filename,)
+
+    @property
+    def label(self) -> str | None:  # type: ignore[override]
+        """The feature with the label; None if the pictures have none."""
+        return None if self._labelling.classes is None else self._features.label
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits, where the folders are some."""
+        return self._labelling.splits
+
+    def split_of(self, chunk: Chunk) -> str | None:
+        """Return the split of the pictures of a chunk."""
+        return chunk.split if isinstance(chunk, ImageChunk) else None
+
+    def drop_unlabelled(self) -> None:
+        """Leave out pictures that are in no class folder."""
+        self._dropping = True
+        self.__dict__.pop("_labelling", None)
+
+    @property
+    def unlabelled(self) -> int:  # type: ignore[override]
+        """How many pictures are left out because they are in no class folder."""
+        return self._labelling.dropped
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of all pictures' files."""
+        return sum(file.size for file in self._listing.files)
+
+    @property
+    def row_count(self) -> int:
+        """How many rows there are, those included that will be rejected."""
+        return len(self._labelling.rows)
+
+    def schema(self) -> Schema:
+        """Return the schema: the picture, and where there are any the label and the file's name."""
+        height, width = self._asked.size or (None, None)
+        features: dict[str, Feature] = {
+            self._features.image: Image(height, width, channels=self._channels, encoding=self._preparation.encoding)
+        }
+        if self.label is not None:
+            features[self.label] = Label(list(self._labelling.classes or ()))
+        if self._features.filename is not None:
+            features[self._features.filename] = Text(description="the picture's path below the folder it came from")
+        return Schema(features)
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Give the pictures in groups of up to 64 files or 8 MB, in the order of their names."""
+        rows: list[Labelled] = []
+        size = start = 0
+        height, width = self._asked.size or (0, 0)
+        most = min(_CHUNK_FILES, _CHUNK_PIXELS // max(1, height * width * self._channels))
+        for row in self._labelling.rows:
+            added = 0 if row.file is None else row.file.size
+            if rows and (len(rows) >= most or size + added > _CHUNK_BYTES or row.split != rows[-1].split):
+                yield self._chunk(rows, start, size)
+                start, size, rows = start + len(rows), 0, []
+            rows.append(row)
+            size += added
+        if rows:
+            yield self._chunk(rows, start, size)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What TensorFlow would make of pictures that stay as they are, where that is not what they show."""
+        kept = Counter({header: count for header, count in self._headers.items() if self._preparation.keeps(header)})
+        found = kept_picture_warnings(kept, self._channels)
+        classes = self._labelling.classes or ()
+        if len(classes) == 1 and self._labels is None:
+            found += (f"All images are in one class folder, and have the same label: {classes[0]!r}.",)
+        return (*self._remarks, *found)
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the source is: its options, what was found, and a digest over names, sizes and times."""
+        digest = hashlib.sha256()
+        for file in self._listing.files:
+            digest.update(f"{readable_name(file.name)}\0{file.size}\0{file.modified}\n".encode())
+        ignored = self._listing.ignored
+        return {
+            "kind": self.kind,
+            "paths": [readable_name(path) for path in self._paths],
+            "labels": None if self._labels is None else _file_facts(self._labels),
+            "classes": None if self._classes is None else list(self._classes),
+            "features": [self._features.image, self._features.label, self._features.filename],
+            **describe_preparation(self._asked),
+            "check": "decode" if self._decode else "header",
+            "recursive": self._recursive,
+            "layout": self._layout,
+            "strip": self._strip,
+            "files": len(self._listing.files),
+            "bytes": self.size_bytes,
+            "digest": digest.hexdigest(),
+            "headers": {
+                "read": self._headers.total(),
+                **{
+                    name: sum(count for header, count in self._headers.items() if header.format == name)
+                    for name in sorted({header.format for header in self._headers})
+                },
+                "turned": sum(count for header, count in self._headers.items() if header.orientation != 1),
+            },
+            "ignored": len(ignored),
+            "ignored_names": ignored[:_SHOWN_NAMES],
+        }
+
+    @property
+    def _is_folder(self) -> bool:
+        return len(self._paths) == 1 and os.path.isdir(self._paths[0])
+
+    @cached_property
+    def _listing(self) -> Listing:
+        if not self._is_folder:
+            listing = list_files(self._paths)
+        else:
+            deep = self._features.label is not None and self._labels is None
+            try:
+                listing = list_folder(self._paths[0], None if self._recursive else 1 + deep)
+            except OSError as error:
+                raise PipelineError(f"The folder cannot be listed: {error.strerror}.", path=error.filename) from None
+        if not listing.files:
+            ignored = listing.ignored
+            raise PipelineError(
+                "There is no picture here.",
+                path=self._paths[0] if self._paths else None,
+                found=f"{len(ignored)} other files" if ignored else "no files",
+                expected="JPEG, PNG, WebP, BMP or GIF pictures, in folders that are named after their class",
+            )
+        return listing
+
+    @cached_property
+    def _labelling(self) -> Labelling:
+        listing = self._listing
+        names = [file.name for file in listing.files]
+        if self._features.label is None or self._labels is not None or not self._is_folder:
+            found = (
+                without_labels(listing)
+                if self._labels is None
+                else labels_from_csv(listing, self._labels, self._classes)
+            )
+            return found.in_splits(dict(zip(listing.files, splits_of(names), strict=True)))
+        layout = layout_of(names, self._layout, listing.root)
+        if self._layout == "auto":
+            remark = refuse_annotated(listing, layout.classes)
+            self._remarks = [] if remark is None else [remark]
+            if not layout.labelled:
+                refuse_listed(listing)
+        if self._strip:
+            layout = replace(layout, classes=[None if name is None else name.strip() for name in layout.classes])
+        return labels_from_folders(listing, self._classes, layout, drop_unlabelled=self._dropping)
+
+    @cached_property
+    def _headers(self) -> Counter[ImageHeader]:
+        """The headers of all pictures, or of so many of them as it takes, spread over the whole."""
+        files = self._listing.files
+        step = max(1, -(-len(files) // _MOST_HEADERS))
+        headers = Counter(header for file in files[::step] if (header := _header_of(file)) is not None)
+        if not headers:
+            raise PipelineError(
+                "None of the files is a picture.",
+                path=self._listing.root,
+                found=f"{count_text(len(files), 'file')} such as {readable_name(files[0].name)!r}",
+                expected="JPEG, PNG, WebP, BMP or GIF",
+            )
+        return headers
+
+    @cached_property
+    def _preparation(self) -> Preparation:
+        """What was asked for, and where all pictures have one encoding also that."""
+        encodings = {self._asked.encoding_of(header) for header in self._headers}
+        return replace(self._asked, encoding=encodings.pop()) if len(encodings) == 1 else self._asked
+
+    @property
+    def _channels(self) -> int:
+        """What decoding is to give: grey if all pictures are, with alpha if all have it."""
+        if self._asked.channels is not None:
+            return self._asked.channels
+        found = {header.channels for header in self._headers}
+        if found <= {2, 4} and self._preparation.encoding not in ("jpeg", "gif"):
+            return 4
+        return 1 if found <= {1, 2} and self._preparation.encoding not in ("webp", "gif") else 3
+
+    def _chunk(self, rows: list[Labelled], start: int, size: int) -> ImageChunk:
+        features = self._features if self.label is not None else replace(self._features, label=None)
+        return ImageChunk(rows, start, size, self._preparation, features, decode=self._decode)
+
+
+class ImageChunk(Chunk):
+    """Some pictures, to be read, checked and prepared one after the other."""
+
+    def __init__(
+        self, rows: list[Labelled], start: int, size: int, preparation: Preparation, features: _Names, *, decode: bool
+    ) -> None:
+        self.source_bytes = size
+        self.split = rows[0].split
+        self._rows = rows
+        self._start = start
+        self._preparation = preparation
+        self._features = features
+        self._decode = decode
+
+    def load(self) -> Loaded:
+        """Read the pictures; those that cannot be read or decoded, or have no label, are rejects."""
+        pictures: list[bytes] = []
+        loaded: list[Labelled] = []
+        rejects: list[Reject] = []
+        for number, row in enumerate(self._rows, self._start):
+            if row.problem is not None:
+                rejects.append(Reject(row.place or _place(row), number, self._features.label, row.problem))
+                continue
+            try:
+                pictures.append(self._picture(row))
+            except (ImageError, OSError) as error:
+                reason = f"It cannot be read: {error.strerror}." if isinstance(error, OSError) else str(error)
+                rejects.append(Reject(_place(row), number, self._features.image, reason))
+            else:
+                loaded.append(row)
+        columns: dict[str, Any] = {self._features.image: pictures}
+        if self._features.label is not None:
+            columns[self._features.label] = [row.label for row in loaded]
+        if self._features.filename is not None:
+            columns[self._features.filename] = [readable_name(row.file.name) for row in loaded if row.file is not None]
+        return Loaded(columns, len(loaded), _Places(loaded), rejects)
+
+    def _picture(self, row: Labelled) -> bytes:
+        assert row.file is not None  # noqa: S101 - for the type checker: a row without a file has a problem
+        with open(row.file.path, "rb", buffering=0) as file:
+            data = file.read()
+        prepared = self._preparation.prepare(data)
+        if prepared is data and self._decode:
+            check_image(data)
+        return prepared
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """The files of the rows that were loaded."""
+
+    rows: list[Labelled]
+
+    def of(self, row: int) -> str:
+        return _place(self.rows[row])
+
+
+def _place(row: Labelled) -> str:
+    return "" if row.file is None else readable_name(row.file.path)
+
+
+def _header_of(file: FoundFile) -> ImageHeader | None:
+    try:
+        with open(file.path, "rb", buffering=0) as opened:
+            data = opened.read(_HEADER_BYTES)
+            header = read_header(data)
+            if header is None and file.size > len(data) and data.startswith(b"\xff\xd8\xff"):
+                opened.seek(0)
+                header = read_header(opened.read(_LONG_HEADER_BYTES))
+            return header
+    except OSError:
+        return None
+
+
+def _file_facts(path: str) -> dict[str, Any]:
+    status = os.stat(path)
+    return {"path": path, "size": status.st_size, "mtime_ns": status.st_mtime_ns}

@@ -1,0 +1,1 @@
+"""Files of JSON lines: one object per line."""

@@ -1,0 +1,411 @@
+"""Files of JSON lines as a source: one object a line.
+
+Every line is looked at once before anything is written, to learn the types; then pieces of about 8 MB are parsed with
+those types. Arrow's parser does both, and where it stops at a line, Python's own finds out which lines are at fault.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from recordsmith.errors import RecordsmithError, import_extra
+from recordsmith.formats.exported.form import SIDECAR, form_beside
+from recordsmith.formats.exported.text import ExportedTextSource
+from recordsmith.formats.files.file_splits import FileSource
+from recordsmith.formats.files.source_files import PathLike, SourceFile, describe_files, find_files
+from recordsmith.formats.images.annotated_folders import refuse_annotation_file
+from recordsmith.formats.json_lines.json_text import exact_json, too_deep
+from recordsmith.formats.source import Chunk, Loaded, Reject
+from recordsmith.formats.tables.columns import ColumnFacts, flattened, merged, named_facts, schema_of
+from recordsmith.formats.tables.exact_numbers import exact_limit, has_values_from
+from recordsmith.formats.tables.lines import LineRules, Piece, pieces_of, windows
+from recordsmith.formats.tables.loading import LoadingRules, load_columns, shortened
+from recordsmith.formats.tables.nested import (
+    MisfitError,
+    fitted,
+    is_unicode,
+    leaf_names,
+    plain_type,
+    type_of_values,
+    united_type,
+    value_at,
+)
+from recordsmith.formats.tables.options import TableOptions, preparation_of, table_options
+from recordsmith.formats.tables.survey import on_threads
+from recordsmith.schema import Scalar, Schema, Tensor
+
+__all__ = ["JsonlSource", "jsonl"]
+
+SUFFIXES = tuple(stem + tail for stem in (".jsonl", ".ndjson", ".json") for tail in ("", ".gz", ".bz2", ".zst"))
+_SHOWN = 1000  # bytes of a line that a reject looks at
+_RULES = LineRules(quote=None, newlines=b"\n")
+# What Arrow's parser may have rounded or made infinite: long whole numbers, and exponents of three digits.
+_LARGE_NUMBER = re.compile(rb"(?<![0-9.])[0-9]{8,}(?![0-9.eE])|[0-9]{300}|[0-9][eE]\+?[0-9]{3}")
+
+
+def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller
+    paths: PathLike | Iterable[PathLike],
+    *,
+    label: str | None = None,
+    text: str | Iterable[str] = (),
+    images: str | Iterable[str] | None = None,
+    columns: str | Iterable[str] | None = None,
+    types: Mapping[str, Any] | None = None,
+    schema: Schema | None = None,
+    floats: str = "auto",
+    size: Sequence[int] | None = None,
+    channels: int | None = None,
+    image_encoding: str | None = None,
+    quality: int = 95,
+    strip: bool = False,
+) -> JsonlSource | ExportedTextSource:
+    r"""Return the objects of JSON lines as a source for `make`.
+
+    Keys of nested objects are joined with "/". Lists become tensors: of a fixed length if they have the same one in
+    all rows. A key that some rows lack, or have as null, makes an optional feature. Where a key holds different kinds
+    of values, that of the first counts, and rows with another are refused. Files that `recordsmith export` wrote are
+    read by the description beside them.
+
+    Args:
+        paths: a file, a folder, a glob, or a list of these; .gz, .bz2 and .zst are decompressed on the way.
+        label: the key that holds the class.
+        text: keys that are text; numbers are written out.
+        images: keys that hold the paths of pictures, relative to the file.
+        columns: the only keys to take, nested ones with "/".
+        types: by key: a feature, a dtype, or "text", "label" or "image".
+        schema: the features of all keys to take.
+        floats: "float32", "float64", or "auto": float32, unless a key has values from 2**24 up.
+        size: the height and width that pictures are resized to.
+        channels: the channels that pictures are to have: 1, 3 or 4.
+        image_encoding: what pictures are encoded as, where they are not already.
+        quality: of JPEG and WebP, where a picture is encoded anew.
+        strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
+
+    >>> import recordsmith as rs, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "talk.jsonl"
+    >>> _ = path.write_text('{"who": {"name": "Ann"}, "tokens": [1, 2]}\n{"who": {"name": "Bob"}, "tokens": []}\n')
+    >>> rs.sources.jsonl(path).schema()
+    Schema({
+        'who/name': Text(),
+        'tokens':   Tensor('int64', (None,)),
+    })
+    """
+    options = table_options(
+        label=label,
+        text=text,
+        images=images,
+        columns=columns,
+        types=types,
+        schema=schema,
+        floats=floats,
+        preparation=preparation_of(size=size, channels=channels, encoding=image_encoding, quality=quality),
+        strip=strip,
+    )
+    found = find_files(paths, SUFFIXES, kind="JSON lines")
+    # What an export leaves beside its files is found with them in a folder.
+    files = tuple(file for file in found if not file.path.endswith(SIDECAR)) or found
+    for file in files:
+        refuse_annotation_file(file.path)
+    if options == TableOptions(label=label, strip=strip):
+        form = form_beside(file.path for file in files)
+        if form is not None and form.kind == "jsonl":
+            return ExportedTextSource("jsonl", files, form, label)
+    return JsonlSource(files, options)
+
+
+@dataclass(frozen=True, slots=True)
+class LinePlaces:
+    """Which line each row of a piece stands in."""
+
+    piece: Piece
+    lines: tuple[int, ...] | None  # of the rows, counted in the piece from 0; None: every line is a row
+
+    def of(self, row: int) -> str:
+        """Say where a row came from, such as "talk.jsonl, line 17"."""
+        return f"{self.piece.file.path}, line {self.piece.line + (row if self.lines is None else self.lines[row])}"
+
+
+@dataclass(frozen=True, slots=True)
+class JsonlChunk(Chunk):
+    """Some whole lines of a file."""
+
+    piece: Piece
+    fields: Any  # an Arrow schema, which is pickled
+    rules: LoadingRules
+    source_bytes: int
+
+    def origin(self) -> str:
+        """Return the file."""
+        return self.piece.file.path
+
+    def load(self) -> Loaded:
+        """Parse the lines."""
+        schema = self.rules.schema
+        dtypes = {name: feature.dtype for name, feature in schema.items() if isinstance(feature, (Scalar, Tensor))}
+        found = parsed(self.piece, self.fields, dtypes)
+        folder = os.path.dirname(self.piece.file.path)
+        places = LinePlaces(self.piece, found.lines)
+        return load_columns(
+            found.columns, found.table.num_rows, self.rules, folder=folder, places=places, rejects=found.rejects
+        )
+
+
+class JsonlSource(FileSource):
+    """The objects of JSON lines. Made by `rs.sources.jsonl`."""
+
+    kind: ClassVar[str] = "jsonl"
+
+    def __init__(self, files: Sequence[SourceFile], options: TableOptions) -> None:
+        self._files = files
+        self._options = options
+        self._rows: int | None = None
+        self._pieces: list[Piece] | None = None
+        self.label = options.label_name()
+        self.sequential = any(file.compression() for file in files)
+
+    def schema(self) -> Schema:
+        """Return the schema of the rows, after a look at all of them."""
+        return self._looked[1]
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the source is: its files with size and time, and the options."""
+        return {"kind": self.kind, "options": self._options.describe(), "files": describe_files(self._files)}
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Give the chunks: about 8 MB of whole lines each, and at most 65,536 of them."""
+        arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
+        fields, schema = self._looked
+        needed = arrow.schema([f for f in fields if any(name in schema for name in leaf_names(f.name, f.type))])
+        options = self._options
+        rules = LoadingRules(schema, options.preparation, strip=options.strip, times=options.times())
+        for piece in self._pieces if self._pieces is not None else self._cut():
+            yield JsonlChunk(piece, needed, rules, piece.size)
+
+    @property
+    def size_bytes(self) -> int | None:
+        """How many bytes the files have; None if they are compressed."""
+        return None if self.sequential else sum(file.size for file in self._files)
+
+    @property
+    def row_count(self) -> int | None:
+        """How many rows there are, once they have been looked at."""
+        return self._rows
+
+    def _cut(self) -> Iterator[Piece]:
+        for file in self._files:
+            with windows(file) as source:
+                head = source.read(0, 1 << 20)
+            start = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
+            _check_lines(file, head[start:])
+            yield from pieces_of(file, _RULES, start=start, line=1)
+
+    @cached_property
+    def _looked(self) -> tuple[Any, Schema]:
+        """Look at all lines: the nested types that hold them all, and the schema that follows."""
+        arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
+        fields: Any = arrow.struct([])
+        seen: list[tuple[int, dict[str, ColumnFacts]]] = []
+        pieces = []
+        first: Reject | None = None
+        for piece, kind, rows, facts, reject in on_threads(self._look, self._cut()):
+            first = first or reject
+            fields = united_type(fields, kind)
+            seen.append((rows, facts))
+            if not self.sequential:
+                pieces.append(piece)
+        rows = sum(count for count, _ in seen)
+        path = self._files[0].path
+        if first is not None and not rows:
+            raise RecordsmithError(
+                f"No line can be used. {first.reason}", path=first.source, feature=first.feature, found=first.value
+            )
+        if not rows:
+            raise RecordsmithError("There are no rows.", path=path, expected="one JSON object a line")
+        united = flattened({field.name: arrow.nulls(0, field.type) for field in fields})
+        known = {name: _over_all(name, array.type, seen) for name, array in united.items()}
+        self._rows, self._pieces = rows, None if self.sequential else pieces
+        wanted = self._options.wanted(list(known), path)
+        return arrow.schema(list(fields)), schema_of({name: known[name] for name in wanted}, self._options)
+
+    def _look(self, piece: Piece) -> tuple[Piece, Any, int, dict[str, ColumnFacts], Reject | None]:
+        arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
+        found = parsed(piece, None, {})
+        columns = flattened(dict(zip(found.table.column_names, found.table.columns, strict=True)))
+        facts = {name: named_facts(name, array, self._options) for name, array in columns.items()}
+        kind = arrow.struct([(field.name, plain_type(field.type)) for field in found.table.schema])
+        return piece, kind, found.table.num_rows, facts, next(iter(found.rejects), None)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedLines:
+    """The rows of a piece.
+
+    Attributes:
+        table: the rows that fit the types, as an Arrow table.
+        columns: what they become, nested ones by their own names; a list where a number is not what Arrow has for it.
+        lines: the line of each row; None: every line is one.
+        rejects: the lines that are no rows.
+    """
+
+    table: Any
+    columns: dict[str, Any]
+    lines: tuple[int, ...] | None = None
+    rejects: list[Reject] = field(default_factory=list)
+
+
+def parsed(piece: Piece, fields: Any, dtypes: Mapping[str, Any]) -> ParsedLines:
+    """Parse the lines of a piece.
+
+    Without `fields` the types are inferred from the lines. `dtypes` are those that numbers are to become.
+    """
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
+    reader = import_extra("pyarrow.json", "arrow", purpose="Reading JSON lines")
+    data = piece.read()
+    if too_deep(data):
+        return _line_by_line(piece, data, fields)
+    try:
+        data.decode()  # Arrow does not look whether strings are UTF-8
+        table = reader.read_json(
+            arrow.BufferReader(data),
+            read_options=reader.ReadOptions(use_threads=False, block_size=len(data) + 1),
+            parse_options=reader.ParseOptions(
+                explicit_schema=fields, unexpected_field_behavior="infer" if fields is None else "ignore"
+            ),
+        )
+    except (arrow.ArrowException, UnicodeDecodeError):
+        return _line_by_line(piece, data, fields)
+    if table.num_rows != piece.lines:  # there are empty lines, or objects that go over several
+        return _line_by_line(piece, data, fields)
+    columns = flattened(dict(zip(table.column_names, table.columns, strict=True)))
+    if any(_may_be_rounded(array, dtypes.get(name)) for name, array in columns.items()) and _LARGE_NUMBER.search(data):
+        return _line_by_line(piece, data, fields)
+    return ParsedLines(table, columns)
+
+
+def _may_be_rounded(array: Any, dtype: Any) -> bool:
+    """Say whether a column has floats that may be other numbers than were written."""
+    types = import_extra("pyarrow", "arrow", purpose="Reading JSON lines").types
+    compute = import_extra("pyarrow.compute", "arrow", purpose="Reading JSON lines")
+    while types.is_list(array.type) or types.is_large_list(array.type):
+        array = compute.list_flatten(array)
+    if not types.is_float64(array.type):
+        return False
+    floats = dtype if dtype is not None and dtype.kind == "f" else np.dtype("float64")
+    return has_values_from(array, exact_limit(floats))
+
+
+def _line_by_line(piece: Piece, data: bytes, fields: Any) -> ParsedLines:
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
+    rows: list[dict[str, Any]] = []
+    lines: list[int] = []
+    rejects: list[tuple[int, Reject]] = []
+
+    def refuse(line: int, reason: str, value: Any, feature: str | None = None) -> None:
+        place = f"{piece.file.path}, line {piece.line + line}"
+        rejects.append((line, Reject(place, None, feature, reason, shortened(value))))
+
+    for number, line in enumerate(data.split(b"\n")):
+        if not line.strip():
+            continue
+        try:
+            row = exact_json(line)
+        except (ValueError, RecursionError) as error:
+            problem = "is not JSON" if isinstance(error, json.JSONDecodeError) else "cannot be read"
+            refuse(number, f"The line {problem}: {error}.", line[:_SHOWN].decode(errors="backslashreplace"))
+            continue
+        if isinstance(row, dict) and not (b"\\u" in line and _has_broken_key(row)):
+            rows.append(row)
+            lines.append(number)
+        elif isinstance(row, dict):
+            refuse(number, "A key is not Unicode text.", line[:_SHOWN].decode(errors="backslashreplace"))
+        else:
+            refuse(number, "The line is not a JSON object.", line[:_SHOWN].decode(errors="backslashreplace"))
+    kind = arrow.struct(list(fields)) if fields is not None else type_of_values([{}, *rows])
+    fitting: list[dict[str, Any]] = []
+    kept: list[int] = []
+    exact: set[str] = set()
+    for place, row in enumerate(rows):
+        try:
+            fitting.append(fitted(row, kind, exact=exact))
+            kept.append(place)
+        except MisfitError as error:
+            refuse(lines[place], error.reason, json.dumps(error.value, default=str), error.name)
+    rejects.sort(key=lambda numbered: numbered[0])
+    array = arrow.array(fitting, kind)
+    table = arrow.Table.from_arrays(array.flatten(), names=[field.name for field in kind])
+    columns = flattened(dict(zip(table.column_names, table.columns, strict=True)))
+    columns |= {name: [value_at(rows[place], name) for place in kept] for name in exact}
+    return ParsedLines(table, columns, tuple(lines[place] for place in kept), [reject for _, reject in rejects])
+
+
+def _has_broken_key(value: Any) -> bool:
+    """Say whether a key has half of a surrogate pair, which no file can store."""
+    if isinstance(value, list):
+        return any(map(_has_broken_key, value))
+    if not isinstance(value, dict):
+        return False
+    return not all(map(is_unicode, value)) or any(map(_has_broken_key, value.values()))
+
+
+def _over_all(name: str, kind: Any, seen: Iterable[tuple[int, dict[str, ColumnFacts]]]) -> ColumnFacts:
+    """Put together what all pieces show of a column; a piece that lacks it has no value in any row."""
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
+    known: ColumnFacts | None = None
+    for rows, facts in seen:
+        if not rows:
+            continue
+        found = facts.get(name, ColumnFacts(arrow.null(), missing=True))
+        if united_type(kind, plain_type(found.type)) != kind or found.lengths[len(_levels(kind)) :]:
+            continue  # of another kind than elsewhere: its rows are refused
+        if arrow.types.is_null(found.type) and known is not None:
+            known = merged(known, ColumnFacts(kind, True, known.lengths), kind)
+        elif known is None or arrow.types.is_null(known.type):
+            missing = found.missing or known is not None
+            known = ColumnFacts(found.type, missing, found.lengths, found.large, found.classes)
+        else:
+            known = merged(known, found, kind)
+    if known is None:
+        return ColumnFacts(kind, missing=True)
+    return ColumnFacts(kind, known.missing, known.lengths, known.large, known.classes)
+
+
+def _levels(kind: Any) -> list[Any]:
+    """List the lists that a type is made of, from the outside in."""
+    types = import_extra("pyarrow", "arrow", purpose="Reading JSON lines").types
+    levels = []
+    while types.is_list(kind) or types.is_large_list(kind):
+        levels.append(kind)
+        kind = kind.value_type
+    return levels
+
+
+def _check_lines(file: SourceFile, head: bytes) -> None:
+    """Refuse early what is JSON, but not in lines."""
+    first = head.lstrip().split(b"\n", 1)[0].strip()
+    if not first:
+        return
+    advice = f"Write one object a line: jq -c '.[]' {os.path.basename(file.path)} > rows.jsonl"
+    if first.startswith(b"["):
+        raise RecordsmithError(
+            "This is one JSON array, not JSON lines.", path=file.path, found=shortened(first), advice=advice
+        )
+    if first == b"{" or (first.startswith(b"{") and not first.endswith(b"}") and len(first) < len(head) - 2):
+        try:
+            exact_json(first)
+        except ValueError:
+            if first == b"{":
+                advice = f"Write one object a line: jq -c . {os.path.basename(file.path)} > rows.jsonl"
+                raise RecordsmithError(
+                    "An object goes over several lines.", path=file.path, found=shortened(first), advice=advice
+                ) from None
+    if b"\0" in head[:512]:
+        raise RecordsmithError("This is not a text file.", path=file.path, found=repr(head[:24]))

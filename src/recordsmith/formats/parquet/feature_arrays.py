@@ -1,0 +1,231 @@
+"""Columns as Arrow arrays, and back, for every type of feature: what an exported Parquet file holds.
+
+A column of the same name for each feature: nested lists for tensors, bytes for pictures, a dictionary of names for a
+label. What Arrow has no type for is put together from what it has: complex numbers are pairs, and a tensor of which
+several dimensions vary has its shape in a second column, NAME/shape, because lists without values do not show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from recordsmith.columns import PackedColumn, ShapedColumn, SparseColumn
+from recordsmith.columns.arrow_tables import to_arrow_table
+from recordsmith.columns.offset_column import offsets_of
+from recordsmith.errors import SchemaMismatchError, import_extra
+from recordsmith.formats.exported.values import plain_value, restored_value
+from recordsmith.schema import Bytes, Feature, Image, Label, Packed, Scalar, Schema, Sparse, Steps, Tensor, Text
+
+__all__ = ["arrow_fields", "arrow_table", "restored_columns"]
+
+
+def arrow_fields(schema: Schema) -> Any:
+    """Return the Arrow schema of a table of these features.
+
+    >>> arrow_fields(Schema({"x": Tensor("float32", (None,)), "name": Text()})).names
+    ['x', 'name']
+    """
+    arrow = import_extra("pyarrow", "arrow", purpose="Exporting to Parquet")
+    fields = []
+    for name, feature in schema.items():
+        fields.append(arrow.field(name, _type_of(feature, arrow), nullable=feature.optional))
+        if _has_shape(feature):
+            fields.append(arrow.field(f"{name}/shape", arrow.list_(arrow.int64()), nullable=feature.optional))
+    return arrow.schema(fields)
+
+
+def arrow_table(schema: Schema, columns: Mapping[str, Any], rows: int) -> Any:
+    """Return columns, as `Schema.assemble` gives them, as a table of `arrow_fields`.
+
+    >>> arrow_table(Schema({"label": Label(["cat", "dog"])}), {"label": np.array([1, 0])}, 2)["label"].to_pylist()
+    ['dog', 'cat']
+    """
+    arrow = import_extra("pyarrow", "arrow", purpose="Exporting to Parquet")
+    fields = arrow_fields(schema)
+    arrays: dict[str, Any] = {}
+    for name, feature in schema.items():
+        column, kind = columns[name], fields.field(name).type
+        if isinstance(feature, Label):
+            arrays[name] = _named(name, feature, column, arrow)
+        elif _is_complex(feature):
+            plain = [plain_value(feature, feature.row(column, row)) for row in range(rows)]
+            arrays[name] = arrow.array(_without_words(plain), kind)
+        else:
+            array = to_arrow_table(Schema({name: feature}), [{name: column}])[name].combine_chunks()
+            arrays[name] = array if array.type == kind else array.cast(kind)
+        if _has_shape(feature):
+            arrays[f"{name}/shape"] = _shapes(column, rows, arrow)
+    return arrow.table([arrays[field.name] for field in fields], schema=fields)
+
+
+def restored_columns(schema: Schema, table: Any) -> dict[str, Any]:
+    """Return the columns of a table that `arrow_table` made, in forms that the schema takes."""
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading Parquet")
+    restored: dict[str, Any] = {}
+    for name, feature in schema.items():
+        if name not in table.column_names:
+            continue
+        chunked = table[name]
+        array = chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
+        if isinstance(array, arrow.ChunkedArray):
+            array = array.chunk(0) if array.num_chunks else arrow.nulls(0, array.type)
+        if isinstance(feature, Label) and arrow.types.is_dictionary(array.type):
+            restored[name] = _numbered(feature, array, arrow)
+        elif _is_complex(feature):
+            shapes = table[f"{name}/shape"].to_pylist() if f"{name}/shape" in table.column_names else None
+            restored[name] = _complex(feature, array.to_pylist(), shapes if _has_shape(feature) else None)
+        elif isinstance(feature, Sparse):
+            restored[name] = _sparse(feature, array)
+        elif isinstance(feature, Packed):
+            restored[name] = _packed(feature, array)
+        elif _has_shape(feature) and f"{name}/shape" in table.column_names:
+            restored[name] = _reshaped(feature, array, table[f"{name}/shape"])
+        else:
+            restored[name] = array
+    return restored
+
+
+def _type_of(feature: Feature, arrow: Any) -> Any:
+    if isinstance(feature, Label):
+        return arrow.dictionary(arrow.int32(), arrow.string())
+    if isinstance(feature, (Scalar, Tensor)):
+        shape = () if isinstance(feature, Scalar) else feature.shape
+        return _nested(feature.dtype, [None] * len(shape) if _has_shape(feature) else shape, arrow)
+    if isinstance(feature, (Text, Bytes)):
+        single = arrow.string() if isinstance(feature, Text) else arrow.binary()
+        return arrow.list_(single) if feature.shape else single
+    if isinstance(feature, Image):
+        return arrow.binary()
+    if isinstance(feature, Sparse):
+        values = arrow.list_(arrow.from_numpy_dtype(feature.dtype))
+        return arrow.struct([("indices", arrow.list_(arrow.int64())), ("values", values)])
+    if isinstance(feature, Packed):
+        return arrow.struct(
+            [(name, _nested(np.dtype(dtype), shape, arrow)) for name, (dtype, shape) in feature.parts.items()]
+        )
+    if isinstance(feature, Steps):
+        inner = feature.feature
+        return arrow.list_(arrow.int64() if isinstance(inner, Label) else _type_of(inner, arrow))
+    raise TypeError(f"no Arrow type for {type(feature).__name__}")
+
+
+def _nested(dtype: np.dtype[Any], shape: Any, arrow: Any) -> Any:
+    if dtype.kind == "c":
+        part = arrow.float32() if dtype.itemsize == 8 else arrow.float64()
+        kind = arrow.list_(part, 2)
+    else:
+        kind = arrow.from_numpy_dtype(dtype)
+    for size in reversed(shape):
+        kind = arrow.list_(kind) if size is None else arrow.list_(kind, size)
+    return kind
+
+
+def _has_shape(feature: Feature) -> bool:
+    return isinstance(feature, Tensor) and feature.several_free
+
+
+def _is_complex(feature: Feature) -> bool:
+    if isinstance(feature, Steps):
+        return _is_complex(feature.feature)
+    if isinstance(feature, Packed):
+        return any(np.dtype(dtype).kind == "c" for dtype, _ in feature.parts.values())
+    return isinstance(feature, (Scalar, Tensor)) and feature.dtype.kind == "c"
+
+
+def _without_words(plain: Any) -> Any:
+    """Return plain values with numbers in place of the words that JSON needs for some."""
+    if isinstance(plain, list):
+        return [_without_words(one) for one in plain]
+    if isinstance(plain, dict):
+        return [] if set(plain) == {"shape"} else {name: _without_words(value) for name, value in plain.items()}
+    return float(plain) if isinstance(plain, str) else plain
+
+
+def _named(name: str, feature: Label, column: Any, arrow: Any) -> Any:
+    numbers, absent = np.ma.getdata(column), np.ma.getmaskarray(column)
+    outside = np.flatnonzero(~absent & ((numbers < 0) | (numbers >= feature.size)))
+    if len(outside):
+        raise SchemaMismatchError(
+            "A number is none of the classes.",
+            feature=name,
+            row=int(outside[0]),
+            found=int(numbers[outside[0]]),
+            expected=f"0 to {feature.size - 1}",
+            advice="Mend the records, or export them under a schema in which the feature is a Scalar.",
+        )
+    codes = arrow.array(np.where(absent, 0, numbers).astype(np.int32), mask=absent)
+    return arrow.DictionaryArray.from_arrays(codes, arrow.array(list(feature.names), arrow.string()))
+
+
+def _numbered(feature: Label, array: Any, arrow: Any) -> Any:
+    """Return the numbers of classes that come by name, in whatever order the file's dictionary has them."""
+    known = {name: number for number, name in enumerate(feature.names)}
+    names = array.dictionary.to_pylist()
+    if any(name not in known for name in names):
+        return array.dictionary_decode()  # the schema says which is none of its own
+    return arrow.array([known[name] for name in names], arrow.int64()).take(array.indices)
+
+
+def _complex(feature: Feature, values: list[Any], shapes: list[Any] | None) -> list[Any]:
+    """Return complex numbers from pairs; where there are none, the shape is all that there is."""
+    if shapes is None:
+        return [restored_value(feature, value) for value in values]
+    return [
+        restored_value(feature, {"shape": shape} if shape is not None and 0 in shape else value)
+        for value, shape in zip(values, shapes, strict=True)
+    ]
+
+
+def _sparse(feature: Sparse, array: Any) -> SparseColumn:
+    compute = import_extra("pyarrow.compute", "arrow", purpose="Reading Parquet")
+    there = array.is_valid().to_numpy(zero_copy_only=False)
+    whole = array.drop_null()
+    indices, values = whole.field("indices"), whole.field("values")
+    lengths = np.zeros(len(array), np.int64)
+    lengths[there] = compute.list_value_length(indices).to_numpy(zero_copy_only=False)
+    places = indices.flatten().to_numpy(zero_copy_only=False)
+    numbers = values.flatten().to_numpy(zero_copy_only=False).astype(feature.dtype)
+    return SparseColumn(places, numbers, offsets_of(lengths), size=feature.size, present=None if there.all() else there)
+
+
+def _packed(feature: Packed, array: Any) -> list[Any]:
+    there = array.is_valid().to_numpy(zero_copy_only=False)
+    whole = array.drop_null()
+    rows = np.zeros(len(array), feature.dtype)
+    for name, (_, shape) in feature.parts.items():
+        numbers = _flat(whole.field(name)).to_numpy(zero_copy_only=False)
+        rows[name][there] = numbers.reshape(len(whole), *shape)
+    return list(PackedColumn(rows, present=None if there.all() else there))
+
+
+def _flat(array: Any) -> Any:
+    """Return the innermost values of nested lists."""
+    types = import_extra("pyarrow", "arrow", purpose="Reading Parquet").types
+    while types.is_list(array.type) or types.is_large_list(array.type) or types.is_fixed_size_list(array.type):
+        array = array.flatten()
+    return array
+
+
+def _shapes(column: Any, rows: int, arrow: Any) -> Any:
+    if isinstance(column, ShapedColumn):
+        shapes, present = column.shapes.tolist(), column.present
+    else:  # an array that has one shape throughout
+        shapes, present = [list(np.shape(column)[1:])] * rows, None
+    there = [True] * rows if present is None else present.tolist()
+    return arrow.array(
+        [shape if kept else None for shape, kept in zip(shapes, there, strict=True)], arrow.list_(arrow.int64())
+    )
+
+
+def _reshaped(feature: Feature, array: Any, shapes: Any) -> list[Any]:
+    dtype = feature.dtype if isinstance(feature, Tensor) else np.dtype(np.float32)
+    found: list[Any] = []
+    for value, shape in zip(array, shapes.to_pylist(), strict=True):
+        if not value.is_valid or shape is None:
+            found.append(None)
+            continue
+        found.append(_flat(value.values).to_numpy(zero_copy_only=False).astype(dtype).reshape(shape))
+    return found

@@ -1,0 +1,1 @@
+"""What all tables share: columns and the features they become, cells, lines, times."""

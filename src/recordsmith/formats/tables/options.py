@@ -1,0 +1,230 @@
+"""What can be said about the columns of a table, whatever kind of file it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, list_names
+from recordsmith.formats.tables.times import UNITS
+from recordsmith.images import Preparation
+from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Text
+
+__all__ = ["TableOptions", "names_of", "preparation_of", "table_options"]
+
+_FLOATS = ("auto", "float32", "float64")
+_WORDS = ("text", "bytes", "label", "image", *UNITS)
+
+
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """What the caller said about the columns.
+
+    Attributes:
+        label: the column with the class or target.
+        text: columns that are text whatever they look like.
+        images: columns that hold the paths of pictures, relative to the table's file, or pictures.
+        columns: the only columns to take; empty: all.
+        types: features, or words for them, by column.
+        schema: the features of all columns to take.
+        floats: what floats of 64 bits are stored as: "float32", "float64", or "auto".
+        preparation: what is done to the pictures.
+        strip: white space around the names of classes is not part of them.
+
+    >>> TableOptions(label="species").hint("species")
+    'label'
+    """
+
+    label: str | None = None
+    text: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    types: Mapping[str, Feature | str] = field(default_factory=dict)
+    schema: Schema | None = None
+    floats: str = "auto"
+    preparation: Preparation = field(default_factory=Preparation)
+    strip: bool = False
+
+    def declared(self, name: str) -> Feature | None:
+        """Return the feature that was declared for a column, if one was."""
+        if self.schema is not None:
+            return self.schema.get(name)
+        feature = self.types.get(name)
+        return feature if isinstance(feature, Feature) else None
+
+    def hint(self, name: str) -> str | None:
+        """Return the word that was said about a column: "text", "bytes", "label", "image", a unit, or a dtype."""
+        said = self.types.get(name)
+        if isinstance(said, str):
+            return said
+        if name in self.text:
+            return "text"
+        if name in self.images:
+            return "image"
+        return "label" if name == self.label else None
+
+    def times(self) -> dict[str, str]:
+        """Return the units of the columns that are to be numbers of times.
+
+        >>> TableOptions(types={"when": "us", "n": "int64"}).times()
+        {'when': 'us'}
+        """
+        return {name: kind for name, kind in self.types.items() if isinstance(kind, str) and kind in UNITS}
+
+    def is_label(self, name: str) -> bool:
+        """Say whether the classes of a column are to be told from its values."""
+        return self.declared(name) is None and self.hint(name) == "label"
+
+    def wanted(self, existing: Sequence[str], path: str) -> list[str]:
+        """Return the columns to take, or raise for one that was named and is not there.
+
+        >>> TableOptions(columns=("b",), label="c").wanted(["a", "b", "c"], "data.csv")
+        ['b', 'c']
+        """
+        required = () if self.schema is None else [name for name in self.schema if not self.schema[name].optional]
+        label = () if self.label is None else (self.label,)
+        for name in (*required, *label, *self.text, *self.images, *self.columns, *self.types):
+            if name not in existing:
+                raise RecordsmithError(
+                    f"There is no column {name!r}.{did_you_mean(name, existing)}",
+                    path=path,
+                    found=f"the columns {list_names(existing, 16)}",
+                )
+        if self.schema is not None:
+            return [name for name in self.schema if name in existing]
+        named = {*self.columns, *self.text, *self.images, *label}
+        return [name for name in existing if not self.columns or name in named]
+
+    def label_name(self) -> str | None:
+        """Return the column of the label: the one named, or the only Label that was declared."""
+        if self.label is not None:
+            return self.label
+        declared = self.types if self.schema is None else self.schema
+        labels = [name for name, feature in declared.items() if isinstance(feature, Label) or feature == "label"]
+        return labels[0] if len(labels) == 1 else None
+
+    def image_feature(self, *, optional: bool) -> Image:
+        """Return the feature of a column of pictures, as far as their preparation tells.
+
+        >>> TableOptions(preparation=Preparation(size=(24, 32))).image_feature(optional=False)
+        Image(height=24, width=32)
+        """
+        asked = self.preparation
+        height, width = asked.size or (None, None)
+        channels = 3 if asked.channels is None else asked.channels
+        return Image(height, width, channels=channels, encoding=asked.encoding, optional=optional)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the options that differ from the defaults, JSON-ready.
+
+        >>> TableOptions(label="y", types={"x": Scalar("int8")}).describe()
+        {'label': 'y', 'types': {'x': {'type': 'scalar', 'dtype': 'int8'}}}
+        """
+        said: dict[str, Any] = {
+            "label": self.label,
+            "text": list(self.text),
+            "images": list(self.images),
+            "columns": list(self.columns),
+            "types": {name: kind if isinstance(kind, str) else kind.to_json() for name, kind in self.types.items()},
+            "schema": None if self.schema is None else self.schema.to_json(),
+            "floats": None if self.floats == "auto" else self.floats,
+            "strip": self.strip or None,
+        }
+        for name in ("size", "channels", "encoding", "quality", "orient"):
+            value = getattr(self.preparation, name)
+            if value != getattr(Preparation(), name):
+                said[name] = list(value) if isinstance(value, tuple) else value
+        return {name: value for name, value in said.items() if value not in (None, [], {})}
+
+
+def table_options(  # noqa: PLR0913 - each is an option of its own, named by the caller
+    *,
+    label: str | None,
+    text: str | Iterable[str],
+    images: str | Iterable[str] | None,
+    columns: str | Iterable[str] | None,
+    types: Mapping[str, Any] | None,
+    schema: Schema | None,
+    floats: str,
+    preparation: Preparation,
+    strip: bool = False,
+) -> TableOptions:
+    """Check what the caller said, and put it into one form.
+
+    >>> table_options(label=None, text="a", images=None, columns=None, types={"b": "int8"}, schema=None,
+    ...               floats="auto", preparation=Preparation()).types
+    {'b': Scalar('int8', storage='list')}
+    """
+    if floats not in _FLOATS:
+        raise RecordsmithError(
+            f"floats cannot be {floats!r}.{did_you_mean(str(floats), _FLOATS)}", expected=list_names(_FLOATS)
+        )
+    if schema is not None and types:
+        raise SchemaError("Give a schema, or types for some columns, not both.")
+    return TableOptions(
+        label,
+        names_of(text),
+        names_of(images),
+        names_of(columns),
+        {name: _checked_type(name, kind) for name, kind in (types or {}).items()},
+        schema,
+        floats,
+        preparation,
+        strip,
+    )
+
+
+def names_of(names: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Return one name, several, or none as a tuple.
+
+    >>> names_of("a"), names_of(["a", "b"]), names_of(None)
+    (('a',), ('a', 'b'), ())
+    """
+    return () if names is None else (names,) if isinstance(names, str) else tuple(names)
+
+
+def preparation_of(
+    *, size: Sequence[int] | None, channels: int | None, encoding: str | None, quality: int
+) -> Preparation:
+    """Return what is to be done to pictures, or raise for what cannot be.
+
+    >>> preparation_of(size=(24, 32), channels=None, encoding=None, quality=95).size
+    (24, 32)
+    """
+    try:
+        pair = None if size is None else (int(size[0]), int(size[1])) if len(size) == 2 else tuple(size)
+        return Preparation(pair, channels, encoding, quality)  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        raise RecordsmithError(f"The pictures cannot be prepared like this: {error}.") from None
+
+
+def _checked_type(name: str, kind: Any) -> Feature | str:
+    if isinstance(kind, Feature):
+        return kind
+    if isinstance(kind, str) and kind in _WORDS:
+        return kind
+    try:
+        dtype = np.dtype(kind)
+        if dtype.name in ("float32", "float64", "int64"):
+            return str(dtype.name)
+        return Scalar(dtype, storage=None if dtype.kind == "c" or dtype.name == "uint64" else "list")
+    except (TypeError, SchemaError):
+        raise SchemaError(
+            f"There is no type {kind!r} for a column.{did_you_mean(str(kind), (*_WORDS, 'int64', 'float32', 'bool'))}",
+            feature=name,
+            expected=f"a feature such as rs.Text(), a dtype such as 'float32', or {', '.join(_WORDS)}",
+        ) from None
+
+
+def feature_for_word(word: str, *, optional: bool) -> Feature:
+    """Return the feature that a word other than "label" and "image" stands for.
+
+    >>> feature_for_word("text", optional=True)
+    Text(optional=True)
+    """
+    if word == "text":
+        return Text(optional=optional)
+    return Bytes(optional=optional) if word == "bytes" else Scalar(word, optional=optional)

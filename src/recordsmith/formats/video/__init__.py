@@ -1,0 +1,1 @@
+"""Videos, cut into clips of frames."""

@@ -1,0 +1,26 @@
+"""Errors of a user's function, with the record that it failed on."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from recordsmith.loader.plan import Rows
+from recordsmith.wording.numbers import count_text
+
+__all__ = ["in_function"]
+
+
+@contextlib.contextmanager
+def in_function(verb: str, function: Callable[..., Any], rows: Rows, row: int | None) -> Iterator[None]:
+    """Add to an exception of a user's function which verb called it, and for which record."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        name = getattr(function, "__qualname__", type(function).__name__)
+        if row is not None:
+            error.record_number = int(rows.numbers[row])  # type: ignore[union-attr] # for whoever knows the files
+        record = f"record {int(rows.numbers[row])}" if row is not None else f"a batch of {count_text(len(rows), 'row')}"
+        error.add_note(f"It was raised by {name}, which .{verb}() called for {record}.")
+        raise

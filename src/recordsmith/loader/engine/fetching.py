@@ -1,0 +1,90 @@
+"""Records by number out of one dataset, or out of several that are numbered through."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith.dataset import StoredDataset
+from recordsmith.loader.engine.read_windows import WindowedReading
+from recordsmith.loader.engine.row_access import concatenate, part_of
+from recordsmith.loader.order.block_shuffle import block_shuffles
+from recordsmith.loader.order.read_blocks import is_read_in_order
+from recordsmith.loader.order.record_order import Drawn, Order
+
+__all__ = ["Fetcher"]
+
+Int64s = npt.NDArray[np.int64]
+
+
+class Fetcher:
+    """Fetches rows by their number over all datasets of a plan, whose order says how compressed files are read."""
+
+    def __init__(self, datasets: tuple[StoredDataset, ...], order: Order) -> None:
+        self._datasets = datasets
+        self._order = order
+
+    @cached_property
+    def _starts(self) -> Int64s:
+        return np.cumsum([0, *(len(dataset) for dataset in self._datasets)])
+
+    @cached_property
+    def _windowed(self) -> list[WindowedReading | None]:
+        """How each dataset is read window by window; None for those that have random access."""
+        shuffles = block_shuffles(self._order)
+        return [
+            WindowedReading(dataset, shuffle) if is_read_in_order(dataset) else None
+            for dataset, shuffle in zip(self._datasets, shuffles, strict=True)
+        ]
+
+    def columns(self, drawn: Drawn) -> dict[str, Any]:
+        """Return these records, in this order, as columns."""
+        if len(self._datasets) == 1:
+            return self._of_one(0, drawn)
+        owners = np.searchsorted(self._starts, drawn.numbers, side="right") - 1
+        parts, places = [], []
+        for owner in np.unique(owners).tolist():
+            mine = np.flatnonzero(owners == owner)
+            parts.append(self._of_one(owner, Drawn(drawn.numbers[mine] - self._starts[owner], drawn.epochs[mine])))
+            places.append(mine)
+        return _put_together(parts, places)
+
+    def _of_one(self, owner: int, drawn: Drawn) -> dict[str, Any]:
+        windowed = self._windowed[owner]
+        if windowed is None:
+            return self._datasets[owner][drawn.numbers]
+        places = windowed.in_windows(drawn)
+        if len(places) <= 1:
+            return windowed.columns(drawn)
+        parts = [windowed.columns(Drawn(drawn.numbers[mine], drawn.epochs[mine])) for mine in places]
+        return _put_together(parts, places)
+
+    def place(self, number: int) -> tuple[StoredDataset, int]:
+        """Return the dataset that a record is in, and its number there."""
+        owner = int(np.searchsorted(self._starts, number, side="right")) - 1
+        return self._datasets[owner], number - int(self._starts[owner])
+
+    def file_of(self, number: int) -> tuple[str, int]:
+        """Return the file that a record is in, and its number there."""
+        dataset, within = self.place(number)
+        return dataset.place_of(within)
+
+    @cached_property
+    def has_random_access(self) -> bool:
+        """Whether any few records can be had without those around them."""
+        return not any(is_read_in_order(dataset) for dataset in self._datasets)
+
+    @cached_property
+    def record_bytes(self) -> float:
+        """Return how large a record is on average, decompressed."""
+        tables = [dataset._places() for dataset in self._datasets]  # noqa: SLF001 - ours
+        total = sum(index.end for table in tables for index in table.indexes)
+        return total / max(1, sum(table.records for table in tables))
+
+
+def _put_together(parts: list[dict[str, Any]], places: list[npt.NDArray[np.intp]]) -> dict[str, Any]:
+    back = np.argsort(np.concatenate(places))
+    return {name: part_of(concatenate([part[name] for part in parts]), back) for name in parts[0]}

@@ -1,0 +1,1 @@
+"""Batches for TensorFlow, PyTorch and JAX."""

@@ -1,0 +1,59 @@
+"""What frameworks need of a loader, and what they cannot be given, as far as that is known when the chain is built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+from recordsmith.errors import PipelineError
+from recordsmith.loader.engine.progress import Progress
+from recordsmith.loader.plan import Plan
+from recordsmith.schema import Image
+from recordsmith.schema.features.strings import StringFeature
+
+__all__ = ["Feeding", "absent_values", "check_fed"]
+
+
+class Feeding(Protocol):
+    """What a framework's output needs of a `Loader`."""
+
+    _progress: Progress
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def _chain(self) -> Plan: ...
+    def state(self) -> dict[str, Any]:
+        """Return the place that was reached."""
+        ...
+
+    def restore(self, state: Mapping[str, Any]) -> Any:
+        """Begin the next iteration at a place."""
+        ...
+
+
+def check_fed(plan: Plan, framework: str, verb: str) -> None:
+    """Refuse a chain without batches, and features of which rows may be absent.
+
+    What a filter leaves is not known before: a batch that lacks values is then refused when it comes.
+    """
+    if plan.batching is None:
+        raise PipelineError("There are no batches yet.", advice=f"Write .batch(n) before .{verb}().")
+    for name, feature in ({} if plan.drops_rows else plan.features or {}).items():
+        if feature.presence == "optional" and not isinstance(feature, (StringFeature, Image)):
+            raise absent_values(framework, name)
+
+
+def absent_values(framework: str, name: str | None) -> PipelineError:
+    """Return the error for rows that are absent.
+
+    >>> print(absent_values("PyTorch", "age"))
+    Rows of this feature may be absent, and PyTorch has no tensor for that.
+      where:    feature 'age'
+      to do:    Leave such rows out with .filter(), fill them in .map(), give the feature a default in the schema, ...
+    """
+    return PipelineError(
+        f"Rows of this feature may be absent, and {framework} has no tensor for that.",
+        feature=name,
+        advice="Leave such rows out with .filter(), fill them in .map(), give the feature a default in the schema, or "
+        "leave it out with .select().",
+    )

@@ -1,0 +1,133 @@
+"""to_jax: the batches of a chain as JAX arrays on a device, sent there before they are asked for."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, SparseColumn
+from recordsmith.columns.offset_column import offsets_of
+from recordsmith.errors import PipelineError, import_extra
+from recordsmith.loader.engine.feeding import feed
+from recordsmith.loader.frameworks.framework_checks import Feeding, absent_values, check_fed
+from recordsmith.loader.verbs.shuffle import check_whole_number
+
+__all__ = ["JaxBatches", "RaggedArrays", "SparseArrays", "to_jax"]
+
+_FRAMEWORK = "JAX"
+_NARROWED = {np.dtype(np.int64): np.int32, np.dtype(np.uint64): np.uint32}
+
+
+class RaggedArrays(NamedTuple):
+    """Rows of different length: row i is `values[offsets[i] : offsets[i + 1]]`. Functions take it as a pytree.
+
+    >>> RaggedArrays(np.array([1, 2, 3]), np.array([0, 1, 3])).offsets.tolist()
+    [0, 1, 3]
+    """
+
+    values: Any
+    offsets: Any
+
+
+class SparseArrays(NamedTuple):
+    """Entries of sparse vectors: `values[i]` is in the row and column `places[i]`.
+
+    `jax.experimental.sparse.BCOO((sparse.values, sparse.places), shape=(rows, size))` makes a matrix of it.
+
+    >>> SparseArrays(np.array([0.5]), np.array([[0, 7]])).places.tolist()
+    [[0, 7]]
+    """
+
+    values: Any
+    places: Any
+
+
+def to_jax(loader: Feeding, *, device: Any, ahead: int) -> JaxBatches:
+    """Return an iterable of a loader's batches on a device; see `Loader.to_jax`."""
+    jax = import_extra("jax", extra="jax", purpose="Loader.to_jax")
+    check_whole_number("The number of batches ahead", ahead, least=0)
+    check_fed(loader._chain(), _FRAMEWORK, "to_jax")  # noqa: SLF001 - ours
+    return JaxBatches(loader, jax, device, ahead)
+
+
+class JaxBatches:
+    """A loader's batches as JAX arrays. Iterating again is a new epoch."""
+
+    def __init__(self, loader: Feeding, jax: Any, device: Any, ahead: int) -> None:
+        self._loader = loader
+        self._jax = jax
+        self._device = device
+        self._ahead = ahead
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+    def __iter__(self) -> Iterator[Any]:
+        progress = self._loader._progress  # noqa: SLF001 - ours
+        sent: deque[Any] = deque()
+        for batch, place in feed(self._loader._chain(), progress.begin()):  # noqa: SLF001 - ours
+            sent.append((self._arrays(batch), place))
+            if len(sent) > self._ahead:
+                arrays, progress.reached = sent.popleft()
+                yield arrays
+        while sent:
+            arrays, progress.reached = sent.popleft()
+            yield arrays
+
+    def _arrays(self, value: Any, name: str | None = None) -> Any:
+        if np.ma.is_masked(value):
+            raise absent_values(_FRAMEWORK, name)
+        if isinstance(value, (np.ndarray, np.generic)):
+            return self._sent(np.asarray(value), name)
+        if isinstance(value, Mapping):
+            return {key: self._arrays(column, key) for key, column in value.items()}
+        if isinstance(value, tuple):
+            entries = [self._arrays(entry, name) for entry in value]
+            return type(value)(*entries) if hasattr(value, "_fields") else tuple(entries)
+        if isinstance(value, list):
+            return [self._arrays(entry, name) for entry in value]
+        return self._column(value, name)
+
+    def _column(self, column: Any, name: str | None) -> Any:
+        if isinstance(column, ByteColumn) or not isinstance(column, (Ragged, ShapedColumn, SparseColumn, PackedColumn)):
+            return column  # JAX has no strings: they stay where they are
+        if column.present is not None and not column.present.all():
+            raise absent_values(_FRAMEWORK, name)
+        if isinstance(column, PackedColumn):
+            return {part: self._sent(column[part], name) for part in column.names}
+        if isinstance(column, ShapedColumn):
+            return [self._sent(row, name) for row in column]
+        start, stop = int(column.offsets[0]), int(column.offsets[-1])
+        if isinstance(column, SparseColumn):
+            rows = np.repeat(np.arange(len(column)), column.lengths)
+            places = np.stack([rows, np.asarray(column.indices.values[start:stop])], axis=1)
+            return SparseArrays(
+                self._sent(np.asarray(column.values.values[start:stop]), name), self._sent(places, name)
+            )
+        values, offsets = column.values[start:stop], column.offsets - start
+        if isinstance(values, np.ndarray) and column.row_shape[0] is not None:
+            return [self._sent(row, name) for row in column]
+        if isinstance(values, np.ndarray) and values.ndim < len(column.row_shape):
+            values, offsets = values.reshape(-1, *column.row_shape[1:]), offsets_of(column.lengths)
+        return RaggedArrays(self._arrays(values, name), self._sent(offsets, name))
+
+    def _sent(self, array: Any, name: str | None) -> Any:
+        if array.dtype.kind in "OSU":
+            return array.tolist()
+        narrow = _NARROWED.get(array.dtype)
+        if narrow is not None and not self._jax.config.jax_enable_x64:
+            # JAX cuts 64 bits to 32 without a word; it is done here, where it can be checked.
+            limits = np.iinfo(narrow)
+            if array.size and not (limits.min <= array.min() and array.max() <= limits.max):
+                raise PipelineError(
+                    "JAX keeps whole numbers in 32 bits, and a value does not fit.",
+                    feature=name,
+                    found=f"{int(array.min())} to {int(array.max())}",
+                    expected=f"{limits.min} to {limits.max}",
+                    advice='Call jax.config.update("jax_enable_x64", True), or leave the feature out with .select().',
+                )
+            array = array.astype(narrow)
+        return self._jax.device_put(array, self._device)

@@ -1,0 +1,1 @@
+"""How often each row of the training split is written."""

@@ -1,0 +1,1 @@
+"""Which row is in which split, and in which order."""

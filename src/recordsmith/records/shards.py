@@ -1,0 +1,235 @@
+"""Shard names, and which files a path stands for.
+
+pets-train.tfrecord-00000-of-00010        TFDS and recordsmith: {name}-{split}.{format}-{shard}-of-{count}
+data-00000-of-00012.gz                    Beam: the suffix comes last
+train-00000-of-00008                      no suffix at all
+golden.tfrecord.gz-00000-of-00003         the compression's suffix before the number
+iris.tfrecords, pets.record, x.tfrec      single files
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import os
+import re
+import warnings
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import count as counting
+from itertools import islice
+
+from recordsmith.errors import RecordsmithError, did_you_mean, list_names
+from recordsmith.storage.atomic_file import is_url
+from recordsmith.storage.publication import files_in_force, in_force, interrupted_folders, public_path
+from recordsmith.wording.call_stack import caller_level
+
+__all__ = [
+    "TRAINING",
+    "IncompleteShardsWarning",
+    "ShardName",
+    "files_in",
+    "missing_shards",
+    "parse_shard_name",
+    "resolve_files",
+    "split_in_name",
+    "warn_if_incomplete",
+]
+
+_NUMBERED = re.compile(r"^(?P<stem>.*?)[-_.]?(?P<shard>[0-9]{5,18})-of-(?P<count>[0-9]{5,18})(?P<tail>(\.\w+)*)$")
+_SUFFIXES = (".tfrecord", ".tfrecords", ".tfrec", ".record", ".records", ".recordio")
+_OTHER_SUFFIXES = (
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".txt",
+    ".csv",
+    ".tsv",
+    ".parquet",
+    ".pq",
+    ".tar",
+    ".npy",
+    ".npz",
+    ".idx",
+)
+_COMPRESSED = (".gz", ".gzip", ".zlib", ".z")
+TRAINING = ("train", "training")
+_SPLITS = (*TRAINING, "validation", "valid", "val", "test", "testing", "eval", "dev")
+
+
+class IncompleteShardsWarning(UserWarning):
+    """A set of shards `-of-N` lacks some of its files.
+
+    >>> issubclass(IncompleteShardsWarning, UserWarning)
+    True
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class ShardName:
+    """What a file's name says.
+
+    >>> parse_shard_name("pets-train.tfrecord-00003-of-00010")
+    ShardName(group='pets-train.tfrecord', split='train', shard=3, count=10)
+    """
+
+    group: str
+    split: str | None
+    shard: int | None = None
+    count: int | None = None
+
+
+def parse_shard_name(name: str) -> ShardName:
+    """Read a file's name, without its folder.
+
+    >>> parse_shard_name("train-00001-of-00008").split
+    'train'
+    >>> parse_shard_name("iris.tfrecords.gz")
+    ShardName(group='iris.tfrecords.gz', split=None, shard=None, count=None)
+    """
+    match = _NUMBERED.match(name)
+    if match is None:
+        return ShardName(name, split_in_name(name))
+    split = split_in_name(match["stem"])
+    return ShardName(match["stem"] + match["tail"], split, int(match["shard"]), int(match["count"]))
+
+
+def looks_like_tfrecord(name: str) -> bool:
+    """Tell from a file's name alone whether it is probably a TFRecord file.
+
+    >>> looks_like_tfrecord("a.tfrecord.gz-00000-of-00003"), looks_like_tfrecord("train-00000-of-00001.jsonl.gz")
+    (True, False)
+    """
+    lowered = name.lower()
+    if _NUMBERED.match(lowered):
+        plain = lowered
+        for suffix in (*_COMPRESSED, ".bz2", ".zst", ".xz"):
+            plain = plain.removesuffix(suffix)
+        return not plain.endswith((*_OTHER_SUFFIXES, ".index", ".idx", ".tfindex"))
+    for suffix in _COMPRESSED:
+        lowered = lowered.removesuffix(suffix)
+    return lowered.endswith(_SUFFIXES)
+
+
+def resolve_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
+    """Return the files that a path, a URL, a glob or a list of them stands for, sorted within each.
+
+    A folder is not looked into here (see `files_in`). Of what lies elsewhere these are the local copies.
+
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name in ("a-00001-of-00002", "a-00000-of-00002"): _ = (folder / name).write_bytes(b"")
+    >>> [os.path.basename(path) for path in resolve_files(folder / "a-*")]
+    ['a-00000-of-00002', 'a-00001-of-00002']
+    """
+    if isinstance(paths, (str, bytes, os.PathLike)):
+        return _one_path(os.fsdecode(paths))
+    files = [file for path in paths for file in _one_path(os.fsdecode(path))]
+    if not files:
+        raise RecordsmithError("The list of files is empty.", advice="Give at least one file, folder or glob.")
+    return files
+
+
+def files_in(folder: str) -> list[str]:
+    """Return the files of a folder whose names are those of TFRecords, sorted.
+
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name in ("b.tfrecord", "a.tfrecord", "README.md", ".hidden.tfrecord"): _ = (folder / name).write_bytes(b"")
+    >>> [os.path.basename(path) for path in files_in(str(folder))]
+    ['a.tfrecord', 'b.tfrecord']
+    """
+    return [path for name, path in files_in_force(folder).items() if looks_like_tfrecord(name)]
+
+
+def warn_if_incomplete(files: Sequence[str]) -> None:
+    """Warn about sets of numbered shards of which some are not among the files.
+
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_if_incomplete(["d/a-00000-of-00003", "d/a-00002-of-00003"])
+    >>> print(caught[0].message)
+    Shards of 'd/a' are missing: 1 of 3 (number 1). Reading goes on without them.
+    """
+    groups: dict[tuple[str, int], set[int]] = {}
+    for file in files:
+        folder, name = os.path.split(public_path(file))
+        parsed = parse_shard_name(name)
+        if parsed.shard is not None and parsed.count is not None:
+            groups.setdefault((os.path.join(folder, parsed.group), parsed.count), set()).add(parsed.shard)
+    for (group, count), shards in groups.items():
+        missing, numbers = missing_shards(count, shards, most=6)
+        if missing:
+            shown = ", ".join(map(str, numbers[:5])) + (", ..." if missing > 5 else "")
+            warnings.warn(
+                f"Shards of {group!r} are missing: {missing} of {count} "
+                f"(number{'s' if missing > 1 else ''} {shown}). Reading goes on without them.",
+                IncompleteShardsWarning,
+                stacklevel=caller_level(),
+            )
+
+
+def missing_shards(count: int, existing: Collection[int], most: int) -> tuple[int, list[int]]:
+    """Return how many of `count` numbered shards are missing, and the first of them, at most `most`.
+
+    The count is what file names say, and may be any number.
+
+    >>> missing_shards(10**18, {0, 2}, most=3)[1]
+    [1, 3, 4]
+    """
+    known = {shard for shard in existing if shard < count}
+    first = islice((shard for shard in counting(0) if shard not in known), min(most, count - len(known)))
+    return count - len(known), list(first)
+
+
+def _one_path(path: str) -> list[str]:
+    file = in_force(path)
+    if os.path.exists(file):
+        return [file]
+    if is_url(path):
+        from recordsmith.storage.remote_files import fetched
+
+        return fetched(path, looks_like_tfrecord)
+    if glob.has_magic(path):
+        files = _matching(path)
+        if files:
+            return files
+        error = FileNotFoundError(2, "No file matches the pattern", path)
+        error.add_note(_what_is_there(os.path.dirname(path) or ".", os.path.basename(path)))
+        raise error
+    error = FileNotFoundError(2, "There is no such file or folder", path)
+    error.add_note(_what_is_there(os.path.dirname(path) or ".", os.path.basename(path)))
+    raise error
+
+
+def _matching(pattern: str) -> list[str]:
+    """Return the files that match a glob, as they are in force."""
+    places = {file: file for file in glob.glob(pattern, recursive=True) if os.path.isfile(file)}
+    above, last = os.path.split(pattern)
+    for folder in interrupted_folders(pattern if last == "**" else above):
+        places = {file: path for file, path in places.items() if os.path.dirname(file) != folder}
+        for name, path in files_in_force(folder or ".").items():
+            if last == "**" or fnmatch.fnmatchcase(name, last):
+                places[os.path.join(folder, name)] = path
+    return [path for _, path in sorted(places.items())]
+
+
+def _what_is_there(folder: str, name: str) -> str:
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return f"The folder {folder!r} cannot be read either."
+    if not names:
+        return f"The folder {folder!r} is empty."
+    return f"The folder {folder!r} holds {list_names(names)}.{did_you_mean(name, names)}"
+
+
+def split_in_name(name: str) -> str | None:
+    """Find the split's name among the words of a file's or a folder's name: the last one that is a usual split.
+
+    >>> split_in_name("pets_train_2.csv"), split_in_name("val2017"), split_in_name("constrained")
+    ('train', 'val', None)
+    """
+    words = [word for word in re.split(r"[-_. \d]+", name.lower()) if word]
+    found = [word for word in words if word in _SPLITS]
+    return found[-1] if found else None

@@ -1,0 +1,262 @@
+"""RecordWriter: one TFRecord file, which appears under its name only when it is whole."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from recordsmith import _core
+from recordsmith.errors import RecordsmithError
+from recordsmith.records.compression import writing_compression
+from recordsmith.records.example import encode_example
+from recordsmith.records.row_writing import RowWriter
+from recordsmith.schema import Schema
+from recordsmith.schema.native import compile_plan
+from recordsmith.storage.atomic_file import put_in_place, with_temporary_file
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["RecordWriter"]
+
+_ROWS_AT_ONCE = 1024
+
+
+class RecordWriter:
+    """Writes payload bytes, mappings, rows or columns to a TFRecord file.
+
+    The file is written under a hidden temporary name and gets its own name when it is closed: flushed, synced to disk
+    and renamed, replacing a file that was there. If the `with` block raises, or the process is killed, nothing is left
+    under the final name and an older file stays as it was. A full disk or a failing write raises OSError.
+
+    Args:
+        path: the file to write.
+        compression: None, "gzip" or "zlib".
+        level: how hard to compress, 1 to 9.
+        sync: wait at the end until the data is on the disk, so that it survives a power cut.
+
+    >>> import recordsmith as rs, tempfile
+    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+    >>> schema = rs.Schema({"x": rs.Scalar("float32"), "label": rs.Scalar("int64")})
+    >>> with rs.RecordWriter(path) as writer:
+    ...     writer.write_columns({"x": [0.5, 1.5], "label": [0, 1]}, schema)
+    ...     writer.write_rows([{"x": 2.5, "label": 0}], schema)
+    >>> writer.records
+    3
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], compression: str | None = None, *, level: int = 6, sync: bool = True
+    ) -> None:
+        name = writing_compression(compression)
+        if isinstance(level, bool) or not isinstance(level, int) or not 1 <= level <= 9:
+            raise RecordsmithError("The compression level must be from 1 to 9.", path=path, found=level)
+        self._final = _target(os.fsdecode(path))
+        self._sync = sync
+        self._process = os.getpid()
+        self._sink: _core.RecordSink | None
+        self._temporary, self._sink = with_temporary_file(
+            self._final, lambda temporary: _core.RecordSink(temporary, name, level)
+        )
+        self._counts = (0, 0)
+        self._row_writer: tuple[Schema, bool, RowWriter] | None = None
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Append one record with this payload.
+
+        >>> import recordsmith as rs, tempfile
+        >>> with rs.RecordWriter(tempfile.mkdtemp() + "/one.tfrecord") as writer:
+        ...     writer.write(b"payload")
+        """
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(
+                f"a record's payload must be bytes, not {type(data).__name__}; "
+                "write_example, write_rows and write_columns take values"
+            )
+        self._opened().append(data if isinstance(data, bytes) else bytes(data))
+
+    def write_example(self, mapping: Mapping[str, Any]) -> None:
+        """Append one record that holds the mapping as a tf.train.Example, by the rules of `encode_example`.
+
+        >>> import recordsmith as rs, tempfile
+        >>> with rs.RecordWriter(tempfile.mkdtemp() + "/one.tfrecord") as writer:
+        ...     writer.write_example({"label": 3, "name": "cat"})
+        """
+        sink = self._opened()
+        sink.append(encode_example(mapping))
+
+    def write_rows(self, rows: Iterable[Mapping[str, Any]], schema: Schema, *, cast: bool = False) -> None:
+        """Append rows given as mappings of names to values.
+
+        A row that does not fit the schema is an EncodeError that names the row and the feature. With `cast`, numbers
+        become the nearest that their feature holds instead.
+
+        >>> import recordsmith as rs, tempfile
+        >>> with rs.RecordWriter(tempfile.mkdtemp() + "/rows.tfrecord") as writer:
+        ...     writer.write_rows(({"n": n} for n in range(5)), rs.Schema({"n": rs.Scalar("int64")}))
+        """
+        sink = self._opened()
+        if self._row_writer is None or self._row_writer[0] is not schema or self._row_writer[1] is not cast:
+            self._row_writer = (schema, cast, RowWriter(schema, cast=cast))
+        row_writer = self._row_writer[2]
+        remaining = iter(rows)
+        number = 0
+        while batch := list(islice(remaining, _ROWS_AT_ONCE)):
+            row_writer.append(sink, batch, number)
+            number += len(batch)
+
+    def write_columns(self, columns: Any, schema: Schema, *, cast: bool = False) -> None:
+        """Append rows given as columns: a mapping of names to arrays or lists, an Arrow table or a DataFrame.
+
+        With `cast`, numbers become the nearest that their feature holds, instead of being refused where that is not
+        what they were.
+
+        >>> import numpy as np, recordsmith as rs, tempfile
+        >>> with rs.RecordWriter(tempfile.mkdtemp() + "/columns.tfrecord") as writer:
+        ...     writer.write_columns({"n": np.arange(5)}, rs.Schema({"n": rs.Scalar("int64")}))
+        """
+        sink = self._opened()
+        count, parts = schema.columns_to_parts(columns, cast=cast)
+        sink.append_columns(compile_plan(schema), parts, count)
+
+    def write_frames(self, frames: npt.NDArray[np.uint8]) -> None:
+        """Append whole records with their framing, as they stand in another TFRecord file.
+
+        >>> import numpy as np, recordsmith as rs, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> with rs.RecordWriter(folder + "/a.tfrecord") as writer:
+        ...     writer.write(b"payload")
+        >>> with rs.RecordWriter(folder + "/b.tfrecord") as writer:
+        ...     writer.write_frames(np.fromfile(folder + "/a.tfrecord", np.uint8))
+        >>> writer.records
+        1
+        """
+        self._opened().append_frames(frames)
+
+    def write_every(
+        self, frames: npt.NDArray[np.uint8], offsets: npt.NDArray[np.uint64], first: int, step: int
+    ) -> None:
+        """Append every step-th of some framed records, from the one numbered `first` on.
+
+        Args:
+            frames: whole records with their framing, one after the other.
+            offsets: where each begins, with the end as the last entry.
+            first: the first one to append.
+            step: how many to go on by.
+        """
+        self._opened().append_every(frames, offsets, first, step)
+
+    def flush(self) -> None:
+        """Hand what was written so far to the operating system."""
+        self._opened().flush()
+
+    @property
+    def path(self) -> str:
+        """The file's final name."""
+        return self._final
+
+    @property
+    def records(self) -> int:
+        """How many records were written."""
+        return self._counts[0] if self._sink is None else self._sink.records
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes they take with their framing, before compression."""
+        return self._counts[1] if self._sink is None else self._sink.bytes
+
+    def close(self) -> None:
+        """Finish the file and give it its name. Closing twice is fine.
+
+        >>> import os, recordsmith as rs, tempfile
+        >>> writer = rs.RecordWriter(tempfile.mkdtemp() + "/data.tfrecord")
+        >>> os.path.exists(writer.path)
+        False
+        >>> writer.close()
+        >>> os.path.exists(writer.path)
+        True
+        """
+        if self._sink is None:
+            return
+        try:
+            self.finish()
+            self._counts = (self._sink.records, self._sink.bytes)
+            put_in_place(self._temporary, self._final, sync=self._sync)
+        except BaseException:
+            self.discard()
+            raise
+        self._sink = None
+
+    def finish(self) -> None:
+        """Write out what is left and wait for the disk, without giving the file its name yet; `close` does that."""
+        self._opened().close(self._sync)
+
+    def discard(self) -> None:
+        """Give up: nothing is left of what was written.
+
+        >>> import os, recordsmith as rs, tempfile
+        >>> writer = rs.RecordWriter(tempfile.mkdtemp() + "/data.tfrecord")
+        >>> writer.discard()
+        >>> os.listdir(os.path.dirname(writer.path))
+        []
+        """
+        if self._sink is None:
+            return
+        self._counts = (self._sink.records, self._sink.bytes)
+        self._sink = None
+        if os.getpid() != self._process:
+            return  # a forked child's copy: the file is the parent's
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self._temporary)
+
+    def _opened(self) -> _core.RecordSink:
+        if self._sink is None:
+            raise RecordsmithError("The writer is closed.", path=self._final, advice="Open another file.")
+        return self._sink
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
+
+    def __del__(self) -> None:
+        if getattr(self, "_sink", None) is not None and os.getpid() == self._process:
+            self.discard()
+            warnings.warn(
+                f"A RecordWriter was not closed, so {self._final!r} was not written. Use it in a with statement.",
+                ResourceWarning,
+                stacklevel=2,
+            )
+
+
+def _target(path: str) -> str:
+    """Return the file that is meant, or raise if none can be written there.
+
+    The name is settled now: neither a change of the working folder nor a link may lead elsewhere at the end.
+    """
+    if not path:
+        raise FileNotFoundError(errno.ENOENT, "A file needs a name", path)
+    final = os.path.realpath(path)
+    folder = os.path.dirname(final)
+    if os.path.isdir(final):
+        raise IsADirectoryError(errno.EISDIR, "The target is a folder; name a file in it", path)
+    if os.path.exists(final) and not os.path.isfile(final):
+        raise OSError(errno.EINVAL, "The target is a pipe or a device, and only files can be replaced when whole", path)
+    if not os.path.isdir(folder):
+        error = FileNotFoundError(errno.ENOENT, "There is no such folder to write to", folder)
+        error.add_note("Create it first, as with os.makedirs.")
+        raise error
+    return final

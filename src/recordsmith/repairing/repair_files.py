@@ -1,0 +1,260 @@
+"""`repair`: files with everything that is sound in damaged ones."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Iterable
+
+from recordsmith import _core
+from recordsmith.dataset.manifest import MANIFEST_NAME
+from recordsmith.errors import CorruptRecordError, NotTFRecordError, RecordsmithError
+from recordsmith.making.publishing import dataset_files
+from recordsmith.records.compression import reading_compression
+from recordsmith.records.file_signatures import describe_content
+from recordsmith.records.writer import RecordWriter
+from recordsmith.repairing.carried_files import carried_names, carry_files
+from recordsmith.repairing.damaged_file import DamagedFile, OnBytes, look_at
+from recordsmith.repairing.outputs import PathLike, Plan, plan_outputs, refuse_existing
+from recordsmith.repairing.repair_result import FileRepair, RepairResult
+from recordsmith.storage.atomic_file import write_atomically
+from recordsmith.storage.publication import Publication, complete, public_path
+from recordsmith.wording.numbers import count_text
+
+__all__ = ["repair"]
+
+OnProgress = Callable[[int, int], object]
+
+
+def repair(
+    bad: PathLike | Iterable[PathLike],
+    good: PathLike | None = None,
+    *,
+    dry_run: bool = False,
+    keep_suspect: PathLike | None = None,
+    compression: str | None = "auto",
+    overwrite: bool = False,
+    link: bool = False,
+    progress: OnProgress | None = None,
+) -> RepairResult:
+    """Write what is sound of damaged TFRecord files to new ones, and say what is lost.
+
+    Every undamaged record is kept byte for byte, wherever the damage lies: flipped bits, bytes put in or removed,
+    blocks of zeros, a file cut off, garbage, and damaged gzip or zlib data. A record of which only the header is
+    damaged gets a new one. The damaged files are never changed, and new ones have their names only when they are whole
+    and checked. Of a single file in which no record is left, none is written; among several, one without records
+    takes its place, so that the numbers of the shards stay right.
+
+    Args:
+        bad: a file, a folder, a glob, or a list of them. Of a folder with a manifest, the description is brought up to
+            date too, and its other files are copied.
+        good: the file to write; a folder if several files, or a folder, are given.
+        dry_run: only look; `good` need not be given then.
+        keep_suspect: a file, or for several a folder, for the records that are put aside: those whose data fails its
+            checksum, framed anew, and those that were left out because they seem to lie inside of others.
+        compression: of the damaged files: "auto" (told from content and name), None, "gzip" or "zlib". The new ones
+            have the same.
+        overwrite: replace files that are there.
+        link: let sound files be links to the old ones, where the disk allows it, instead of copies.
+        progress: is called with the bytes done and the bytes in all.
+
+    >>> import recordsmith as rs, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with rs.RecordWriter(folder + "/bad.tfrecord") as writer:
+    ...     for number in range(100):
+    ...         writer.write(b"record %03d" % number)
+    >>> with open(folder + "/bad.tfrecord", "r+b") as file:
+    ...     _ = file.seek(1000); _ = file.write(bytes(8))
+    >>> result = rs.repair(folder + "/bad.tfrecord", folder + "/good.tfrecord")
+    >>> result.records, result.losses[0].message
+    (99, 'the data of one record does not match its checksum')
+    >>> len(list(rs.RecordReader(folder + "/good.tfrecord")))
+    99
+    """
+    name = reading_compression(compression)
+    if good is None and not dry_run:
+        raise RecordsmithError("Where should the repaired data go?", advice="Give an output, or dry_run=True.")
+    plan = plan_outputs(bad, None if dry_run else good)
+    aside = None if keep_suspect is None or dry_run else _suspect_targets(plan, os.fsdecode(keep_suspect))
+    with contextlib.ExitStack() as stack:
+        publication = None
+        if plan.output is not None:
+            place = plan.targets[0] if plan.is_file else plan.output
+            complete(place, is_file=plan.is_file)
+            _prepare(plan, aside, overwrite=overwrite)
+            publication = stack.enter_context(Publication(place, is_file=plan.is_file, overwrite=overwrite))
+        report = _Progress(plan.files, progress)
+        files = []
+        notes = []
+        for number, file in enumerate(plan.files):
+            target = plan.targets[number] if plan.targets else None
+            suspects = aside[number] if aside else None
+            try:
+                repaired = _repair_file(
+                    file,
+                    target,
+                    publication,
+                    suspects,
+                    keep_empty=not plan.is_one_file,
+                    compression=name,
+                    link=link,
+                    progress=report,
+                )
+                files.append(repaired)
+            except NotTFRecordError as error:
+                if len(plan.files) == 1:
+                    raise
+                notes.append(f"{os.path.basename(file)}: left out. {error.problem}")
+        if publication is not None:
+            notes += _publish(plan, publication, files)
+    output = None if plan.is_one_file and files[0].output is None else plan.output
+    return RepairResult(tuple(files), output, dry_run, tuple(notes))
+
+
+def _publish(plan: Plan, publication: Publication, files: list[FileRepair]) -> tuple[str, ...]:
+    """Give the repaired files their names, with what describes them, in one switch; return what was done."""
+    notes: tuple[str, ...] = ()
+    old: list[str] = []
+    if plan.folder is not None:
+        notes = carry_files(plan.folder, publication.path("shards"), files)
+        old = dataset_files(publication.folder)
+    new = sorted(publication.new_names(), key=lambda name: name == MANIFEST_NAME)  # which comes last
+    if new:
+        publication.commit(new, old)
+    return notes
+
+
+class _Progress:
+    """Adds up the bytes of all files."""
+
+    def __init__(self, files: Iterable[str], progress: OnProgress | None) -> None:
+        self._progress = progress
+        self._total = sum(map(os.path.getsize, files))
+        self._done = 0
+
+    def __call__(self, done: int) -> None:
+        self._done = min(self._total, self._done + done)
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+
+
+def _prepare(plan: Plan, aside: list[str] | None, *, overwrite: bool) -> None:
+    """Refuse what should not be written over, and make the folders."""
+    targets = [*plan.targets, *(aside or [])]
+    if len({os.path.realpath(target) for target in targets}) < len(targets):
+        raise RecordsmithError("The suspect records would be written over the repaired ones.", path=targets[-1])
+    others = []
+    if plan.folder is not None and plan.output is not None:
+        others = [os.path.join(plan.output, name) for name in carried_names(plan.folder)]
+    if not overwrite:
+        refuse_existing([*targets, *others])
+    for target in aside or ():
+        os.makedirs(os.path.dirname(target) or ".", exist_ok=True)
+
+
+def _suspect_targets(plan: Plan, place: str) -> list[str]:
+    if plan.is_one_file and not os.path.isdir(place) and not place.endswith(os.sep):
+        targets = [place]
+    else:
+        targets = [os.path.join(place, f"{os.path.basename(file)}.suspect") for file in plan.files]
+    inputs = {os.path.realpath(file) for file in plan.files}
+    for target in targets:
+        if os.path.realpath(target) in inputs:
+            raise RecordsmithError("The file for suspect records is the damaged file itself.", path=target)
+    return targets
+
+
+def _repair_file(
+    path: str,
+    target: str | None,
+    publication: Publication | None,
+    suspects: str | None,
+    *,
+    keep_empty: bool,
+    compression: str,
+    link: bool,
+    progress: OnBytes,
+) -> FileRepair:
+    new = None if target is None or publication is None else publication.new_file(os.path.basename(target))
+    scratch = None if new is None else os.path.dirname(new)
+    with look_at(path, compression=compression, scratch=scratch, progress=progress) as file:
+        if not file.records and not file.suspects:
+            _refuse_other_formats(path)
+        action = "repaired"
+        if file.is_sound:
+            action = "copied" if new is None or not link else _link(path, new)
+            if new is not None and action == "copied":
+                _copy(path, new, file)
+        elif not file.records and not keep_empty:
+            action, target = "lost", None  # an empty file would look like a repaired one
+        elif new is not None:
+            _write(file, new)
+        kept_suspects = suspects if suspects is not None and file.suspects else None
+        if kept_suspects is not None:
+            with RecordWriter(kept_suspects) as writer:
+                for frames in file.suspect_frames():
+                    writer.write_frames(frames)
+        return FileRepair(
+            path,
+            target,
+            action,
+            file.compression,
+            os.path.getsize(path),
+            file.records,
+            file.kept_bytes,
+            mended=file.mends(),
+            losses=file.losses(),
+            gaps=file.gaps,
+            suspects=file.suspects,
+            suspect_file=kept_suspects,
+        )
+
+
+def _write(file: DamagedFile, new: str) -> None:
+    """Write what is kept, and read it back."""
+    with RecordWriter(new, file.compression) as writer:
+        for frames in file.kept_frames():
+            writer.write_frames(frames)
+    _verify(new, file)
+
+
+def _copy(path: str, new: str, file: DamagedFile) -> None:
+    with write_atomically(new) as temporary:
+        shutil.copyfile(path, temporary)
+    _verify(new, file)
+
+
+def _verify(new: str, file: DamagedFile) -> None:
+    found = _core.verify_files([new], [file.compression or "none"], os.cpu_count() or 1)
+    if found != file.records:
+        raise CorruptRecordError(
+            "The repaired file does not hold what was written to it.",
+            path=public_path(new),
+            found=count_text(found, "record"),
+            expected=count_text(file.records, "record"),
+            advice="The disk or the memory may be failing, or the damaged file changed meanwhile. Try again.",
+        )
+
+
+def _link(path: str, new: str) -> str:
+    """Make a link if the disk can; the caller copies otherwise."""
+    try:
+        os.link(path, new)
+    except OSError:
+        return "copied"
+    return "linked"
+
+
+def _refuse_other_formats(path: str) -> None:
+    """Raise if the file is plainly something else; an unknown one may be a TFRecord file of which nothing is left."""
+    content = describe_content(path)
+    if os.path.getsize(path) == 0 or content.is_plain_tfrecord or content.compression is not None:
+        return
+    if content.looks_like != "does not begin with a record":
+        raise NotTFRecordError(
+            f"There is no record in this file: it {content.looks_like}.",
+            path=path,
+            found=content.found,
+            advice=content.advice,
+        )

@@ -1,0 +1,144 @@
+"""A baseline: findings that are known and accepted, so that only new ones are told.
+
+It is a JSON file, made to be kept with the project and read in a review:
+
+    {
+      "recordsmith-baseline": 1,
+      "findings": [
+        {"fingerprint": "3b1f…", "code": "V003", "name": "constant-feature", "where": "feature 'x'", "times": 1}
+      ]
+    }
+
+A finding is known again by its fingerprint: what it is, in which file, split and feature, or in which code. Record
+numbers and figures may change. Where the same fingerprint is found more often than it is known, the rest is new.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from recordsmith.errors import RecordsmithError, SchemaError
+from recordsmith.rules.finding import Finding
+from recordsmith.storage.atomic_file import rewrite_text
+from recordsmith.storage.json_descriptions import JsonObject, read_json_object
+from recordsmith.wording.visible_text import json_text
+
+__all__ = ["Baseline"]
+
+_MARK = "recordsmith-baseline"
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Known findings, by fingerprint.
+
+    Attributes:
+        entries: what the file says of each finding, by fingerprint.
+
+    >>> from recordsmith.rules.finding import Location, Severity
+    >>> known = Finding("V001", "nan", Severity.ERROR, "2 NaN in 'x'.", Location(feature="x"))
+    >>> new = Finding("V001", "nan", Severity.ERROR, "1 NaN in 'y'.", Location(feature="y"))
+    >>> [one.message for one in Baseline.of([known]).without_known([known, new])]
+    ["1 NaN in 'y'."]
+    """
+
+    entries: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, findings: Iterable[Finding]) -> Self:
+        """Return a baseline that knows these findings.
+
+        >>> len(Baseline.of([]).entries)
+        0
+        """
+        entries: dict[str, dict[str, Any]] = {}
+        for one in findings:
+            entry = entries.setdefault(
+                one.fingerprint, {"code": one.code, "name": one.name, "where": _place(one), "times": 0}
+            )
+            entry["times"] += 1
+        return cls(entries)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a baseline; a file that is none is refused.
+
+        >>> Baseline.load("no-such-file.json")
+        Traceback (most recent call last):
+        recordsmith.errors.RecordsmithError: There is no such baseline.
+          where:    no-such-file.json
+          to do:    Write one with --write-baseline.
+        """
+        try:
+            document = read_json_object(path, "baseline")
+            _check_version(document.count(_MARK))
+            return cls({entry.text("fingerprint"): _entry(entry) for entry in document.objects("findings")})
+        except SchemaError as error:
+            raise RecordsmithError(
+                error.problem,
+                path=path,
+                found=error.found,
+                expected=error.expected,
+                advice="Write one with --write-baseline.",
+            ) from None
+        except FileNotFoundError:
+            raise RecordsmithError(
+                "There is no such baseline.", path=path, advice="Write one with --write-baseline."
+            ) from None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it, in an order that makes differences small.
+
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp() + "/baseline.json"
+        >>> Baseline().save(path)
+        >>> Baseline.load(path).entries
+        {}
+        """
+        listed = sorted(self.entries.items(), key=lambda entry: (entry[1]["code"], entry[1]["where"], entry[0]))
+        document = {_MARK: _VERSION, "findings": [{"fingerprint": known, **entry} for known, entry in listed]}
+        rewrite_text(path, json_text(document) + "\n")
+
+    def without_known(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Return the findings that are new.
+
+        >>> Baseline().without_known([])
+        []
+        """
+        left = Counter({fingerprint: entry["times"] for fingerprint, entry in self.entries.items()})
+        new = []
+        for one in findings:
+            if left[one.fingerprint] > 0:
+                left[one.fingerprint] -= 1
+            else:
+                new.append(one)
+        return new
+
+
+def _check_version(version: int | None) -> None:
+    if version is None:
+        raise SchemaError("This is no baseline.", expected=f'an object with "{_MARK}"')
+    if version != _VERSION:
+        raise SchemaError("This baseline is of another version.", found=version, expected=_VERSION)
+
+
+def _entry(entry: JsonObject) -> dict[str, Any]:
+    times = entry.count("times")
+    return {
+        **{name: entry.text(name, "") for name in ("code", "name", "where")},
+        "times": 1 if times is None else times,
+    }
+
+
+def _place(one: Finding) -> str:
+    """Where it is, without what changes from run to run."""
+    where = one.location
+    parts = [os.path.basename(where.path)] if where.path else []
+    parts += [f"split {where.split!r}"] if where.split is not None else []
+    parts += [f"feature {where.feature!r}"] if where.feature is not None else []
+    return ", ".join(parts).encode(errors="backslashreplace").decode()  # a name on disk may be no text

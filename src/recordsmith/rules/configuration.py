@@ -1,0 +1,152 @@
+"""What a project says about its checks, once: `[tool.recordsmith]` in pyproject.toml, or recordsmith.toml.
+
+    [tool.recordsmith]
+    select = ["F", "W", "S", "V", "D"]   # rules to run; without it all
+    ignore = ["D004"]                    # rules to leave out
+    fail-on = "error"                    # "error", "warning" (the default), "info" or "never"
+    baseline = "known-findings.json"     # findings that are known, and not told again
+
+The same keys stand at the top level of recordsmith.toml. The nearest of these files counts, from the folder at hand
+upwards, and what the command line says goes before.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from recordsmith.errors import RecordsmithError, did_you_mean, list_names
+from recordsmith.rules.finding import Severity
+from recordsmith.rules.rule import RuleSet
+from recordsmith.rules.selection import Selection, severity_from
+from recordsmith.storage.json_descriptions import read_bounded
+
+__all__ = ["Configuration", "load_configuration"]
+
+_KEYS = ("select", "ignore", "fail-on", "baseline")
+_OWN_FILE = "recordsmith.toml"
+_SHARED_FILE = "pyproject.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What a project has decided about its checks.
+
+    Attributes:
+        select, ignore: as in Selection.
+        fail_on: the least severity that counts as a failure; None: nothing does.
+        baseline: the file of known findings, as an absolute path; None without one.
+        path: where this was read from; None where nothing was found.
+
+    >>> Configuration(ignore=("D004",)).selection().wants("D004")
+    False
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    fail_on: Severity | None = Severity.WARNING
+    baseline: str | None = None
+    path: str | None = None
+
+    def selection(
+        self,
+        *,
+        select: Iterable[str] = (),
+        ignore: Iterable[str] = (),
+        fail_on: str | None = None,
+        rules: RuleSet[Any] | None = None,
+    ) -> Selection:
+        """Return the selection for one run; what is given here goes before what the file says.
+
+        Args:
+            select: rules to run instead of the file's.
+            ignore: rules to leave out besides the file's.
+            fail_on: a severity or "never"; None: as the file says.
+            rules: the rules that there are, to refuse entries that name none; None: not looked at.
+
+        >>> Configuration(select=("V",)).selection(select=["D"], fail_on="error").select
+        ('D',)
+        """
+        chosen = Selection(
+            tuple(select) or self.select,
+            (*self.ignore, *ignore),
+            self.fail_on if fail_on is None else severity_from(fail_on),
+        )
+        return chosen if rules is None else chosen.resolved(rules)
+
+
+def load_configuration(folder: str | os.PathLike[str] = ".") -> Configuration:
+    """Read the nearest configuration, from a folder upwards; without one, everything is at its default.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with open(f"{folder}/recordsmith.toml", "w") as file:
+    ...     _ = file.write('ignore = ["V003"]')
+    >>> load_configuration(folder).ignore
+    ('V003',)
+    """
+    here = os.path.abspath(folder)
+    while True:
+        own, shared = os.path.join(here, _OWN_FILE), os.path.join(here, _SHARED_FILE)
+        if os.path.isfile(own):
+            return _configuration(own, _parsed(own))
+        if os.path.isfile(shared):
+            tools = _parsed(shared).get("tool", {})
+            ours = tools.get("recordsmith") if isinstance(tools, dict) else None
+            if ours is not None:
+                return _configuration(shared, ours)
+        above = os.path.dirname(here)
+        if above == here:
+            return Configuration()
+        here = above
+
+
+def _parsed(path: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(read_bounded(path, "configuration").decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RecordsmithError("This is no TOML.", path=path, found=str(error), advice="Correct the file.") from None
+
+
+def _configuration(path: str, table: Any) -> Configuration:
+    if not isinstance(table, dict):
+        raise RecordsmithError("'tool.recordsmith' is no table.", path=path, found=table)
+    for key in table:
+        if key not in _KEYS:
+            raise RecordsmithError(
+                f"There is no setting {key!r}.{did_you_mean(key, _KEYS)}",
+                path=path,
+                expected=list_names(_KEYS),
+                advice="Remove it, or correct its name.",
+            )
+    try:
+        fail_on = severity_from(_text(table, "fail-on", path, default=Severity.WARNING.value))
+    except RecordsmithError as error:
+        raise error.at(path=path) from None
+    baseline = _text(table, "baseline", path, default="")
+    return Configuration(
+        _texts(table, "select", path),
+        _texts(table, "ignore", path),
+        fail_on,
+        os.path.join(os.path.dirname(path), baseline) if baseline else None,
+        path,
+    )
+
+
+def _texts(table: dict[str, Any], key: str, path: str) -> tuple[str, ...]:
+    value = table.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
+        raise RecordsmithError(
+            f"{key!r} is no list of rules.", path=path, found=value, expected='a list such as ["V", "D004"]'
+        )
+    return tuple(value)
+
+
+def _text(table: dict[str, Any], key: str, path: str, *, default: str) -> str:
+    value = table.get(key, default)
+    if not isinstance(value, str) or "\0" in value:
+        raise RecordsmithError(f"{key!r} is no text.", path=path, found=value, expected="a text in quotes")
+    return value

@@ -1,0 +1,246 @@
+"""Features of numbers: Scalar and Tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith.columns import ShapedColumn
+from recordsmith.errors import SchemaMismatchError
+from recordsmith.schema.features.constraints import LengthBounds, Violation, length_violations, raise_first
+from recordsmith.schema.features.feature import checked_shape
+from recordsmith.schema.features.numeric import Array, NumericFeature, Storage
+from recordsmith.schema.input.casting import cast_exactly
+from recordsmith.schema.input.conversion import check_presence, check_rows
+from recordsmith.schema.input.lossy_casting import cast_with_loss
+from recordsmith.schema.input.shaped_input import shaped_numbers
+from recordsmith.schema.plan import PlanColumn
+
+if TYPE_CHECKING:
+    from recordsmith.schema.plan import Bools, ColumnParts, Int64s, Parts
+
+__all__ = ["Scalar", "Tensor"]
+
+_MOST_VALUES = 2.0**62  # that a stored shape can speak of
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Scalar(NumericFeature):
+    """One number.
+
+    Args:
+        dtype: any numpy dtype of numbers or bool.
+        min: the least that it may be.
+        max: the most that it may be.
+        one_of: the only values that it may have.
+        finite: it may not be NaN or infinite.
+        optional: a record may lack it; the column is a masked array then.
+        default: what a record without it reads as.
+        storage: "list" or "bytes"; None takes a list for float32 and int64, and bytes for all others.
+        description: a sentence for whoever reads the schema.
+
+    >>> Scalar("float32", min=0, max=1, default=0.5)
+    Scalar('float32', default=0.5, min=0, max=1)
+    """
+
+    type_name: ClassVar[str] = "scalar"
+
+    def __init__(  # noqa: PLR0913 - each is a setting of its own, and all but the dtype are named
+        self,
+        dtype: npt.DTypeLike,
+        *,
+        min: float | None = None,  # noqa: A002 - what people call it
+        max: float | None = None,  # noqa: A002 - what people call it
+        one_of: Sequence[Any] | None = None,
+        finite: bool = False,
+        optional: bool = False,
+        default: Any = None,
+        storage: Storage | None = None,
+        description: str = "",
+    ) -> None:
+        self._set_numbers(dtype, storage, low=min, high=max, one_of=one_of, finite=finite)
+        self._set_common(optional=optional, default=default, description=description)
+
+    @property
+    def row_shape(self) -> tuple[()]:
+        """The shape of one row."""
+        return ()
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Tensor(NumericFeature):
+    """An array of numbers of a known shape, in which dimensions may vary from record to record.
+
+    One that varies is restored from the number of values. Where several do, the shape is stored beside the values:
+    `name/shape` and `name/value`, as TensorFlow Datasets does it.
+
+    Args:
+        dtype: any numpy dtype of numbers or bool.
+        shape: sizes, with None for those that vary.
+        min: the least that any number may be.
+        max: the most that any number may be.
+        one_of: the only values that the numbers may have.
+        finite: none may be NaN or infinite.
+        min_length: the least size of the dimension that varies (the first, if several do).
+        max_length: the most that it may be.
+        optional: a record may lack it; the column is a masked array, or a Ragged with absent rows.
+        default: what a record without it reads as.
+        storage: "list" or "bytes"; None takes a list for float32 and int64 unless several dimensions vary, and bytes
+            for all others.
+        description: a sentence for whoever reads the schema.
+
+    >>> Tensor("float32", (None, 4), max_length=100)
+    Tensor('float32', (None, 4), max_length=100)
+    >>> [column.key for column in Tensor("uint8", (None, None, 3)).plan("pixels")]
+    ['pixels/shape', 'pixels/value']
+    """
+
+    type_name: ClassVar[str] = "tensor"
+
+    shape: tuple[int | None, ...]
+    min_length: int | None = field(default=None, kw_only=True)
+    max_length: int | None = field(default=None, kw_only=True)
+
+    def __init__(  # noqa: PLR0913 - each is a setting of its own, and all but the first two are named
+        self,
+        dtype: npt.DTypeLike,
+        shape: Sequence[int | None],
+        *,
+        min: float | None = None,  # noqa: A002 - what people call it
+        max: float | None = None,  # noqa: A002 - what people call it
+        one_of: Sequence[Any] | None = None,
+        finite: bool = False,
+        min_length: int | None = None,
+        max_length: int | None = None,
+        optional: bool = False,
+        default: Any = None,
+        storage: Storage | None = None,
+        description: str = "",
+    ) -> None:
+        self._set_numbers(dtype, storage, low=min, high=max, one_of=one_of, finite=finite)
+        self._set(shape=checked_shape(shape))
+        lengths = LengthBounds.checked(min_length, max_length, varies="size" if None in self.shape else None)
+        self._set(min_length=lengths.least, max_length=lengths.most)
+        self._set_common(optional=optional, default=default, description=description)
+
+    @property
+    def row_shape(self) -> tuple[int | None, ...]:
+        """The shape of one row."""
+        return self.shape
+
+    @cached_property
+    def lengths(self) -> LengthBounds:
+        """What the length of every row must keep to."""
+        return LengthBounds(self.min_length, self.max_length)
+
+    @cached_property
+    def constrained(self) -> bool:
+        """Whether values must keep to more than the type."""
+        return self.bounds.any or self.lengths.any
+
+    @cached_property
+    def several_free(self) -> bool:
+        """Whether more than one dimension varies, so that shapes are stored."""
+        return self.shape.count(None) > 1
+
+    @property
+    def _usual_storage(self) -> Storage:
+        return "bytes" if self.several_free else super()._usual_storage
+
+    def plan(self, name: str) -> tuple[PlanColumn, ...]:
+        """Return the stored feature that holds the numbers, after one for the shape where several dimensions vary.
+
+        >>> [column.count for column in Tensor("float32", (None, None), storage="list").plan("x")]
+        [2, None]
+        """
+        if not self.several_free:
+            return super().plan(name)
+        shape, value = (None, None) if self.default is None else self.value_to_canonical(self.default)
+        shape_column = PlanColumn(f"{name}/shape", "int64", len(self.shape), None, self.presence, shape)
+        return shape_column, self._value_plan(f"{name}/value", value)
+
+    def assemble(self, parts: Sequence[Parts]) -> Any:
+        """Return an array of shape (rows, *shape), a masked one if rows may be absent, a Ragged or a ShapedColumn.
+
+        >>> shapes, values = np.array([[1, 2], [1, 1]]), np.array([5, 6, 7])
+        >>> parts = [(shapes, None, None, None), (values, np.array([0, 2, 3]), None, None)]
+        >>> Tensor("int64", (None, None), storage="list").assemble(parts).to_list()
+        [[[5, 6]], [[7]]]
+        """
+        if not self.several_free:
+            return super().assemble(parts)
+        shapes, _, present, _ = parts[0]
+        values, stored_offsets, values_present, _ = parts[1]
+        flat, offsets = self._restored_free(values, cast("Int64s", stored_offsets))
+        fixed = np.array([-1 if size is None else size for size in self.shape])
+        fits = ((shapes >= 0) & ((shapes == fixed) | (fixed < 0))).all(axis=1)
+        fits &= np.maximum(shapes, 1).prod(axis=1, dtype=np.float64) < _MOST_VALUES  # or the next product overflows
+        fits &= shapes.prod(axis=1) == np.diff(offsets)
+        if present is not None:
+            fits = np.where(present, fits, True) & (present == values_present)
+        if not fits.all():
+            row = int(fits.argmin())
+            raise SchemaMismatchError(
+                f"Row {row} of the batch has a stored shape that its values do not fill.",
+                row=row,
+                found=f"{int(np.diff(offsets)[row])} values for shape {tuple(shapes[row].tolist())}",
+                expected=f"{self.dtype} of shape {self.shape}",
+            )
+        return ShapedColumn.unchecked(flat, offsets, shapes, present=present)
+
+    def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:
+        """Return what the core writes for a column of arrays; one of the exact dtype and shape is passed on as it is.
+
+        >>> shapes, values = Tensor("uint8", (None, None)).column_to_parts([[[1, 2]], [[3]]])
+        >>> shapes[0].tolist(), values[0].tolist()
+        ([[1, 2], [1, 1]], [1, 2, 3])
+        """
+        if not self.several_free:
+            return super().column_to_parts(values, rows, cast=cast)
+        how = cast_with_loss if cast else cast_exactly
+        flat, offsets, shapes, present = shaped_numbers(values, self.dtype, self.shape, how)
+        check_rows(len(shapes), rows)
+        present = check_presence(present, optional=self.optional)
+        if self.constrained:
+            raise_first(self._shaped_violations(flat, offsets, shapes, present))
+        return (np.ascontiguousarray(shapes), None, present), self._stored_free(flat, offsets, present, how)
+
+    def violations(self, column: Any) -> list[Violation]:
+        """List the rows of an assembled column that break a constraint.
+
+        >>> Tensor("int64", (2,), max=9).violations(np.array([[1, 2], [3, 40]]))
+        [Violation(row=1, constraint='max', found='40 (int64)', expected='at most 9')]
+        """
+        if not isinstance(column, ShapedColumn):
+            return super().violations(column)
+        if not self.constrained:
+            return []
+        start = int(column.offsets[0])
+        flat = column.values[start : int(column.offsets[-1])]
+        return self._shaped_violations(flat, column.offsets - start, column.shapes, column.present)
+
+    def _canonical(self, value: Any, *, cast: bool) -> Any:
+        if not self.several_free:
+            return super()._canonical(value, cast=cast)
+        shapes, values = self.column_to_parts([value], 1, cast=cast)
+        return shapes[0][0], values[0].tobytes() if self.stored_as == "bytes" else values[0]
+
+    def _free_violations(self, flat: Array, offsets: Int64s, present: Bools | None) -> list[Violation]:
+        found = super()._free_violations(flat, offsets, present)
+        sizes = np.diff(offsets) // self._unit
+        return self._with_lengths(found, sizes, present)
+
+    def _shaped_violations(
+        self, flat: Array, offsets: Int64s, shapes: Int64s, present: Bools | None
+    ) -> list[Violation]:
+        found = super()._free_violations(flat, offsets, present)
+        return self._with_lengths(found, shapes[:, self.shape.index(None)], present)
+
+    def _with_lengths(self, found: list[Violation], sizes: Array, present: Bools | None) -> list[Violation]:
+        wrong = length_violations(sizes, self.lengths, present, "entries")
+        return sorted([*found, *wrong], key=lambda violation: violation.row)

@@ -1,0 +1,1 @@
+"""Reports, findings, facts and rules on a terminal."""

@@ -1,0 +1,1 @@
+"""Schemas as tables and as text."""

@@ -1,0 +1,100 @@
+"""Dates, times and durations: ISO text with zone and all digits, or whole numbers of a unit that was asked for."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import recordsmith as rs
+from tests.formats.loaded_rows import stored_rows
+
+NOON = "2020-09-13T12:26:40"  # 1,600,000,000 seconds since 1970
+
+
+def parquet_of(folder: Any, **columns: Any) -> str:
+    pq.write_table(pa.table(columns), folder / "a.parquet", coerce_timestamps=None)
+    return str(folder / "a.parquet")
+
+
+def test_the_text_of_times_has_zone_and_all_digits(tmp_path):
+    nanos = pa.array([1_600_000_000_123_456_789])
+    path = parquet_of(
+        tmp_path,
+        plain=nanos.cast(pa.timestamp("ns")),
+        utc=nanos.cast(pa.timestamp("ns", "UTC")),
+        berlin=nanos.cast(pa.timestamp("ns", "Europe/Berlin")),
+        day=pa.array([100], pa.int32()).cast(pa.date32()),
+        clock=pa.array([1_600_000_000]).cast(pa.time64("ns")),
+    )
+    (row,) = stored_rows(rs.sources.parquet(path)).rows
+    assert row == {
+        "plain": f"{NOON}.123456789",
+        "utc": f"{NOON}.123456789Z",
+        "berlin": "2020-09-13T14:26:40.123456789+02:00",
+        "day": "1970-04-11",
+        "clock": "00:00:01.600000000",
+    }
+
+
+def test_durations_are_numbers_whose_unit_is_described(tmp_path):
+    path = parquet_of(tmp_path, took=pa.array([1500, None]).cast(pa.duration("ms")))
+    source = rs.sources.parquet(path)
+    assert source.schema()["took"] == rs.Scalar("int64", optional=True, description="duration in milliseconds")
+    assert stored_rows(source).column("took") == [1500, None]
+    assert stored_rows(rs.sources.parquet(path, types={"took": "us"})).column("took") == [1_500_000, None]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "jsonl"])
+def test_times_as_numbers_of_a_unit(kind, tmp_path):
+    source: Any
+    if kind == "parquet":
+        micros = pa.array([1_600_000_000_000_000, None]).cast(pa.timestamp("us", "Europe/Berlin"))
+        source = rs.sources.parquet(parquet_of(tmp_path, n=pa.array([1, 2]), when=micros), types={"when": "ms"})
+    elif kind == "csv":
+        (tmp_path / "a.csv").write_text("n,when\n1,2020-09-13 14:26:40+02:00\n2,\n")
+        source = rs.sources.csv(tmp_path / "a.csv", types={"when": "ms"})
+    else:
+        lines = [{"n": 1, "when": f"{NOON}Z"}, {"n": 2}]
+        (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        source = rs.sources.jsonl(tmp_path / "a.jsonl", types={"when": "ms"})
+    feature = source.schema()["when"]
+    assert feature == rs.Scalar("int64", optional=True, description="milliseconds since 1970-01-01T00:00:00 UTC")
+    assert stored_rows(source).column("when") == [1_600_000_000_000, None]
+
+
+def test_digits_that_a_unit_does_not_hold_are_refused(tmp_path):
+    micros = pa.array([5_000_000, 5_000_001]).cast(pa.timestamp("us"))
+    stored = stored_rows(rs.sources.parquet(parquet_of(tmp_path, when=micros), types={"when": "s"}))
+    assert stored.column("when") == [5]
+    assert stored.rejects[0].reason == "This is no time that a whole number of seconds holds."
+    (tmp_path / "a.csv").write_text("when\n1970-01-01\n1969-12-31T23:59:59.5Z\n9999-12-31\nnever\n1970-02-30\n")
+    stored = stored_rows(rs.sources.csv(tmp_path / "a.csv", types={"when": "ns"}))
+    assert stored.column("when") == [0, -500_000_000]
+    assert [reject.value for reject in stored.rejects] == ["9999-12-31", "never", "1970-02-30"]
+
+
+def test_a_schema_with_a_whole_number_takes_the_unit_of_the_column(tmp_path):
+    path = parquet_of(tmp_path, when=pa.array([1_600_000_000_000_000]).cast(pa.timestamp("us")))
+    source = rs.sources.parquet(path, schema=rs.Schema({"when": rs.Scalar("int64")}))
+    assert stored_rows(source).column("when") == [1_600_000_000_000_000]
+
+
+def test_columns_without_times_have_no_unit(tmp_path):
+    with pytest.raises(rs.SchemaError, match="This column has no times"):
+        rs.sources.parquet(parquet_of(tmp_path, n=pa.array([1])), types={"n": "us"}).schema()
+
+
+def test_arrays_of_durations_and_times(tmp_path):
+    took = np.array([5, "NaT"], "timedelta64[ms]")
+    when = np.array(["2020-09-13T12:26:40.5", "NaT"], "datetime64[ns]")
+    source = rs.sources.arrays({"took": took})
+    assert source.schema()["took"] == rs.Scalar("int64", optional=True, description="duration in milliseconds")
+    rs.make(source, tmp_path / "a", shuffle=False)
+    assert [row["took"] for row in rs.open(tmp_path / "a")] == [5, None]
+    rs.make(rs.sources.arrays({"when": when[:1]}), tmp_path / "b")
+    assert rs.open(tmp_path / "b")[0]["when"] == f"{NOON}.500000000"

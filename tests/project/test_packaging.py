@@ -1,0 +1,107 @@
+"""What pyproject.toml promises, held against the code. That it builds is tried by hand: it takes minutes."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recordsmith
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "recordsmith"
+TEXT = (ROOT / "pyproject.toml").read_text()
+PYPROJECT: dict[str, Any] = tomllib.loads(TEXT)
+PROJECT = PYPROJECT["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+# Packages whose modules are not called as they are, and those that another one brings along.
+PACKAGES = {"cv2": "opencv-python-headless", "sklearn": "scikit-learn", "imblearn": "imbalanced-learn"}
+BROUGHT_ALONG = {"scipy": "scikit-learn"}
+
+
+def optional_imports() -> Iterator[tuple[str, str, str]]:
+    """Each call of import_extra: where it is, the module, the extra."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "import_extra":
+                named = {keyword.arg: keyword.value for keyword in node.keywords}
+                module, extra = node.args[0], named.get("extra") or node.args[1]
+                if isinstance(module, ast.Constant) and isinstance(extra, ast.Constant):
+                    yield f"{path.relative_to(SOURCE)}:{node.lineno}", str(module.value), str(extra.value)
+
+
+def package_of(requirement: str) -> str:
+    return re.split(r"[\s\[<>=!~;]", requirement)[0].lower()
+
+
+def test_every_optional_import_names_an_extra_that_installs_it():
+    seen = set()
+    for where, module, extra in optional_imports():
+        assert extra in EXTRAS, f"{where} asks for the extra {extra!r}, and there is none"
+        top = module.partition(".")[0]
+        package = BROUGHT_ALONG.get(top) or PACKAGES.get(top, top)
+        assert package in map(package_of, EXTRAS[extra]), f"{where}: the extra {extra!r} does not install {package}"
+        seen.add(extra)
+    assert seen == set(EXTRAS) - {"all"}
+
+
+def test_all_is_everything_but_the_frameworks():
+    named = re.fullmatch(r"recordsmith\[(.+)\]", EXTRAS["all"][0])
+    assert named is not None
+    assert set(named[1].split(",")) == set(EXTRAS) - {"all", "tensorflow", "torch", "jax"}
+
+
+def test_nothing_but_what_is_declared_is_imported_at_the_top_of_a_module():
+    declared = {package_of(requirement) for requirement in PROJECT["dependencies"]}
+    assert declared == {"numpy", "click", "rich"}
+    known = declared | {"recordsmith"} | sys.stdlib_module_names
+    found = set()
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if {name.partition(".")[0] for name in names} - known:
+                found.add(path.relative_to(SOURCE).as_posix())
+    # These are imported only after the framework has been asked for through import_extra.
+    assert found == {"schema/export/tensorflow_functions.py"}
+
+
+@pytest.mark.parametrize("table", ["dependencies", "optional-dependencies", "requires", "dependency-groups"])
+def test_every_dependency_has_its_reason_beside_it(table):
+    lines = TEXT.splitlines()
+    start = next(
+        i for i, line in enumerate(lines) if line.startswith((f"{table} =", f"[{table}]", f"[project.{table}]"))
+    )
+    stop = next((i for i in range(start + 1, len(lines)) if lines[i].startswith(("[", "]"))), len(lines))
+    for line in lines[start + 1 : stop]:
+        requirement = re.search(r'"[A-Za-z][\w.-]*(\[\w+\])?[<>=]', line)
+        assert requirement is None or "#" in line, f"why? {line.strip()}"
+
+
+def test_versions_of_python_agree():
+    oldest = re.fullmatch(r">=3\.(\d+)", PROJECT["requires-python"])
+    assert oldest is not None
+    stated = [line for line in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", line)]
+    assert stated
+    assert all(int(line.rpartition(".")[2]) >= int(oldest[1]) for line in stated)
+    assert PYPROJECT["tool"]["ruff"]["target-version"] == f"py3{oldest[1]}"
+    assert PYPROJECT["tool"]["mypy"]["python_version"] == f"3.{oldest[1]}"
+
+
+def test_the_package_says_its_version_and_its_types():
+    assert recordsmith.__version__ == PROJECT["version"]
+    assert (SOURCE / "py.typed").is_file()
+    assert (SOURCE / "_core.pyi").is_file()
+
+
+def test_licences_of_what_is_bundled_go_along():
+    for name in PROJECT["license-files"]:
+        assert (ROOT / name).is_file(), name
+    bundled = {path.name for path in (ROOT / "third_party").iterdir() if path.is_dir()}
+    assert bundled == {Path(name).parts[1] for name in PROJECT["license-files"] if name.startswith("third_party/")}

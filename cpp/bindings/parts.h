@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "../byte_source.h"
-#include "../feature_plan.h"
+#include "columns/feature_plan.h"
+#include "files/byte_source.h"
 
 namespace recordsmith {
 

@@ -1,12 +1,12 @@
 // Strings for TensorFlow, as a message that it takes in one go.
-#include "../string_tensor.h"
+#include "columns/string_tensor.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
-#include "gil.h"
-#include "parts.h"
+#include "bindings/parts.h"
+#include "bindings/python/gil.h"
 
 namespace recordsmith {
 namespace {

@@ -13,7 +13,7 @@
 #include <iostream>
 #include <vector>
 
-#include "status.h"
+#include "base/status.h"
 
 namespace recordsmith::check {
 

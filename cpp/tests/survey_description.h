@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string>
 
-#include "survey.h"
+#include "survey/survey.h"
 
 namespace recordsmith::testing {
 

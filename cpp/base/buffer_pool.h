@@ -1,12 +1,13 @@
-// Memory that is used again.
+// A pool of memory blocks that are reused.
 //
 // A batch of columns is large and short-lived. Fresh pages from the operating system cost more than the parsing that
-// fills them (each is zeroed and mapped on first touch), so blocks go back to a pool when a batch, or the last numpy
-// array that views it, is gone. The pool keeps at most kMaxRetained bytes; what is past that is freed.
+// fills them (each is zeroed and mapped on first touch), so a block returns to the pool when a batch, or the last numpy
+// array that views it, is gone. The pool keeps at most kMaxRetained bytes and frees the rest.
 //
-// Small ones are ordinary memory: a record may have a hundred thousand features, and a page for each would be 400 MB.
+// Small buffers use ordinary memory: a record may have a hundred thousand features, and a page for each would be 400
+// MB.
 //
-// Thread-safe. A Buffer is owned by one holder at a time. Giving memory back allocates none, so it cannot fail.
+// Thread-safe. A Buffer has one owner at a time. Returning memory allocates none, so it cannot fail.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@
 namespace recordsmith {
 
 inline constexpr std::size_t kMaxRetained = std::size_t{512} << 20;
-// The smallest block of the pool. A Buffer of less is as large as asked for.
+// The smallest block of the pool. A smaller Buffer has exactly the requested size.
 inline constexpr std::size_t kSmallestPooled = 4096;
 
 class Buffer {
@@ -45,12 +46,12 @@ class Buffer {
   std::size_t capacity_ = 0;
 };
 
-// Bytes that the pool holds ready, for tests and for the memory figures of the bench.
+// The bytes that the pool holds for reuse; for tests and for the memory figures of the benchmark.
 std::size_t pool_retained_bytes();
-// Gives all of that back to the operating system.
+// Returns all of them to the operating system.
 void trim_pool();
 
-// A growing array of plain values on a pooled buffer. `size` is the caller's business: columns derive it from offsets.
+// A growing array of plain values on a pooled buffer. The caller keeps the size: columns derive it from offsets.
 template <typename T>
 class PooledArray {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -1,5 +1,5 @@
-// The order in which a shuffle through a buffer gives the numbers below n: the buffer is filled from the front, and
-// each number given is a random one of the buffer, whose place the next number takes.
+// The order of a shuffle through a buffer, for the numbers below n. The buffer is filled from the front. Each step
+// returns a random number of the buffer, and the next number takes its place.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class BufferShuffle {
     for (; next_ < filled; ++next_) buffer_.push_back(next_);
   }
 
-  // Gives up to `count` more numbers, and says how many there were.
+  // Writes up to `count` more numbers and returns how many there were.
   std::size_t next(std::int64_t* out, std::size_t count) {
     std::size_t given = 0;
     for (; given < count && !buffer_.empty(); ++given) {

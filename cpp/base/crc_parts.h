@@ -1,6 +1,6 @@
-// CRC-32Cs of parts, from those of the whole.
+// The CRC-32C of a part, computed from the CRCs of the whole and of the rest.
 //
-// A CRC is a polynomial modulo another, so that CRCs of neighbours can be joined and taken apart without their bytes:
+// A CRC is a polynomial modulo another one, so CRCs of neighbouring ranges can be joined and split without their bytes:
 // crc(AB) = crc(A) * x^(8 |B|) + crc(B), where + is exclusive or.
 #pragma once
 

@@ -1,9 +1,8 @@
-// Long native work makes room for the thread that waits for its results.
+// Long native work yields now and then to the thread that waits for its results.
 //
-// A thread that is woken by a worker often has to run on the worker's processor, also where another one is idle, and
-// the system lets the worker finish its turn first: several milliseconds, while batches take one. Tables fed into
-// TensorFlow on two processors took 1.4 s instead of 0.6 s. Giving the turn up now and then costs nothing where nobody
-// waits.
+// A thread that a worker wakes up often has to run on the worker's processor, even where another processor is idle, and
+// the system lets the worker finish its time slice first: several milliseconds, while a batch takes one. Tables fed
+// into TensorFlow on two processors took 1.4 s instead of 0.6 s. Yielding costs nothing where no thread waits.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,7 @@ namespace recordsmith {
 
 class Pauses {
  public:
-  // Counts work, by the bytes that it went through; a tenth of a millisecond goes by between pauses.
+  // Counts the bytes that were processed, and yields about every tenth of a millisecond.
   void after(std::size_t bytes) {
     done_ += bytes;
     if (done_ < kBytes) return;

@@ -1,4 +1,4 @@
-// A pseudo-random permutation of the numbers below n that is computed, not kept: the exact global shuffle.
+// A pseudo-random permutation of the numbers below n that is computed, not stored: the exact global shuffle.
 //
 // Small ranges are shuffled for real (Fisher and Yates, every permutation equally likely). Large ones go through a
 // Feistel network of six rounds over the next power of four, repeated until the result is inside the range; that is a
@@ -24,10 +24,10 @@ inline std::uint64_t mix64(std::uint64_t value) {
 
 class KeyedPermutation {
  public:
-  static constexpr std::uint64_t kKeptBelow = 1 << 16;
+  static constexpr std::uint64_t kStoredBelow = 1 << 16;
 
   KeyedPermutation(std::uint64_t n, std::uint64_t key) : n_(n) {
-    if (n <= kKeptBelow) {
+    if (n <= kStoredBelow) {
       shuffle(key);
       return;
     }
@@ -40,18 +40,18 @@ class KeyedPermutation {
 
   // Where the number goes; it must be below n.
   std::uint64_t operator()(std::uint64_t number) const {
-    if (n_ <= kKeptBelow) return kept_[static_cast<std::size_t>(number)];
+    if (n_ <= kStoredBelow) return stored_[static_cast<std::size_t>(number)];
     do {
       number = encrypt(number);
     } while (number >= n_);
     return number;
   }
 
-  // The same for many numbers, several of them at once: the processor does not have to wait for one to be done.
+  // The same for many numbers. They are computed side by side, so that the processor does not wait for each result.
   void apply(const std::int64_t* numbers, std::size_t count, std::int64_t* results) const {
-    if (n_ <= kKeptBelow) {
+    if (n_ <= kStoredBelow) {
       for (std::size_t i = 0; i < count; ++i) {
-        results[i] = static_cast<std::int64_t>(kept_[static_cast<std::size_t>(numbers[i])]);
+        results[i] = static_cast<std::int64_t>(stored_[static_cast<std::size_t>(numbers[i])]);
       }
       return;
     }
@@ -66,7 +66,8 @@ class KeyedPermutation {
       }
       while (left > 0) {
         for (std::size_t i = 0; i < left; ++i) values[i] = encrypt(values[i]);
-        // Those that are inside the range are done; the others move together, without a jump that nobody can foresee.
+        // Those that are inside the range are done; the others move together, without a branch that the processor
+        // cannot predict.
         std::size_t kept = 0;
         for (std::size_t i = 0; i < left; ++i) {
           const std::uint64_t value = values[i];
@@ -85,17 +86,17 @@ class KeyedPermutation {
   static constexpr std::size_t kRounds = 6;
 
   void shuffle(std::uint64_t key) {
-    kept_.resize(static_cast<std::size_t>(n_));
-    std::iota(kept_.begin(), kept_.end(), 0u);
+    stored_.resize(static_cast<std::size_t>(n_));
+    std::iota(stored_.begin(), stored_.end(), 0u);
     std::uint64_t counter = mix64(key);
-    for (std::size_t i = kept_.size(); i > 1; --i) {
-      // A number below i without bias: what is left over of 2^64 is drawn again.
+    for (std::size_t i = stored_.size(); i > 1; --i) {
+      // A number below i without bias: numbers in the incomplete last part of 2^64 are rejected.
       const std::uint64_t limit = ~std::uint64_t{0} - ~std::uint64_t{0} % i;
-      std::uint64_t drawn;
+      std::uint64_t random;
       do {
-        drawn = mix64(counter++);
-      } while (drawn >= limit);
-      std::swap(kept_[i - 1], kept_[static_cast<std::size_t>(drawn % i)]);
+        random = mix64(counter++);
+      } while (random >= limit);
+      std::swap(stored_[i - 1], stored_[static_cast<std::size_t>(random % i)]);
     }
   }
 
@@ -111,7 +112,7 @@ class KeyedPermutation {
   }
 
   std::uint64_t n_;
-  std::vector<std::uint32_t> kept_;
+  std::vector<std::uint32_t> stored_;
   unsigned half_bits_ = 0;
   std::uint64_t half_mask_ = 0;
   std::array<std::uint64_t, kRounds> keys_{};

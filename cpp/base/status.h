@@ -1,9 +1,8 @@
 // What went wrong, and where.
 //
 // The core throws nothing of its own: each call that can fail returns a Status. A Status that is ok is one null
-// pointer; a failure carries everything that an error message needs (file, byte offset, record number, feature, what
-// was found and what was expected). The words for people are chosen in Python, in recordsmith/errors.py; here are only
-// facts.
+// pointer. A failure contains everything that an error message needs: file, byte offset, record number, feature, what
+// was found and what was expected. Python chooses the words of the message; here are only facts.
 #pragma once
 
 #include <cstdint>

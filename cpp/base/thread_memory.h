@@ -1,9 +1,9 @@
-// Memory of each thread that must be there before work begins.
+// Memory of each thread that must exist before work begins.
 //
-// In a library that is loaded later, as Python modules are, thread_local variables are allocated at their first use,
-// and glibc ends the process where there is no memory for them. So ours are of the initial-exec model, which takes them
-// from what glibc reserves for every thread. That is little (1,664 bytes for all libraries): they must be few and
-// small.
+// In a library that is loaded at run time, as Python modules are, thread_local variables are allocated at their first
+// use, and glibc ends the process if there is no memory for them. So ours use the initial-exec model, which takes them
+// from the space that glibc reserves for every thread. That space is small (1,664 bytes for all libraries): such
+// variables must be few and small.
 #pragma once
 
 #include <cxxabi.h>
@@ -18,9 +18,9 @@
 
 namespace recordsmith {
 
-// What a thread needs to throw its first exception, which may be that there is no more memory.
+// Allocates what a thread needs to throw its first exception, which may be the one for missing memory.
 inline void prepare_exceptions() {
-  [[maybe_unused]] void* volatile globals = abi::__cxa_get_globals();  // volatile: or else the call would be left out
+  [[maybe_unused]] void* volatile globals = abi::__cxa_get_globals();  // volatile, so that the compiler keeps the call
 }
 
 }  // namespace recordsmith

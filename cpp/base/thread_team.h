@@ -1,10 +1,10 @@
 // Work shared by several threads.
 //
-// Threads are a help, never a condition: where the system gives fewer than were asked for, those that there are do all.
-// So work is a loop that takes the next piece until none is left, and whoever runs it does not matter.
+// If the system starts fewer threads than requested, the existing ones do all the work. So work is a loop that takes
+// the next piece until none is left, and it does not matter which thread runs it.
 //
-// Memory may run out on any thread, also while a failure is put into words. An exception must not leave a thread, and a
-// thread must not be forgotten because of one: both would end the program.
+// Memory may run out on any thread, even while a failure is described. No exception may leave a thread, and every
+// thread must be joined despite exceptions: otherwise the program ends.
 #pragma once
 
 #include <exception>

@@ -1,5 +1,5 @@
 // Functions marked with this are compiled twice, for any machine and for those with AVX2, and the loader picks. Both do
-// the same sums in the same order, so that a picture becomes the same on either.
+// the same sums in the same order, so that an image becomes the same on either.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GLIBC__) && (defined(__GNUC__) && !defined(__clang__))

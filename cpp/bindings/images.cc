@@ -1,4 +1,4 @@
-// Pictures as numpy arrays.
+// Images as numpy arrays.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
 
@@ -24,8 +24,8 @@ using Part = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
 using Flips = std::tuple<bool, bool>;
 
 void shrink(const Source& source, const Target& target) {
-  const PictureSize size{source.shape(0), source.shape(1)};
-  const PictureSize wanted{target.shape(0), target.shape(1)};
+  const ImageSize size{source.shape(0), source.shape(1)};
+  const ImageSize wanted{target.shape(0), target.shape(1)};
   const std::size_t channels = source.shape(2);
   if (channels < 1 || channels > 4 || target.shape(2) != channels) throw nb::value_error("1 to 4 channels, in both");
   if (wanted.height < 1 || wanted.width < 1) throw nb::value_error("the target has no pixels");
@@ -36,11 +36,11 @@ void shrink(const Source& source, const Target& target) {
   shrink_by_area(from, size, channels, to, wanted);
 }
 
-PicturePart checked_part(const Part& part, std::size_t height, std::size_t width) {
-  const PicturePart found{std::get<0>(part), std::get<1>(part), std::get<2>(part), std::get<3>(part)};
+ImagePart checked_part(const Part& part, std::size_t height, std::size_t width) {
+  const ImagePart found{std::get<0>(part), std::get<1>(part), std::get<2>(part), std::get<3>(part)};
   const bool inside = found.height >= 1 && found.width >= 1 && found.height <= height && found.width <= width &&
                       found.top <= height - found.height && found.left <= width - found.width;
-  if (!inside) throw nb::value_error("the part lies outside of the picture");
+  if (!inside) throw nb::value_error("the part is not inside the image");
   return found;
 }
 
@@ -66,7 +66,7 @@ bool is_bytes(const Filled& target) {
 
 void fill_pixels(const Source& source, const Filled& target, const Part& part, bool planar, const Flips& flips,
                  float added, float scale) {
-  const PicturePart checked = checked_part(part, source.shape(0), source.shape(1));
+  const ImagePart checked = checked_part(part, source.shape(0), source.shape(1));
   const FillSettings settings = settings_for(target, planar, flips, added, scale);
   const std::size_t channels = source.shape(2);
   if (channels != settings.channels || channels == 2 || channels < 1 || channels > 4) {
@@ -84,7 +84,7 @@ void fill_pixels(const Source& source, const Filled& target, const Part& part, b
   }
 }
 
-// One picture after the other; keeps its memory from one to the next. Not for several threads at once.
+// One image after the other; keeps its memory from one to the next. Not for several threads at once.
 class PyJpegDecoder {
  public:
   int open(const Encoded& data) {
@@ -98,8 +98,8 @@ class PyJpegDecoder {
   std::size_t width() const { return decoder_.width(); }
 
   bool fill(const Filled& target, const Part& part, bool planar, const Flips& flips, float added, float scale) {
-    if (support_ == JpegSupport::kUnsupported) throw nb::value_error("no picture is open");
-    const PicturePart checked = checked_part(part, decoder_.height(), decoder_.width());
+    if (support_ == JpegSupport::kUnsupported) throw nb::value_error("no image is open");
+    const ImagePart checked = checked_part(part, decoder_.height(), decoder_.width());
     const FillSettings settings = settings_for(target, planar, flips, added, scale);
     if (settings.channels != 3) throw nb::value_error("3 channels");
     const bool bytes = is_bytes(target);
@@ -127,7 +127,7 @@ void adjust_pixels(const Floats& pixels, float factor) {
 
 }  // namespace
 
-void bind_pictures(nb::module_& module) {
+void bind_images(nb::module_& module) {
   module.def("shrink_by_area", &shrink, nb::arg("source").noconvert(), nb::arg("target").noconvert());
   module.def("fill_picture", &fill_pixels, nb::arg("source").noconvert(), nb::arg("target").noconvert(), nb::kw_only(),
              nb::arg("part"), nb::arg("planar"), nb::arg("flips"), nb::arg("added"), nb::arg("scale"));

@@ -21,7 +21,7 @@ NB_MODULE(_core, module) {
   bind_indexing(module);
   bind_padding(module);
   bind_permutation(module);
-  bind_pictures(module);
+  bind_images(module);
   bind_reading(module);
   bind_record_access(module);
   bind_string_tensor(module);

@@ -131,7 +131,7 @@ class ColumnArguments {
   }
 
   std::size_t records_;
-  std::size_t rows_;  // of the column at hand: steps where it is in steps
+  std::size_t rows_;  // of the current column: steps where it is in steps
   nb::list kept_;
   std::vector<ColumnSource> sources_;
   std::vector<std::vector<std::string_view>> views_;

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kPieceBytes = std::size_t{16} << 20;   // of bytes that travel from the planner to a decoder
 constexpr std::size_t kBlockBytes = std::size_t{128} << 10;  // of bytes that a decoder reads for itself: two are in use
 
-// From here on it pays that a decoder reads for itself what is only guessed: it reads a little beyond it.
+// From this size, it is worth letting the decoder read guessed records itself: it reads a little beyond them.
 constexpr std::uint64_t kWorthGuessing = std::uint64_t{1} << 20;
 
 }  // namespace

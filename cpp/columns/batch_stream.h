@@ -1,21 +1,22 @@
-// Batches of columns from a list of files, in file order, decoded ahead on several threads.
+// Batches of columns from a list of files, in file order, decoded in advance on several threads.
 //
 //   plan a batch      one thread at a time: find where its records are
 //   decode it         all threads: check the data CRCs and fill the columns
 //   hand it over      in order
 //
-// Where records are small, finding them means reading them, and the block of bytes goes along to whoever decodes. Where
-// they are large, only their headers are read, and the decoding thread reads the rest, a cache-sized piece at a time.
+// Where records are small, finding them means reading them, and the block of bytes is passed to the decoding thread.
+// Where they are large, only their headers are read, and the decoding thread reads the rest, a cache-sized piece at a
+// time.
 //
-// Reading for oneself is much faster, because the bytes are still in the processor's own cache when they are checked
-// and decoded. So where all records so far have one size, as those of dense features have, the next batch is guessed to
-// go on like that, if a sound header (or the file's end) is where the guess puts it. Whoever decodes walks from header
-// to header in any case, and so finds out whether the guess was right. If it was not, nothing that was planned after it
-// is handed over: the batch is planned again without guessing, and so is all that follows.
+// It is much faster if the decoding thread reads the bytes itself, because they are then still in its processor's cache
+// when they are checked and decoded. So where all records so far have one size, as those of dense features have, the
+// planner guesses that the next batch continues like that, if a sound header (or the file's end) is where the guess
+// puts it. The decoding thread walks from header to header in any case, and so notices a wrong guess. Then nothing that
+// was planned after it is handed over: the batch and all that follows are planned again without guessing.
 //
-// What the files are is noted before the first is read: one that is replaced before its turn comes is a failure too.
-// A file that was indexed has to be what it was then, with as many records: what was appended since is not read, and an
-// end that comes sooner is a failure.
+// The identity of all files is noted before the first is read: a file that is replaced before its turn is a failure
+// too. A file that was indexed must be unchanged since then, with as many records: what was appended since is not read,
+// and an earlier end is a failure.
 //
 // Which batch a record falls into, and all values, do not depend on the number of threads or on guesses.
 //
@@ -42,7 +43,7 @@ struct BatchOptions {
   std::size_t batch_size = 1;
   bool verify = true;      // check the data CRCs; length CRCs are always checked
   bool drop_last = false;  // leave out a last batch that is not full
-  unsigned threads = 1;    // 0, or none to be had: decode in the calling thread
+  unsigned threads = 1;    // 0, or none can be started: decode in the calling thread
 };
 
 class BatchStream {

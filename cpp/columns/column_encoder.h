@@ -13,7 +13,7 @@
 
 namespace recordsmith {
 
-// One column's arrays, which someone else owns. Which of them are set follows from the plan column.
+// The arrays of one column, owned by the caller. The plan column decides which of them are set.
 struct ColumnSource {
   const float* floats = nullptr;
   const std::int64_t* int64s = nullptr;
@@ -29,8 +29,8 @@ class ColumnEncoder {
  public:
   explicit ColumnEncoder(std::shared_ptr<const FeaturePlan> plan);
 
-  // Appends rows [first, last): as Examples, or as SequenceExamples if the plan has steps. Offsets are the caller's to
-  // have checked.
+  // Appends rows [first, last): as Examples, or as SequenceExamples if the plan has steps. The caller has checked
+  // the offsets.
   Status append(std::span<const ColumnSource> columns, std::size_t first, std::size_t last, RecordSink* sink);
 
  private:
@@ -46,11 +46,11 @@ class ColumnEncoder {
   ExampleEncoder encoder_;
   // By column: the entry prepared for one value, where rows have just one.
   std::vector<ScalarEntry> prepared_;
-  std::size_t prepared_room_ = 0;      // what all prepared entries take at most
-  std::vector<std::size_t> measured_;  // the columns of the row at hand that go through the encoder instead
+  std::size_t prepared_room_ = 0;      // the largest size of all prepared entries together
+  std::vector<std::size_t> measured_;  // the columns of the current row that use the encoder instead
   std::size_t last_head_size_ = 3;
   std::vector<std::uint8_t> payload_;
-  // The byte values of the row at hand. Sized before the row is read, because what points into it must not move.
+  // The byte values of the current row. Sized before the row is read, because what points into it must not move.
   std::vector<std::string_view> views_;
   std::size_t views_used_ = 0;
 };

@@ -69,7 +69,7 @@ Status take_census(const std::vector<InputFile>& inputs, const CensusLimits& lim
     while (failure.is_ok()) {
       const std::uint64_t left = limits.records_per_file - std::min(limits.records_per_file, cursor.number());
       if (left == 0 || cursor.offset() >= limits.bytes_per_file) {
-        // One more look tells whether this was all.
+        // One more read shows whether this was the end.
         taker.census().is_complete &= cursor.next_block(1, 1, &block).is_ok() && block.empty();
         break;
       }

@@ -1,4 +1,4 @@
-// Which features a set of records has, and what each looks like: what a schema is inferred from.
+// Which features some records have, and what each looks like. Schemas are inferred from this.
 #pragma once
 
 #include <array>

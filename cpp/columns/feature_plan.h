@@ -1,7 +1,7 @@
-// What to take out of each record, compiled from a schema.
+// What to decode from each record, compiled from a schema.
 //
 // A plan lists columns. A column is one stored feature: its key, its kind, how many values each record has, and what to
-// do where it is absent. Features that no column names are passed over without being decoded.
+// do where it is missing. Features without a column are skipped.
 //
 // A plan does not change once built: any number of threads may share it.
 #pragma once

@@ -14,7 +14,7 @@
 
 namespace recordsmith {
 
-// The values of one Feature, which someone else owns.
+// The values of one Feature, owned by the caller.
 struct FeatureValues {
   Kind kind = Kind::kNone;
   const float* floats = nullptr;
@@ -37,7 +37,7 @@ struct NamedFeatureList {
 inline constexpr std::size_t kLargestMessage = 0x7fffffff;
 Status message_too_large(std::size_t size, std::string_view feature);
 
-// Measures an Example first, then writes it where the caller wants it. Reused from record to record.
+// Measures an Example first, then writes it to a place of the caller. Reused for many records.
 class ExampleEncoder {
  public:
   // Begins an Example; then add() for each feature in key order, then measure() and write().

@@ -9,11 +9,11 @@
 //   *List            { repeated value = 1; }                      numbers packed or one by one, or mixed
 //
 // Protobuf's meaning, in the corners where hand-written readers go wrong: the last of two entries with one key wins;
-// one message met twice is merged (lists of one kind are joined, another kind replaces); unknown fields are passed
-// over, but a map entry that has one is dropped whole; a known field with another wire type counts as unknown; an entry
+// one message met twice is merged (lists of one kind are joined, another kind replaces); unknown fields are skipped,
+// but a map entry that has one is dropped whole; a known field with another wire type counts as unknown; an entry
 // without a key has the key "", one without a value an empty Feature; keys must be UTF-8.
 //
-// What is parsed here points into the payload: it holds no copy and must not outlive it.
+// Parsed messages point into the payload: they contain no copies and must not outlive it.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// What a record's payload looks like.
+// What kind of message a record's payload is.
 //
 // "It parses as an Example" says little: so do nearly all SequenceExamples, many ELWC records and every TensorBoard
-// event, because protobuf passes over what it does not know. This looks at the shape instead: which fields there are,
-// and whether each map entry has just a key and a value as writers make them.
+// event, because protobuf skips unknown fields. The detection looks at the structure instead: which fields exist, and
+// whether each map entry has just a key and a value, as writers make them.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 namespace recordsmith {
 
 enum class PayloadKind : std::uint8_t {
-  kEmpty,  // no bytes: an Example without features, or nothing
+  kEmpty,  // no bytes: an Example without features, or no message
   kExample,
   kSequenceExample,
-  kExampleList,  // ExampleListWithContext, of learning to rank
+  kExampleList,  // ExampleListWithContext, for learning to rank
   kEvent,        // TensorBoard
   kText,
   kOther,

@@ -1,7 +1,7 @@
-// Sixty-four bits that stand for a record's content.
+// A digest of 64 bits of a record's content.
 //
-// Rows with the same digest are kept in the same split. Two different rows that share one by chance (one pair in some
-// billions of rows) are then kept together too, which harms nobody.
+// Rows with the same digest are put into the same split. Two different rows that have the same digest by chance (one
+// pair in some billions of rows) are then put into the same split too, which does no harm.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace recordsmith {
 
-// The digest of a serialized Example or SequenceExample without the features named in `ignored`. A payload that is
-// neither is digested whole.
+// The digest of a serialized Example or SequenceExample without the features named in `ignored`. Of a payload that is
+// neither, all bytes are digested.
 std::uint64_t digest_record(const std::uint8_t* payload, std::size_t size, std::span<const std::string_view> ignored);
 
 }  // namespace recordsmith

@@ -19,9 +19,9 @@ namespace recordsmith {
 class ScalarEntry {
  public:
   static constexpr std::size_t kLongestKey = 36;
-  static constexpr std::size_t kHeadRoom = 48;  // what a head is copied as, whatever its length
-  // Room for one entry, with what is written beyond its end and overwritten later.
-  static constexpr std::size_t kMostBytes = 2 + 127 + kHeadRoom;
+  static constexpr std::size_t kHeadBytes = 48;  // the size of the copy, whatever the length of the head
+  // Space for one entry, including bytes that are written beyond its end and overwritten later.
+  static constexpr std::size_t kMostBytes = 2 + 127 + kHeadBytes;
 
   static bool fits(std::string_view key) { return key.size() <= kLongestKey; }
 
@@ -43,9 +43,9 @@ class ScalarEntry {
   // The largest value that leaves every length below 128.
   std::size_t most_value_bytes() const { return 127 - 8 - key_size_; }
 
-  // Writes the head for a value of `size` bytes, and returns where the value goes. Touches kHeadRoom bytes.
+  // Writes the head for a value of `size` bytes, and returns where the value goes. Touches kHeadBytes bytes.
   std::uint8_t* write_head(std::uint8_t* to, std::size_t size) const {
-    std::memcpy(to, head_.data(), kHeadRoom);
+    std::memcpy(to, head_.data(), kHeadBytes);
     const auto bytes = static_cast<std::uint8_t>(size);
     to[1] = static_cast<std::uint8_t>(key_size_ + 8 + bytes);
     to[key_size_ + 5] = static_cast<std::uint8_t>(bytes + 4);
@@ -55,7 +55,7 @@ class ScalarEntry {
   }
 
  private:
-  std::array<std::uint8_t, kHeadRoom> head_{};
+  std::array<std::uint8_t, kHeadBytes> head_{};
   std::size_t key_size_ = 0;
 };
 

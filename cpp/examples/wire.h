@@ -1,4 +1,4 @@
-// The protobuf wire format: varints, tags, sizes, and fields to be passed over.
+// The protobuf wire format: varints, tags, sizes, and fields to skip.
 //
 // Every function takes the position and the end, reads nothing at or past the end, and returns null for bytes that no
 // protobuf parser would accept. The limits are those of protobuf's own parser: ten bytes to a varint, five to a tag or
@@ -58,7 +58,7 @@ inline Bytes read_any_tag(Bytes at, Bytes end, std::uint32_t* tag) {
   return at;
 }
 
-// There is no field number 0; but inside an unknown group Python's protobuf does not look, and neither do we.
+// There is no field number 0; but Python's protobuf does not check this inside an unknown group, and neither do we.
 inline Bytes read_tag(Bytes at, Bytes end, std::uint32_t* tag) {
   at = read_any_tag(at, end, tag);
   return at == nullptr || *tag >> 3 == 0 ? nullptr : at;
@@ -80,7 +80,7 @@ inline Bytes read_size(Bytes at, Bytes end, std::size_t* size) {
 
 Bytes skip_group(Bytes at, Bytes end, std::uint32_t start_tag, int depth);
 
-// Passes over the value of a field whose tag was just read. `depth` is how many more levels may be opened.
+// Skips the value of a field whose tag was just read. `depth` is how many more levels may be opened.
 inline Bytes skip_value(Bytes at, Bytes end, std::uint32_t tag, int depth) {
   switch (tag & 7) {
     case kVarint: {

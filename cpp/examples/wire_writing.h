@@ -1,4 +1,4 @@
-// Writing the protobuf wire format: varints, and fields with a size. The caller has made room: see the sizes.
+// Writing the protobuf wire format: varints, and fields with a size. The caller provides enough space: see the sizes.
 #pragma once
 
 #include <bit>

@@ -1,7 +1,7 @@
 // Where bytes come from.
 //
-// File          an open file, read at any offset with pread; several threads may use one File. Whoever reads asks it
-//               from time to time whether it still is what it was: rows of two states of a file never mix in silence
+// File          an open file, read at any offset with pread; several threads may use one File. Readers check
+//               from time to time that the file is unchanged, so that rows of two versions never mix unnoticed
 // ByteStream    bytes in order: FileStream (a File, or a pipe), or InflateStream (inflate_source.h)
 //
 // What is parsed is read, not mapped: page faults cost about what copying costs, and a mapping kills the process with
@@ -48,8 +48,8 @@ class Descriptor {
 
 class File {
  public:
-  // With `known`, the file must still be what it was then. One that lends may lose its descriptor to others for a
-  // while (descriptor_budget.h).
+  // With `known`, the file must be unchanged since then. A file that lends may close its descriptor for a while, so
+  // that others can open theirs (descriptor_budget.h).
   static Status open(const std::string& path, std::shared_ptr<File>* file, const FileIdentity* known = nullptr,
                      bool lends = false);
   ~File();
@@ -61,10 +61,10 @@ class File {
   bool is_seekable() const { return seekable_; }
   // What the file was when it was opened, or when it became known.
   const FileIdentity& identity() const { return known_; }
-  // Fails with kChanged if the file is not what it was any more (file_identity.h): one system call where nothing
-  // happened. *size gets what it has now: records may have been appended.
+  // Fails with kChanged if the file has changed (file_identity.h); costs one system call if it has not. *size is the
+  // size now: records may have been appended.
   Status check_unchanged(std::uint64_t* size = nullptr) const;
-  // Fails with kChanged if the file is not the one of which the system said this before it was opened.
+  // Fails with kChanged if these facts, taken before the file was opened, are those of another file.
   Status check_same(const FileFacts& before) const;
   // The size that was last seen; costs no system call.
   std::uint64_t last_size() const {
@@ -73,11 +73,11 @@ class File {
   }
   // The size now: a file may grow or shrink while it is open.
   Status size(std::uint64_t* bytes) const;
-  // Reads until `wanted` bytes are there or the file ends; *got tells how many came.
+  // Reads until there are `wanted` bytes or the file ends; *got is how many were read.
   Status read_at(std::uint64_t offset, void* to, std::size_t wanted, std::size_t* got) const;
   // The same at the position that a pipe is at.
   Status read_next(void* to, std::size_t wanted, std::size_t* got) const;
-  // Lets go of what was touched of the mapping so far.
+  // Releases the pages of the mapping that were touched so far.
   void forget() const {
     if (mapped_ != nullptr) mapped_->forget();
   }
@@ -85,11 +85,11 @@ class File {
   const MappedFile* mapped() const;
   // A mapping of all of it that outlives the file object.
   std::unique_ptr<MappedFile> map_all() const;
-  // Up to so many bytes from `offset` on, a multiple of kWindowAlignment, to be read in order; null if they cannot be.
+  // Maps up to `size` bytes from `offset`, a multiple of kWindowAlignment, to be read in order; null if that fails.
   std::unique_ptr<MappedFile> map_window(std::uint64_t offset, std::uint64_t size) const;
-  // Tells the system that these bytes will be read soon, so that it can fetch those that it does not hold.
+  // Tells the system that these bytes will be read soon, so that it can fetch those that are not in memory.
   void announce(std::uint64_t offset, std::uint64_t size) const;
-  // Gives up the descriptor until it is needed again; reads under way keep it until they are through.
+  // Gives up the descriptor until it is needed again; running reads keep it until they are done.
   void release() const;
   // Whether the file was used since this was last asked.
   bool was_used() const { return is_used_.exchange(false, std::memory_order_relaxed); }
@@ -142,10 +142,10 @@ class FileStream final : public ByteStream {
   std::uint64_t offset_;
 };
 
-// Tells the compression from the content: a valid TFRecord header is plain whatever the name says, then the gzip and
+// Detects the compression from the content: a valid TFRecord header is plain whatever the name says, then the gzip and
 // zlib signatures are tried. An empty file is plain.
 Status detect_compression(const File& file, Compression* compression);
-// The same for bytes that are already at hand (the first few hundred of a file).
+// The same for bytes that were already read (the first few hundred of a file).
 Compression detect_compression(const std::uint8_t* head, std::size_t size);
 
 // A file that was indexed.
@@ -157,11 +157,11 @@ struct KnownFile {
 
 struct InputFile {
   std::string path;
-  std::optional<Compression> compression = {};  // none: told from the content
+  std::optional<Compression> compression = {};  // none: detected from the content
   std::optional<KnownFile> known = {};
 };
 
-// Opens an input and settles its compression.
+// Opens an input and decides its compression.
 Status open_input(const InputFile& input, std::shared_ptr<const File>* file, Compression* compression);
 
 }  // namespace recordsmith

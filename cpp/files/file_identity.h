@@ -1,20 +1,21 @@
-// What a file was when it was first looked at, so that it is noticed when it becomes another one.
+// What a file was when it was first seen, so that a change is noticed.
 //
 //   inode, size, modified, changed   what the system says; times in nanoseconds. `changed` (ctime) moves with every
 //                                    change and, unlike `modified`, cannot be set back. The device is left out: its
 //                                    number differs from one boot or mount to the next.
 //   sample                           a digest of four blocks: the file's head, its tail, and two between them
-//   noted                            when all this was looked at
+//   noted                            when all this was recorded
 //
-// The rule by which a file still is the one that it was (File::check_unchanged):
+// The rule by which a file is unchanged (File::check_unchanged):
 //
-//   inode, size and both times are the same               yes
-//   size and modified are the same, the others are not    if the sample is: it was copied, linked or its mode was
-//   changed the inode is the same, the size has grown             if the sample of its former bytes is: records were
-//   appended anything else                                         no
+//   - inode, size and both times are the same: yes.
+//   - size and `modified` are the same, the others are not: if the sample is the same. The file was copied or
+//     linked, or its mode was changed.
+//   - the inode is the same, the size has grown: if the sample of its former bytes is the same. Records were appended.
+//   - anything else: no.
 //
 // A system's clock for files may stand still for some milliseconds. A file that changed so shortly before it was noted
-// is not settled: a second change might not show, and until then the sample is looked at in any case.
+// is not settled: a second change might not show, and until then the sample is compared in any case.
 #pragma once
 
 #include <cstdint>
@@ -43,9 +44,9 @@ struct FileIdentity {
 };
 
 FileFacts facts_of(const struct stat& status);
-// What the system says of a file that is not open; nothing if it is none, or no plain one.
+// What the system says of a file that is not open; nothing if it is missing or not a regular file.
 std::optional<FileFacts> look_at(const std::string& path);
-// Whether a file may still be the one that it was, by what the system says.
+// Whether a file may be unchanged, by what the system says.
 bool may_be_same(const FileFacts& before, const FileFacts& now);
 std::int64_t nanoseconds_now();
 // The digest of four blocks of an open file's first `size` bytes. Returns errno, or 0; a file that has become shorter

@@ -3,7 +3,8 @@
 //   file    := stream*            one after the other: gzip members, or zlib streams
 //
 // Every stream's own checksum is verified. A stream that is cut off, and anything that follows a stream and is not
-// another one, is a failure, which comes after all bytes before it have been delivered. An empty file holds no bytes.
+// another one, is a failure, which comes after all bytes before it have been delivered. An empty file contains no
+// bytes.
 //
 // Memory: one input buffer of kInputBytes and zlib's window; never sized by what the file claims.
 #pragma once

@@ -1,10 +1,10 @@
-// A file, or a window of it, mapped into memory, from which bytes can be read without fear.
+// A file, or a window of it, mapped into memory and read safely.
 //
 // A system call for each of many small records costs more than the records. A mapping has no such cost, but touching a
 // page that the file no longer has (another process cut it short) raises SIGBUS, which ends a process that is not
-// prepared. So the mapping is open only to work that runs guarded: a signal handler turns the fault into `false`. Such
-// work copies bytes out, or adds them up; whatever decides where to read is a private copy that was checked, since the
-// bytes may change at any time. Faults that are not ours go to the handler that was there before.
+// prepared. So only guarded work may access the mapping: a signal handler turns the fault into `false`. Such work
+// copies bytes out, or computes sums of them. Whatever decides where to read is a private copy that was checked, since
+// the bytes may change at any time. Other faults go to the handler that was installed before.
 //
 // Any number of threads may copy at once.
 #pragma once
@@ -19,8 +19,7 @@ class MappedFile {
  public:
   enum class Access { kRandom, kInOrder };
 
-  // The bytes from `offset` on, which is a multiple of the system's page size; they are at 0 here. Null if they cannot
-  // be mapped.
+  // Maps the bytes from `offset`, a multiple of the system's page size; they are at 0 here. Null if that fails.
   static std::unique_ptr<MappedFile> map(int descriptor, std::uint64_t offset, std::uint64_t size, Access access);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
@@ -39,18 +38,18 @@ class MappedFile {
 
   std::uint64_t size() const { return size_; }
 
-  // Asks the processor to have these bytes at hand soon. Cannot fault.
+  // Asks the processor to load these bytes into its cache. Cannot fault.
   void prefetch(std::uint64_t offset, std::size_t size) const {
     constexpr std::size_t kCacheLine = 64;
     if (offset > size_ || size > size_ - offset) return;
     for (std::size_t at = 0; at < size; at += kCacheLine) __builtin_prefetch(data_ + offset + at);
   }
 
-  // Lets go of the pages that were touched: they count as this process's memory, although the system keeps the file's
-  // content anyway. Copies under way just fetch them again.
+  // Releases the pages that were touched: they count as this process's memory, although the system keeps the file's
+  // content anyway. Running copies fetch them again.
   void forget() const;
 
-  // Puts the handler in place, also if someone else replaced it meanwhile. Call before a series of copies.
+  // Installs the handler, also if other code replaced it meanwhile. Call before a series of copies.
   static void arm();
 
  private:

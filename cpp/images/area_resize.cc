@@ -91,8 +91,8 @@ void gather_columns(const float* sums, const Axis& columns, std::uint8_t* target
 
 }  // namespace
 
-void shrink_by_area(const std::uint8_t* source, PictureSize size, std::size_t channels, std::uint8_t* target,
-                    PictureSize target_size) {
+void shrink_by_area(const std::uint8_t* source, ImageSize size, std::size_t channels, std::uint8_t* target,
+                    ImageSize target_size) {
   const Axis rows = make_axis(size.height, target_size.height);
   const Axis columns = make_axis(size.width, target_size.width);
   const std::size_t stride = size.width * channels;

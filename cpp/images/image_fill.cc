@@ -36,7 +36,7 @@ Value finished(float value) {
   }
 }
 
-// One pixel of the result out of a blended row, whose pixels lie `stride` values apart.
+// One pixel of the result out of a blended row, whose pixels are `stride` values apart.
 template <std::size_t stride>
 inline Floats4 picked(const float* row, const FillAxis& columns, std::size_t x) {
   Floats4 value;
@@ -112,7 +112,7 @@ void fill(const RowOf& row_of, const FillAxis& rows, const FillAxis& columns, co
 }
 
 template <typename Value>
-void fill_pixels(const std::uint8_t* pixels, std::size_t width, const PicturePart& part, const FillSettings& settings,
+void fill_pixels(const std::uint8_t* pixels, std::size_t width, const ImagePart& part, const FillSettings& settings,
                  Value* target) {
   const FillAxis rows = make_fill_axis(part.top, part.height, settings.height, settings.flip_up_down);
   const FillAxis columns = make_fill_axis(part.left, part.width, settings.width, settings.flip_left_right);
@@ -130,7 +130,7 @@ void fill_pixels(const std::uint8_t* pixels, std::size_t width, const PicturePar
 }
 
 template <typename Value>
-bool fill_jpeg(JpegDecoder& decoder, const PicturePart& part, const FillSettings& settings, Value* target) {
+bool fill_jpeg(JpegDecoder& decoder, const ImagePart& part, const FillSettings& settings, Value* target) {
   const FillAxis rows = make_fill_axis(part.top, part.height, settings.height, settings.flip_up_down);
   FillAxis columns = make_fill_axis(part.left, part.width, settings.width, settings.flip_left_right);
   WantedPixels wanted{std::vector<std::uint8_t>(decoder.height()), std::vector<std::uint8_t>(decoder.width())};
@@ -141,8 +141,8 @@ bool fill_jpeg(JpegDecoder& decoder, const PicturePart& part, const FillSettings
     for (const std::uint32_t number : *numbers) wanted.columns[number] = 1;
   }
   if (!decoder.start(wanted)) return false;
-  // Of a picture that becomes much smaller, only the columns that are looked at are made into colours. They come in
-  // pairs, since a pixel of the result lies between two.
+  // Of an image that becomes much smaller, only the columns that are looked at are made into colours. They come in
+  // pairs, since a pixel of the result is between two.
   const bool few = settings.width * 4 < part.width;
   std::vector<std::uint32_t> pairs;
   if (few) {
@@ -198,21 +198,21 @@ FillAxis make_fill_axis(std::size_t start, std::size_t source, std::size_t targe
   return axis;
 }
 
-void fill_from_pixels(const std::uint8_t* pixels, std::size_t width, const PicturePart& part,
+void fill_from_pixels(const std::uint8_t* pixels, std::size_t width, const ImagePart& part,
                       const FillSettings& settings, float* target) {
   fill_pixels(pixels, width, part, settings, target);
 }
 
-void fill_from_pixels(const std::uint8_t* pixels, std::size_t width, const PicturePart& part,
+void fill_from_pixels(const std::uint8_t* pixels, std::size_t width, const ImagePart& part,
                       const FillSettings& settings, std::uint8_t* target) {
   fill_pixels(pixels, width, part, settings, target);
 }
 
-bool fill_from_jpeg(JpegDecoder& decoder, const PicturePart& part, const FillSettings& settings, float* target) {
+bool fill_from_jpeg(JpegDecoder& decoder, const ImagePart& part, const FillSettings& settings, float* target) {
   return fill_jpeg(decoder, part, settings, target);
 }
 
-bool fill_from_jpeg(JpegDecoder& decoder, const PicturePart& part, const FillSettings& settings, std::uint8_t* target) {
+bool fill_from_jpeg(JpegDecoder& decoder, const ImagePart& part, const FillSettings& settings, std::uint8_t* target) {
   return fill_jpeg(decoder, part, settings, target);
 }
 

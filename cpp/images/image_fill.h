@@ -1,5 +1,5 @@
-// From decoded pictures to the memory of a batch, in one go: a part of the picture, resized, mirrored, made brighter,
-// scaled, in the order of values that is asked for.
+// Copies decoded images into the memory of a batch in one step: a part of the image, resized, mirrored, brightened and
+// scaled, with the channels of a pixel together or apart.
 //
 // Resizing is bilinear between the centres of pixels, without smoothing first: what tf.image.resize does by default.
 //
@@ -14,7 +14,7 @@
 
 namespace recordsmith {
 
-struct PicturePart {
+struct ImagePart {
   std::size_t top;
   std::size_t left;
   std::size_t height;
@@ -28,11 +28,11 @@ struct FillSettings {
   bool planar = false;  // all of one channel, then all of the next
   bool flip_left_right = false;
   bool flip_up_down = false;
-  float added = 0;  // to values from 0 to 255, which then are kept in that range
-  float scale = 1;  // by which values are multiplied at last; not for bytes
+  float added = 0;  // to values from 0 to 255; the results are limited to that range
+  float scale = 1;  // multiplies the values last; not for bytes
 };
 
-// Which two pixels of a side each pixel of the result lies between, and how far it is from the first.
+// Between which two pixels of a side each pixel of the result is, and how far it is from the first.
 struct FillAxis {
   std::vector<std::uint32_t> lower;
   std::vector<std::uint32_t> upper;
@@ -41,13 +41,13 @@ struct FillAxis {
 FillAxis make_fill_axis(std::size_t start, std::size_t source, std::size_t target, bool flipped);
 
 // Fills from pixels in memory: rows one after the other, as many channels as the result has.
-void fill_from_pixels(const std::uint8_t* pixels, std::size_t width, const PicturePart& part,
+void fill_from_pixels(const std::uint8_t* pixels, std::size_t width, const ImagePart& part,
                       const FillSettings& settings, float* target);
-void fill_from_pixels(const std::uint8_t* pixels, std::size_t width, const PicturePart& part,
+void fill_from_pixels(const std::uint8_t* pixels, std::size_t width, const ImagePart& part,
                       const FillSettings& settings, std::uint8_t* target);
 
 // Fills from an opened JPEG, in three channels. False if the data are damaged; the target is then undefined.
-bool fill_from_jpeg(JpegDecoder& decoder, const PicturePart& part, const FillSettings& settings, float* target);
-bool fill_from_jpeg(JpegDecoder& decoder, const PicturePart& part, const FillSettings& settings, std::uint8_t* target);
+bool fill_from_jpeg(JpegDecoder& decoder, const ImagePart& part, const FillSettings& settings, float* target);
+bool fill_from_jpeg(JpegDecoder& decoder, const ImagePart& part, const FillSettings& settings, std::uint8_t* target);
 
 }  // namespace recordsmith

@@ -95,7 +95,7 @@ Found read_webp(const Head& head) {
   return std::nullopt;
 }
 
-// A palette without any colour in it makes a grey picture.
+// A palette without any colour in it makes a grey image.
 int palette_channels(const Head& head, std::size_t start, std::uint32_t entries, std::size_t size) {
   const std::size_t begin = std::min(start, head.size());
   const std::size_t bytes = std::min<std::size_t>(std::min<std::uint32_t>(entries, 256) * size, head.size() - begin);

@@ -1,4 +1,4 @@
-// Pictures told by their first bytes, as recordsmith/images/header.py tells them: a test holds the two together.
+// Images told by their first bytes, as recordsmith/images/header.py tells them: a test holds the two together.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@ constexpr std::uint8_t kNaturalOrder[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 
                                             35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
                                             58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
-// The same with the place beyond the block for everything that lies outside: 63, a run, and a step at most.
+// The same with the place beyond the block for everything outside: 63, a run, and a step at most.
 struct Places {
   std::uint8_t natural[63 + 255 + 17];
   constexpr Places() : natural() {
@@ -23,7 +23,7 @@ struct Places {
 };
 constexpr Places kPlaceOf;
 
-// Larger ones are left to the library, one at a time: memory is kept from picture to picture, by every thread.
+// Larger ones are left to the library, one at a time: memory is kept from image to image, by every thread.
 constexpr std::size_t kMostPixels = 16'000'000;
 // Upsampling looks at one row above and one below.
 constexpr std::size_t kUnitRowsHeld = 2;
@@ -225,7 +225,7 @@ bool JpegDecoder::read_frame(const std::uint8_t* at, std::size_t size) {
   height_ = two_bytes(at + 1);
   width_ = two_bytes(at + 3);
   const std::size_t count = at[5];
-  // Very small pictures are upsampled differently, and not worth it.
+  // Very small images are upsampled differently, and not worth it.
   if (height_ < 8 || width_ < 8 || height_ * width_ > kMostPixels) return false;
   if ((count != 1 && count != 3) || size != 6 + 3 * count) return false;
   components_.resize(count);
@@ -285,7 +285,7 @@ bool JpegDecoder::unstuff(const std::uint8_t* at, const std::uint8_t* end) {
     if (mark[1] != restart) return false;
     restart = restart == 0xD7 ? 0xD0 : restart + 1;
   }
-  // Zeros from here on, so that what is read beyond the end does not depend on earlier pictures.
+  // Zeros from here on, so that what is read beyond the end does not depend on earlier images.
   std::memset(to, 0, kMostBlockBytes + 16);
   return true;
 }
@@ -310,7 +310,7 @@ void JpegDecoder::want(const WantedPixels& wanted) {
         const std::size_t sample = i / ratio;
         blocks[sample / 8] = 1;
         if (ratio == 1) continue;
-        // Upsampling looks at the neighbour on the side that the pixel lies on.
+        // Upsampling looks at the neighbour on the pixel's side.
         const std::size_t neighbour = i % 2 ? std::min(sample + 1, size - 1) : (sample ? sample - 1 : 0);
         blocks[neighbour / 8] = 1;
       }
@@ -373,7 +373,7 @@ bool JpegDecoder::start(const WantedPixels& wanted) {
 
 bool JpegDecoder::finish() { return decode_unit_rows(units_down_); }
 
-// Goes on until so many rows of units have been decoded.
+// Continues until so many rows of units have been decoded.
 bool JpegDecoder::decode_unit_rows(std::size_t count) {
   const std::size_t all = units_across_ * units_down_;
   const std::size_t wanted = units_across_ * count;

@@ -1,18 +1,18 @@
 // Decoding the JPEGs that datasets are made of: sequential, Huffman coded, 8 bits, grey or YCbCr.
 //
-// The loader resizes pictures, and a bilinear resize looks at four pixels for each of its own. Of a large picture that
-// is a small part. So decoding is split: the entropy-coded data must be gone through as a whole, but only the blocks
-// that hold wanted pixels are transformed, and only the wanted rows are made into colours.
+// The loader resizes images, and a bilinear resize reads four source pixels for each pixel of the result. Of a large
+// image that is a small part. So decoding is split: all entropy-coded data must be decoded, but only blocks with wanted
+// pixels are transformed, and only wanted rows are converted to colours.
 //
 //   bytes ──► stuffing out ──► Huffman ──► blocks ──► planes (Y, Cb, Cr) ──► rows of RGBx
 //                              all of it   wanted                          wanted
 //
-// Rows are asked for from top to bottom, and the data are gone through as far as that takes. Of the planes only two
-// rows of units (the squares of all components' blocks that belong together) are held, which stay in the cache.
+// Rows are requested from top to bottom, and the data are decoded as far as needed. Of the planes only two rows of
+// units (the squares of all components' blocks that belong together) are held, which stay in the cache.
 //
 // The results are those of libjpeg-turbo to the bit (accurate integer transform, smooth upsampling), which OpenCV and
-// TensorFlow use. Anything unusual, and anything wrong with the data, is refused, and left to that library: whatever
-// it makes of a damaged file then stays the one truth.
+// TensorFlow use. Anything unusual and any damaged data is refused and left to that library, so that
+// its result for a damaged file is the only one.
 #pragma once
 
 #include <bit>
@@ -56,34 +56,34 @@ struct JpegBits {
   const std::uint8_t* position() const { return at - (count >> 3); }
 };
 
-// Which rows and columns of a picture are wanted; what is outside of these masks is not made.
+// Which rows and columns of an image are wanted; pixels outside of these masks are not decoded.
 struct WantedPixels {
-  std::vector<std::uint8_t> rows;     // one entry a row of the picture, not 0 if wanted
+  std::vector<std::uint8_t> rows;     // one entry a row of the image, not 0 if wanted
   std::vector<std::uint8_t> columns;  // one entry a column
 };
 
 enum class JpegSupport {
   kPlain,        // can be decoded here
-  kOriented,     // the same, but there is EXIF data, which may say that the picture is to be turned
+  kOriented,     // the same, but there is EXIF data, which may say that the image must be rotated
   kUnsupported,  // progressive, arithmetic, CMYK, 12 bits, damaged, or no JPEG at all
 };
 
 class JpegDecoder {
  public:
-  // Reads the header. The data must stay where they are until the decoder is done with them.
+  // Reads the header. The data must stay in place until the decoder is done.
   JpegSupport open(const std::uint8_t* data, std::size_t size);
 
   std::size_t height() const { return height_; }
   std::size_t width() const { return width_; }
 
-  // These are false if the data are damaged in any way, or else than any picture's. First:
+  // These are false if the data are damaged, or if no image could have such data. First:
   bool start(const WantedPixels& wanted);
-  // Then each wanted row, from top to bottom: four bytes a pixel, of which the last one says nothing. Grey pictures
+  // Then each wanted row, from top to bottom: four bytes a pixel, of which the last one says nothing. Grey images
   // have R = G = B.
   bool row(std::size_t y, std::uint8_t* rgbx);
   // The same for some of its columns only: pairs of neighbours, of which the first are given.
   bool row(std::size_t y, std::span<const std::uint32_t> pairs, std::uint8_t* rgbx);
-  // And at last, since damage may follow.
+  // And last, since damage may follow.
   bool finish();
 
  private:
@@ -94,7 +94,7 @@ class JpegDecoder {
     int quantization = 0;
     int dc_table = 0;
     int ac_table = 0;
-    std::size_t width = 0;  // in samples, as far as they belong to the picture
+    std::size_t width = 0;  // in samples that belong to the image
     std::size_t height = 0;
     std::size_t stride = 0;  // of its plane, whole blocks
     std::size_t held = 0;    // rows of its plane, in turns
@@ -134,7 +134,7 @@ class JpegDecoder {
   std::size_t units_across_ = 0;
   std::size_t units_down_ = 0;
   std::int16_t scales_[3][64] = {};  // of each component's coefficients, row by row
-  // How far it is: the next unit, the bits before it, and the mean of the last block of each component.
+  // The state of decoding: the next unit, the bits before it, and the mean of the last block of each component.
   std::size_t unit_ = 0;
   JpegBits read_;
   std::int32_t means_[3] = {};

@@ -1,4 +1,4 @@
-// The Huffman tables of a JPEG, made for looking up the codes and values of several bits at once.
+// The Huffman tables of a JPEG, arranged for looking up codes and values of several bits at once.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct JpegHuffmanTable {
   bool present = false;
   std::vector<std::int32_t> fast;         // value << 16 | run << 8 | length; 0: longer than the lookup
   std::vector<Pair> pairs;                // the same for two at a time; not for DC
-  std::uint8_t made_from[17 + 256] = {};  // pictures of one source share their tables, which then need not be built
+  std::uint8_t made_from[17 + 256] = {};  // images of one source share their tables, which then need not be built
   std::uint8_t symbols[256] = {};
   std::int32_t largest[18] = {};  // the largest code of each length, shifted to 16 bits, or -1
   std::int32_t offset[17] = {};   // from a code to its symbol

@@ -1,5 +1,5 @@
 // The inverse cosine transform of JPEG: 8x8 coefficients to 8x8 samples, with the sums and roundings of libjpeg's
-// accurate integer method, so that its results are met to the bit.
+// accurate integer method, so that the results are equal to the bit.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,9 @@
 
 namespace recordsmith {
 
-// `block` has 64 coefficients as they stand in the file, row by row, and is cleared; `scales` has what each of them is
-// to be multiplied with. `to` is the first of 8 rows of samples. With `few`, only the first four of the first four rows
-// are other than 0. False if the coefficients are larger than those of any picture.
+// `block` has the 64 coefficients of the file, row by row, and is cleared; `scales` has the factor of each of them.
+// `to` is the first of 8 rows of samples. With `few`, only the first four of the first four rows are other than 0.
+// False if the coefficients are larger than those of any image.
 using BlockTransform = bool (*)(std::int16_t* block, const std::int16_t* scales, bool few, std::uint8_t* to,
                                 std::size_t stride);
 
@@ -20,7 +20,7 @@ bool transform_block_portable(std::int16_t* block, const std::int16_t* scales, b
                               std::size_t stride);
 
 // Some of a block's samples: up to four rows, and up to two pairs of neighbouring columns, of which the first ones are
-// given. Rows may be there twice.
+// given. Rows may occur twice.
 struct BlockRows {
   bool are_few = false;
   std::uint8_t rows[4] = {};
@@ -30,7 +30,7 @@ struct BlockPairs {
   std::uint8_t firsts[2] = {};
 };
 
-// The same for those samples only, which a picture that becomes much smaller has: half the work.
+// The same for those samples only, as for an image that becomes much smaller: half the work.
 using SampleTransform = bool (*)(std::int16_t* block, const std::int16_t* scales, const BlockRows& rows,
                                  const BlockPairs& pairs, std::uint8_t* to, std::size_t stride);
 // Null if this machine has none.

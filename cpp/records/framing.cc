@@ -273,7 +273,7 @@ class HoppingWindow {
  public:
   explicit HoppingWindow(const File& file) : file_(file), bytes_(kReadBytes) {}
 
-  // `needed` bytes from `offset` on; *present tells how many of them there are.
+  // `needed` bytes from `offset`; *present is how many of them exist.
   Status look(std::uint64_t offset, std::size_t needed, bool is_far, const std::uint8_t** at, std::size_t* present) {
     if (offset < begin_ || offset + needed > begin_ + size_) {
       begin_ = is_far ? offset : offset / kPageSize * kPageSize;

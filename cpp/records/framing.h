@@ -6,12 +6,12 @@
 //              data    length bytes
 //              crc     u32  masked CRC-32C of the data
 //
-// There is no magic number, no count and no footer: an empty file holds no records.
+// There is no magic number, no count and no footer: an empty file contains no records.
 //
 // RecordCursor walks a file in order. It checks every length CRC, because a wrong length would send it anywhere, and
-// leaves the data CRC to check_payload, so that whoever parses the payload can do both while the bytes are in cache.
+// leaves the data CRC to check_payload, so that a parser can check and parse while the bytes are in cache.
 // A length is compared with what is left in the file before memory is taken; where that is not known (pipes, compressed
-// files), memory grows with the bytes that really arrive.
+// files), memory grows with the bytes that are actually read.
 //
 // A cursor is used by one thread at a time. The blocks that it hands out are independent of it and of each other.
 #pragma once
@@ -32,8 +32,8 @@ namespace recordsmith {
 inline constexpr std::size_t kHeaderBytes = 12;
 inline constexpr std::size_t kFooterBytes = 4;
 inline constexpr std::size_t kFramingBytes = kHeaderBytes + kFooterBytes;
-// Beyond this, while only the places of records are wanted, each header is read alone: below, reading everything is
-// faster than a system call for each.
+// When only the places of records are needed, the headers of records larger than this are read alone. For smaller
+// records, reading everything is faster than a system call for each.
 inline constexpr std::uint64_t kLargeRecord = 8 << 10;
 
 struct RecordView {
@@ -43,7 +43,7 @@ struct RecordView {
   std::uint64_t number;  // within the file, from 0
 };
 
-// Some consecutive records of one file, and the memory that they lie in.
+// Some consecutive records of one file, and the memory that contains them.
 class RecordBlock {
  public:
   std::size_t size() const { return spans_.size(); }
@@ -67,7 +67,7 @@ class RecordBlock {
 
 class RecordCursor {
  public:
-  // `stream` stands at the header of record `number`, which lies at `offset`.
+  // `stream` is at the header of record `number`, which is at `offset`.
   RecordCursor(std::unique_ptr<ByteStream> stream, std::string path, std::uint64_t offset = 0,
                std::uint64_t number = 0);
 
@@ -77,8 +77,8 @@ class RecordCursor {
   Status next_block(std::size_t max_records, std::size_t target_bytes, RecordBlock* block);
 
   // After a failure: moves to the next byte offset at which a header's length CRC holds and its record fits into the
-  // file. *found is false if there is none up to the end, or within that many bytes. The record numbers go on without a
-  // gap.
+  // file. *found is false if there is none up to the end, or within that many bytes. The record numbers continue
+  // without a gap.
   Status resynchronise(bool* found, std::uint64_t within = kUnknown);
 
   std::uint64_t offset() const { return offset_; }
@@ -86,7 +86,7 @@ class RecordCursor {
   const std::string& path() const { return path_; }
 
  private:
-  // Reads on until `needed` bytes from the cursor's position are in the window, or the stream ends.
+  // Reads until `needed` bytes from the cursor's position are in the window, or the stream ends.
   Status fetch(std::size_t needed, std::size_t read_ahead);
   Status read_to_window(std::size_t wanted);
   void make_room(std::size_t capacity);

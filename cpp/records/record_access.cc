@@ -15,8 +15,8 @@ namespace {
 // Beyond this a record is read, not copied out of the mapping: the system call no longer counts, and the process does
 // not come to hold whole files.
 constexpr std::size_t kLargestCopy = 1 << 20;
-// From here on the system is told which bytes will be wanted, since it does not read ahead in a mapping that is used at
-// random: if they are not in memory, they come all at once, not page by page.
+// From this size, the system is told which bytes will be read, since it does not read ahead in a mapping that is used
+// at random: if they are not in memory, they come all at once, not page by page.
 constexpr std::size_t kWorthAnnouncing = 16 << 10;
 // What is worth a thread of its own: starting it takes as long as copying some hundred thousand bytes.
 constexpr std::uint64_t kBytesPerThread = 1 << 20;

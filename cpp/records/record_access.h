@@ -1,10 +1,10 @@
 // Records at known places, in any order.
 //
 // Each header is checked against the index: its length must lead to where the next record begins, so that an index
-// which does not fit, or which leaves a record out, is noticed instead of served. And after each list of places, its
-// files are asked whether they still are what they were. Records are copied out of a guarded mapping (mapped_file.h),
-// some of them under one guard, while the processor already fetches those that follow: random places are never in its
-// caches, and waiting for memory would take longer than all else. What is checked is the copy.
+// which does not fit, or which leaves a record out, is noticed. After each list of places, its files are checked for
+// changes. Records are copied out of a guarded mapping (mapped_file.h), some of them under one guard, while the
+// processor already fetches the next ones: random places are never in its caches, and waiting for memory would take
+// longer than everything else. What is checked is the copy.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@ using Files = std::span<const std::shared_ptr<const File>>;
 // to one thread at a time; files that are open may be used by any thread meanwhile.
 class FileList {
  public:
-  // `known` has an entry for each file that must still be what it was, or is empty.
+  // `known` has an entry for each file, which must be unchanged since then; or it is empty.
   explicit FileList(std::vector<std::string> paths, std::vector<FileIdentity> known = {})
       : paths_(std::move(paths)), known_(std::move(known)), files_(paths_.size()) {}
 
@@ -52,7 +52,7 @@ class FileList {
   std::vector<std::shared_ptr<const File>> files_;
 };
 
-// Where every record of some plain files lies: records are counted over all files.
+// The place of every record of some plain files. Records are numbered over all files.
 class RecordTable {
  public:
   // For each file, what it was when it was indexed (or nothing at all), and where its records begin.
@@ -63,7 +63,7 @@ class RecordTable {
   // The places of records, whose files are opened. Numbers must be below records().
   Status find(std::span<const std::int64_t> numbers, std::vector<RecordPlace>* places);
   const FileList& files() const { return files_; }
-  // Lets go of the pages of the indexes.
+  // Releases the pages of the indexes.
   void forget() const {
     for (const std::shared_ptr<const Offsets>& offsets : offsets_) offsets->forget();
   }
@@ -75,15 +75,15 @@ class RecordTable {
   std::vector<OffsetPlace> lookups_;   // of the call under way
 };
 
-// Holds the places against the sizes of the files: no memory may be taken for them before that. *total_bytes gets what
-// the records take with their framing.
+// Compares the places with the sizes of the files: no memory may be allocated for them before that. *total_bytes is the
+// size of the records with their framing.
 Status check_places(Files files, std::span<const RecordPlace> places, std::uint64_t* total_bytes);
 
 // The records found at `places`, in that order; they point into `bytes`. Plain files.
 Status read_records(Files files, std::span<const RecordPlace> places, bool verify, Buffer* bytes,
                     std::vector<RecordView>* records);
 
-// The payloads only, each to where the caller wants it, on up to `threads` threads. The places must have been checked.
+// The payloads only, each to its target, on up to `threads` threads. The places must have been checked.
 Status read_payloads(Files files, std::span<const RecordPlace> places, bool verify, unsigned threads,
                      std::span<std::uint8_t* const> targets);
 

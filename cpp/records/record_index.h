@@ -1,4 +1,4 @@
-// Where the records of a file begin, kept in a file of its own.
+// The index of a file: where its records begin, stored in a file of its own.
 //
 //   magic        8 bytes   "RSINDEX2"
 //   file         inode u64, size u64, modified i64, changed i64, sample u64, noted i64   (file_identity.h)
@@ -9,11 +9,11 @@
 //   offsets      u64 * (records + 1)   in the (decompressed) file; the last one is its end
 //   blocks       u32 for each 512 offsets: their masked CRC-32C
 //
-// An index takes 8 bytes a record, and a dataset may have 10^9 of them: it is neither read as a whole nor held in
-// memory, but mapped, and looked at where a record is asked for. Looks are guarded copies (mapped_file.h): an index
-// that is cut short under the mapping is a failure, not a SIGBUS. A block is checked when it is first looked at.
+// An index takes 8 bytes per record, and a dataset may have 10^9 records. So an index is neither read as a whole nor
+// held in memory, but mapped, and read where a record is requested. Reads are guarded copies (mapped_file.h): an index
+// that is cut short under the mapping is a failure, not a SIGBUS. A block is checked when it is first read.
 //
-// Nothing here is believed because it says so. The index may be old, of another file, or made to mislead:
+// The content of an index is not trusted. It may be old, belong to another file, or be made to mislead:
 //   - the first record begins at 0, and the last one ends where the file does;
 //   - every record that is read has a header whose length, under its CRC, leads to where the next record begins
 //     (record_access.h, batch_stream.h): nothing can be hidden between two offsets;
@@ -52,11 +52,11 @@ class Offsets {
   virtual ~Offsets() = default;
   virtual std::uint64_t count() const = 0;
   // Where the offset `first` and the next one are, which are asked for soon: many records are looked up at once, so
-  // that waiting for one place in memory goes on beside waiting for the others. Fails as read() does.
+  // that their memory accesses overlap. Fails as read() does.
   virtual Status locate(std::uint64_t first, OffsetPlace* place) const = 0;
-  // [first, first + many) of them. Fails with kStaleIndex if they are not there, or damaged.
+  // [first, first + many) of them. Fails with kStaleIndex if they are missing or damaged.
   virtual Status read(std::uint64_t first, std::size_t many, std::uint64_t* to) const = 0;
-  virtual void forget() const {}  // lets go of pages that were touched
+  virtual void forget() const {}  // releases the pages that were touched
 };
 
 // Offsets in memory, which the caller keeps.
@@ -73,7 +73,7 @@ class GivenOffsets final : public Offsets {
 
 class IndexFile final : public Offsets {
  public:
-  // Fails with kStaleIndex if it is no whole index.
+  // Fails with kStaleIndex if it is not a complete index.
   static Status open(const std::string& path, std::unique_ptr<IndexFile>* index);
   ~IndexFile() override;
 
@@ -83,10 +83,10 @@ class IndexFile final : public Offsets {
   Status read(std::uint64_t first, std::size_t many, std::uint64_t* to) const override;
   void forget() const override { mapped_->forget(); }
 
-  // Looks at all blocks again: false if one is damaged by now.
+  // Checks all blocks again: false if one is damaged.
   bool is_sound() const;
-  // Whether it is the index of this file: now, or of a copy with the same modification time. Of a copy some records
-  // more are looked at, and its own inode and times are taken over.
+  // Whether it is the index of this file: now, or of a copy with the same modification time. For a copy, some
+  // more records are compared, and its own inode and times replace those of the index.
   Status fits(const std::string& path, bool* fits);
 
  private:

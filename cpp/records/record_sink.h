@@ -1,7 +1,7 @@
 // A TFRecord file being written, or records being framed in memory.
 //
-// The sink writes to the path that it is given and nowhere else; giving a file its final name only once it is whole is
-// the caller's part (recordsmith/writer.py). Every short or failing write is a failure, and after one the sink takes
+// The sink writes only to the given path; giving a complete file its final name is
+// the caller's task (the writer in Python). Every short or failing write is a failure, and after one the sink takes
 // nothing more.
 //
 // Used by one thread at a time.

@@ -67,8 +67,8 @@ class CrcAhead {
   const std::uint8_t* end_;
 };
 
-// Passes over the sound records that lie whole in [at, end) and begin before `limit`. The bytes may change meanwhile:
-// the length that leads on is the one that was checked, wherever the compiler would like to take it from.
+// Passes over the sound records that are completely in [at, end) and begin before `limit`. The bytes may change
+// meanwhile: the length that leads on is the one that was checked, wherever the compiler would like to take it from.
 Run pass_sound_records(const std::uint8_t* at, const std::uint8_t* end, const std::uint8_t* limit) {
   std::uint64_t records = 0;
   CrcAhead crc(at, end);
@@ -137,7 +137,7 @@ class StretchChecker {
     offset_ += bytes;
   }
 
-  // Reads on until `needed` bytes, at most those of a record's framing, are at hand, or no more are to be had.
+  // Reads on until `needed` bytes, at most those of a record's framing, are in memory, or the file ends.
   void fetch(std::size_t needed) {
     while (present() < needed) {
       const std::size_t left = present();
@@ -149,7 +149,7 @@ class StretchChecker {
       end_ = to;
       std::size_t got = 0;
       const std::size_t wanted = piece_ - next % std::min(piece_, kPageSize);
-      if (!file_->read_at(next, to, wanted, &got).is_ok() || got == 0) return;  // the cursor tells which
+      if (!file_->read_at(next, to, wanted, &got).is_ok() || got == 0) return;  // the cursor describes the failure
       end_ += got;
     }
   }
@@ -253,7 +253,7 @@ Status verify_in_order(const FilePointer& file, Compression compression, std::ui
   }
 }
 
-// The first place from `nominal` on at which a record may begin; kUnknown if there is none near.
+// The first place at or after `nominal` at which a record may begin; kUnknown if there is none near it.
 std::uint64_t guess_begin(const FilePointer& file, std::uint64_t nominal, std::uint64_t limit) {
   if (nominal == 0) return 0;
   RecordCursor cursor(std::make_unique<FileStream>(file, nominal - 1), file->path(), nominal - 1);
@@ -293,7 +293,7 @@ class Verifier {
   std::size_t useful_threads() const {
     std::uint64_t total = 0;
     for (const InputFile& input : inputs_) {
-      std::error_code ignored;  // opening the file will tell
+      std::error_code ignored;  // opening the file reports it
       const std::uintmax_t size = std::filesystem::file_size(input.path, ignored);
       if (!ignored) total += size;
     }

@@ -26,24 +26,24 @@ class EndSearch {
       : window_(windows->ahead()), size_(windows->size()), begin_(begin), crc_end_(begin) {}
 
   // Of the headers, those up to `limit` are tried.
-  Status find(std::uint64_t limit, std::optional<MendedRecord>* mended) {
+  Status find(std::uint64_t limit, std::optional<RepairedRecord>* repaired) {
     RECORDSMITH_RETURN_IF_ERROR(note_data_begins());
     for (;;) {
       RECORDSMITH_RETURN_IF_ERROR(look_at_crc_end());
       if (present_end_ - crc_end_ < kFooterBytes + kHeaderBytes) break;  // the end of the file
       const std::uint64_t last = std::min(present_end_ - kHeaderBytes, limit);
-      *mended = try_headers_up_to(last);
-      if (mended->has_value() || (last == limit && limit < size_)) return Status::ok();
+      *repaired = try_headers_up_to(last);
+      if (repaired->has_value() || (last == limit && limit < size_)) return Status::ok();
       run_to(last + 1 - kFooterBytes);
     }
     // Few bytes are left, and all of them in the window.
     run_to(size_ - kFooterBytes);
-    *mended = try_end();
+    *repaired = try_end();
     return Status::ok();
   }
 
  private:
-  // Takes the CRC of what lies before each place at which the data may begin. Data behind a sound header is no
+  // Takes the CRC of everything before each place at which the data may begin. Data behind a sound header is no
   // candidate: that is a record by itself, with something before it.
   Status note_data_begins() {
     RECORDSMITH_RETURN_IF_ERROR(window_.look(begin_, kDataBegins, &at_, &present_end_));
@@ -66,7 +66,7 @@ class EndSearch {
   }
 
   // All headers in the window up to `last`.
-  std::optional<MendedRecord> try_headers_up_to(std::uint64_t last) {
+  std::optional<RepairedRecord> try_headers_up_to(std::uint64_t last) {
     const std::uint64_t first = crc_end_ + kFooterBytes;
     if (last < first) return std::nullopt;
     const std::uint8_t* const first_at = at_ + kFooterBytes;
@@ -75,7 +75,7 @@ class EndSearch {
     for (const std::uint8_t* header = first_at; (header = next_header(header, last_at, &ignored)) != nullptr;
          ++header) {
       run_to(first + static_cast<std::uint64_t>(header - first_at) - kFooterBytes);
-      if (const std::optional<MendedRecord> mended = try_end()) return mended;
+      if (const std::optional<RepairedRecord> repaired = try_end()) return repaired;
     }
     return std::nullopt;
   }
@@ -94,7 +94,7 @@ class EndSearch {
   }
 
   // The record whose data CRC is at crc_end_, if it is one.
-  std::optional<MendedRecord> try_end() {
+  std::optional<RepairedRecord> try_end() {
     std::optional<std::size_t> place;
     if (is_of_usual_place()) {
       place = kHeaderBytes;
@@ -104,7 +104,7 @@ class EndSearch {
     }
     if (!place.has_value()) return std::nullopt;
     const std::uint64_t data_begin = begin_ + *place;
-    return MendedRecord{begin_, data_begin, crc_end_ - data_begin};
+    return RepairedRecord{begin_, data_begin, crc_end_ - data_begin};
   }
 
   // Whether the CRC at crc_end_ is that of the data behind twelve bytes.
@@ -153,21 +153,21 @@ class EndSearch {
 };
 
 // Mends the record at `begin` if its data has that length.
-Status mend_with_length(RecordWindows* windows, RecoveryProgress* progress, std::uint64_t begin, std::uint64_t length,
-                        std::optional<MendedRecord>* mended) {
+Status repair_with_length(RecordWindows* windows, RecoveryProgress* progress, std::uint64_t begin, std::uint64_t length,
+                          std::optional<RepairedRecord>* repaired) {
   if (!progress->pay(length)) return Status::ok();
   std::uint32_t crc = 0;
   RECORDSMITH_RETURN_IF_ERROR(windows->ahead().crc_of(begin + kHeaderBytes, length, &crc));
   const std::uint8_t* footer = nullptr;
   std::uint64_t ignored = 0;
   RECORDSMITH_RETURN_IF_ERROR(windows->ahead().look(begin + kHeaderBytes + length, kFooterBytes, &footer, &ignored));
-  if (mask_crc(crc) == load_u32(footer)) *mended = MendedRecord{begin, begin + kHeaderBytes, length};
+  if (mask_crc(crc) == load_u32(footer)) *repaired = RepairedRecord{begin, begin + kHeaderBytes, length};
   return Status::ok();
 }
 
 // The length is what it was and its CRC is not; or the other way round, and some length has that CRC.
-Status mend_by_length(RecordWindows* windows, RecoveryProgress* progress, std::uint64_t begin,
-                      std::optional<MendedRecord>* mended) {
+Status repair_by_length(RecordWindows* windows, RecoveryProgress* progress, std::uint64_t begin,
+                        std::optional<RepairedRecord>* repaired) {
   if (windows->size() - begin < kFramingBytes) return Status::ok();
   const std::uint64_t longest = windows->size() - begin - kFramingBytes;
   const std::uint8_t* at = nullptr;
@@ -176,36 +176,36 @@ Status mend_by_length(RecordWindows* windows, RecoveryProgress* progress, std::u
   const std::uint64_t stored_length = load_u64(at);
   const std::uint32_t stored_crc = load_u32(at + sizeof stored_length);
   if (stored_length <= longest) {
-    RECORDSMITH_RETURN_IF_ERROR(mend_with_length(windows, progress, begin, stored_length, mended));
-    if (mended->has_value()) return Status::ok();
+    RECORDSMITH_RETURN_IF_ERROR(repair_with_length(windows, progress, begin, stored_length, repaired));
+    if (repaired->has_value()) return Status::ok();
   }
   const std::uint64_t largest = progress->largest();
   const std::uint64_t plausible = largest == 0 ? kLengthsToTry : std::min(kLengthsToTry, kLengthsOfLargest * largest);
   const std::uint64_t lengths = std::min(longest + 1, plausible);
   if (!progress->pay(lengths)) return Status::ok();
-  for (std::uint64_t length = 0; length < lengths && !mended->has_value(); ++length) {
+  for (std::uint64_t length = 0; length < lengths && !repaired->has_value(); ++length) {
     if (masked_crc32c(&length, sizeof length) != stored_crc) continue;
-    RECORDSMITH_RETURN_IF_ERROR(mend_with_length(windows, progress, begin, length, mended));
+    RECORDSMITH_RETURN_IF_ERROR(repair_with_length(windows, progress, begin, length, repaired));
   }
   return Status::ok();
 }
 
 }  // namespace
 
-Status mend_header(RecordWindows* windows, RecoveryProgress* progress, std::uint64_t begin, std::uint64_t next,
-                   std::optional<MendedRecord>* mended) {
-  mended->reset();
+Status repair_header(RecordWindows* windows, RecoveryProgress* progress, std::uint64_t begin, std::uint64_t next,
+                     std::optional<RepairedRecord>* repaired) {
+  repaired->reset();
   const std::uint64_t size = windows->size();
   if (size - begin < kFooterBytes) return Status::ok();
   const std::uint64_t ahead = progress->look_ahead();
   const std::uint64_t limit = std::max(next, ahead < size - begin ? begin + ahead : size);
-  RECORDSMITH_RETURN_IF_ERROR(EndSearch(windows, begin).find(limit, mended));
-  if (!mended->has_value()) {
+  RECORDSMITH_RETURN_IF_ERROR(EndSearch(windows, begin).find(limit, repaired));
+  if (!repaired->has_value()) {
     progress->spend(limit - std::max(begin, next));
-    RECORDSMITH_RETURN_IF_ERROR(mend_by_length(windows, progress, begin, mended));
+    RECORDSMITH_RETURN_IF_ERROR(repair_by_length(windows, progress, begin, repaired));
   }
-  // Where another record lies between, the data found is not that of the one that begins here.
-  if (mended->has_value() && next != begin && next < (*mended)->data_begin) mended->reset();
+  // If another record is between them, the data found is not that of the one that begins here.
+  if (repaired->has_value() && next != begin && next < (*repaired)->data_begin) repaired->reset();
   return Status::ok();
 }
 

@@ -109,7 +109,7 @@ struct InflateRecovery::Stream {
     return Status::ok();
   }
 
-  // Inflates up to the end of a block, of the output, or of the input at hand.
+  // Inflates up to the end of a block, of the output, or of the available input.
   int step(std::uint8_t* to, std::size_t room, std::size_t* got) {
     zlib.next_out = to;
     zlib.avail_out = static_cast<std::uint32_t>(room);
@@ -252,7 +252,7 @@ Status InflateRecovery::begin_member() {
     }
   }
   if (header == 0) {
-    return go_on(offset_ == 0 ? InflateGap::Reason::kDamaged : InflateGap::Reason::kStray, offset_, offset_ * 8);
+    return resume(offset_ == 0 ? InflateGap::Reason::kDamaged : InflateGap::Reason::kStray, offset_, offset_ * 8);
   }
   begin_checksum();
   is_restarted_ = false;
@@ -280,9 +280,9 @@ Status InflateRecovery::inflate_some() {
   if (result == Z_OK || result == Z_BUF_ERROR) {
     if (stream_->is_between_blocks()) block_bit_ = stream_->bit();
     if (got > 0 || !stream_->input_ended) return Status::ok();
-    return go_on(InflateGap::Reason::kCutOff, size_, block_bit_ + 1);
+    return resume(InflateGap::Reason::kCutOff, size_, block_bit_ + 1);
   }
-  return go_on(InflateGap::Reason::kDamaged, stream_->offset(), block_bit_ + 1);
+  return resume(InflateGap::Reason::kDamaged, stream_->offset(), block_bit_ + 1);
 }
 
 Status InflateRecovery::check_trailer() {
@@ -308,14 +308,14 @@ Status InflateRecovery::check_trailer() {
   }
   if (trailer == expected) return Status::ok();
   gaps_.push_back({InflateGap::Reason::kChecksum, begin, offset_, inflated_});
-  // The stream may have seemed to end where it did not: go on only where another one begins.
+  // The stream may have seemed to end where it did not: continue only where another one begins.
   std::uint64_t header = 0;
   if (offset_ < size_) RECORDSMITH_RETURN_IF_ERROR(header_size(offset_, &header));
   if (offset_ == size_ || header > 0) return Status::ok();
-  return go_on(InflateGap::Reason::kDamaged, begin, begin * 8);
+  return resume(InflateGap::Reason::kDamaged, begin, begin * 8);
 }
 
-Status InflateRecovery::go_on(InflateGap::Reason reason, std::uint64_t failed_at, std::uint64_t from_bit) {
+Status InflateRecovery::resume(InflateGap::Reason reason, std::uint64_t failed_at, std::uint64_t from_bit) {
   Restart restart;
   RECORDSMITH_RETURN_IF_ERROR(find_restart(from_bit, &restart));
   const std::uint64_t end = restart.bit / 8;

@@ -1,21 +1,21 @@
-// What can still be inflated of a damaged gzip or zlib file.
+// Inflates what can still be inflated of a damaged gzip or zlib file.
 //
-// All bytes that can be had are written to another file, one after the other. What lies before a damage is there up to
-// it, and perhaps some wrong bytes beyond: a deflate stream has no checks of its own, and often goes on for a while.
-// That does no harm, since records have CRCs (recovery.h). Then the next place is looked for at which inflating can
-// begin again:
+// All inflated bytes are written to another file, one after the other. That includes everything before a damage, and
+// perhaps some wrong bytes after it: a deflate stream has no checks of its own, and inflating often continues for a
+// while. That does no harm, since records have CRCs (recovery.h). Then the next place is searched at which inflating
+// can begin again:
 //
 //   a member     gzip files may consist of several, each with a header (1f 8b 08); nothing of it is missing
 //   stored data  a block of bytes as they are, which has its length twice, once inverted; a flush is an empty one
 //   a block      the header of a block with its own codes, at any bit: such headers are so redundant that hardly any
 //                other bits look like one
 //
-// Each is believed if inflating from there goes well for some blocks or to the end. At a block, the 32 KiB before it
-// are not known, and data may be copied from there: zeros are put in their place. So records behind a lost part of one
-// member are whole only as far as they do not repeat what came before them: pictures mostly are, rows of a table hardly
-// ever. Behind a full flush, and in the next member, everything is.
+// A place is accepted if inflating from there succeeds for some blocks or to the end. At a block, the 32 KiB before it
+// are not known, and data may be copied from there: zeros take their place. So records after a lost part of one member
+// are whole only if they do not repeat what came before them: images mostly are, rows of a table hardly ever. After a
+// full flush, and in the next member, everything is whole.
 //
-// Memory: some buffers; nothing grows with the file but one entry a gap. Used by one thread at a time.
+// Memory: some buffers, and one entry per gap. Used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,9 @@ namespace recordsmith {
 // Compressed bytes of which nothing was inflated, and where in the inflated file they are missing.
 struct InflateGap {
   enum class Reason : std::uint8_t {
-    kDamaged,   // inflating came to an end
+    kDamaged,   // inflating failed
     kCutOff,    // the file ends inside a stream
-    kStray,     // behind a stream there is something else
+    kStray,     // other bytes follow a stream
     kChecksum,  // all was inflated, and the stream's own checksum does not match it
   };
   Reason reason{};
@@ -52,7 +52,7 @@ class InflateRecovery {
                      std::unique_ptr<InflateRecovery>* recovery);
   ~InflateRecovery();
 
-  // Goes on for about that many compressed bytes; *done at the end of the file.
+  // Continues for about that many compressed bytes; *done is true at the end of the file.
   Status advance(std::uint64_t bytes, bool* done);
 
   const std::vector<InflateGap>& gaps() const { return gaps_; }
@@ -79,12 +79,12 @@ class InflateRecovery {
     bool is_stored = false;  // at the length of a stored block: the bits before it are not known
   };
 
-  // After a failure: finds where to go on, from that bit on, and notes the gap.
-  Status go_on(InflateGap::Reason reason, std::uint64_t failed_at, std::uint64_t from_bit);
+  // After a failure: finds where to continue, at or after that bit, and notes the gap.
+  Status resume(InflateGap::Reason reason, std::uint64_t failed_at, std::uint64_t from_bit);
   Status find_restart(std::uint64_t from_bit, Restart* restart);
   // The size of a gzip or zlib header at a place; 0 if there is none.
   Status header_size(std::uint64_t offset, std::uint64_t* size) const;
-  // Whether inflating goes well from there on.
+  // Whether inflating succeeds from there.
   Status inflates_from(const Restart& restart, bool* good);
 
   std::shared_ptr<const File> file_;
@@ -95,9 +95,9 @@ class InflateRecovery {
   std::vector<InflateGap> gaps_;
   At at_ = At::kMember;
   std::uint64_t offset_ = 0;     // of a member or a trailer
-  std::uint64_t block_bit_ = 0;  // where the block at hand begins
+  std::uint64_t block_bit_ = 0;  // where the current block begins
   std::uint64_t inflated_ = 0;
-  bool is_restarted_ = false;  // the stream at hand is not known from its beginning
+  bool is_restarted_ = false;  // the current stream is not known from its beginning
   std::uint32_t checksum_ = 0;
   std::uint64_t stream_bytes_ = 0;
   std::unique_ptr<Stream> stream_;

@@ -30,7 +30,7 @@ Status RecordMembership::learn_end() {
   const std::uint64_t size = windows_.size();
   for (std::uint64_t from = std::max(progress_.offset() + 1, size - std::min(size, kEndToLearnFrom)); from < size;) {
     std::uint64_t place = 0;
-    RECORDSMITH_RETURN_IF_ERROR(search_.find_believable(from, &place));
+    RECORDSMITH_RETURN_IF_ERROR(search_.find_acceptable(from, &place));
     if (place == size) break;
     Chain chain;
     RECORDSMITH_RETURN_IF_ERROR(search_.follow(place, size, &chain));
@@ -49,7 +49,7 @@ Status RecordMembership::learn(std::uint64_t begin, std::uint64_t end, RecordLik
     std::uint64_t length = 0;
     bool sound = false;
     RECORDSMITH_RETURN_IF_ERROR(windows_.has_header(begin, &length, &sound));
-    if (!sound) break;  // changed meanwhile; whoever copies it will tell
+    if (!sound) break;  // changed meanwhile; copying it will report that
     if (length <= kLargestToLearn) {
       Buffer payload;
       std::size_t got = 0;
@@ -104,28 +104,28 @@ Status RecordMembership::is_of_file(std::uint64_t place, const LostRecord& lost,
     return Status::ok();
   }
   if (!is_suspicious) RECORDSMITH_RETURN_IF_ERROR(ends_nearby(lost, *chain, &is_suspicious));
-  *belongs = !is_suspicious || chain->reaches_end || chain->end - place > progress_.room_of_record();
+  *belongs = !is_suspicious || chain->reaches_end || chain->end - place > progress_.space_of_record();
   return Status::ok();
 }
 
-Status RecordMembership::is_alike(const MendedRecord& mended, bool* alike) {
+Status RecordMembership::is_alike(const RepairedRecord& repaired, bool* alike) {
   Likeness likeness{};
-  RECORDSMITH_RETURN_IF_ERROR(compare_data(mended.data_begin, mended.data_size, &likeness));
+  RECORDSMITH_RETURN_IF_ERROR(compare_data(repaired.data_begin, repaired.data_size, &likeness));
   *alike = likeness == Likeness::kAlike;
   return Status::ok();
 }
 
-Status RecordMembership::is_of_file(const MendedRecord& mended, bool* belongs) {
+Status RecordMembership::is_of_file(const RepairedRecord& repaired, bool* belongs) {
   Likeness likeness{};
-  RECORDSMITH_RETURN_IF_ERROR(compare_data(mended.data_begin, mended.data_size, &likeness));
+  RECORDSMITH_RETURN_IF_ERROR(compare_data(repaired.data_begin, repaired.data_size, &likeness));
   *belongs = likeness == Likeness::kAlike;
   if (*belongs) return Status::ok();
-  const std::uint64_t far = mended.end() + progress_.look_ahead();
+  const std::uint64_t far = repaired.end() + progress_.look_ahead();
   Chain chain;
-  RECORDSMITH_RETURN_IF_ERROR(search_.follow(mended.end(), far, &chain));
-  progress_.spend(std::min(chain.end, far) - mended.end());
+  RECORDSMITH_RETURN_IF_ERROR(search_.follow(repaired.end(), far, &chain));
+  progress_.spend(std::min(chain.end, far) - repaired.end());
   *belongs = chain.reaches_end || chain.end >= far ||
-             (mended.is_in_place() && likeness == Likeness::kUnclear && !likeness_.has_nested_records());
+             (repaired.is_in_place() && likeness == Likeness::kUnclear && !likeness_.has_nested_records());
   return Status::ok();
 }
 
@@ -147,7 +147,7 @@ Status RecordMembership::follow_to_alike(std::uint64_t begin, Chain* chain, bool
 }
 
 // Whether a record begins a few bytes off the place where the lost one should have ended, behind the chain and not at
-// its end: then these few bytes were put in or removed, and the chain lies inside.
+// its end: then these few bytes were inserted or removed, and the chain is inside.
 Status RecordMembership::ends_nearby(const LostRecord& lost, const Chain& chain, bool* nearby) const {
   const std::uint64_t few = std::min(kMostInserted, lost.claimed / 2);
   const std::uint64_t first = std::max(chain.end + kFooterBytes, lost.end() - few);

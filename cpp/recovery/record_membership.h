@@ -1,13 +1,13 @@
-// Whether a record is one of the file, or of a file stored inside a record.
+// Decides whether a record belongs to the file, or to a file that is stored inside a record.
 //
-// Behind a damage, the next record that can be believed may lie inside the data of the one that was lost. Nothing in
-// the bytes decides that for certain. What speaks for the inside: it has none of the features that known records have,
-// or known records hold records too, or it begins where the data of the lost one begins, or the lost one seems to end a
-// few bytes off its place. Then it and the sound records behind it are no records of the file, unless one of them is
-// like the known ones, or they lead to the end of the file, or take more room than one record can. And where the file's
-// end cuts a record off, those found in it belong to it, unless they are like the known ones or reach the end exactly.
+// After a damage, the next accepted record may be inside the data of the lost one. The bytes do not decide that for
+// certain. Signs of the inside: the record has none of the features that known records have, or known records contain
+// records too, or it begins where the data of the lost one begins, or the lost one seems to end a few bytes away from
+// its place. Then it and the sound records after it are not records of the file, unless one of them resembles the known
+// ones, or they lead to the end of the file, or take more space than one record can. And where the file's end cuts a
+// record off, the records found in it belong to it, unless they resemble the known ones or reach the end exactly.
 //
-// Known are those before, and the last ones of the file, if it ends soundly.
+// Known are the records before, and the last ones of the file if it ends soundly.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@
 
 namespace recordsmith {
 
-// A record that is lost, or whatever begins where one should.
+// A lost record, or any bytes where one should begin.
 struct LostRecord {
   std::uint64_t begin = 0;
   bool header_is_sound = false;
@@ -46,14 +46,14 @@ class RecordMembership {
   // Looks once at those before the end of the file, which belong to the file because they lead there.
   Status learn_end();
 
-  // Whether the record at `place` is one of the file. If not, the chain has the sound records from there on, which are
-  // none either.
+  // Whether the record at `place` is one of the file. If not, the chain has the sound records from there, which are
+  // not of the file either.
   Status is_of_file(std::uint64_t place, const LostRecord& lost, Chain* chain, bool* belongs);
-  // The same for a mended one: its header may also have been that of a stored record, if the damage hit the outer one's
-  // too.
-  Status is_of_file(const MendedRecord& mended, bool* belongs);
-  // Whether it is like the known ones, which proves it without anything behind it.
-  Status is_alike(const MendedRecord& mended, bool* alike);
+  // The same for a repaired one: its header may also have been that of a stored record, if the damage hit the outer
+  // one's too.
+  Status is_of_file(const RepairedRecord& repaired, bool* belongs);
+  // Whether it resembles the known ones, which proves it whatever follows.
+  Status is_alike(const RepairedRecord& repaired, bool* alike);
 
  private:
   Status learn(std::uint64_t begin, std::uint64_t end, RecordLikeness::Learn what);

@@ -15,7 +15,7 @@ struct Run {
   std::uint64_t largest;  // framed size
 };
 
-// Passes over the sound records that lie whole in [at, end).
+// Passes over the sound records that are completely in [at, end).
 Run run_of_sound_records(const std::uint8_t* at, const std::uint8_t* end) {
   Run run{at, 0, 0};
   while (static_cast<std::size_t>(end - run.end) >= kFramingBytes) {
@@ -46,7 +46,7 @@ const char* piece_kind_name(PieceKind kind) {
   switch (kind) {
     case PieceKind::kSound:
       return "sound";
-    case PieceKind::kMended:
+    case PieceKind::kRepaired:
       return "mended";
     case PieceKind::kSuspect:
       return "suspect";
@@ -122,21 +122,21 @@ Status RecordRecovery::pass_damage() {
 
 Status RecordRecovery::pass_bad_header() {
   std::uint64_t next = 0;
-  RECORDSMITH_RETURN_IF_ERROR(search_.find_believable(offset() + 1, &next));
-  std::vector<MendedRecord> mended;
-  RECORDSMITH_RETURN_IF_ERROR(mend(offset(), next, &mended));
-  if (mended.empty()) {
+  RECORDSMITH_RETURN_IF_ERROR(search_.find_acceptable(offset() + 1, &next));
+  std::vector<RepairedRecord> repaired;
+  RECORDSMITH_RETURN_IF_ERROR(repair(offset(), next, &repaired));
+  if (repaired.empty()) {
     LostRecord lost;
     lost.begin = offset();
     return pass_lost(lost, next);
   }
-  for (const MendedRecord& record : mended) {
-    Piece piece = piece_of(PieceKind::kMended, record.begin, record.end(), 1);
+  for (const RepairedRecord& record : repaired) {
+    Piece piece = piece_of(PieceKind::kRepaired, record.begin, record.end(), 1);
     piece.data_begin = record.data_begin;
     piece.data_size = record.data_size;
     add(piece);
   }
-  progress_.move_to(mended.back().end());
+  progress_.move_to(repaired.back().end());
   return Status::ok();
 }
 
@@ -152,10 +152,10 @@ Status RecordRecovery::pass_bad_data(const LostRecord& record) {
       return Status::ok();
     }
   } else {  // perhaps because the header there is damaged too
-    std::vector<MendedRecord> mended;
-    RECORDSMITH_RETURN_IF_ERROR(mend(record.end(), record.end(), &mended));
-    met = !mended.empty() && mended.front().is_in_place();
-    if (!mended.empty() && !met) progress_.spend(mended.front().end() - record.end());
+    std::vector<RepairedRecord> repaired;
+    RECORDSMITH_RETURN_IF_ERROR(repair(record.end(), record.end(), &repaired));
+    met = !repaired.empty() && repaired.front().is_in_place();
+    if (!repaired.empty() && !met) progress_.spend(repaired.front().end() - record.end());
   }
   if (!met) return pass_lost(record, kUnknown);
   Piece piece = piece_of(PieceKind::kSuspect, record.begin, record.end(), 1);
@@ -171,7 +171,7 @@ Status RecordRecovery::pass_lost(const LostRecord& lost, std::uint64_t next) {
   std::uint64_t lost_from = lost.begin;
   for (std::uint64_t from = lost.begin + 1;;) {
     std::uint64_t place = next;
-    if (place < from || place == kUnknown) RECORDSMITH_RETURN_IF_ERROR(search_.find_believable(from, &place));
+    if (place < from || place == kUnknown) RECORDSMITH_RETURN_IF_ERROR(search_.find_acceptable(from, &place));
     bool belongs = place == size();
     Chain chain;
     if (!belongs) RECORDSMITH_RETURN_IF_ERROR(membership_.is_of_file(place, lost, &chain, &belongs));
@@ -199,34 +199,34 @@ Status RecordRecovery::learn() {
   return membership_.learn_end();
 }
 
-// The record that should begin at `begin`, and its neighbours, as far as they can be mended and are of the file.
-Status RecordRecovery::mend(std::uint64_t begin, std::uint64_t next, std::vector<MendedRecord>* mended) {
-  mended->clear();
+// The record that should begin at `begin`, and its neighbours, if they can be repaired and belong to the file.
+Status RecordRecovery::repair(std::uint64_t begin, std::uint64_t next, std::vector<RepairedRecord>* repaired) {
+  repaired->clear();
   const std::uint64_t limit = std::max(next, begin + progress_.look_ahead());
-  std::optional<MendedRecord> one;
-  RECORDSMITH_RETURN_IF_ERROR(mend_header(&windows_, &progress_, begin, next, &one));
+  std::optional<RepairedRecord> one;
+  RECORDSMITH_RETURN_IF_ERROR(repair_header(&windows_, &progress_, begin, next, &one));
   bool belongs = false;
   if (one.has_value()) RECORDSMITH_RETURN_IF_ERROR(membership_.is_of_file(*one, &belongs));
   // What seems to have been put in before it may be whole records.
   if (!belongs || one->data_begin >= begin + kFramingBytes + kHeaderBytes) {
-    RECORDSMITH_RETURN_IF_ERROR(mend_run(begin, limit, mended));
-    if (belongs && !mended->empty() && mended->back().end() < one->end()) mended->clear();
+    RECORDSMITH_RETURN_IF_ERROR(repair_run(begin, limit, repaired));
+    if (belongs && !repaired->empty() && repaired->back().end() < one->end()) repaired->clear();
   }
-  if (belongs && mended->empty()) mended->push_back(*one);
+  if (belongs && repaired->empty()) repaired->push_back(*one);
   if (one.has_value() && !belongs) progress_.spend(one->end() - begin);
   return Status::ok();
 }
 
-Status RecordRecovery::mend_run(std::uint64_t begin, std::uint64_t limit, std::vector<MendedRecord>* mended) {
+Status RecordRecovery::repair_run(std::uint64_t begin, std::uint64_t limit, std::vector<RepairedRecord>* repaired) {
   ProvenRun run;
   RECORDSMITH_RETURN_IF_ERROR(find_proven_run(&windows_, &progress_, begin, limit, &run));
-  for (const MendedRecord& record : run.records) {
+  for (const RepairedRecord& record : run.records) {
     const bool is_proven = run.is_met || record.end() != run.records.back().end();
     bool belongs = false;
     RECORDSMITH_RETURN_IF_ERROR(is_proven ? membership_.is_of_file(record, &belongs)
                                           : membership_.is_alike(record, &belongs));
     if (!belongs) break;
-    mended->push_back(record);
+    repaired->push_back(record);
   }
   return Status::ok();
 }

@@ -1,25 +1,24 @@
-// What is left of a damaged TFRecord file.
+// Finds what can be saved of a damaged TFRecord file.
 //
 // A walk from record to record stops at the first bad length, since nothing else says where the next record begins.
-// Here it goes on: the file is divided into pieces, one after the other, of which some can be kept.
+// Recovery continues: it divides the file into pieces, one after the other, some of which can be kept.
 //
 //   file       := piece*
 //   sound      whole records, both CRCs of which hold: kept byte for byte
-//   mended     one record whose header is damaged and whose data is proven by its own CRC: kept with a new header
+//   repaired     one record whose header is damaged and whose data is proven by its own CRC: kept with a new header
 //   suspect    one record with a sound header and data that fails its CRC; the record after it begins where it should
-//   doubtful   whole records that probably lie inside the data of a lost one (a TFRecord file stored in a record)
-//   lost       bytes of which nothing can be said
+//   doubtful   whole records that are probably inside the data of a lost one (a TFRecord file stored in a record)
+//   lost       all other bytes
 //
-// Where the walk ends, it stands at a place P at which a record ends and the next should begin. Then, in this order:
+// Where the walk ends, a record ends at a place P, and the next one should begin. Then, in this order:
 //
 // 1. P has a sound header (its CRC holds), and a sound header or the file's end is where its length leads: only this
 //    record is damaged, whatever it holds. (Unless a sound record reaches that place or goes across it: then bytes were
 //    removed. A record stored inside cannot do that, since the outer one has its own CRC before its end.)
-// 2. P has no sound header, and the data and its CRC are there: the record is mended (recovery/header_repair.h), and so
-// are
-//    its neighbours if their headers are destroyed, too (destroyed_headers.h).
-// 3. Otherwise the next place T with a sound header is looked for, at every byte. It is believed if another sound
-//    header or the end is where its length leads, or if its data CRC holds (record_search.h).
+// 2. P has no sound header, and the data and its CRC exist: the record is repaired (header_repair.h), and so are its
+//    neighbours if their headers are destroyed too (destroyed_headers.h).
+// 3. Otherwise the next place T with a sound header is searched, at every byte. It is accepted if another sound header
+//    or the end is where its length leads, or if its data CRC holds (record_search.h).
 // 4. Is the record at T one of the file, or of a file stored inside the lost record (record_membership.h)? In the
 //    second case, it and the sound records behind it are doubtful.
 //
@@ -51,7 +50,7 @@
 
 namespace recordsmith {
 
-enum class PieceKind : std::uint8_t { kSound, kMended, kSuspect, kDoubtful, kLost };
+enum class PieceKind : std::uint8_t { kSound, kRepaired, kSuspect, kDoubtful, kLost };
 
 const char* piece_kind_name(PieceKind kind);
 
@@ -60,7 +59,7 @@ struct Piece {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::uint64_t records = 0;        // whole ones; none in lost bytes
-  std::uint64_t data_begin = 0;     // of a mended or suspect record
+  std::uint64_t data_begin = 0;     // of a repaired or suspect record
   std::uint64_t data_size = 0;      // of it; of lost bytes with a header, what that claims
   bool header_is_sound = false;     // lost: a record did begin here
   std::uint64_t longest_zeros = 0;  // lost: its longest run of zero bytes
@@ -73,7 +72,7 @@ class RecordRecovery {
   RecordRecovery(const RecordRecovery&) = delete;
   RecordRecovery& operator=(const RecordRecovery&) = delete;
 
-  // Goes on for about that many bytes; *done at the end of the file.
+  // Continues for about that many bytes; *done is true at the end of the file.
   Status advance(std::uint64_t bytes, bool* done);
 
   // In the order of the file, without gaps, up to offset().
@@ -96,12 +95,12 @@ class RecordRecovery {
   Status pass_damage();
   Status pass_bad_header();
   Status pass_bad_data(const LostRecord& record);
-  // `next` is the next believable place; kUnknown: not looked for yet.
+  // `next` is the next acceptable place; kUnknown: not looked for yet.
   Status pass_lost(const LostRecord& lost, std::uint64_t next);
 
   Status learn();
-  Status mend(std::uint64_t begin, std::uint64_t next, std::vector<MendedRecord>* mended);
-  Status mend_run(std::uint64_t begin, std::uint64_t limit, std::vector<MendedRecord>* mended);
+  Status repair(std::uint64_t begin, std::uint64_t next, std::vector<RepairedRecord>* repaired);
+  Status repair_run(std::uint64_t begin, std::uint64_t limit, std::vector<RepairedRecord>* repaired);
 
   void add(const Piece& piece);
   Status add_lost(std::uint64_t begin, std::uint64_t end, bool header_is_sound, std::uint64_t claimed);

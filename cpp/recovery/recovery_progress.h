@@ -1,7 +1,7 @@
-// How far a recovery has come, and how much work that allows it to do twice.
+// How far a recovery has come, and how much work it may repeat.
 //
-// A look ahead may have to be done again from the next place, and from the one after. So it is paid from a credit that
-// grows with the progress made: whatever the bytes, what is paid for is linear in the file's size.
+// A search ahead may have to be repeated from the next place, and from the one after. So it is paid from a credit that
+// grows with the progress made: whatever the bytes, the total cost is linear in the file's size.
 #pragma once
 
 #include <algorithm>
@@ -23,15 +23,15 @@ class RecoveryProgress {
     spent_ += bytes;
     return true;
   }
-  // How far a look ahead may go. Whoever did it without success, or may have to do it again, spends what it took.
-  std::uint64_t look_ahead() const { return std::min(largest_ == 0 ? kFirstCredit : room_of_record(), credit()); }
+  // How far a search ahead may go. A search without success, or one that may be repeated, spends what it took.
+  std::uint64_t look_ahead() const { return std::min(largest_ == 0 ? kFirstCredit : space_of_record(), credit()); }
   void spend(std::uint64_t bytes) { spent_ += bytes; }
 
   // More bytes than one record of this file is expected to take.
-  std::uint64_t room_of_record() const { return std::max(kLeastAhead, kAheadOfLargest * largest_); }
+  std::uint64_t space_of_record() const { return std::max(kLeastAhead, kAheadOfLargest * largest_); }
 
  private:
-  // What looks ahead may cost: this much from the start, and this much more for each byte of progress.
+  // What searches ahead may cost: this much from the start, and this much more for each byte of progress.
   static constexpr std::uint64_t kFirstCredit = std::uint64_t{64} << 20;
   static constexpr std::uint64_t kCreditPerByte = 8;
   // How far to look for the end of a record with a damaged header, beyond the first place at which it may be.

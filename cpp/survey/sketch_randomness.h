@@ -1,5 +1,4 @@
-// The random bits that sketches are made with: the same ones for the same seed, so that facts are the same in every
-// run.
+// The random bits of sketches. The same seed gives the same bits, so that facts are the same in every run.
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,7 @@ class UnitWalker {
   }
 
  private:
-  // `cursor_` goes on at an offset of the (inflated) file.
+  // `cursor_` continues at an offset of the (inflated) file.
   bool open_cursor(std::uint64_t offset, std::uint64_t number = 0) {
     std::unique_ptr<ByteStream> stream;
     if (compression_ == Compression::kNone && file_->is_seekable()) {
@@ -85,7 +85,7 @@ class UnitWalker {
 
   bool is_at_record_limit() {
     if (shared_->options.records_per_file == kUnknown || wanted_records() > 0) return false;
-    // One more look tells whether this was all.
+    // One more read shows whether this was the end.
     RecordBlock block;
     result_->facts.is_complete = cursor_->next_block(1, 1, &block).is_ok() && block.empty();
     return true;

@@ -1,4 +1,4 @@
-// One unit of a survey: a stretch of a file, with tallies of its own.
+// One unit of a survey: a stretch of a file, with its own tallies.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace recordsmith::survey {
 
-inline constexpr std::size_t kMostDamages = 100;  // that are told of a file
+inline constexpr std::size_t kMostDamages = 100;  // that are reported for a file
 
 // A stretch of a file: the records that begin at or after `nominal_begin` and before `limit`.
 struct Unit {
@@ -52,7 +52,7 @@ struct Shared {
   DigestStore* unlabelled = nullptr;
 };
 
-// Tells how far the survey is, in the calling thread only.
+// Reports the progress of the survey, on the calling thread only.
 class Reporter {
  public:
   Reporter(Shared* shared, bool is_caller) : shared_(shared), is_caller_(is_caller) {}
@@ -71,7 +71,7 @@ class Reporter {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// Looks at the records of a unit: from where it is known to begin, or from where the first one seems to.
+// Surveys the records of a unit: from its known begin, or from where the first record seems to begin.
 void survey_unit(Shared* shared, Reporter* reporter, const Unit& unit, std::uint32_t number,
                  const std::shared_ptr<const File>& file, Compression compression, std::optional<std::uint64_t> begin,
                  UnitResult* result);

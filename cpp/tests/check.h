@@ -6,7 +6,7 @@
 //     CHECK(names.empty());
 //   }
 //
-// A failed check is printed with its place and the test goes on. The header brings main, so it is included once a
+// A failed check is printed with its place and the test continues. The header brings main, so it is included once a
 // program.
 #pragma once
 

@@ -10,7 +10,7 @@ namespace recordsmith {
 
 namespace nb = nanobind;
 
-// One tuple (values, offsets, present, step_offsets) per column; the arrays own the batch's memory from then on.
+// One tuple (values, offsets, present, step_offsets) per column; the arrays then own the batch's memory.
 nb::list export_columns(ColumnBatch batch);
 
 // Loads numpy's C interface; once, before anything is exported.

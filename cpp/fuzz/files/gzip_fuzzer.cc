@@ -71,8 +71,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   if ((options & 32) != 0) {
     const std::shared_ptr<File> file = as_file(content);
-    Compression told = Compression::kNone;
-    REQUIRE(detect_compression(*file, &told).is_ok());
+    Compression detected = Compression::kNone;
+    REQUIRE(detect_compression(*file, &detected).is_ok());
     const Inflated from_file = inflate_in_pieces(open_stream(file, format).get(), 4096);
     REQUIRE(from_file.bytes == at_once.bytes);
   }

@@ -3,7 +3,7 @@
 //
 //   input := place u8, size u8, file bytes
 //
-// place, size: which part of the picture is decoded by itself, in 1/16 of its sides
+// place, size: which part of the image is decoded by itself, in 1/16 of its sides
 #include <algorithm>
 
 #include "fuzz/fuzz_input.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostPixels = std::size_t{1} << 20;  // more take too long to try many
 
-Content part_of(JpegDecoder& decoder, const PicturePart& part, bool* good) {
+Content part_of(JpegDecoder& decoder, const ImagePart& part, bool* good) {
   Content pixels(part.height * part.width * 3);
   FillSettings settings;
   settings.height = part.height;
@@ -41,7 +41,7 @@ void check(const Content& input) {
   bool good = false;
   const Content whole = part_of(decoder, {0, 0, height, width}, &good);
 
-  // With memory in which another picture was.
+  // With memory in which another image was.
   static JpegDecoder used;
   REQUIRE(used.open(data.data(), data.size()) != JpegSupport::kUnsupported);
   bool again = false;
@@ -49,7 +49,7 @@ void check(const Content& input) {
   REQUIRE(again == good);
   if (good) REQUIRE(same == whole);
 
-  PicturePart part{share(height, input[0] >> 4), share(width, input[0] & 15), 0, 0};
+  ImagePart part{share(height, input[0] >> 4), share(width, input[0] & 15), 0, 0};
   part.height = std::min(height - part.top, 1 + share(height, input[1] >> 4));
   part.width = std::min(width - part.left, 1 + share(width, input[1] & 15));
   REQUIRE(used.open(data.data(), data.size()) != JpegSupport::kUnsupported);

@@ -3,7 +3,7 @@
 //
 //   input := options u8, file bytes
 //
-// options: bit 0  mend the CRCs first, or no mutated length would ever be believed
+// options: bit 0  repair the CRCs first, or no mutated length would ever be believed
 //          bit 1  the stream does not know its size
 //          bits 2 to 4  how many records a block takes
 //          bits 5 to 7  how many bytes a block takes; all of them set: also verify with two threads
@@ -41,7 +41,7 @@ std::vector<Expected> walk(const Content& content, bool* clean) {
 
 // Makes each header's CRC right, and the data's where the record is whole. Lengths are taken modulo 4096 so that
 // several records fit into an input; one in sixteen keeps its length, however large.
-void mend(Content* content) {
+void repair(Content* content) {
   for (std::size_t at = 0; content->size() - at >= kFramingBytes;) {
     std::uint8_t* header = content->data() + at;
     std::uint64_t length;
@@ -130,7 +130,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::uint8_t options = data[0];
   Content content(data + 1, data + size);
-  if ((options & 1) != 0) mend(&content);
+  if ((options & 1) != 0) repair(&content);
   bool clean = false;
   const std::vector<Expected> expected = walk(content, &clean);
   check_cursor(content, expected, clean, options);

@@ -31,7 +31,7 @@ void put(Content* content, std::size_t at, std::uint64_t value) {
   std::memcpy(content->data() + at, &value, sizeof value);
 }
 
-void mend(Content* content, std::uint64_t file_size, bool ends_too) {
+void repair(Content* content, std::uint64_t file_size, bool ends_too) {
   content->resize(std::max(content->size(), kHeader + 2 * sizeof(std::uint64_t)));
   const std::size_t count = (content->size() - kHeader) / sizeof(std::uint64_t);
   content->resize(kHeader + count * sizeof(std::uint64_t));
@@ -91,7 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }();
 
   Content content(data + 1, data + size);
-  if ((data[0] & 1) != 0) mend(&content, records.size(), (data[0] & 2) != 0);
+  if ((data[0] & 1) != 0) repair(&content, records.size(), (data[0] & 2) != 0);
   std::unique_ptr<IndexFile> index;
   if (!IndexFile::open(as_file(content)->path(), &index).is_ok()) return 0;
   bool fits = false;

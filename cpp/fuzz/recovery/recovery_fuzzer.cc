@@ -56,7 +56,7 @@ std::vector<Content> recover(const Content& content, std::vector<Content>* put_a
       ++records;
     }
     if (is_sound) REQUIRE(records == piece.records);
-    if (piece.kind != PieceKind::kMended) continue;
+    if (piece.kind != PieceKind::kRepaired) continue;
     REQUIRE(piece.data_begin >= piece.begin && piece.data_begin + piece.data_size + kFooterBytes <= piece.end);
     const std::uint8_t* const data = content.data() + piece.data_begin;
     REQUIRE(masked_crc32c(data, piece.data_size) == load_u32(data + piece.data_size));

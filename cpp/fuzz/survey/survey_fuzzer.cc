@@ -4,7 +4,7 @@
 //   input := options u8, payload or file bytes
 //
 // options: bit 0  the bytes are one payload; else they are a file
-//          bit 1  of a file: mend the CRCs first, or hardly a record would be sound
+//          bit 1  of a file: repair the CRCs first, or hardly a record would be sound
 #include <cstring>
 #include <set>
 #include <string>
@@ -77,7 +77,7 @@ void check_payload_content(const Content& payload) {
   REQUIRE(text_of(plain) == text_of(any));
 }
 
-void mend(Content* content) {
+void repair(Content* content) {
   for (std::size_t at = 0; content->size() - at >= kFramingBytes;) {
     std::uint8_t* header = content->data() + at;
     std::uint64_t length;
@@ -122,7 +122,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if ((data[0] & 1) != 0) {
     check_payload_content(content);
   } else {
-    if ((data[0] & 2) != 0) mend(&content);
+    if ((data[0] & 2) != 0) repair(&content);
     check_units(content);
   }
   return 0;

@@ -1,4 +1,4 @@
-// A part of a file in memory; a look at bytes that are not in it moves it there.
+// A part of a file in memory. Reading bytes outside of it moves it there.
 //
 // Used by one thread at a time.
 #pragma once
@@ -17,11 +17,11 @@ class FileWindow {
   // Of a file with that many bytes, which must outlive the window.
   FileWindow(const File& file, std::uint64_t file_size);
 
-  // At least `needed` bytes from `offset` on, or all that the file has; all of [offset, *end) are at hand, until the
-  // next look.
+  // At least `needed` bytes from `offset`, or all up to the file's end; [offset, *end) is in memory until the next
+  // call.
   Status look(std::uint64_t offset, std::size_t needed, const std::uint8_t** at, std::uint64_t* end);
   Status crc_of(std::uint64_t begin, std::uint64_t size, std::uint32_t* crc);
-  // These bytes, if all of them are at hand already; otherwise null.
+  // These bytes, if all of them are in the window; otherwise null.
   const std::uint8_t* held(std::uint64_t offset, std::size_t size) const {
     return offset >= begin_ && offset + size <= begin_ + size_ ? bytes_.data() + (offset - begin_) : nullptr;
   }

@@ -1,10 +1,10 @@
-// CRC-32Cs of any stretches of a file, for which each byte is read about once, however often stretches overlap.
+// CRC-32Cs of any ranges of a file. Each byte is read about once, however often ranges overlap.
 //
-// CRCs of everything up to the ends of blocks are kept. What lies between two places is then known from the CRCs up to
-// each (crc_parts.h), and these take one look at a part of a block. Bytes behind the last known block are read, and
-// noted, on the way. So a file made of headers that all claim the rest of it costs one pass, and not one for each.
+// The CRCs of everything up to the ends of blocks are stored. The CRC of a range follows from the CRCs up to its two
+// ends (crc_parts.h), for which a part of a block is read. Bytes after the last known block are read and noted on the
+// way. So a file made of headers that all claim the rest of it costs one pass, not one for each.
 //
-// Memory: 256 bytes for each megabyte between the places that were forgotten and the farthest one asked for.
+// Memory: 256 bytes for each megabyte between the places that were forgotten and the farthest requested one.
 //
 // Used by one thread at a time.
 #pragma once
@@ -27,9 +27,9 @@ class RangeCrcs {
   // The file must outlive it.
   explicit RangeCrcs(const File& file) : file_(file), part_(kBlockBytes) {}
 
-  // The CRC of `size` bytes from `begin` on. What is not known yet is read through `window`.
+  // The CRC of `size` bytes from `begin`. Unknown parts are read through `window`.
   Status crc_of(FileWindow* window, std::uint64_t begin, std::uint64_t size, std::uint32_t* crc);
-  // Nothing before `offset` will be asked for.
+  // Nothing before `offset` will be requested.
   void forget_before(std::uint64_t offset);
 
  private:

@@ -1,7 +1,7 @@
-// What the records of a file are like, learned from some of them.
+// What the records of a file look like, learned from some of them.
 //
-// Two things tell records of the file from those of a file that is stored inside of one: the features that they have,
-// if they are Examples, and whether they hold records themselves.
+// Two things distinguish records of the file from those of a file that is stored inside a record: the features that
+// they have, if they are Examples, and whether they contain records themselves.
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 
 namespace recordsmith {
 
-Status RecordSearch::find_believable(std::uint64_t from, std::uint64_t* place) {
+Status RecordSearch::find_acceptable(std::uint64_t from, std::uint64_t* place) {
   const std::uint64_t size = windows_.size();
   for (std::uint64_t offset = from; size >= kFramingBytes && offset <= size - kFramingBytes;) {
     const std::uint8_t* first = nullptr;
@@ -18,9 +18,9 @@ Status RecordSearch::find_believable(std::uint64_t from, std::uint64_t* place) {
     std::uint64_t length = 0;
     for (const std::uint8_t* at = first; (at = next_header(at, last, &length)) != nullptr; ++at) {
       *place = offset + static_cast<std::uint64_t>(at - first);
-      bool believed = false;
-      RECORDSMITH_RETURN_IF_ERROR(is_believable(*place, length, &believed));
-      if (believed) return Status::ok();
+      bool accepted = false;
+      RECORDSMITH_RETURN_IF_ERROR(is_acceptable(*place, length, &accepted));
+      if (accepted) return Status::ok();
     }
     offset = last_offset + 1;
   }
@@ -29,21 +29,21 @@ Status RecordSearch::find_believable(std::uint64_t from, std::uint64_t* place) {
 }
 
 // The header at `offset` is sound, and claims that length. Leaves the walk's window where it is.
-Status RecordSearch::is_believable(std::uint64_t offset, std::uint64_t length, bool* believed) {
-  *believed = false;
+Status RecordSearch::is_acceptable(std::uint64_t offset, std::uint64_t length, bool* accepted) {
+  *accepted = false;
   if (length > windows_.size() - offset - kFramingBytes) return Status::ok();
-  RECORDSMITH_RETURN_IF_ERROR(windows_.is_met(offset + kFramingBytes + length, believed));
-  if (*believed) return Status::ok();
+  RECORDSMITH_RETURN_IF_ERROR(windows_.is_met(offset + kFramingBytes + length, accepted));
+  if (*accepted) return Status::ok();
   Found found{};
   std::uint64_t ignored = 0;
   RECORDSMITH_RETURN_IF_ERROR(windows_.examine(&windows_.ahead(), offset, &found, &ignored));
-  *believed = found == Found::kSound;
+  *accepted = found == Found::kSound;
   return Status::ok();
 }
 
 Status RecordSearch::find_chain_to(std::uint64_t from, std::uint64_t end, std::uint64_t* place) {
   for (;;) {
-    RECORDSMITH_RETURN_IF_ERROR(find_believable(from, place));
+    RECORDSMITH_RETURN_IF_ERROR(find_acceptable(from, place));
     if (*place >= end) break;
     Chain chain;
     RECORDSMITH_RETURN_IF_ERROR(follow(*place, end, &chain));

@@ -1,8 +1,8 @@
-// A file of records, looked at in any place through small windows.
+// Reads a file of records at any place through small windows.
 //
-// One window follows what goes on in order, the other is for looks at other places: so these do not make the first
-// read its bytes again. A record may be far larger than a window: its CRC is computed while the window moves along, and
-// of bytes that several such claim, only once.
+// One window follows the walk in order, the other is for other places, so that these do not make the first read its
+// bytes again. A record may be far larger than a window: its CRC is computed while the window moves along, and bytes
+// that several records claim are read only once.
 //
 // Used by one thread at a time.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace recordsmith {
 
-// What is at a place where a record may begin.
+// What was found where a record may begin.
 enum class Found : std::uint8_t { kSound, kBadData, kCut, kBadHeader };
 
 class RecordWindows {
@@ -27,8 +27,8 @@ class RecordWindows {
 
   const File& file() const { return *file_; }
   std::uint64_t size() const { return size_; }
-  FileWindow& walk() { return walk_; }    // for what goes on in order
-  FileWindow& ahead() { return ahead_; }  // for looks at other places
+  FileWindow& walk() { return walk_; }    // for the walk in order
+  FileWindow& ahead() { return ahead_; }  // for other places
 
   // Whether a sound header is at `offset`; false as well where the file ends first.
   Status has_header(std::uint64_t offset, std::uint64_t* length, bool* sound) const;

@@ -1,4 +1,4 @@
-// What a schema says of the stored features, as far as a survey compares records with it.
+// What a schema says about the stored features: what a survey compares records with.
 #pragma once
 
 #include <cstddef>
@@ -22,20 +22,20 @@ struct RawNumbers {
   std::int64_t count = -1;  // -1: as many as there are
 };
 
-// What a schema says of one stored feature.
+// What a schema says about one stored feature.
 struct Expectation {
   Kind kind = Kind::kNone;
   std::int64_t count = -1;      // values per record or step; -1: any
   std::int64_t row_bytes = -1;  // of each byte string; -1: any
   bool is_label = false;
   std::int64_t classes = -1;                 // of a label; -1: any
-  std::vector<RawNumbers> raw_numbers = {};  // of byte strings: what they hold
+  std::vector<RawNumbers> raw_numbers = {};  // of byte strings: what they contain
 };
 
-// By key, and whether it lies in the feature lists.
+// By key, and whether it is in the feature lists.
 using Expectations = std::map<std::pair<std::string, bool>, Expectation>;
 
-// What a survey is told of the features.
+// Everything that is known about the features before the survey.
 struct Expected {
   Expectations features;
   std::vector<std::string> provenance;  // features that say where a record comes from, beside those whose names do

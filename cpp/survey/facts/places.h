@@ -1,7 +1,8 @@
-// Where something was seen: the first few records of it, which is what a reader of a report wants to look at.
+// Where something was seen: its first few records, which a reader of a report wants to open.
 //
-// A survey works on units, which are stretches of files, and knows how many records precede a unit only once all units
-// before it are done. So a record is named by its unit and its number there; the survey's end knows where units begin.
+// A survey works on units, which are stretches of files, and knows how many records precede a unit only when all units
+// before it are done. So a record is named by its unit and its number there; at the end, the survey knows where units
+// begin.
 #pragma once
 
 #include <algorithm>

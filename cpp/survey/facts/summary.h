@@ -52,7 +52,7 @@ struct NumberSummary {
   std::vector<std::pair<Number, std::uint64_t>> frequent;
 };
 
-// An image that a survey would have decoded in full.
+// An image that should be decoded in full.
 struct ImageName {
   RecordName record;
   std::uint32_t step = 0;
@@ -91,7 +91,7 @@ struct LabelSummary {
   std::vector<std::int64_t> numbers;  // the classes, in the order of their first appearance
   std::vector<std::string> texts;     // the same, of byte strings
   std::vector<std::uint64_t> counts;
-  std::vector<std::uint16_t> sequence;  // the class of each record in file order, as far as it was kept
+  std::vector<std::uint16_t> sequence;  // the class of each record in file order; only the first ones are kept
   std::uint64_t longest_run = 0;
   std::uint64_t outside = 0;
   Places outside_places;

@@ -112,7 +112,7 @@ void FeatureTally::add_steps(const RecordContent& content, const ListItem& item,
 }
 
 bool FeatureTally::fits(const RecordContent& content, const FeatureValues& values) const {
-  if (values.kind != expected_->kind) return true;  // told as a wrong kind
+  if (values.kind != expected_->kind) return true;  // reported as a wrong kind
   if (expected_->count >= 0 && values.count != static_cast<std::uint64_t>(expected_->count)) return false;
   if (values.kind != Kind::kBytes || expected_->row_bytes < 0) return true;
   for (std::size_t i = 0; i < values.count; ++i) {
@@ -130,7 +130,7 @@ void FeatureTally::add_label(const RecordContent& content, const FeatureValues& 
   if (raw.has_value()) {
     labels_->add(*raw, record);
   } else if (values.count != 1 || values.kind == Kind::kFloat || is_raw) {
-    // A declared label goes on with the records that are as declared; the others are told as mismatches.
+    // A declared label continues with the records that are as declared; the others are reported as mismatches.
     if (expected_ == nullptr || !expected_->is_label) labels_->give_up();
   } else if (values.kind == Kind::kInt64) {
     labels_->add(content.int64s[values.start], record);
@@ -373,20 +373,20 @@ void FeatureSet::digest_unlabelled(const std::uint8_t* payload, std::size_t size
 }
 
 void FeatureSet::take(const RecordContent& content, const RecordName& record, std::uint32_t file) {
-  pictures_.clear();
+  images_.clear();
   bool has_file_name = false;
   for (std::size_t i = 0; i < content.features.size(); ++i) {
     FeatureTally* const feature = found_[i];
     if (feature == nullptr) continue;
     const std::optional<ImageFormat> format = feature->add(content, content.features[i], record, file);
-    if (format.has_value()) pictures_.push_back({feature, *format});
+    if (format.has_value()) images_.push_back({feature, *format});
     has_file_name |= feature->is_file_name();
   }
   for (std::size_t i = 0; i < content.lists.size(); ++i) {
     FeatureTally* const feature = found_[content.features.size() + i];
     if (feature != nullptr) feature->add_steps(content, content.lists[i], record, file);
   }
-  if (has_file_name && !pictures_.empty()) compare_suffixes(content, record);
+  if (has_file_name && !images_.empty()) compare_suffixes(content, record);
   if (found_.size() < features_.size()) note_missing(record);
   ++examples_;
   first_examples_.add(record);
@@ -407,12 +407,12 @@ void FeatureSet::compare_suffixes(const RecordContent& content, const RecordName
     const ByteValue& name = content.strings[values.start];
     const std::optional<ImageFormat> said = format_of_suffix(name.data, name.size);
     if (!said.has_value()) continue;
-    for (const Picture& picture : pictures_) {
-      const bool belongs = pictures_.size() == 1 || folder_of(picture.feature->key()) == folder_of(found_[i]->key());
-      if (!belongs || picture.format == *said) continue;
+    for (const Image& image : images_) {
+      const bool belongs = images_.size() == 1 || folder_of(image.feature->key()) == folder_of(found_[i]->key());
+      if (!belongs || image.format == *said) continue;
       constexpr std::size_t kShown = 100;
       std::string shown(reinterpret_cast<const char*>(name.data), std::min(name.size, kShown));
-      picture.feature->add_wrong_suffix(record, shown + " holds " + image_format_name(picture.format));
+      image.feature->add_wrong_suffix(record, shown + " holds " + image_format_name(image.format));
     }
   }
 }

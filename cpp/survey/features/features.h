@@ -1,4 +1,4 @@
-// What the records of one split (or of one stretch of a file) hold, feature by feature.
+// What the records of one split (or of one stretch of a file) contain, feature by feature.
 //
 // Most records look like the one before, so the feature at a place in the record is guessed to be the one that was
 // there last time; where that is wrong, its name is looked up. The first kMostFeatures names are kept; what comes
@@ -134,15 +134,15 @@ class FeatureSet {
   std::deque<FeatureTally> features_;  // in the order of their first appearance
   std::array<std::unordered_map<std::string_view, FeatureTally*>, 2> by_key_;
   std::array<std::vector<FeatureTally*>, 2> guesses_;  // what was at each place lately
-  std::vector<FeatureTally*> without_places_;          // those of which more records that lack them would be told
-  std::vector<FeatureTally*> found_;                   // of the record at hand
-  std::vector<std::string_view> provenance_;           // of the record at hand
-  std::vector<std::string_view> ignored_;              // of the record at hand: provenance and labels
-  struct Picture {
+  std::vector<FeatureTally*> without_places_;          // those for which more records without them would be listed
+  std::vector<FeatureTally*> found_;                   // of the current record
+  std::vector<std::string_view> provenance_;           // of the current record
+  std::vector<std::string_view> ignored_;              // of the current record: provenance and labels
+  struct Image {
     FeatureTally* feature;
     ImageFormat format;
   };
-  std::vector<Picture> pictures_;  // of the record at hand
+  std::vector<Image> images_;  // of the current record
   std::uint64_t stamp_ = 0;
   std::uint64_t examples_ = 0;
   Places first_examples_;

@@ -12,7 +12,7 @@ std::vector<double> histogram_edges(double low, double high, bool is_integral, s
   if (is_integral && std::max(std::abs(low), std::abs(high)) < kEveryWholeNumber / 2) {
     const double numbers = high - low + 1;
     double best_width = 0;
-    double least_beyond = 1;  // the share of the last bin that lies beyond the largest value
+    double least_beyond = 1;  // the share of the last bin that is beyond the largest value
     for (std::size_t bins = most_bins; bins >= most_bins / 2; --bins) {
       const double width = std::ceil(numbers / static_cast<double>(bins));
       const double beyond = (std::ceil(numbers / width) * width - numbers) / width;

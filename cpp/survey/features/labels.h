@@ -1,8 +1,8 @@
 // The classes of records in file order: how many of each, how long the runs of equal ones are, and the sequence itself,
-// from which Python tells how a shuffle buffer would spread them.
+// which shows how a shuffle buffer would spread them.
 //
-// A label is one int64 or one byte string a record. The sequence takes two bytes a record, and the first kMostKept
-// records are kept; counts and runs go on to the end.
+// A label is one int64 or one byte string a record. The sequence takes two bytes per record, and ends after
+// kMostKept records; counts and runs continue to the end.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class LabelTally {
  private:
   static constexpr std::uint16_t kNoClass = 65'535;
 
-  // Runs of equal classes, as far as they matter for joining stretches of records.
+  // Runs of equal classes, with what is needed to join stretches of records.
   struct Runs {
     std::uint64_t records = 0;
     std::uint16_t first = kNoClass;

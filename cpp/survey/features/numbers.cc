@@ -78,7 +78,7 @@ bool all_finite(const T* values, std::size_t count) {
   return not_finite == 0;
 }
 
-// What one look over a piece of finite values tells.
+// What one loop over a piece of finite values finds.
 template <typename T>
 struct PieceFacts {
   T min;

@@ -5,10 +5,9 @@
 // that of Welford in the form for pieces (Chan, Golub and LeVeque), so that millions of values around a large mean lose
 // nothing.
 //
-// Quantiles are exact as long as there are few different values (survey/features/values.h), and come from a KLL sketch
-// beyond. A full piece is then sorted, and only every eighth of its values goes into the sketch, from a random one on:
-// that is what the sketch's own first three levels would do with it, several times faster, and changes ranks by a few
-// in 512.
+// Quantiles are exact as long as there are few different values (values.h), and come from a KLL sketch beyond. A full
+// piece is then sorted, and only every eighth of its values, starting with a random one, goes into the sketch. The
+// sketch's own first three levels would do the same, several times slower. It changes ranks by a few in 512.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +27,7 @@ template <typename T>
 using SumOf = std::conditional_t<std::is_same_v<T, double>, long double, double>;
 
 // T is float or std::int64_t, the two that an Example can hold; or double or std::uint64_t, of numbers that are stored
-// as bytes (survey/features/raw_numbers.h).
+// as bytes (raw_numbers.h).
 template <typename T>
 class NumberTally {
  public:

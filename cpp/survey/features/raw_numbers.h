@@ -1,10 +1,10 @@
-// Numbers that are stored as bytes, because an Example has no lists of their dtype, and a schema says what they are:
+// Numbers stored as bytes, because an Example has no lists of their dtype. A schema says what they are:
 //
-//   one dtype        float64, uint8, ...: the byte string is little-endian numbers, one behind the other
+//   one dtype        float64, uint8, ...: the byte string is little-endian numbers, one after the other
 //   several parts    each at its own offset, with its own dtype and count (a packed row)
 //
-// A complex number counts as two: its real and its imaginary part. Byte strings of a size that does not fit are not
-// numbers: whoever adds them is told, and they are counted as a wrong shape elsewhere.
+// A complex number counts as two: its real and its imaginary part. Byte strings of another size are not
+// numbers: add() returns false, and they are counted as a wrong shape elsewhere.
 //
 // Of dtypes of one byte only the 256 counts are kept, so that pixels cost little more than reading them.
 #pragma once

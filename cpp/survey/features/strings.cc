@@ -182,15 +182,15 @@ StringSummary StringTally::summary() const {
   summary.trailing_space = trailing_space_;
   summary.control = control_;
   summary.values = {values_.distinct(), values_.is_exact(), values_.distinct_error()};
-  const auto tell = [this](const std::vector<KeyCount>& entries, auto* told) {
+  const auto list = [this](const std::vector<KeyCount>& entries, auto* listed) {
     for (const KeyCount& entry : entries) {
       const auto text = texts_.find(entry.key);
-      if (text != texts_.end()) told->emplace_back(text->second, entry.count);
+      if (text != texts_.end()) listed->emplace_back(text->second, entry.count);
     }
   };
-  tell(values_.frequent(), &summary.frequent);
+  list(values_.frequent(), &summary.frequent);
   constexpr std::size_t kMostCategories = 1000;
-  if (values_.is_exact() && texts_.size() <= kMostCategories) tell(values_.frequent(kMostCategories), &summary.all);
+  if (values_.is_exact() && texts_.size() <= kMostCategories) list(values_.frequent(kMostCategories), &summary.all);
   summary.images = images_.summary();
   return summary;
 }

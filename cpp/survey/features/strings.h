@@ -41,7 +41,7 @@ class ImageTally {
 
  private:
   struct Sampled {
-    std::uint64_t priority;  // random, by where the image lies; those with the smallest are kept
+    std::uint64_t priority;  // random, by the image's place; those with the smallest are kept
     ImageName name;
     bool operator<(const Sampled& other) const { return priority < other.priority; }
   };
@@ -64,7 +64,7 @@ class StringTally {
 
   // Returns the format if it is an image.
   std::optional<ImageFormat> add(const std::uint8_t* data, std::size_t size, const ImageName& name, std::uint32_t file);
-  // A value that holds numbers (survey/features/raw_numbers.h): only its size is of interest here.
+  // A value that holds numbers (raw_numbers.h): only its size is of interest here.
   void add_numbers(std::size_t size) {
     lengths_.add(size);
     empty_ += size == 0 ? 1 : 0;
@@ -75,7 +75,7 @@ class StringTally {
   StringSummary summary() const;
 
  private:
-  static constexpr std::size_t kLongestKept = 128;  // longer values are counted, and not told
+  static constexpr std::size_t kLongestKept = 128;  // longer values are counted, but not listed
 
   void keep_text(std::uint64_t key, const std::uint8_t* data, std::size_t size);
   void forget_rare_texts();

@@ -1,10 +1,10 @@
-// How often each value of a feature occurs: exactly while there are few different ones, by sketches beyond.
+// How often each value of a feature occurs: exact for few different values, estimated by sketches for more.
 //
 // A value is a key of 64 bits: a number's own bits, or the digest of a byte string. Up to kMostExact different keys are
-// counted in a table, from which everything else (distinct values, the most frequent, quantiles) can be told exactly.
+// counted in a table, from which everything else (distinct values, the most frequent, quantiles) is computed exactly.
 // When one more arrives, the table's content goes into sketches of Apache DataSketches: HyperLogLog for the number of
-// different keys, frequent items for the commonest (whose counts are then a little too low). Whoever owns the tally may
-// have quantile sketches of its own and gets the table's content at that moment too.
+// different keys, frequent items for the commonest (whose counts are then a little too low). The owner of the tally may
+// have quantile sketches too, and gets the table's content at that moment.
 //
 // Everything depends on the order of the values alone: the same units merged in the same order give the same tally.
 #pragma once
@@ -98,7 +98,7 @@ class ValueTally {
     sketches_->distinct.update(key);
     if (times > 1) sketches_->frequent.update(key, times);
   }
-  // Before merging and telling.
+  // Call before merging and before reading results.
   void finish() {
     if (sketches_ != nullptr) sketches_->finish();
   }

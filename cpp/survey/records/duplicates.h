@@ -1,12 +1,12 @@
 // Records with equal content, by 64 bits of XXH3.
 //
 // Content is the payload without the features that only say where a record comes from; whether whole payloads are equal
-// is known too. That makes twenty-four bytes a record: both digests and the record's name. So many of them are held in
-// memory; when there are more, they are sorted and written to a temporary file that has no name, and all runs are
-// merged at the end. Two different contents share a digest by chance once in some billions of records.
+// is known too. That makes twenty-four bytes per record: both digests and the record's name. A limited number of them
+// is held in memory; when there are more, they are sorted and written to a temporary file without a name, and all runs
+// are merged at the end. Two different contents share a digest by chance once in some billions of records.
 //
-// Records whose labels contradict each other are found in the same way, by a store of its own: content is then the
-// payload without the labels too, and what takes the payload's place is the digest with them.
+// Records whose labels contradict each other are found in the same way, by a second store: the content is then the
+// payload without the labels too, and the digest with the labels takes the payload's place.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class DigestStore {
   DigestStore& operator=(const DigestStore&) = delete;
 
   Status add(const std::vector<RecordDigest>& digests);
-  // What there is more than once; `split_of_unit` names the split of each unit.
+  // Content that occurs more than once; `split_of_unit` names the split of each unit.
   Status find_duplicates(const std::vector<std::uint32_t>& split_of_unit, std::uint32_t splits,
                          DuplicateSummary* summary);
   // The groups whose payloads differ, and of these all records.

@@ -21,7 +21,7 @@ class Inspector {
     return walk_fields(record, [this](std::uint32_t tag, Span map) {
       if (tag == tag_of(1, kDelimited)) return inspect_map(map, false);
       if (tag == tag_of(2, kDelimited)) return inspect_map(map, true);
-      tell(Oddity::kUnknownField, {}, "field " + std::to_string(tag >> 3) + " of the record");
+      report(Oddity::kUnknownField, {}, "field " + std::to_string(tag >> 3) + " of the record");
       return true;
     });
   }
@@ -29,7 +29,7 @@ class Inspector {
  private:
   static constexpr std::size_t kMostOddities = 64;
 
-  void tell(Oddity oddity, std::string_view feature, std::string detail) {
+  void report(Oddity oddity, std::string_view feature, std::string detail) {
     if (oddities_->size() >= kMostOddities) return;
     const bool is_known = std::any_of(oddities_->begin(), oddities_->end(), [&](const FoundOddity& found) {
       return found.oddity == oddity && found.feature == feature;
@@ -41,7 +41,7 @@ class Inspector {
     found_->has_lists |= in_steps;
     return walk_fields(map, [&](std::uint32_t tag, Span entry) {
       if (tag != tag_of(1, kDelimited)) {
-        tell(Oddity::kUnknownField, {}, "field " + std::to_string(tag >> 3) + " beside the features");
+        report(Oddity::kUnknownField, {}, "field " + std::to_string(tag >> 3) + " beside the features");
         return true;
       }
       return inspect_entry(entry, in_steps);
@@ -68,13 +68,13 @@ class Inspector {
     const auto* const name = reinterpret_cast<const std::uint8_t*>(key.data());
     if (!is_utf8(name, key.size())) {
       found_->has_broken_key = true;
-      tell(Oddity::kKeyNotUtf8, {}, quoted(key));
+      report(Oddity::kKeyNotUtf8, {}, quoted(key));
       key = {};
     } else if (!seen_[in_steps ? 1 : 0].insert(key).second) {
-      tell(Oddity::kDuplicateKey, key, "");
+      report(Oddity::kDuplicateKey, key, "");
     }
-    if (keys > 1) tell(Oddity::kDuplicateKey, key, "two names in one entry");
-    if (unknown != 0) tell(Oddity::kUnknownField, key, "field " + std::to_string(unknown) + " of a map entry");
+    if (keys > 1) report(Oddity::kDuplicateKey, key, "two names in one entry");
+    if (unknown != 0) report(Oddity::kUnknownField, key, "field " + std::to_string(unknown) + " of a map entry");
     found_->stored_bytes[in_steps ? 1 : 0][key] += entry.size() + 2;
     Lists lists;
     bool has_kind = false;
@@ -90,7 +90,7 @@ class Inspector {
   bool inspect_steps(std::string_view key, Span list, bool* has_kind) {
     return walk_fields(list, [&](std::uint32_t tag, Span step) {
       if (tag != tag_of(1, kDelimited)) {
-        tell(Oddity::kUnknownField, key, "field " + std::to_string(tag >> 3) + " of a feature list");
+        report(Oddity::kUnknownField, key, "field " + std::to_string(tag >> 3) + " of a feature list");
         return true;
       }
       Lists lists;
@@ -108,14 +108,14 @@ class Inspector {
     return walk_fields(feature, [&](std::uint32_t tag, Span list) {
       const std::uint32_t field = tag >> 3;
       if ((tag & 7) != kDelimited || field < 1 || field > 3) {
-        tell(Oddity::kUnknownField, key, "field " + std::to_string(field) + " of a feature");
+        report(Oddity::kUnknownField, key, "field " + std::to_string(field) + " of a feature");
         return true;
       }
       const auto kind = static_cast<Kind>(field);
       if (lists->kind == kind) {
-        tell(Oddity::kValuesAfterList, key, std::string("two ") + kind_name(kind) + " lists");
+        report(Oddity::kValuesAfterList, key, std::string("two ") + kind_name(kind) + " lists");
       } else if (lists->kind != Kind::kNone) {
-        tell(Oddity::kMixedKinds, key, std::string(kind_name(lists->kind)) + " and " + kind_name(kind));
+        report(Oddity::kMixedKinds, key, std::string(kind_name(lists->kind)) + " and " + kind_name(kind));
       }
       lists->kind = kind;
       return inspect_list(key, kind, list);
@@ -132,13 +132,13 @@ class Inspector {
                  (kind == Kind::kInt64 && tag == tag_of(1, wire::kVarint))) {
         ++single;
       } else {
-        tell(Oddity::kUnknownField, key, "field " + std::to_string(tag >> 3) + " of a list");
+        report(Oddity::kUnknownField, key, "field " + std::to_string(tag >> 3) + " of a list");
       }
       return true;
     });
     if (!parses) return false;
-    if (kind != Kind::kBytes && packed > 1) tell(Oddity::kValuesAfterList, key, "several packed pieces");
-    if (packed > 0 && single > 0) tell(Oddity::kValuesAfterList, key, "packed and single values");
+    if (kind != Kind::kBytes && packed > 1) report(Oddity::kValuesAfterList, key, "several packed pieces");
+    if (packed > 0 && single > 0) report(Oddity::kValuesAfterList, key, "packed and single values");
     return true;
   }
 

@@ -1,5 +1,5 @@
-// What is odd about the bytes of a record that parses: corners of protobuf in which readers differ, or that no writer
-// of Examples means.
+// Oddities in the bytes of a record that parses: corners of protobuf in which readers differ, or that no writer of
+// Examples intends.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ const char* oddity_name(Oddity oddity);  // "not-an-example", ...
 
 struct FoundOddity {
   Oddity oddity{};
-  std::string feature;  // empty where it is about none
+  std::string feature;  // empty if it concerns no feature
   std::string detail;
 };
 
-// What a look at all fields of a record tells.
+// What all fields of a record show.
 struct Inspection {
   bool parses = false;              // as any protobuf message does
   std::uint64_t sound_entries = 0;  // map entries as an Example has them: a name that is text, and values of a kind
@@ -39,7 +39,7 @@ struct Inspection {
   std::unordered_map<std::string_view, std::uint64_t> stored_bytes[2];
 };
 
-// Each oddity of a feature is told once, and no more than some of all.
+// Each oddity of a feature is reported once, and a limited number in total.
 Inspection inspect_record(Span record, std::vector<FoundOddity>* oddities);
 
 }  // namespace recordsmith::survey

@@ -1,9 +1,9 @@
-// One record's payload, taken apart for a survey.
+// One record's payload, parsed for a survey.
 //
 // Nearly all records are written in one plain way: one Features message, each map entry a key and a value, each value
-// one list, numbers packed or one by one but not both. read_plain_record takes those apart in one pass and refuses
+// one list, numbers packed or one by one but not both. read_plain_record parses those in one pass and refuses
 // everything else. What it refuses goes to read_any_record, which parses by protobuf's rules (example_wire.h), and
-// tells what was odd about the record. Both give the same content for a record that both accept.
+// reports what is odd about the record. Both give the same content for a record that both accept.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct ListItem {
   std::uint64_t stored_bytes = 0;
 };
 
-// Points into the payload. Used again and again, so that its memory is taken once.
+// Points into the payload. Reused for many records, so that its memory is allocated once.
 struct RecordContent {
   std::vector<FeatureItem> features;
   std::vector<ListItem> lists;
@@ -59,8 +59,8 @@ struct RecordContent {
   }
 };
 
-// False if the record is written in another way, or not at all an Example; `content` is of no use then. Keys may be any
-// bytes, and may occur twice: whoever looks them up finds out, and takes read_any_record.
+// False if the record is written in another way, or is not an Example; `content` must not be used then. Keys may be any
+// bytes, and may occur twice: a caller that notices this uses read_any_record.
 bool read_plain_record(const std::uint8_t* data, std::size_t size, RecordContent* content);
 
 // Returns what the payload is. `content` holds its features if that is an Example or a SequenceExample.

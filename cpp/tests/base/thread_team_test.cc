@@ -9,7 +9,7 @@
 namespace recordsmith::testing {
 namespace {
 
-TEST(all_work_is_done_whoever_does_it) {
+TEST(all_work_is_done_by_any_thread) {
   for (const std::size_t threads : {0, 1, 2, 7}) {
     std::atomic<int> next = 0;
     std::atomic<int> done = 0;

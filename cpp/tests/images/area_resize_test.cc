@@ -19,20 +19,20 @@ Pixels noise(std::size_t count) {
   return pixels;
 }
 
-Pixels shrunk(const Pixels& source, PictureSize size, std::size_t channels, PictureSize wanted) {
+Pixels shrunk(const Pixels& source, ImageSize size, std::size_t channels, ImageSize wanted) {
   Pixels target(wanted.height * wanted.width * channels);
   shrink_by_area(source.data(), size, channels, target.data(), wanted);
   return target;
 }
 
-// How much of [first, first + 1) lies in [begin, end).
+// How much of [first, first + 1) is in [begin, end).
 double overlap(double first, double begin, double end) {
   return std::max(0.0, std::min(end, first + 1) - std::max(begin, first));
 }
 
 // The mean of the area that a pixel covers, straight from the definition.
-double mean(const Pixels& source, PictureSize size, std::size_t channels, PictureSize wanted, std::size_t y,
-            std::size_t x, std::size_t channel) {
+double mean(const Pixels& source, ImageSize size, std::size_t channels, ImageSize wanted, std::size_t y, std::size_t x,
+            std::size_t channel) {
   const double high = static_cast<double>(size.height) / static_cast<double>(wanted.height);
   const double wide = static_cast<double>(size.width) / static_cast<double>(wanted.width);
   double sum = 0;
@@ -50,8 +50,8 @@ double mean(const Pixels& source, PictureSize size, std::size_t channels, Pictur
 }
 
 TEST(every_pixel_is_the_mean_of_its_area) {
-  for (const PictureSize size : {PictureSize{1, 1}, {2, 3}, {13, 17}, {40, 31}}) {
-    for (const PictureSize wanted : {PictureSize{1, 1}, {2, 3}, {7, 5}, {13, 4}, {13, 17}}) {
+  for (const ImageSize size : {ImageSize{1, 1}, {2, 3}, {13, 17}, {40, 31}}) {
+    for (const ImageSize wanted : {ImageSize{1, 1}, {2, 3}, {7, 5}, {13, 4}, {13, 17}}) {
       if (wanted.height > size.height || wanted.width > size.width) continue;
       for (const std::size_t channels : {1u, 2u, 3u, 4u}) {
         const Pixels source = noise(size.height * size.width * channels);

@@ -21,7 +21,7 @@ std::vector<std::uint8_t> noise(std::size_t count) {
 }
 
 // The definition, one value at a time.
-double resized(const std::vector<std::uint8_t>& pixels, std::size_t width, const PicturePart& part,
+double resized(const std::vector<std::uint8_t>& pixels, std::size_t width, const ImagePart& part,
                const FillSettings& settings, std::size_t y, std::size_t x, std::size_t channel) {
   const double down =
       (static_cast<double>(y) + 0.5) * static_cast<double>(part.height) / static_cast<double>(settings.height) - 0.5;
@@ -39,7 +39,7 @@ double resized(const std::vector<std::uint8_t>& pixels, std::size_t width, const
   return upper + (lower - upper) * (down - top);
 }
 
-void check_size(std::size_t channels, bool planar, const PicturePart& part, std::size_t height, std::size_t width) {
+void check_size(std::size_t channels, bool planar, const ImagePart& part, std::size_t height, std::size_t width) {
   constexpr std::size_t kHeight = 23;
   constexpr std::size_t kWidth = 31;
   const std::vector<std::uint8_t> pixels = noise(kHeight * kWidth * channels);

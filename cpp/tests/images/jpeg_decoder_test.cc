@@ -10,7 +10,7 @@ namespace {
 
 // 20x18 pixels in colour, the chroma at half the size both ways, with restart markers.
 // clang-format off
-constexpr std::uint8_t kPicture[] = {
+constexpr std::uint8_t kImage[] = {
     0xff, 0xd8, 0xff, 0xe0, 0x00, 0x10, 0x4a, 0x46, 0x49, 0x46, 0x00, 0x01, 0x01, 0x00, 0x00, 0x01, 0x00, 0x01, 0x00,
     0x00, 0xff, 0xdb, 0x00, 0x43, 0x00, 0x0d, 0x09, 0x0a, 0x0b, 0x0a, 0x08, 0x0d, 0x0b, 0x0a, 0x0b, 0x0e, 0x0e, 0x0d,
     0x0f, 0x13, 0x20, 0x15, 0x13, 0x12, 0x12, 0x13, 0x27, 0x1c, 0x1e, 0x17, 0x20, 0x2e, 0x29, 0x31, 0x30, 0x2e, 0x29,
@@ -46,11 +46,11 @@ bool decode(const std::vector<std::uint8_t>& data, std::vector<std::uint8_t>& pi
   return fill_from_jpeg(decoder, {0, 0, decoder.height(), decoder.width()}, kWhole, pixels.data());
 }
 
-std::vector<std::uint8_t> picture() { return {std::begin(kPicture), std::end(kPicture)}; }
+std::vector<std::uint8_t> image() { return {std::begin(kImage), std::end(kImage)}; }
 
-TEST(a_picture_decodes_to_what_libjpeg_makes_of_it) {
+TEST(an_image_decodes_to_what_libjpeg_makes_of_it) {
   std::vector<std::uint8_t> pixels;
-  CHECK(decode(picture(), pixels));
+  CHECK(decode(image(), pixels));
   std::size_t sum = 0;
   for (const std::uint8_t value : pixels) sum += value;
   CHECK_EQUAL(sum, 149788u);
@@ -62,8 +62,8 @@ TEST(a_picture_decodes_to_what_libjpeg_makes_of_it) {
 
 TEST(a_part_is_the_same_as_in_the_whole) {
   std::vector<std::uint8_t> pixels;
-  CHECK(decode(picture(), pixels));
-  const std::vector<std::uint8_t> data = picture();
+  CHECK(decode(image(), pixels));
+  const std::vector<std::uint8_t> data = image();
   for (std::size_t top = 0; top < 18; ++top) {
     for (std::size_t left = 0; left < 20; ++left) {
       JpegDecoder decoder;
@@ -75,8 +75,8 @@ TEST(a_part_is_the_same_as_in_the_whole) {
   }
 }
 
-TEST(a_cut_picture_is_refused_wherever_it_is_cut) {
-  const std::vector<std::uint8_t> data = picture();
+TEST(a_cut_image_is_refused_wherever_it_is_cut) {
+  const std::vector<std::uint8_t> data = image();
   std::vector<std::uint8_t> pixels;
   for (std::size_t size = 0; size < data.size(); ++size) {
     // In memory of its own, so that the sanitizer sees what is read behind the end.
@@ -85,7 +85,7 @@ TEST(a_cut_picture_is_refused_wherever_it_is_cut) {
 }
 
 TEST(changed_bytes_do_no_harm) {
-  const std::vector<std::uint8_t> data = picture();
+  const std::vector<std::uint8_t> data = image();
   std::vector<std::uint8_t> pixels;
   std::size_t decoded = 0;
   for (std::size_t at = 0; at < data.size(); ++at) {
@@ -99,7 +99,7 @@ TEST(changed_bytes_do_no_harm) {
 }
 
 TEST(two_changed_bytes_do_no_harm) {
-  const std::vector<std::uint8_t> data = picture();
+  const std::vector<std::uint8_t> data = image();
   std::vector<std::uint8_t> pixels;
   std::uint64_t state = 1;
   const auto random = [&](std::size_t most) {

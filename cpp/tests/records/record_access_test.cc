@@ -19,7 +19,7 @@ std::string payload_of(std::size_t number) {
   return std::string(size, static_cast<char>('a' + number % 26));
 }
 
-// Two files of records whose payloads are told by their numbers, counted over both.
+// Two files of records whose payloads follow from their numbers, counted over both.
 struct MadeFiles {
   MadeFiles() {
     std::size_t number = 0;

@@ -44,7 +44,7 @@ Outcome recover(const Content& content, std::uint64_t step = kUnknown) {
       CHECK_OK(recovery->read_frames(begin, piece.end, 1, &frames, &size));
       outcome.kept.emplace_back(reinterpret_cast<const char*>(frames.data()) + kHeaderBytes, size - kFramingBytes);
     }
-    if (piece.kind == PieceKind::kMended) {
+    if (piece.kind == PieceKind::kRepaired) {
       CHECK_OK(recovery->frame(piece.data_begin, piece.data_size, &frames));
       outcome.kept.emplace_back(reinterpret_cast<const char*>(frames.data()) + kHeaderBytes, piece.data_size);
     }
@@ -96,12 +96,12 @@ TEST(records_across_windows_and_far_damages) {
   const Outcome outcome = recover(file);
   CHECK_EQUAL(outcome.kept.size(), 39u);
   CHECK_EQUAL(outcome.pieces.size(), 7u);
-  CHECK(outcome.pieces[1].kind == PieceKind::kMended);
+  CHECK(outcome.pieces[1].kind == PieceKind::kRepaired);
   CHECK_EQUAL(outcome.pieces[1].begin, starts[5]);
   CHECK(outcome.pieces[3].kind == PieceKind::kSuspect);
   CHECK_EQUAL(outcome.pieces[3].begin, starts[10]);
   CHECK_EQUAL(outcome.pieces[3].end, starts[11]);
-  CHECK(outcome.pieces[5].kind == PieceKind::kMended);
+  CHECK(outcome.pieces[5].kind == PieceKind::kRepaired);
 }
 
 TEST(stored_records_are_not_taken_for_records) {
@@ -124,7 +124,7 @@ TEST(stored_records_are_not_taken_for_records) {
   }
 }
 
-// Headers without data, each leading far: whoever computed the CRC of each of them would never come to an end.
+// Headers without data, each leading far: computing the CRC of each of them would never end.
 TEST(a_file_made_to_mislead_takes_no_time) {
   Content file;
   std::uint8_t header[kHeaderBytes];

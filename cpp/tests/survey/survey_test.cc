@@ -174,11 +174,11 @@ TEST(features_are_counted) {
   CHECK_EQUAL(steps->steps.max, 3u);
   CHECK_EQUAL(steps->lengths.max, 2u);
   const survey::FeatureSummary* const label = feature_of(summary, "label");
-  CHECK(label->labels.empty());                                                     // only told by split
+  CHECK(label->labels.empty());                                                     // only listed by split
   CHECK_EQUAL(summary.splits[0].features[1].labels.front().longest_run, 13u - 1u);  // less the text
 }
 
-TEST(oddities_of_the_wire_are_told) {
+TEST(oddities_of_the_wire_are_reported) {
   const TemporaryFolder folder;
   const std::string number = int64_list({7});
   const std::string broken_key("k\xff", 2);
@@ -193,11 +193,11 @@ TEST(oddities_of_the_wire_are_told) {
   append_record("just some text", &file);
   append_record("", &file);
   const Summary summary = look({folder.write("odd", file)});
-  std::string told;
+  std::string listed;
   for (const survey::AnomalySummary& anomaly : summary.total.anomalies) {
-    told += anomaly.kind + " '" + anomaly.feature + "' " + std::to_string(anomaly.count) + '\n';
+    listed += anomaly.kind + " '" + anomaly.feature + "' " + std::to_string(anomaly.count) + '\n';
   }
-  CHECK_EQUAL(told,
+  CHECK_EQUAL(listed,
               "not-an-example '' 1\nduplicate-key 'a' 1\nmixed-kinds 'a' 1\nvalues-after-list 'a' 2\n"
               "unknown-field '' 1\nunknown-field 'a' 1\nnon-utf8-key '' 1\n");
   CHECK_EQUAL(summary.total.examples, 7u);  // the empty one is an Example without features
@@ -360,7 +360,7 @@ TEST(a_survey_can_be_stopped) {
   CHECK(!status.is_ok());
 }
 
-TEST(what_is_not_there_is_told) {
+TEST(what_is_missing_is_reported) {
   const Summary summary = look({"/nowhere/at all"});
   CHECK_EQUAL(summary.files[0].damage_count, 1u);
   CHECK(summary.files[0].damages.front().failure.code == Code::kSystem);

@@ -36,7 +36,7 @@ TEST(any_stretch_has_the_crc_of_its_bytes) {
   }
 }
 
-TEST(a_file_that_was_cut_meanwhile_is_told) {
+TEST(a_file_that_was_cut_meanwhile_is_a_failure) {
   const TemporaryFolder folder;
   const std::string path = folder.write("data", Content(300'000, 1));
   std::shared_ptr<File> file;

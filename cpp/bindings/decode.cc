@@ -3,13 +3,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "../column_batch.h"
-#include "../payload_kind.h"
-#include "array_export.h"
-#include "frames.h"
-#include "gil.h"
-#include "parts.h"
-#include "status.h"
+#include "bindings/parts.h"
+#include "bindings/python/array_export.h"
+#include "bindings/python/frames.h"
+#include "bindings/python/gil.h"
+#include "bindings/python/status.h"
+#include "columns/column_batch.h"
+#include "examples/payload_kind.h"
 
 namespace recordsmith {
 namespace {

@@ -1,9 +1,9 @@
 // Python mappings turned into Examples and SequenceExamples.
-#include "../example_encoder.h"
-#include "gil.h"
-#include "parts.h"
-#include "status.h"
-#include "value_reader.h"
+#include "bindings/parts.h"
+#include "bindings/python/gil.h"
+#include "bindings/python/status.h"
+#include "bindings/python/value_reader.h"
+#include "examples/example_encoder.h"
 
 namespace recordsmith {
 namespace {

@@ -5,10 +5,10 @@
 
 #include <optional>
 
-#include "array_export.h"
-#include "index_parts.h"
-#include "parts.h"
-#include "status.h"
+#include "bindings/parts.h"
+#include "bindings/python/array_export.h"
+#include "bindings/python/index_parts.h"
+#include "bindings/python/status.h"
 
 namespace recordsmith {
 namespace {

@@ -1,12 +1,12 @@
-// recordsmith._core: converts, releases the GIL, calls, and translates failures. The logic is in the files above.
+// recordsmith._core: converts, releases the GIL, calls, and translates failures. The logic is in the rest of cpp/.
 #include <nanobind/nanobind.h>
 
-#include "../buffer_pool.h"
-#include "../crc32c.h"
-#include "array_export.h"
-#include "gil.h"
-#include "parts.h"
-#include "value_reader.h"
+#include "base/buffer_pool.h"
+#include "base/crc32c.h"
+#include "bindings/parts.h"
+#include "bindings/python/array_export.h"
+#include "bindings/python/gil.h"
+#include "bindings/python/value_reader.h"
 
 NB_MODULE(_core, module) {
   using namespace recordsmith;  // NOLINT: this file is nothing but the module
@@ -21,7 +21,7 @@ NB_MODULE(_core, module) {
   bind_indexing(module);
   bind_padding(module);
   bind_permutation(module);
-  bind_pictures(module);
+  bind_images(module);
   bind_reading(module);
   bind_record_access(module);
   bind_string_tensor(module);

@@ -1,9 +1,9 @@
 // Rows of different length as one rectangle, in memory of the pool.
 #include <nanobind/ndarray.h>
 
-#include "../row_padding.h"
-#include "gil.h"
-#include "parts.h"
+#include "bindings/parts.h"
+#include "bindings/python/gil.h"
+#include "columns/row_padding.h"
 
 namespace recordsmith {
 namespace {

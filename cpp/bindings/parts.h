@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "../byte_source.h"
-#include "../feature_plan.h"
+#include "columns/feature_plan.h"
+#include "files/byte_source.h"
 
 namespace recordsmith {
 
@@ -19,7 +19,7 @@ void bind_encoding(nb::module_& module);
 void bind_indexing(nb::module_& module);
 void bind_padding(nb::module_& module);
 void bind_permutation(nb::module_& module);
-void bind_pictures(nb::module_& module);
+void bind_images(nb::module_& module);
 void bind_reading(nb::module_& module);
 void bind_record_access(nb::module_& module);
 void bind_string_tensor(nb::module_& module);

@@ -1,12 +1,12 @@
 // Orders of records: the exact shuffle, and the one through a buffer.
-#include "../permutation.h"
+#include "base/permutation.h"
 
 #include <nanobind/ndarray.h>
 
-#include "../buffer_shuffle.h"
-#include "array_export.h"
-#include "gil.h"
-#include "parts.h"
+#include "base/buffer_shuffle.h"
+#include "bindings/parts.h"
+#include "bindings/python/array_export.h"
+#include "bindings/python/gil.h"
 
 namespace recordsmith {
 namespace {

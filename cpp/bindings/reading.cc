@@ -9,15 +9,15 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "../batch_stream.h"
-#include "../feature_census.h"
-#include "../framing.h"
-#include "../inflate_source.h"
-#include "../verification.h"
-#include "array_export.h"
-#include "index_parts.h"
-#include "parts.h"
-#include "status.h"
+#include "bindings/parts.h"
+#include "bindings/python/array_export.h"
+#include "bindings/python/index_parts.h"
+#include "bindings/python/status.h"
+#include "columns/batch_stream.h"
+#include "columns/feature_census.h"
+#include "files/inflate_source.h"
+#include "records/framing.h"
+#include "records/verification.h"
 
 namespace recordsmith {
 namespace {

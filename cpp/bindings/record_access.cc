@@ -1,17 +1,17 @@
 // Records at places that an index gives, and by their numbers.
-#include "../record_access.h"
+#include "records/record_access.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
 #include <thread>
 
-#include "../column_batch.h"
-#include "../pauses.h"
-#include "array_export.h"
-#include "index_parts.h"
-#include "parts.h"
-#include "status.h"
+#include "base/pauses.h"
+#include "bindings/parts.h"
+#include "bindings/python/array_export.h"
+#include "bindings/python/index_parts.h"
+#include "bindings/python/status.h"
+#include "columns/column_batch.h"
 
 namespace recordsmith {
 namespace {

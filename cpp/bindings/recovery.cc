@@ -1,12 +1,12 @@
 // Damaged files: what is left of them.
-#include "../recovery.h"
+#include "recovery/recovery.h"
 
 #include <nanobind/stl/string.h>
 
-#include "../inflate_recovery.h"
-#include "array_export.h"
-#include "parts.h"
-#include "status.h"
+#include "bindings/parts.h"
+#include "bindings/python/array_export.h"
+#include "bindings/python/status.h"
+#include "recovery/inflate_recovery.h"
 
 namespace recordsmith {
 namespace {

@@ -1,12 +1,12 @@
 // Strings for TensorFlow, as a message that it takes in one go.
-#include "../string_tensor.h"
+#include "columns/string_tensor.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
-#include "gil.h"
-#include "parts.h"
+#include "bindings/parts.h"
+#include "bindings/python/gil.h"
 
 namespace recordsmith {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Offsets = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Bytes from which on it is worth letting other threads run meanwhile.
+// From this many bytes, it is worth releasing the GIL.
 constexpr std::size_t kLongWork = std::size_t{1} << 18;
 
 StringRows checked(const Bytes& data, const Offsets& offsets) {

@@ -1,15 +1,15 @@
 // A survey of files: its summary as dicts and lists, which recordsmith.facts turns into dataclasses.
-#include "../survey.h"
+#include "survey/survey.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "../buffer_shuffle.h"
-#include "../histogram_edges.h"
-#include "../survey_images.h"
-#include "parts.h"
-#include "status.h"
+#include "base/buffer_shuffle.h"
+#include "bindings/parts.h"
+#include "bindings/python/status.h"
+#include "images/image_header.h"
+#include "survey/features/histogram_edges.h"
 
 namespace recordsmith {
 namespace {

@@ -1,9 +1,9 @@
 // Searches in the text of tables.
-#include "../text_scan.h"
+#include "columns/text_scan.h"
 
-#include "array_export.h"
-#include "gil.h"
-#include "parts.h"
+#include "bindings/parts.h"
+#include "bindings/python/array_export.h"
+#include "bindings/python/gil.h"
 
 namespace recordsmith {
 namespace {

@@ -5,15 +5,15 @@
 
 #include <algorithm>
 
-#include "../column_encoder.h"
-#include "../record_digest.h"
-#include "../record_sink.h"
-#include "array_export.h"
-#include "frames.h"
-#include "gil.h"
-#include "parts.h"
-#include "status.h"
-#include "value_reader.h"
+#include "bindings/parts.h"
+#include "bindings/python/array_export.h"
+#include "bindings/python/frames.h"
+#include "bindings/python/gil.h"
+#include "bindings/python/status.h"
+#include "bindings/python/value_reader.h"
+#include "columns/column_encoder.h"
+#include "examples/record_digest.h"
+#include "records/record_sink.h"
 
 namespace recordsmith {
 namespace {
@@ -131,7 +131,7 @@ class ColumnArguments {
   }
 
   std::size_t records_;
-  std::size_t rows_;  // of the column at hand: steps where it is in steps
+  std::size_t rows_;  // of the current column: steps where it is in steps
   nb::list kept_;
   std::vector<ColumnSource> sources_;
   std::vector<std::vector<std::string_view>> views_;

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "column_batch.h"
-#include "example_wire.h"
-#include "fuzz_input.h"
+#include "columns/column_batch.h"
+#include "examples/example_wire.h"
+#include "fuzz/fuzz_input.h"
 
 namespace recordsmith::fuzz {
 

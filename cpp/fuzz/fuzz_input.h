@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "byte_source.h"
-#include "memory_stream.h"
+#include "files/byte_source.h"
+#include "tests/memory_stream.h"
 
 // Not assert: it has to hold in every kind of build.
 #define REQUIRE(condition)                                                           \

@@ -279,7 +279,7 @@ def stuffed(bits: str) -> bytes:
     return bytes(int(whole[at : at + 8], 2) for at in range(0, len(whole), 8)).replace(b"\xff", b"\xff\x00")
 
 
-def pictures() -> Iterator[bytes]:
+def images() -> Iterator[bytes]:
     """JPEGs of all the forms that the decoder takes, and some that it does not."""
     random = Random(0)  # noqa: S311 - seeds of the other kind
     tables = segment(0xC4, huffman_table(0, MEANS) + huffman_table(1, VALUES))
@@ -319,7 +319,7 @@ def indexes() -> Iterator[bytes]:
 
 def image_headers() -> Iterator[bytes]:
     """The beginnings of images of each format that is recognised."""
-    yield from pictures()
+    yield from images()
     for colour_type in (0, 2, 3, 4, 6):
         head = struct.pack(">IIBBBBB", 32, 24, 8, colour_type, 0, 0, 0)
         yield (
@@ -396,7 +396,7 @@ def main(corpus: Path) -> None:
             (bytes([1]) + bytes([kind, 0, at, 5, 7, 9]) * 2 for kind in range(3) for at in (0, 9, 40, 200)),
         ),
         "index": options_and(indexes(), 0x00, 0x01, 0x03),
-        "jpeg": (bytes(place) + data for data in pictures() for place in ((0, 0xFF), (0x37, 0x42))),
+        "jpeg": (bytes(place) + data for data in images() for place in ((0, 0xFF), (0x37, 0x42))),
         "image_header": image_headers(),
         "survey": chain(
             options_and(chain(examples(), sequence_examples()), 0x01),

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "example_encoder.h"
-#include "expected_rows.h"
+#include "examples/example_encoder.h"
+#include "fuzz/expected_rows.h"
 
 namespace recordsmith::fuzz {
 

@@ -6,14 +6,14 @@
 //     CHECK(names.empty());
 //   }
 //
-// A failed check is printed with its place and the test goes on. The header brings main, so it is included once a
+// A failed check is printed with its place and the test continues. The header brings main, so it is included once a
 // program.
 #pragma once
 
 #include <iostream>
 #include <vector>
 
-#include "status.h"
+#include "base/status.h"
 
 namespace recordsmith::check {
 

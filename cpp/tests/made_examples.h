@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "check.h"
-#include "example_wire.h"
+#include "examples/example_wire.h"
+#include "tests/check.h"
 
 namespace recordsmith::testing {
 

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "check.h"
-#include "crc32c.h"
-#include "framing.h"
-#include "memory_stream.h"
+#include "base/crc32c.h"
+#include "records/framing.h"
+#include "tests/check.h"
+#include "tests/memory_stream.h"
 
 namespace recordsmith::testing {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "byte_source.h"
+#include "files/byte_source.h"
 
 namespace recordsmith::testing {
 

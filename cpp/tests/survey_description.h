@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string>
 
-#include "survey.h"
+#include "survey/survey.h"
 
 namespace recordsmith::testing {
 
@@ -117,7 +117,7 @@ class SurveyDescription {
     add("lengths", strings.lengths);
     add("no image", strings.images.no_header);
     add("suffix", strings.images.suffix_places);
-    for (const survey::ImageName& image : strings.images.sample) out_ << "    drawn " << name(image.record) << '\n';
+    for (const survey::ImageName& image : strings.images.sample) out_ << "    sampled " << name(image.record) << '\n';
     if (!strings.values.is_exact) return;
     out_ << "    distinct " << strings.values.distinct;
     for (const auto& [value, count] : strings.frequent) out_ << ' ' << value << 'x' << count;

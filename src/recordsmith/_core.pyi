@@ -9,7 +9,7 @@ import numpy.typing as npt
 class Plan:
     def __init__(self, columns: list[tuple[str, str, int, int, str, Any, bool]], /) -> None: ...
 
-# Of a file: inode, size, modified, changed, sample, noted (cpp/file_identity.h).
+# Of a file: inode, size, modified, changed, sample, noted (cpp/files/file_identity.h).
 Identity: TypeAlias = tuple[int, int, int, int, int, int]
 
 class RecordStream:

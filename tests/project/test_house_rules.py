@@ -36,7 +36,7 @@ def test_only_the_bindings_know_python() -> None:
 
 
 def test_the_gil_is_released_by_our_own_guard() -> None:
-    # nanobind's ends the program where the interpreter ends first: see cpp/bindings/gil.h.
+    # nanobind's ends the program where the interpreter ends first: see cpp/bindings/python/gil.h.
     files = (path for path in project_files(ROOT / "cpp" / "bindings") if path.suffix in {".h", ".cc"})
     assert not [path.name for path in files if re.search(r"gil_scoped|call_guard", path.read_text())]
 

@@ -1,7 +1,7 @@
 """A program may end while daemon threads are in the native core: it ends as if they were not there.
 
 Python does not wait for such threads. Before 3.14 it ends them where they ask for the GIL again, by unwinding their
-stacks, which C++ does not survive (cpp/bindings/gil.h).
+stacks, which C++ does not survive (cpp/bindings/python/gil.h).
 """
 
 from __future__ import annotations

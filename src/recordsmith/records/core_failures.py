@@ -43,7 +43,7 @@ class StaleIndexError(ChangedFileError):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The facts of one failure, in the order in which the core gives them; see cpp/status.h.
+    """The facts of one failure, in the order in which the core gives them; see cpp/base/status.h.
 
     >>> Failure("truncated", "a.tfrecord", 40, 2).place
     {'path': 'a.tfrecord', 'record': 2, 'offset': 40}

@@ -3,7 +3,7 @@
 The index is a cache: it is derived from the file and built anew without asking when it does not fit it any more. It is
 kept in a hidden folder beside the data, `.recordsmith/`, which no glob for data matches; where that cannot be written,
 in the user's cache folder. Files below `_WORTH_KEEPING` are indexed in memory each time. The format, and when an index
-is believed, are described in cpp/record_index.h.
+is believed, are described in cpp/records/record_index.h.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class ShardIndex:
         size, modified: what the file was when it was indexed: bytes, and nanoseconds since 1970.
         compression: "none", "gzip" or "zlib".
         offsets: where each record begins in the (decompressed) file, and where the last one ends.
-        inode, changed, sample, noted: what else the file is recognised by, see cpp/file_identity.h.
+        inode, changed, sample, noted: what else the file is recognised by, see cpp/files/file_identity.h.
         content: a digest of all records, which copies of the file share.
 
     >>> import numpy as np

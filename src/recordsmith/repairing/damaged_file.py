@@ -29,7 +29,7 @@ OnBytes = Callable[[int], object]
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A piece as the core gives it; see cpp/recovery.h."""
+    """A piece as the core gives it; see cpp/recovery/recovery.h."""
 
     kind: str
     begin: int

@@ -88,7 +88,7 @@ def with_temporary_file(final: str, create: Callable[[str], Created]) -> tuple[s
 
 
 def _new_file(path: str, mode: int = 0o666) -> int:
-    """Create a file and lock it until the descriptor is closed; see lock_new_file in cpp/record_sink.cc."""
+    """Create a file and lock it until the descriptor is closed; see lock_new_file in cpp/records/record_sink.cc."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,68 @@
+#include "bindings/python/status.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace recordsmith {
+
+const char* code_name(Code code) {
+  switch (code) {
+    case Code::kCorruptLength:
+      return "corrupt_length";
+    case Code::kCorruptData:
+      return "corrupt_data";
+    case Code::kTruncated:
+      return "truncated";
+    case Code::kTooLarge:
+      return "too_large";
+    case Code::kCompression:
+      return "compression";
+    case Code::kSystem:
+      return "system";
+    case Code::kMalformed:
+      return "malformed";
+    case Code::kMissingFeature:
+      return "missing_feature";
+    case Code::kWrongKind:
+      return "wrong_kind";
+    case Code::kWrongCount:
+      return "wrong_count";
+    case Code::kWrongByteLength:
+      return "wrong_byte_length";
+    case Code::kChanged:
+      return "changed";
+    case Code::kStaleIndex:
+      return "stale_index";
+    case Code::kInvalidArgument:
+      break;
+  }
+  return "invalid_argument";
+}
+
+namespace {
+
+nb::object number_or_none(std::uint64_t value) { return value == kUnknown ? nb::none() : nb::cast(value); }
+
+// Paths and names may hold bytes that are not UTF-8: Python's surrogate escapes carry them.
+nb::object text(const std::string& bytes) {
+  return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
+}
+
+}  // namespace
+
+void raise_if_failed(const Status& status) {
+  if (status.is_ok()) return;
+  const Failure& failure = status.failure();
+  nb::list names;
+  for (const std::string& name : failure.names) names.append(text(name));
+  const nb::object exception = call_python([&] {
+    return nb::module_::import_("recordsmith.records.core_failures")
+        .attr("exception_for")(code_name(failure.code), text(failure.path), number_or_none(failure.offset),
+                               number_or_none(failure.record), text(failure.feature), text(failure.found),
+                               text(failure.expected), text(failure.detail), names, failure.system_error);
+  });
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  throw nb::python_error();
+}
+
+}  // namespace recordsmith

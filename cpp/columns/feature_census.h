@@ -1,0 +1,58 @@
+// Which features some records have, and what each looks like. Schemas are inferred from this.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "columns/batch_stream.h"
+#include "examples/example_wire.h"
+#include "examples/payload_kind.h"
+
+namespace recordsmith {
+
+// Of one feature, or of one feature list (then `values` speaks of its steps).
+struct FeatureFacts {
+  std::string key;
+  bool in_steps = false;
+  std::uint64_t records = 0;             // that have it, with a kind
+  std::uint64_t values_seen = 0;         // Features counted: as many as records, or as there are steps
+  std::array<std::uint64_t, 4> kinds{};  // how often each Kind was met; [0] is a step without a kind
+  std::uint64_t min_count = kUnknown;    // values in one Feature
+  std::uint64_t max_count = 0;
+  std::uint64_t min_bytes = kUnknown;  // length of one byte value
+  std::uint64_t max_bytes = 0;
+  bool all_text = true;  // every byte value is readable text
+};
+
+struct CensusLimits {
+  std::uint64_t records_per_file = kUnknown;
+  std::uint64_t bytes_per_file = kUnknown;
+  bool verify = true;
+};
+
+struct Census {
+  std::uint64_t records = 0;
+  bool is_complete = true;  // all records of all files were looked at
+  std::array<std::uint64_t, kPayloadKinds> payloads{};
+  std::vector<FeatureFacts> features;  // in the order of their first appearance
+};
+
+class CensusTaker {
+ public:
+  Status add(const std::uint8_t* payload, std::size_t size);
+  Census& census() { return census_; }
+
+ private:
+  FeatureFacts& facts(std::string_view key, bool in_steps);
+  static void count(const WireFeature& feature, FeatureFacts* facts);
+
+  Census census_;
+  std::array<std::map<std::string, std::size_t, std::less<>>, 2> positions_;
+};
+
+Status take_census(const std::vector<InputFile>& inputs, const CensusLimits& limits, Census* census);
+
+}  // namespace recordsmith

@@ -1,0 +1,90 @@
+// Records at known places, in any order.
+//
+// Each header is checked against the index: its length must lead to where the next record begins, so that an index
+// which does not fit, or which leaves a record out, is noticed. After each list of places, its files are checked for
+// changes. Records are copied out of a guarded mapping (mapped_file.h), some of them under one guard, while the
+// processor already fetches the next ones: random places are never in its caches, and waiting for memory would take
+// longer than everything else. What is checked is the copy.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "records/framing.h"
+#include "records/record_index.h"
+
+namespace recordsmith {
+
+struct RecordPlace {
+  std::uint32_t file = 0;    // position in the list of files
+  std::uint64_t offset = 0;  // of the header
+  std::uint64_t length = 0;  // of the payload
+  std::uint64_t number = 0;
+};
+
+using Files = std::span<const std::shared_ptr<const File>>;
+
+// Files that are opened when they are first needed; they lend their descriptors (descriptor_budget.h). open() belongs
+// to one thread at a time; files that are open may be used by any thread meanwhile.
+class FileList {
+ public:
+  // `known` has an entry for each file, which must be unchanged since then; or it is empty.
+  explicit FileList(std::vector<std::string> paths, std::vector<FileIdentity> known = {})
+      : paths_(std::move(paths)), known_(std::move(known)), files_(paths_.size()) {}
+
+  Status open(std::size_t file) {
+    if (files_[file] != nullptr) return Status::ok();
+    std::shared_ptr<File> opened;
+    RECORDSMITH_RETURN_IF_ERROR(
+        File::open(paths_[file], &opened, known_.empty() ? nullptr : &known_[file], /*lends=*/true));
+    files_[file] = std::move(opened);
+    return Status::ok();
+  }
+  std::size_t size() const { return paths_.size(); }
+  const std::string& path(std::size_t file) const { return paths_[file]; }
+  Files files() const { return files_; }
+
+ private:
+  std::vector<std::string> paths_;
+  std::vector<FileIdentity> known_;
+  std::vector<std::shared_ptr<const File>> files_;
+};
+
+// The place of every record of some plain files. Records are numbered over all files.
+class RecordTable {
+ public:
+  // For each file, what it was when it was indexed (or nothing at all), and where its records begin.
+  RecordTable(std::vector<std::string> paths, std::vector<FileIdentity> known,
+              std::vector<std::shared_ptr<const Offsets>> offsets);
+
+  std::uint64_t records() const { return starts_.back(); }
+  // The places of records, whose files are opened. Numbers must be below records().
+  Status find(std::span<const std::int64_t> numbers, std::vector<RecordPlace>* places);
+  const FileList& files() const { return files_; }
+  // Releases the pages of the indexes.
+  void forget() const {
+    for (const std::shared_ptr<const Offsets>& offsets : offsets_) offsets->forget();
+  }
+
+ private:
+  FileList files_;
+  std::vector<std::shared_ptr<const Offsets>> offsets_;
+  std::vector<std::uint64_t> starts_;  // the number of each file's first record; then the number of all
+  std::vector<OffsetPlace> lookups_;   // of the call under way
+};
+
+// Compares the places with the sizes of the files: no memory may be allocated for them before that. *total_bytes is the
+// size of the records with their framing.
+Status check_places(Files files, std::span<const RecordPlace> places, std::uint64_t* total_bytes);
+
+// The records found at `places`, in that order; they point into `bytes`. Plain files.
+Status read_records(Files files, std::span<const RecordPlace> places, bool verify, Buffer* bytes,
+                    std::vector<RecordView>* records);
+
+// The payloads only, each to its target, on up to `threads` threads. The places must have been checked.
+Status read_payloads(Files files, std::span<const RecordPlace> places, bool verify, unsigned threads,
+                     std::span<std::uint8_t* const> targets);
+
+}  // namespace recordsmith

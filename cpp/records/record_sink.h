@@ -1,0 +1,74 @@
+// A TFRecord file being written, or records being framed in memory.
+//
+// The sink writes only to the given path; giving a complete file its final name is
+// the caller's task (the writer in Python). Every short or failing write is a failure, and after one the sink takes
+// nothing more.
+//
+// Used by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/buffer_pool.h"
+#include "base/status.h"
+#include "files/byte_source.h"
+
+namespace recordsmith {
+
+class RecordSink {
+ public:
+  static constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+  static constexpr int kDefaultLevel = 6;
+
+  // Creates the file, which must not exist yet.
+  static Status create(const std::string& path, Compression compression, int level, std::unique_ptr<RecordSink>* sink);
+  // Keeps everything in memory until take().
+  static std::unique_ptr<RecordSink> in_memory();
+  ~RecordSink();  // closes without flushing: a sink that is not closed has failed
+
+  Status append(const std::uint8_t* payload, std::size_t size);
+
+  // Room for a payload of `size` bytes; commit() frames what was put there.
+  Status claim(std::size_t size, std::uint8_t** payload);
+  void commit(std::size_t size);
+
+  // Records with their framing, as they stand in another file. False in *sound if they are not whole records.
+  Status append_frames(const std::uint8_t* frames, std::size_t size, bool* sound);
+
+  // What was framed in memory, and where each record begins, with the end as the last entry; the sink is empty then.
+  Buffer take(std::vector<std::uint64_t>* offsets);
+
+  // Hands everything to the operating system. Records written so far can be read, unless compressed.
+  Status flush();
+  // Flushes, waits for the disk if `sync`, and closes.
+  Status close(bool sync);
+
+  std::uint64_t records() const { return records_; }
+  std::uint64_t bytes() const { return bytes_; }  // before compression
+  bool is_open() const { return in_memory_ || descriptor_ >= 0; }
+
+ private:
+  struct Deflater;
+
+  RecordSink(std::string path, int descriptor);
+  Status write_out(const std::uint8_t* data, std::size_t size);
+  Status deflate_out(const std::uint8_t* data, std::size_t size, bool finish);
+  Status drain();
+  Status make_room(std::size_t needed);
+  Status system_failure(const char* action, int error);
+
+  std::string path_;
+  int descriptor_;  // none in memory
+  bool in_memory_ = false;
+  std::unique_ptr<Deflater> deflater_;
+  Buffer buffer_;
+  std::size_t used_ = 0;
+  std::uint64_t records_ = 0;
+  std::uint64_t bytes_ = 0;
+  int failed_with_ = 0;
+};
+
+}  // namespace recordsmith

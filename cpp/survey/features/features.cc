@@ -1,0 +1,467 @@
+#include "survey/features/features.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "examples/record_digest.h"
+
+namespace recordsmith::survey {
+namespace {
+
+bool is_file_name_key(std::string_view key) {
+  const std::size_t slash = key.rfind('/');
+  const std::string_view name = slash == std::string_view::npos ? key : key.substr(slash + 1);
+  constexpr std::array<std::string_view, 8> kNames = {"filename", "file_name", "path",       "file",
+                                                      "filepath", "file_path", "image_path", "image_name"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+std::string_view folder_of(std::string_view key) {
+  const std::size_t slash = key.rfind('/');
+  return slash == std::string_view::npos ? std::string_view{} : key.substr(0, slash);
+}
+
+// Features that say where a record comes from: what it is does not depend on them.
+bool is_provenance_key(std::string_view key) {
+  const std::size_t slash = key.rfind('/');
+  const std::string_view name = slash == std::string_view::npos ? key : key.substr(slash + 1);
+  constexpr std::array<std::string_view, 10> kNames = {"source",   "source_id", "source_url", "url", "uri",
+                                                       "image_id", "file_id",   "id",         "key", "__key__"};
+  return is_file_name_key(key) || std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+const Expectation* expectation_of(const Expectations& expected, std::string_view key, bool in_steps) {
+  const auto known = expected.find({std::string(key), in_steps});
+  return known == expected.end() ? nullptr : &known->second;
+}
+
+constexpr std::uint64_t kEnoughToCompare = 256;  // bytes
+
+std::uint32_t small(std::size_t number) {
+  return static_cast<std::uint32_t>(std::min<std::size_t>(number, 0xffffffffU));
+}
+
+}  // namespace
+
+// --- one feature ---
+
+FeatureTally::FeatureTally(std::string_view key, bool in_steps, bool is_small, const Expected* expected)
+    : key_(key),
+      in_steps_(in_steps),
+      is_small_(is_small),
+      is_file_name_(is_file_name_key(key)),
+      expected_(expectation_of(expected->features, key, in_steps)) {
+  const std::vector<std::string>& provenance = expected->provenance;
+  is_provenance_ = !in_steps && is_provenance_key(key);
+  is_declared_provenance_ = !in_steps && std::find(provenance.begin(), provenance.end(), key) != provenance.end();
+  if (expected_ != nullptr && !expected_->raw_numbers.empty()) {
+    raw_numbers_ = std::make_unique<RawNumberTally>(*expected_, is_small);
+  }
+  const bool is_declared = expected_ != nullptr && expected_->is_label;
+  is_label_ = !in_steps && (is_declared || looks_like_label(key));
+  if (is_label_) {
+    labels_ = std::make_unique<LabelTally>(is_declared, is_declared ? expected_->classes : LabelTally::kAnyNumber);
+  }
+}
+
+std::optional<ImageFormat> FeatureTally::add(const RecordContent& content, const FeatureItem& item,
+                                             const RecordName& record, std::uint32_t file) {
+  const FeatureValues& values = item.values;
+  stored_bytes_ += item.stored_bytes;
+  if (values.kind == Kind::kNone) {
+    ++unset_;
+    return std::nullopt;
+  }
+  ++records_;
+  empty_ += values.count == 0 ? 1 : 0;
+  const auto kind = static_cast<std::size_t>(values.kind);
+  if (kinds_[kind]++ < kMostPlaces) kind_places_[kind].add(record);
+  if (expected_ != nullptr && !fits(content, values)) {
+    ++wrong_shape_;
+    wrong_shape_places_.add(record, std::to_string(values.count));
+  }
+  if (labels_ != nullptr) add_label(content, values, record);
+  return add_values(content, values, record, 0, file);
+}
+
+void FeatureTally::add_steps(const RecordContent& content, const ListItem& item, const RecordName& record,
+                             std::uint32_t file) {
+  stored_bytes_ += item.stored_bytes;
+  ++records_;
+  steps_.add(item.steps);
+  std::array<bool, 4> kinds{};
+  std::uint64_t values_in_all = 0;
+  bool is_wrong = false;
+  for (std::size_t i = 0; i < item.steps; ++i) {
+    const FeatureValues& values = content.steps[item.first_step + i];
+    kinds[static_cast<std::size_t>(values.kind)] = true;
+    values_in_all += values.count;
+    if (values.kind == Kind::kNone) continue;
+    is_wrong |= expected_ != nullptr && !fits(content, values);
+    add_values(content, values, record, small(i), file);
+  }
+  empty_ += values_in_all == 0 ? 1 : 0;
+  unset_ += kinds[0] ? 1 : 0;
+  for (std::size_t kind = 1; kind < kinds.size(); ++kind) {
+    if (kinds[kind] && kinds_[kind]++ < kMostPlaces) kind_places_[kind].add(record);
+  }
+  if (is_wrong) {
+    ++wrong_shape_;
+    wrong_shape_places_.add(record);
+  }
+}
+
+bool FeatureTally::fits(const RecordContent& content, const FeatureValues& values) const {
+  if (values.kind != expected_->kind) return true;  // reported as a wrong kind
+  if (expected_->count >= 0 && values.count != static_cast<std::uint64_t>(expected_->count)) return false;
+  if (values.kind != Kind::kBytes || expected_->row_bytes < 0) return true;
+  for (std::size_t i = 0; i < values.count; ++i) {
+    if (content.strings[values.start + i].size != static_cast<std::size_t>(expected_->row_bytes)) return false;
+  }
+  return true;
+}
+
+void FeatureTally::add_label(const RecordContent& content, const FeatureValues& values, const RecordName& record) {
+  if (labels_->has_given_up()) return;
+  const ByteValue* const bytes =
+      values.count == 1 && values.kind == Kind::kBytes ? &content.strings[values.start] : nullptr;
+  const bool is_raw = bytes != nullptr && raw_numbers_ != nullptr;
+  const std::optional<std::int64_t> raw = is_raw ? raw_numbers_->single_integer(*bytes) : std::nullopt;
+  if (raw.has_value()) {
+    labels_->add(*raw, record);
+  } else if (values.count != 1 || values.kind == Kind::kFloat || is_raw) {
+    // A declared label continues with the records that are as declared; the others are reported as mismatches.
+    if (expected_ == nullptr || !expected_->is_label) labels_->give_up();
+  } else if (values.kind == Kind::kInt64) {
+    labels_->add(content.int64s[values.start], record);
+  } else if (expected_ == nullptr || !expected_->is_label) {
+    labels_->add(std::string_view(reinterpret_cast<const char*>(bytes->data), bytes->size));
+  }
+}
+
+std::optional<ImageFormat> FeatureTally::add_values(const RecordContent& content, const FeatureValues& values,
+                                                    const RecordName& record, std::uint32_t step, std::uint32_t file) {
+  lengths_.add(values.count);
+  const auto count = static_cast<std::size_t>(values.count);
+  std::optional<ImageFormat> first;
+  switch (values.kind) {
+    case Kind::kNone:
+      break;
+    case Kind::kFloat:
+      if (floats_ == nullptr) floats_ = std::make_unique<NumberTally<float>>(is_small_);
+      floats_->add(content.floats_of(values), count, record, &not_finite_places_);
+      break;
+    case Kind::kInt64:
+      if (int64s_ == nullptr) int64s_ = std::make_unique<NumberTally<std::int64_t>>(is_small_);
+      int64s_->add(content.int64s.data() + values.start, count, record, &not_finite_places_);
+      break;
+    case Kind::kBytes:
+      if (strings_ == nullptr) strings_ = std::make_unique<StringTally>(is_small_);
+      for (std::size_t i = 0; i < count; ++i) {
+        const ByteValue& value = content.strings[values.start + i];
+        if (raw_numbers_ != nullptr && raw_numbers_->add(value, record)) {
+          strings_->add_numbers(value.size);
+          continue;
+        }
+        const std::optional<ImageFormat> format = strings_->add(value.data, value.size, {record, step, small(i)}, file);
+        if (i == 0) first = format;
+      }
+      break;
+  }
+  return first;
+}
+
+namespace {
+
+template <typename Tally>
+void merge_tally(std::unique_ptr<Tally>* here, std::unique_ptr<Tally>* later) {
+  if (*later == nullptr) return;
+  if (*here == nullptr) {
+    *here = std::move(*later);
+  } else {
+    (*here)->merge(std::move(**later));
+  }
+}
+
+}  // namespace
+
+void FeatureTally::merge(FeatureTally&& later, bool with_labels) {
+  records_ += later.records_;
+  unset_ += later.unset_;
+  empty_ += later.empty_;
+  for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
+    kinds_[kind] += later.kinds_[kind];
+    kind_places_[kind].merge(later.kind_places_[kind]);
+  }
+  missing_places_.merge(later.missing_places_);
+  not_finite_places_.merge(later.not_finite_places_);
+  lengths_.merge(later.lengths_);
+  steps_.merge(later.steps_);
+  stored_bytes_ += later.stored_bytes_;
+  wrong_shape_ += later.wrong_shape_;
+  wrong_shape_places_.merge(later.wrong_shape_places_);
+  merge_tally(&floats_, &later.floats_);
+  merge_tally(&int64s_, &later.int64s_);
+  merge_tally(&strings_, &later.strings_);
+  merge_tally(&raw_numbers_, &later.raw_numbers_);
+  if (with_labels) {
+    merge_tally(&labels_, &later.labels_);
+  } else {
+    labels_.reset();
+  }
+}
+
+void FeatureTally::put_missing_first(const Places& records) {
+  Places all = records;
+  all.merge(missing_places_);
+  missing_places_ = std::move(all);
+}
+
+void FeatureTally::finish() {
+  if (floats_ != nullptr) floats_->finish();
+  if (int64s_ != nullptr) int64s_->finish();
+  if (strings_ != nullptr) strings_->finish();
+  if (raw_numbers_ != nullptr) raw_numbers_->finish();
+}
+
+FeatureSummary FeatureTally::summary() const {
+  FeatureSummary summary;
+  summary.key = key_;
+  summary.in_steps = in_steps_;
+  summary.records = records_;
+  summary.unset = unset_;
+  summary.empty = empty_;
+  summary.kinds = kinds_;
+  summary.kind_places = kind_places_;
+  summary.missing_places = missing_places_;
+  summary.not_finite_places = not_finite_places_;
+  summary.lengths = lengths_;
+  summary.steps = steps_;
+  summary.stored_bytes = stored_bytes_;
+  summary.wrong_shape = wrong_shape_;
+  summary.wrong_shape_places = wrong_shape_places_;
+  if (floats_ != nullptr) summary.floats.push_back(floats_->summary());
+  if (int64s_ != nullptr) summary.int64s.push_back(int64s_->summary());
+  if (strings_ != nullptr) summary.strings.push_back(strings_->summary());
+  if (raw_numbers_ != nullptr) summary.raw_numbers = raw_numbers_->summary();
+  if (labels_ != nullptr && !labels_->has_given_up()) summary.labels.push_back(labels_->summary());
+  return summary;
+}
+
+// --- all features ---
+
+namespace {
+
+constexpr std::uint8_t kLeftOutBits = 12;
+
+}  // namespace
+
+FeatureSet::FeatureSet(const Expected* expected) : expected_(expected), left_out_(kLeftOutBits) {}
+
+FeatureTally* FeatureSet::keep(std::string_view key, bool in_steps) {
+  if (features_.size() >= kMostFeatures) {
+    left_out_.update(key.data(), key.size());
+    return nullptr;
+  }
+  features_.emplace_back(key, in_steps, features_.size() >= kManyFeatures, expected_);
+  FeatureTally* const feature = &features_.back();
+  by_key_[in_steps ? 1 : 0].emplace(feature->key(), feature);
+  without_places_.push_back(feature);
+  return feature;
+}
+
+FeatureTally* FeatureSet::find(std::string_view key, bool in_steps, std::size_t place, bool* is_sound) {
+  std::vector<FeatureTally*>& guesses = guesses_[in_steps ? 1 : 0];
+  if (place < guesses.size() && guesses[place] != nullptr && guesses[place]->key() == key) return guesses[place];
+  const auto& known = by_key_[in_steps ? 1 : 0];
+  const auto position = known.find(key);
+  FeatureTally* found = nullptr;
+  if (position != known.end()) {
+    found = position->second;
+  } else if (!is_utf8(reinterpret_cast<const std::uint8_t*>(key.data()), key.size())) {
+    *is_sound = false;
+    return nullptr;
+  } else {
+    found = keep(key, in_steps);
+    if (found != nullptr) found->put_missing_first(first_examples_);
+  }
+  if (place >= guesses.size()) guesses.resize(std::min<std::size_t>(place + 1, kMostFeatures), nullptr);
+  if (place < guesses.size()) guesses[place] = found;
+  return found;
+}
+
+bool FeatureSet::find_all(const RecordContent& content) {
+  found_.clear();
+  ++stamp_;
+  bool is_sound = true;
+  const auto add = [&](std::string_view key, bool in_steps, std::size_t place) {
+    FeatureTally* const feature = find(key, in_steps, place, &is_sound);
+    if (feature != nullptr && feature->stamp == stamp_) is_sound = false;  // twice
+    if (feature != nullptr) feature->stamp = stamp_;
+    found_.push_back(feature);
+    return is_sound;
+  };
+  for (std::size_t i = 0; i < content.features.size(); ++i) {
+    if (!add(content.features[i].key, false, i)) return false;
+  }
+  for (std::size_t i = 0; i < content.lists.size(); ++i) {
+    if (!add(content.lists[i].key, true, i)) return false;
+  }
+  return true;
+}
+
+PayloadKind FeatureSet::add(const std::uint8_t* payload, std::size_t size, const RecordName& record, std::uint32_t file,
+                            Digests* digests) {
+  digests->payload = digests->content = digest_record(payload, size, {});
+  if (read_plain_record(payload, size, &content_) && find_all(content_)) {
+    take(content_, record, file);
+    digests->content = digest_content(payload, size, digests->payload);
+    digest_unlabelled(payload, size, digests);
+    return content_.lists.empty() ? PayloadKind::kExample : PayloadKind::kSequenceExample;
+  }
+  const PayloadKind kind = read_any_record(payload, size, &content_, &oddities_);
+  for (FoundOddity& found : oddities_) {
+    constexpr std::size_t kMostTallies = 10'000;
+    std::pair<Oddity, std::string> name(found.oddity, std::move(found.feature));
+    if (odd_.size() >= kMostTallies && !odd_.contains(name)) name.second.clear();
+    OddityTally& tally = odd_[std::move(name)];
+    ++tally.count;
+    tally.places.add(record, std::move(found.detail));
+  }
+  if (kind == PayloadKind::kExample || kind == PayloadKind::kSequenceExample || kind == PayloadKind::kEmpty) {
+    find_all(content_);  // each name is there once now
+    take(content_, record, file);
+  }
+  return kind;
+}
+
+std::uint64_t FeatureSet::digest_content(const std::uint8_t* payload, std::size_t size, std::uint64_t whole) {
+  std::uint64_t rest = size;
+  for (std::size_t i = 0; i < content_.features.size(); ++i) {
+    if (found_[i] != nullptr && found_[i]->is_provenance()) rest -= content_.features[i].stored_bytes;
+  }
+  // Rows of a small table may well be equal but for their number, and yet not be copies of each other: where nobody
+  // declared what to leave out, there must be enough left.
+  provenance_.clear();
+  for (const FeatureTally* feature : found_) {
+    if (feature == nullptr || !feature->is_provenance()) continue;
+    if (feature->is_declared_provenance() || rest >= kEnoughToCompare) provenance_.push_back(feature->key());
+  }
+  if (provenance_.empty()) return whole;
+  return digest_record(payload, size, provenance_);
+}
+
+void FeatureSet::digest_unlabelled(const std::uint8_t* payload, std::size_t size, Digests* digests) {
+  ignored_.assign(provenance_.begin(), provenance_.end());
+  bool is_declared = false;
+  std::uint64_t rest = size;
+  std::size_t labels = 0;
+  for (std::size_t i = 0; i < content_.features.size(); ++i) {
+    const FeatureTally* const feature = found_[i];
+    if (feature == nullptr) continue;
+    if (feature->is_label()) {
+      ++labels;
+      is_declared |= feature->is_declared_label();
+      ignored_.push_back(feature->key());
+    }
+    if (feature->is_label() || feature->is_provenance()) rest -= content_.features[i].stored_bytes;
+  }
+  const std::size_t left = content_.features.size() + content_.lists.size() - ignored_.size();
+  // Rows of a small table may well be equal by chance; what nobody declared to be a label is then no evidence.
+  digests->has_label = labels > 0 && left > 0 && (is_declared || rest >= kEnoughToCompare);
+  if (digests->has_label) digests->unlabelled = digest_record(payload, size, ignored_);
+}
+
+void FeatureSet::take(const RecordContent& content, const RecordName& record, std::uint32_t file) {
+  images_.clear();
+  bool has_file_name = false;
+  for (std::size_t i = 0; i < content.features.size(); ++i) {
+    FeatureTally* const feature = found_[i];
+    if (feature == nullptr) continue;
+    const std::optional<ImageFormat> format = feature->add(content, content.features[i], record, file);
+    if (format.has_value()) images_.push_back({feature, *format});
+    has_file_name |= feature->is_file_name();
+  }
+  for (std::size_t i = 0; i < content.lists.size(); ++i) {
+    FeatureTally* const feature = found_[content.features.size() + i];
+    if (feature != nullptr) feature->add_steps(content, content.lists[i], record, file);
+  }
+  if (has_file_name && !images_.empty()) compare_suffixes(content, record);
+  if (found_.size() < features_.size()) note_missing(record);
+  ++examples_;
+  first_examples_.add(record);
+}
+
+void FeatureSet::note_missing(const RecordName& record) {
+  std::erase_if(without_places_, [&](FeatureTally* feature) {
+    if (feature->stamp != stamp_) feature->add_missing(record);
+    return feature->knows_enough_missing();
+  });
+}
+
+void FeatureSet::compare_suffixes(const RecordContent& content, const RecordName& record) {
+  for (std::size_t i = 0; i < content.features.size(); ++i) {
+    const FeatureValues& values = content.features[i].values;
+    if (found_[i] == nullptr || !found_[i]->is_file_name() || values.kind != Kind::kBytes || values.count != 1)
+      continue;
+    const ByteValue& name = content.strings[values.start];
+    const std::optional<ImageFormat> said = format_of_suffix(name.data, name.size);
+    if (!said.has_value()) continue;
+    for (const Image& image : images_) {
+      const bool belongs = images_.size() == 1 || folder_of(image.feature->key()) == folder_of(found_[i]->key());
+      if (!belongs || image.format == *said) continue;
+      constexpr std::size_t kShown = 100;
+      std::string shown(reinterpret_cast<const char*>(name.data), std::min(name.size, kShown));
+      image.feature->add_wrong_suffix(record, shown + " holds " + image_format_name(image.format));
+    }
+  }
+}
+
+void FeatureSet::finish() {
+  for (FeatureTally& feature : features_) feature.finish();
+}
+
+void FeatureSet::merge(FeatureSet&& later, bool with_labels) {
+  ++stamp_;
+  for (FeatureTally& theirs : later.features_) {
+    const auto known = by_key_[theirs.in_steps() ? 1 : 0].find(theirs.key());
+    FeatureTally* own = known == by_key_[theirs.in_steps() ? 1 : 0].end() ? nullptr : known->second;
+    if (own == nullptr) {
+      own = keep(theirs.key(), theirs.in_steps());
+      if (own == nullptr) continue;
+      own->merge_missing(first_examples_);
+    }
+    own->stamp = stamp_;
+    own->merge(std::move(theirs), with_labels);
+  }
+  for (FeatureTally& own : features_) {
+    if (own.stamp != stamp_) own.merge_missing(later.first_examples_);
+  }
+  examples_ += later.examples_;
+  first_examples_.merge(later.first_examples_);
+  datasketches::hll_union both(kLeftOutBits);
+  both.update(left_out_);
+  both.update(later.left_out_);
+  left_out_ = both.get_result(datasketches::HLL_4);
+  for (auto& [name, tally] : later.odd_) {
+    OddityTally& own = odd_[name];
+    own.count += tally.count;
+    own.places.merge(tally.places);
+  }
+}
+
+SplitSummary FeatureSet::summary() const {
+  SplitSummary summary;
+  summary.examples = examples_;
+  for (const FeatureTally& feature : features_) summary.features.push_back(feature.summary());
+  for (const auto& [name, tally] : odd_) {
+    summary.anomalies.push_back({oddity_name(name.first), name.second, tally.count, tally.places});
+  }
+  summary.features_left_out = left_out_.get_estimate();
+  for (const FeatureTally& feature : features_) {
+    if (feature.is_provenance()) summary.provenance.push_back(feature.key());
+  }
+  return summary;
+}
+
+}  // namespace recordsmith::survey

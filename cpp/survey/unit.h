@@ -1,0 +1,79 @@
+// One unit of a survey: a stretch of a file, with its own tallies.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "files/byte_source.h"
+#include "survey/features/features.h"
+#include "survey/records/duplicates.h"
+#include "survey/survey.h"
+
+namespace recordsmith::survey {
+
+inline constexpr std::size_t kMostDamages = 100;  // that are reported for a file
+
+// A stretch of a file: the records that begin at or after `nominal_begin` and before `limit`.
+struct Unit {
+  std::uint32_t file = 0;
+  std::uint64_t nominal_begin = 0;
+  std::uint64_t limit = kUnknown;
+  bool is_first = true;
+};
+
+struct UnitResult {
+  explicit UnitResult(const Expected* expected) : features(expected) {}
+
+  std::uint64_t begin = kUnknown;  // of the first record; kUnknown: none was found
+  std::uint64_t end = kUnknown;    // where the first record after it begins, or the file ends
+  std::uint64_t numbered = 0;      // record numbers given, to damaged records too
+  FileSummary facts;
+  FeatureSet features;
+  std::vector<RecordDigest> digests;
+  std::vector<RecordDigest> unlabelled;  // their content is the digest without labels, their payload that with them
+  Status failure;                        // of the survey itself, not of the file
+};
+
+// What threads share.
+struct Shared {
+  std::vector<SurveyFile> files;
+  const Expected* expected = nullptr;
+  SurveyOptions options;
+  const Progress* progress = nullptr;
+  std::atomic<std::uint64_t> bytes_done{0};
+  std::atomic<bool> is_stopped{false};
+  std::mutex storing;  // of digests
+  DigestStore* digests = nullptr;
+  DigestStore* unlabelled = nullptr;
+};
+
+// Reports the progress of the survey, on the calling thread only.
+class Reporter {
+ public:
+  Reporter(Shared* shared, bool is_caller) : shared_(shared), is_caller_(is_caller) {}
+
+  void report() {
+    if (!is_caller_ || !*shared_->progress) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::milliseconds(100)) return;
+    last_ = now;
+    if (!(*shared_->progress)(shared_->bytes_done.load())) shared_->is_stopped = true;
+  }
+
+ private:
+  Shared* shared_;
+  bool is_caller_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+// Surveys the records of a unit: from its known begin, or from where the first record seems to begin.
+void survey_unit(Shared* shared, Reporter* reporter, const Unit& unit, std::uint32_t number,
+                 const std::shared_ptr<const File>& file, Compression compression, std::optional<std::uint64_t> begin,
+                 UnitResult* result);
+
+}  // namespace recordsmith::survey

@@ -1,4 +1,4 @@
-"""The one thing in a picture's EXIF data that changes what it shows: which way up it is."""
+"""The one thing in an image's EXIF data that changes what it shows: which way up it is."""
 
 from __future__ import annotations
 

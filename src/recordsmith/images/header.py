@@ -1,4 +1,4 @@
-"""Pictures told by their first bytes: which format, how large, how many channels, which way up."""
+"""Images told by their first bytes: which format, how large, how many channels, which way up."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PNG_CHANNELS = {0: 1, 2: 3, 3: 3, 4: 2, 6: 4}
 
 @dataclass(frozen=True, slots=True)
 class ImageHeader:
-    """What a picture's header says.
+    """What an image's header says.
 
     Attributes:
         format: one of FORMATS.
@@ -66,7 +66,7 @@ class ImageHeader:
 
 
 def read_header(data: bytes) -> ImageHeader | None:
-    """Tell a JPEG, PNG, WebP, BMP or GIF picture from its bytes; None for anything else, or a header that is cut.
+    """Tell a JPEG, PNG, WebP, BMP or GIF image from its bytes; None for anything else, or a header that is cut.
 
     The first part of a file is enough, if the header lies in it. Nothing is decoded.
 
@@ -183,7 +183,7 @@ def _bmp(data: bytes) -> ImageHeader | None:
 
 
 def _bmp_palette_channels(data: bytes, start: int, entries: int, size: int) -> int:
-    """A palette without any colour in it makes a grey picture."""
+    """A palette without any colour in it makes a grey image."""
     palette = data[start : start + min(entries, 256) * size]
     blue, green, red = (palette[channel::size] for channel in range(3))
     return 1 if blue == green == red else 3

@@ -1,4 +1,4 @@
-"""Pictures told by their header."""
+"""Images told by their header."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_size_is_read(data, name):
         bytes(100),
     ],
 )
-def test_what_is_no_picture(data):
+def test_what_is_no_image(data):
     assert read_image_header(data) is None
 
 

@@ -1,4 +1,4 @@
-"""Pictures told by their first bytes, as listings show them."""
+"""Images told by their first bytes, as listings show them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["ImageHeader", "read_image_header"]
 
 @dataclass(frozen=True, slots=True)
 class ImageHeader:
-    """What a listing says of a picture: the format's name, and how large it is.
+    """What a listing says of an image: the format's name, and how large it is.
 
     >>> ImageHeader("PNG", 32, 24)
     ImageHeader(format='PNG', width=32, height=24)
@@ -23,7 +23,7 @@ class ImageHeader:
 
 
 def read_image_header(data: bytes) -> ImageHeader | None:
-    """Tell a JPEG, PNG, GIF, WebP or BMP picture from its header; None for anything else, or a header that is cut.
+    """Tell a JPEG, PNG, GIF, WebP or BMP image from its header; None for anything else, or a header that is cut.
 
     >>> read_image_header(b"GIF89a" + bytes([32, 0, 24, 0, 0, 0, 0]))
     ImageHeader(format='GIF', width=32, height=24)

@@ -1,4 +1,4 @@
-"""Values in a few characters: text quoted, arrays by their first numbers and their range, pictures by their size.
+"""Values in a few characters: text quoted, arrays by their first numbers and their range, images by their size.
 
 What comes out is safe to print: control characters are shown as escapes, so that no record can steer the terminal.
 """
@@ -202,9 +202,9 @@ def _first_steps(steps: list[Any], width: int) -> Text:
 
 
 def _short_bytes(value: bytes, width: int) -> str:
-    picture = read_image_header(value)
-    if picture is not None:
-        return f"{picture.format} {picture.width}×{picture.height}, {bytes_text(len(value))}"
+    image = read_image_header(value)
+    if image is not None:
+        return f"{image.format} {image.width}×{image.height}, {bytes_text(len(value))}"
     if not value:
         return 'b""'
     try:

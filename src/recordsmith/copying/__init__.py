@@ -1,1 +1,1 @@
-"""TFRecords into other TFRecords."""
+"""`rs.copy`: TFRecords into other TFRecords, filtered, divided, shuffled or compressed."""

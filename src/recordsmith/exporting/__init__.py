@@ -1,1 +1,1 @@
-"""Datasets as Parquet, CSV, JSON lines or WebDataset."""
+"""`rs.export`: datasets as Parquet, CSV, JSON lines or WebDataset."""

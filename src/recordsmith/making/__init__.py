@@ -1,4 +1,4 @@
-"""Making datasets: sources, parallel work, splits, balance, shards, resume."""
+"""`rs.make` and `rs.write`: sources, parallel work, splits, balance, preprocessing, shards, resume."""
 
 from recordsmith.making import preprocessing, sources
 

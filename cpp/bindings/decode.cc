@@ -14,12 +14,6 @@
 namespace recordsmith {
 namespace {
 
-Kind kind_of(const std::string& name) {
-  if (name == "float") return Kind::kFloat;
-  if (name == "int64") return Kind::kInt64;
-  return Kind::kBytes;
-}
-
 Presence presence_of(const std::string& name) {
   if (name == "optional") return Presence::kOptional;
   if (name == "default") return Presence::kDefault;

@@ -42,7 +42,7 @@ class _Piece:
 
     @property
     def is_kept(self) -> bool:
-        return self.kind in ("sound", "mended")
+        return self.kind in ("sound", "repaired")
 
 
 class DamagedFile:
@@ -68,7 +68,7 @@ class DamagedFile:
         for piece in self._pieces:
             if piece.kind == "sound":
                 yield from self._frames(piece)
-            elif piece.kind == "mended":
+            elif piece.kind == "repaired":
                 yield self._recovery.frame(piece.data_begin, piece.data_size)
 
     def suspect_frames(self) -> Iterator[npt.NDArray[np.uint8]]:
@@ -109,7 +109,7 @@ class DamagedFile:
         kept = 0
         with open(self._plain, "rb") as file:
             for piece in self._pieces:
-                if piece.kind == "mended":
+                if piece.kind == "repaired":
                     file.seek(piece.begin)
                     mends.append(Mend(piece.begin, piece.end, _mend_reason(piece, file.read(_HEADER_BYTES)), kept))
                 kept += piece.records if piece.is_kept else 0
@@ -231,7 +231,7 @@ def _missing(reason: str, inflated: float, mean: float | None) -> int:
 
 
 def _kept_size(piece: _Piece) -> int:
-    if piece.kind == "mended":
+    if piece.kind == "repaired":
         return piece.data_size + _FRAMING_BYTES
     return piece.end - piece.begin if piece.kind == "sound" else 0
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bench.pictures import jpeg_pictures
+from bench.images import jpeg_images
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -128,9 +128,9 @@ def _tok_columns(random: np.random.Generator, records: int) -> Columns:
 
 
 def _img_columns(random: np.random.Generator, records: int) -> Columns:
-    pictures = jpeg_pictures(random, records)
-    offsets = _offsets(np.array([len(picture) for picture in pictures], dtype=np.int64))
-    return {"image": Column(np.frombuffer(b"".join(pictures), dtype=np.uint8), offsets)}
+    images = jpeg_images(random, records)
+    offsets = _offsets(np.array([len(picture) for picture in images], dtype=np.int64))
+    return {"image": Column(np.frombuffer(b"".join(images), dtype=np.uint8), offsets)}
 
 
 def _offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

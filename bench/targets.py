@@ -8,9 +8,9 @@ READ = {"tab": 12.0, "vec": 6.0, "tok": 5.0, "img": 3.0}
 WRITE_COLUMNS = {"tab": 100.0, "vec": 100.0, "tok": 50.0, "img": 3.0}
 # Writing from rows (Python dicts): times the same.
 WRITE_ROWS = {"tab": 20.0}
-# Making a dataset from pictures, resized: times a pool + cv2 + tf.train.Example. From a CSV file: times a csv +
+# Making a dataset from images, resized: times a pool + cv2 + tf.train.Example. From a CSV file: times a csv +
 # tf.train.Example loop.
-MAKE_PICTURES = 1.5
+MAKE_IMAGES = 1.5
 MAKE_TABLE = 30.0
 # Random access, 256 records a call: times array_record's best.
 RANDOM = 10.0
@@ -20,7 +20,7 @@ VERIFY = 0.70
 IMPORT_SECONDS = 0.2
 # Opening and the first batch in a new process: times sooner than TensorFlow.
 FIRST_BATCH = 10.0
-# Feeding, shuffled and in batches: times tf.data's best form with shuffle(10,000). Pictures are decoded, resized to
+# Feeding, shuffled and in batches: times tf.data's best form with shuffle(10,000). Images are decoded, resized to
 # 224x224, flipped and changed in brightness, as float32; `large` are JPEGs of 1,600x1,200.
 FEED = {"tab": 10.0, "vec": 5.0, "tok": 4.0, "img": 1.4, "large": 2.0}
 # Into a framework: to_torch against a DataLoader over the package tfrecord, to_tf against tf.data's best form.

@@ -1,4 +1,4 @@
-"""Draw docs/images/demo.svg, the picture in the README: `python docs/draw_demo.py`. A test fails when it is stale.
+"""Draw docs/images/demo.svg, the image in the README: `python docs/draw_demo.py`. A test fails when it is stale.
 
 It shows what two commands of the demo print, run as one would type them, on the demo's own dataset and program. All of
 that depends on nothing but the code: no times, no paths outside of the folder.
@@ -19,10 +19,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from recordsmith.demonstration.drawing import draw_pictures
+from recordsmith.demonstration.drawing import draw_images
 from recordsmith.demonstration.program import BROKEN_PROGRAM
 
-PICTURE = Path(__file__).resolve().parent / "images" / "demo.svg"
+IMAGE = Path(__file__).resolve().parent / "images" / "demo.svg"
 WIDTH = 104
 MADE_BY = "make photos -o data --split train=0.8,test=0.2 --stratify label --shards 2"  # as the demo does
 SHOWN = ("check data", "doctor train_broken.py --data data")
@@ -30,7 +30,7 @@ SHOWN = ("check data", "doctor train_broken.py --data data")
 
 def printed(folder: Path) -> list[tuple[str, str]]:
     """Return the commands, and what they print on a terminal, in a folder with what the demo makes."""
-    draw_pictures(str(folder / "photos"))
+    draw_images(str(folder / "photos"))
     (folder / "train_broken.py").write_text(BROKEN_PROGRAM, encoding="utf-8")
     _run(MADE_BY, folder)
     return [(f"recordsmith {command}", _run(command, folder)) for command in SHOWN]
@@ -46,7 +46,7 @@ def _run(command: str, folder: Path) -> str:
 
 
 def drawn(shown: list[tuple[str, str]]) -> str:
-    """Return the picture."""
+    """Return the image."""
     console = Console(record=True, width=WIDTH, force_terminal=True, color_system="truecolor", file=io.StringIO())
     for command, output in shown:
         console.print(Text.assemble(("$ ", "dim"), (command, "bold"), "\n"))
@@ -56,7 +56,7 @@ def drawn(shown: list[tuple[str, str]]) -> str:
 
 
 def text_in(svg: str) -> str:
-    """Return the letters that a picture shows, without the space between them."""
+    """Return the letters that an image shows, without the space between them."""
     return _letters("".join(unescape(text) for text in re.findall(r"<text[^>]*>([^<]*)</text>", svg)))
 
 
@@ -73,4 +73,4 @@ def _letters(text: str) -> str:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
-        PICTURE.write_text(drawn(printed(Path(scratch))), encoding="utf-8")
+        IMAGE.write_text(drawn(printed(Path(scratch))), encoding="utf-8")

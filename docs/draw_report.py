@@ -1,4 +1,4 @@
-"""Draw docs/images/report.png, the picture of an HTML report: `python docs/draw_report.py`. Needs Chromium."""
+"""Draw docs/images/report.png, the image of an HTML report: `python docs/draw_report.py`. Needs Chromium."""
 # ruff: noqa: INP001 - a script
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 import recordsmith as rs
 
-PICTURE = Path(__file__).resolve().parent / "images" / "report.png"
+IMAGE = Path(__file__).resolve().parent / "images" / "report.png"
 NAMES = ("circle", "square", "triangle")
 SCHEMA = rs.Schema(
     {
@@ -51,10 +51,10 @@ def shape(rng: np.random.Generator, name: str) -> dict[str, object]:
 
 
 def main() -> None:
-    """Make a dataset with some mistakes in it, check it, and take a picture of the report."""
+    """Make a dataset with some mistakes in it, check it, and take an image of the report."""
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
-        raise SystemExit("There is no chromium here to take the picture with.")
+        raise SystemExit("There is no chromium here to take the image with.")
     rng = np.random.default_rng(7)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -79,9 +79,9 @@ def main() -> None:
             "--hide-scrollbars",
             "--window-size=1180,1900",
         ]
-        subprocess.run([*command, f"--screenshot={PICTURE}", Path("report.html").absolute().as_uri()], check=True)  # noqa: S603
-    picture = cv2.imread(str(PICTURE))
-    cv2.imwrite(str(PICTURE), picture, [cv2.IMWRITE_PNG_COMPRESSION, 9])
+        subprocess.run([*command, f"--screenshot={IMAGE}", Path("report.html").absolute().as_uri()], check=True)  # noqa: S603
+    picture = cv2.imread(str(IMAGE))
+    cv2.imwrite(str(IMAGE), picture, [cv2.IMWRITE_PNG_COMPRESSION, 9])
 
 
 if __name__ == "__main__":

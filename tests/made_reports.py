@@ -25,7 +25,7 @@ from recordsmith.facts.dataset_facts import (
     StringFacts,
 )
 from recordsmith.images.png import png_bytes
-from recordsmith.report import HistogramSection, Picture, PictureGrid, Report, Section, TableSection, TextSection
+from recordsmith.report import GridImage, HistogramSection, ImageGrid, Report, Section, TableSection, TextSection
 from recordsmith.rules import Finding, Location, RuleText, Severity
 
 SCRIPT = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -326,9 +326,9 @@ def lint_report() -> Report:
 def diagnose_report() -> Report:
     generator = np.random.default_rng(0)
     pictures = [
-        Picture(generator.integers(0, 255, (40, 60, 3)).astype(np.uint8), "cat", "record 0"),
-        Picture(generator.normal(size=(40, 40, 1)).astype(np.float32), "dog", "record 1"),
-        Picture(np.full((30, 30), np.nan, np.float32), "nothing", "record 2"),
+        GridImage(generator.integers(0, 255, (40, 60, 3)).astype(np.uint8), "cat", "record 0"),
+        GridImage(generator.normal(size=(40, 40, 1)).astype(np.float32), "dog", "record 1"),
+        GridImage(np.full((30, 30), np.nan, np.float32), "nothing", "record 2"),
     ]
     return Report(
         "diagnose",
@@ -338,10 +338,10 @@ def diagnose_report() -> Report:
             ),
         ),
         sections=(
-            PictureGrid("What the model sees", tuple(pictures), "One of each class, as it arrives."),
+            ImageGrid("What the model sees", tuple(pictures), "One of each class, as it arrives."),
             HistogramSection("weight", {"stored": bell(0, 70, 30, 0.2), "as it arrives": bell(-2, 3, 30)}),
             TableSection("Batches", ("batch", "loss", "note"), ((1, 2.31, "first"), (2, float("nan"), None))),
-            TextSection("Summary", "The labels are right.\n\nThe pictures are not."),
+            TextSection("Summary", "The labels are right.\n\nThe images are not."),
             TextSection("Code", "ds = ds.map(f)\nds = ds.batch(2)", code=True),
         ),
         subject="train.py",
@@ -401,7 +401,7 @@ def hostile_report() -> Report:
         labels=(label,),
     )
     sections: tuple[Section, ...] = (
-        PictureGrid(SCRIPT, (Picture(np.zeros((4, 4, 3), np.uint8), SCRIPT, SCRIPT),), SCRIPT),
+        ImageGrid(SCRIPT, (GridImage(np.zeros((4, 4, 3), np.uint8), SCRIPT, SCRIPT),), SCRIPT),
         HistogramSection(SCRIPT, {text: Histogram((0.0, 1.0), (1,)) for text in HOSTILE}, SCRIPT),
         TableSection(SCRIPT, (SCRIPT, "b"), tuple((text, None) for text in HOSTILE), SCRIPT),
         *(TextSection(text, text, code=n % 2 == 0) for n, text in enumerate(HOSTILE)),

@@ -37,7 +37,7 @@ class FeederWorker:
 
     def prepare(self, what: str, folder: str, scale: float) -> Answer:
         """Write an input that only feeding needs, unless it is there; for the process that has recordsmith."""
-        written = {"large": inputs.large_pictures, "many": inputs.many_records}[what](Path(folder), scale)
+        written = {"large": inputs.large_images, "many": inputs.many_records}[what](Path(folder), scale)
         return {
             "paths": [str(path) for path in written.paths],
             "records": written.records,
@@ -61,7 +61,7 @@ class FeederWorker:
             label_sum += int(arrays["label"].sum())
             for name, values in arrays.items():
                 if name == "image":
-                    brightness += _check_pictures(values)
+                    brightness += _check_images(values)
                 else:
                     totals[name] = (totals.get(name, 0) + bit_sum(values)) % 2**64
         return {"records": records, "label_sum": label_sum, "bits": totals, "brightness": brightness / max(1, records)}
@@ -96,10 +96,10 @@ def bit_sum(values: Any) -> int:
     return int(flat.view(bits).sum(dtype=np.uint64))
 
 
-def _check_pictures(pixels: Any) -> float:
-    """The brightness of all pictures of a batch together, once their form is right."""
+def _check_images(pixels: Any) -> float:
+    """The brightness of all images of a batch together, once their form is right."""
     if pixels.shape[1:] != (*SIZE, 3) or pixels.dtype != np.float32:
-        raise ValueError(f"pictures are {pixels.dtype} of shape {pixels.shape}")
+        raise ValueError(f"images are {pixels.dtype} of shape {pixels.shape}")
     if pixels.min() < -0.3 or not 0.5 < pixels.max() < 1.3:
         raise ValueError(f"values go from {pixels.min()} to {pixels.max()}")
     return float(pixels.mean(axis=(1, 2, 3), dtype=np.float64).sum())

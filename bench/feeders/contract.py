@@ -12,7 +12,7 @@ from bench.datasets import DATASETS, Feature
 BUFFER = 10_000
 SIZE = (224, 224)
 BRIGHTNESS = 0.2
-PICTURES = {"img", "large"}
+IMAGES = {"img", "large"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,9 @@ class Subject:
     features: tuple[Feature, ...]
 
     @property
-    def is_pictures(self) -> bool:
-        """Whether pictures are decoded, resized and changed."""
-        return self.name in PICTURES
+    def is_images(self) -> bool:
+        """Whether images are decoded, resized and changed."""
+        return self.name in IMAGES
 
 
 SUBJECTS = {

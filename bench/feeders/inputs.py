@@ -1,4 +1,4 @@
-"""Datasets that only feeding needs: large pictures, and very many records."""
+"""Datasets that only feeding needs: large images, and very many records."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from bench.datasets import SEED, SHARDS
-from bench.pictures import GRAIN, QUALITY
+from bench.images import GRAIN, QUALITY
 from bench.store import scale_folder, shard_paths
 
-LARGE_PICTURES, WIDTH, HEIGHT = 400, 1600, 1200
+LARGE_IMAGES, WIDTH, HEIGHT = 400, 1600, 1200
 MANY_RECORDS = 10_000_000
-# A grain as fine as that of the small pictures would make 1.5 MB of each; photographs of this size have about half.
+# A grain as fine as that of the small images would make 1.5 MB of each; photographs of this size have about half.
 COARSER = 0.5
 
 
@@ -32,21 +32,21 @@ class Input:
     label_sum: int
 
 
-def large_pictures(folder: Path, scale: float) -> Input:
+def large_images(folder: Path, scale: float) -> Input:
     """JPEGs of 1,600x1,200 with a label each, as TFRecords."""
-    count = max(2 * SHARDS, round(LARGE_PICTURES * scale / SHARDS) * SHARDS)
+    count = max(2 * SHARDS, round(LARGE_IMAGES * scale / SHARDS) * SHARDS)
     target = scale_folder(folder, scale) / "large"
     labels = np.arange(count) % 10
     if not target.is_dir():
         unfinished = target.with_name("large.unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir(parents=True)
-        pictures = _large_jpegs(np.random.default_rng([SEED, 200]), count)
+        images = _large_jpegs(np.random.default_rng([SEED, 200]), count)
         rs: Any = importlib.import_module("recordsmith")
         schema = rs.Schema({"image": rs.Bytes(), "label": rs.Scalar("int64")})
         for shard, path in enumerate(shard_paths(unfinished, "large")):
             with rs.RecordWriter(str(path)) as writer:
-                writer.write_columns({"image": pictures[shard::SHARDS], "label": labels[shard::SHARDS]}, schema)
+                writer.write_columns({"image": images[shard::SHARDS], "label": labels[shard::SHARDS]}, schema)
         unfinished.rename(target)
     paths = shard_paths(target, "large")
     return Input(paths, count, sum(path.stat().st_size for path in paths), int(labels.sum()))

@@ -60,7 +60,7 @@ class RecordsmithFeeder:
         """See `Feeder`."""
         dataset = self._rs.open(list(paths))
         chain = dataset.shuffle(seed=0)
-        if subject.is_pictures:
+        if subject.is_images:
             augment = [self._rs.augment.flip_left_right(), self._rs.augment.brightness(BRIGHTNESS)]
             chain = chain.images(size=SIZE, scale=1 / 255, augment=augment, feature="image")
         loader = chain.padded_batch(subject.batch) if subject.name == "tok" else chain.batch(subject.batch)

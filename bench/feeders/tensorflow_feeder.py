@@ -68,7 +68,7 @@ class TensorflowFeeder:
 
     def forms(self, subject: Subject) -> list[str]:
         """See `Feeder`."""
-        if subject.is_pictures:
+        if subject.is_images:
             return [f"{list(SOURCES)[1]}; {decoding}" for decoding in (USUAL, FAST)]
         ways = (RAGGED, SPARSE, PADDED) if subject.name == "tok" else (BATCHED, SINGLE)
         return [f"{source}; {way}" for source in SOURCES for way in ways]
@@ -77,8 +77,8 @@ class TensorflowFeeder:
         """See `Feeder`."""
         source, _, way = form.partition("; ")
         shuffled = SOURCES[source](self._tf, list(paths)).shuffle(BUFFER, seed=0)
-        if subject.is_pictures:
-            return TensorflowFeed(self._pictures(subject, shuffled, way))
+        if subject.is_images:
+            return TensorflowFeed(self._images(subject, shuffled, way))
         return TensorflowFeed(self._parsed(subject, shuffled, way).prefetch(self._tf.data.AUTOTUNE))
 
     def _parsed(self, subject: Subject, records: Any, way: str) -> Any:
@@ -100,7 +100,7 @@ class TensorflowFeeder:
             return tf.io.FixedLenFeature([] if feature.count == 1 else [feature.count], dtype)
         return tf.io.VarLenFeature(dtype) if sparse else tf.io.RaggedFeature(dtype, row_splits_dtype=tf.int64)
 
-    def _pictures(self, subject: Subject, records: Any, way: str) -> Any:
+    def _images(self, subject: Subject, records: Any, way: str) -> Any:
         tf = self._tf
         spec = {feature.name: self._spec(feature, sparse=False) for feature in subject.features}
         options = {"fancy_upscaling": False, "dct_method": "INTEGER_FAST"} if way == FAST else {}

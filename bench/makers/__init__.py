@@ -1,1 +1,1 @@
-"""Whole datasets from pictures and tables: recordsmith, and the script that people write. One process for each run."""
+"""Whole datasets from images and tables: recordsmith, and the script that people write. One process for each run."""

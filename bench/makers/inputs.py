@@ -1,4 +1,4 @@
-"""What is made into datasets: a folder of pictures in class folders, and a table as CSV."""
+"""What is made into datasets: a folder of images in class folders, and a table as CSV."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from bench.datasets import SEED, TAB, make_columns
-from bench.pictures import jpeg_pictures
+from bench.images import jpeg_images
 from bench.store import scale_folder
 
-PICTURES = 2_000
+IMAGES = 2_000
 ROWS = 1_000_000
 CLASSES = 10
 SIZE = (224, 224)
@@ -30,14 +30,14 @@ class Input:
     label_sum: int
 
 
-def pictures(folder: Path, scale: float) -> Input:
+def images(folder: Path, scale: float) -> Input:
     """A folder of JPEGs of 500x375, a folder for each class."""
-    records = max(CLASSES, round(PICTURES * scale))
-    source = scale_folder(folder, scale) / "make" / "pictures"
+    records = max(CLASSES, round(IMAGES * scale))
+    source = scale_folder(folder, scale) / "make" / "images"
     if not source.is_dir():
-        unfinished = source.with_name("pictures.unfinished")
+        unfinished = source.with_name("images.unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)
-        for number, data in enumerate(jpeg_pictures(np.random.default_rng([SEED, 100]), records)):
+        for number, data in enumerate(jpeg_images(np.random.default_rng([SEED, 100]), records)):
             path = unfinished / f"class{number % CLASSES}" / f"{number:05}.jpg"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)

@@ -31,7 +31,7 @@ def prepare(subject: str, form: str) -> Callable[[Path, Path, int | None], None]
 
 
 def check(subject: str, folder: Path) -> dict[str, int]:
-    """Read what another one wrote: how many records there are, the sum of their labels, and for pictures their size."""
+    """Read what another one wrote: how many records there are, the sum of their labels, and for images their size."""
     rs: Any = importlib.import_module("recordsmith")
     images: Any = importlib.import_module("recordsmith.images")
     dataset = rs.open(sorted(map(str, folder.glob("*tfrecord*"))))

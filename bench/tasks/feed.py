@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from bench.tasks.context import Context
 
 METHOD = (
-    "An epoch of a chain that shuffles and batches: tab, vec and tok (padded) in batches of 1,024, pictures decoded, "
+    "An epoch of a chain that shuffles and batches: tab, vec and tok (padded) in batches of 1,024, images decoded, "
     "resized to 224x224, flipped at random, changed in brightness and scaled to float32 in batches of 32; img are the "
     "JPEGs of 500x375, large are JPEGs of 1,600x1,200. recordsmith's shuffle is over all records, that of the peers "
     f"has a buffer of {BUFFER:,} rows. TensorFlow's tensors are not converted to numpy (but for the labels), in the "
     "forms as the table shows; its fastest counts. The bits of every value are compared in an untimed pass, except for "
-    "pictures, whose form and mean brightness are. `to_tf` and `to_torch` are the same chain inside the framework; "
+    "images, whose form and mean brightness are. `to_tf` and `to_torch` are the same chain inside the framework; "
     "PyTorch's peer is a DataLoader over the package tfrecord, on a tenth of the records. Memory is the process's own, "
     "without mapped files, its highest in each half of an epoch. The first batch is that of the shuffle of ten million "
     "records of 34 bytes, whose index is there: from rs.open on, in a new process, without the import."
@@ -130,7 +130,7 @@ def _feed_large(context: Context, section: Section, feeders: _Feeders) -> None:
     worker = feeders.get(OURS)
     if worker is None:
         return
-    context.say("feed: large pictures")
+    context.say("feed: large images")
     written = worker.ask("prepare", what="large", folder=str(context.folder), scale=context.scale)
     source = _Source(**written, bits={})
     _feed(context, section, feeders, "large", {OURS: source, "tensorflow": source})
@@ -175,8 +175,8 @@ def _check(worker: WorkerProcess, subject: str, source: _Source, form: str) -> N
     wrong = [name for name, bits in source.bits.items() if answer["bits"].get(name) != bits]
     if wrong:
         raise PeerFailedError(f"delivered other values than were written: {', '.join(wrong)}")
-    if SUBJECTS[subject].is_pictures and not 0.35 < answer["brightness"] < 0.65:
-        raise PeerFailedError(f"the pictures are not as bright as they were: {answer['brightness']:.2f}")
+    if SUBJECTS[subject].is_images and not 0.35 < answer["brightness"] < 0.65:
+        raise PeerFailedError(f"the images are not as bright as they were: {answer['brightness']:.2f}")
 
 
 def _epoch(worker: WorkerProcess, subject: str, source: _Source, form: str) -> Callable[[], float]:

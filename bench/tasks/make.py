@@ -1,4 +1,4 @@
-"""Making whole datasets: from a folder of pictures, and from a CSV file."""
+"""Making whole datasets: from a folder of images, and from a CSV file."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from bench.tasks.context import Context
 
 METHOD = (
-    "pictures: 2,000 JPEGs of 500x375 in class folders, resized to 224x224 and written as JPEG of quality 95. table: a "
+    "images: 2,000 JPEGs of 500x375 in class folders, resized to 224x224 and written as JPEG of quality 95. table: a "
     "CSV file of 1,000,000 rows and 18 columns. Both onto two cores and into four shards. recordsmith's time is that "
     "of the whole of `make`: telling the types, splitting, a global shuffle, digests, files synced, every shard read "
     "back and checked. The usual script does the resizing in a pool of two processes, with the parent writing or each "
     "worker writing shards of its own (the faster one counts), and the table in a loop over csv.DictReader; it checks "
     "nothing. The loop is measured on the first rows only, since all of them would take minutes: its rate is taken for "
     "that of the whole file. Each pass is a new process. `whole command` is the time from its start to its end, as one "
-    "waits for it, with Python's start and all imports; all other figures are without these. The target for pictures "
+    "waits for it, with Python's start and all imports; all other figures are without these. The target for images "
     "is held against the whole command with OpenCV's default, INTER_LINEAR; without the imports, and against the same "
     "resizing as recordsmith's (INTER_AREA, dearer and without the loss of detail), the ratios stand beside it. The "
-    "other library reads each result once: records, labels, sizes of pictures. `peak` is the highest resident size of "
+    "other library reads each result once: records, labels, sizes of images. `peak` is the highest resident size of "
     "the process and all its children together, looked at every 20 ms; pages that forked processes share count in each."
 )
 LOOP_ROWS = 20_000
@@ -49,10 +49,10 @@ class _Entry:
 def run(context: Context) -> Section:
     """Make each dataset with each maker."""
     section = Section("make", "Making datasets", METHOD)
-    for subject, prepare in (("pictures", inputs.pictures), ("table", inputs.table)):
+    for subject, prepare in (("images", inputs.images), ("table", inputs.table)):
         context.say(f"make: {subject}")
         _make(context, section, subject, prepare(context.folder, context.scale))
-    _judge_pictures(section)
+    _judge_images(section)
     _judge_table(section)
     return section
 
@@ -131,26 +131,26 @@ def _check(context: Context, subject: str, source: Input, entry: _Entry, out: Pa
     expected = {
         "records": entry.records,
         "label_sum": source.label_sum if whole else inputs.label_sum_of_first(source, entry.records),
-        "right_size": entry.records if subject == "pictures" else 0,
+        "right_size": entry.records if subject == "images" else 0,
     }
     if found != expected:
         raise PeerFailedError(f"wrote files in which {reader} finds {found} instead of {expected}")
 
 
-def _judge_pictures(section: Section) -> None:
+def _judge_images(section: Section) -> None:
     area, linear = usual_script.RESIZING
     for what, resizing, ending, target in (
-        ("make, whole command", linear, WHOLE, targets.MAKE_PICTURES),
+        ("make, whole command", linear, WHOLE, targets.MAKE_IMAGES),
         ("make, without imports", linear, "", None),
         ("make, without imports", area, "", None),
     ):
-        ours = section.best("pictures", "recordsmith", forms=tuple(f"{form}{ending}" for form in OURS["pictures"]))
-        forms = tuple(f"{form}{ending}" for form in usual_script.FORMS["pictures"] if resizing in form)
-        theirs = section.best("pictures", "tensorflow", forms=forms)
+        ours = section.best("images", "recordsmith", forms=tuple(f"{form}{ending}" for form in OURS["images"]))
+        forms = tuple(f"{form}{ending}" for form in usual_script.FORMS["images"] if resizing in form)
+        theirs = section.best("images", "tensorflow", forms=forms)
         if ours and theirs:
             ratio = times_faster(ours, theirs)
             section.outcomes.append(
-                Outcome("pictures", what, ratio, "times", f"tensorflow, {theirs.form}", target, note=ours.form)
+                Outcome("images", what, ratio, "times", f"tensorflow, {theirs.form}", target, note=ours.form)
             )
 
 

@@ -59,7 +59,7 @@ def test_saturation_is_tensorflows(factor):
     np.testing.assert_allclose(augment.saturation().change(floats, factor), theirs, atol=1e-5)
 
 
-def test_saturation_leaves_grey_pictures():
+def test_saturation_leaves_grey_images():
     grey = picture(channels=1)
     assert (augment.saturation().change(grey, 0.2) == grey).all()
 
@@ -120,7 +120,7 @@ def test_crops_are_inside_and_as_large_as_they_say():
     assert max(shares) == pytest.approx(0.6, abs=0.02)
 
 
-def test_a_crop_of_everything_is_the_picture():
+def test_a_crop_of_everything_is_the_image():
     crop = augment.crop(1, 1)
     assert all(crop.window(33, 47, crop.draw(RandomStream(key))) == (0, 0, 33, 47) for key in range(20))
 

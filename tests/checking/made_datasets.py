@@ -85,16 +85,16 @@ def made(folder: Path, some: Iterable[Row] | None = None, **options: Any) -> Pat
 
 
 def picture(seed: int, suffix: str = ".jpg", side: int = 24, channels: int = 3) -> bytes:
-    """An encoded picture of soft random colours."""
+    """An encoded image of soft random colours."""
     rng = np.random.default_rng(seed)
     coarse = rng.integers(0, 256, (6, 6, channels), dtype=np.uint8)
     pixels = cv2.resize(coarse, (side, side), interpolation=cv2.INTER_CUBIC)
     return bytes(cv2.imencode(suffix, pixels)[1])
 
 
-def picture_rows(count: int = 40, seed: int = 0) -> list[Row]:
+def image_rows(count: int = 40, seed: int = 0) -> list[Row]:
     return [
-        {"image": picture(1000 * seed + n), "filename": f"picture-{seed}-{n}.jpg", "label": n % 2} for n in range(count)
+        {"image": picture(1000 * seed + n), "filename": f"image-{seed}-{n}.jpg", "label": n % 2} for n in range(count)
     ]
 
 

@@ -27,10 +27,10 @@ from tests.checking.made_datasets import (
     example,
     feature,
     float_list,
+    image_rows,
     int64_list,
     made,
     picture,
-    picture_rows,
     rows,
     sound,
     splits,
@@ -468,30 +468,30 @@ def a_category_with_its_newline(folder: Path) -> Path:
 
 
 @clean("V008", "V009", "V010", "V016", "V017", "D006")
-def sound_pictures(folder: Path) -> Checked:
-    return Checked(write(folder / "data.tfrecord", picture_rows()), {"decode": "all", "similar_images": True})
+def sound_images(folder: Path) -> Checked:
+    return Checked(write(folder / "data.tfrecord", image_rows()), {"decode": "all", "similar_images": True})
 
 
-def _pictures(folder: Path, change: Callable[[Row], Any]) -> Checked:
-    some = picture_rows()
+def _images(folder: Path, change: Callable[[Row], Any]) -> Checked:
+    some = image_rows()
     for row in some[3:6]:
         change(row)
     return Checked(write(folder / "data.tfrecord", some), {"decode": "all"})
 
 
 @triggers("V008")
-def pictures_cut_short(folder: Path) -> Checked:
-    return _pictures(folder, lambda row: row.update(image=row["image"][:200]))
+def images_cut_short(folder: Path) -> Checked:
+    return _images(folder, lambda row: row.update(image=row["image"][:200]))
 
 
 @triggers("V009")
-def error_pages_in_place_of_pictures(folder: Path) -> Checked:
-    return _pictures(folder, lambda row: row.update(image=f"<html>404 {row['filename']}</html>"))
+def error_pages_in_place_of_images(folder: Path) -> Checked:
+    return _images(folder, lambda row: row.update(image=f"<html>404 {row['filename']}</html>"))
 
 
 @triggers("V010")
 def png_called_jpg(folder: Path) -> Checked:
-    return _pictures(folder, lambda row: row.update(image=picture(len(row["image"]), ".png")))
+    return _images(folder, lambda row: row.update(image=picture(len(row["image"]), ".png")))
 
 
 @triggers("V011")
@@ -538,17 +538,17 @@ def a_name_in_latin_1_among_others(folder: Path) -> Path:
 
 
 @triggers("V016")
-def black_pictures(folder: Path) -> Checked:
+def black_images(folder: Path) -> Checked:
     def black(row: Row) -> None:
         side = 20 + len(row["filename"]) + int(row["filename"].split("-")[2].split(".")[0])
         row.update(image=bytes(cv2.imencode(".jpg", np.zeros((side, 24, 3), np.uint8))[1]))
 
-    return _pictures(folder, black)
+    return _images(folder, black)
 
 
 @triggers("V017")
-def grey_pictures_among_coloured(folder: Path) -> Checked:
-    return _pictures(folder, lambda row: row.update(image=picture(len(row["image"]), channels=1)))
+def grey_images_among_coloured(folder: Path) -> Checked:
+    return _images(folder, lambda row: row.update(image=picture(len(row["image"]), channels=1)))
 
 
 @triggers("V018")
@@ -616,7 +616,7 @@ def training_rows_in_the_test_split(folder: Path) -> Path:
 
 
 def _similar(folder: Path, splits_of_copies: tuple[str, str]) -> Checked:
-    parts = {"train": picture_rows(30, seed=1), "test": picture_rows(30, seed=2)}
+    parts = {"train": image_rows(30, seed=1), "test": image_rows(30, seed=2)}
     small = cv2.imdecode(np.frombuffer(parts["train"][3]["image"], np.uint8), cv2.IMREAD_COLOR)
     again = bytes(cv2.imencode(".jpg", cv2.resize(small, (48, 48)), [cv2.IMWRITE_JPEG_QUALITY, 90])[1])
     parts[splits_of_copies[1]].append({"image": again, "filename": "again.jpg", "label": 1})
@@ -624,24 +624,24 @@ def _similar(folder: Path, splits_of_copies: tuple[str, str]) -> Checked:
 
 
 @triggers("D005")
-def a_resized_picture_in_the_other_split(folder: Path) -> Checked:
+def a_resized_image_in_the_other_split(folder: Path) -> Checked:
     return _similar(folder, ("train", "test"))
 
 
 @clean("D005", "D015")
-def different_pictures_in_both_splits(folder: Path) -> Checked:
-    parts = splits(folder, train=picture_rows(30, seed=1), test=picture_rows(30, seed=2))
+def different_images_in_both_splits(folder: Path) -> Checked:
+    parts = splits(folder, train=image_rows(30, seed=1), test=image_rows(30, seed=2))
     return Checked(parts, {"similar_images": True})
 
 
 @triggers("D015")
-def one_picture_under_two_labels(folder: Path) -> Path:
-    some = picture_rows(30, seed=1)
-    return splits(folder, train=[*some, {**some[3], "label": some[3]["label"] ^ 1}], test=picture_rows(30, seed=2))
+def one_image_under_two_labels(folder: Path) -> Path:
+    some = image_rows(30, seed=1)
+    return splits(folder, train=[*some, {**some[3], "label": some[3]["label"] ^ 1}], test=image_rows(30, seed=2))
 
 
 @triggers("D006")
-def a_resized_picture_in_the_same_split(folder: Path) -> Checked:
+def a_resized_image_in_the_same_split(folder: Path) -> Checked:
     return _similar(folder, ("train", "train"))
 
 

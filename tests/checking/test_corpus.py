@@ -24,13 +24,13 @@ FOUND: dict[str, set[str]] = {
     "google+yggdrasil-decision-forests/adult_test.recordio.gz": set(),
     "tensorflow+tfx/Split-train": {"V003"},  # 1 of 9,909 taxi trips has a pickup_census_tract
     "tensorflow+tfx/Split-eval": {"V014"},  # 'f' holds 1.0, 2.0, 3.0, ...
-    "tensorflow+tfx/mnist.tfrecord": {"V012"},  # 784 floats a picture, of 256 different values
+    "tensorflow+tfx/mnist.tfrecord": {"V012"},  # 784 floats an image, of 256 different values
     "tensorflow+models/pets_examples.record": {"V002"},  # ten pets, none 'difficult', none 'truncated', all 'Frontal'
     "tensorflow+ranking/train_numerical_elwc.tfrecord": {"W001"},  # records of learning to rank: an info
     "tensorflow+datasets/nsynth-test.tfrecord": set(),
     "google+deepvariant": {"D001", "V002"},  # three classes, 36 to 12 to 1 (an info); one sequencing_type
     "google+grain/morris_sequence_first_5.tfrecord": {"W001"},  # plain text: an info
-    # pictures that a test made, all black; boxes in the training split only
+    # images that a test made, all black; boxes in the training split only
     "google-research+google-research": {"D014", "V016"},
 }
 

@@ -14,9 +14,9 @@ from tests.checking.made_datasets import (
     SCHEMA,
     Row,
     changed,
+    image_rows,
     made,
     picture,
-    picture_rows,
     rows,
     splits,
     write,
@@ -81,7 +81,7 @@ def test_shifted_after_it_was_divided(tmp_path: Path):
 
 
 def test_copies_under_another_name_are_copies(tmp_path: Path):
-    some = picture_rows(60)
+    some = image_rows(60)
     some.append(dict(some[3], filename="again.jpg"))
     (found,) = rs.check(write(tmp_path / "data.tfrecord", some)).findings
     assert found.code == "D003"

@@ -31,7 +31,7 @@ PETS = rs.Schema(
 
 
 def png(width: int, height: int) -> bytes:
-    """A picture that is no more than its header."""
+    """An image that is no more than its header."""
     header = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + header + struct.pack(">I", zlib.crc32(header))
 

@@ -290,7 +290,7 @@ def test_another_schema(folder: Path, quick_path: Path) -> None:
         assert schema["label"].names[new["label"]] == ("cat", "dog")[old["label"]]  # type: ignore[attr-defined]
 
 
-def test_pixels_become_pictures_and_labels_texts(quick_path: Path) -> None:
+def test_pixels_become_images_and_labels_texts(quick_path: Path) -> None:
     schema = rs.Schema({"image": rs.Tensor("uint8", (8, 8, 3)), "label": rs.Label(["cat", "dog"]), "name": rs.Text()})
     pixels = np.random.default_rng(0).integers(0, 256, (4, 8, 8, 3), np.uint8)
     with rs.write(quick_path / "in", schema) as writer:
@@ -335,7 +335,7 @@ def test_a_schema_for_files_that_had_none(quick_path: Path) -> None:
     assert list(manifest["schema"]["features"]) == ["label", "matrix", "s/indices", "s/values"]
 
 
-def test_pictures_are_encoded_anew(quick_path: Path) -> None:
+def test_images_are_encoded_anew(quick_path: Path) -> None:
     from recordsmith.images import read_header
 
     pictures = [encode_image(np.full((8, 10 + n, 3), 40 * n, np.uint8), "jpeg") for n in range(4)]
@@ -395,7 +395,7 @@ def test_a_vocabulary_goes_along(quick_path: Path) -> None:
 
 
 def test_where_records_come_from_does_not_tell_them_apart(quick_path: Path) -> None:
-    """The same picture in two files is one, and stays in one split; no record is a duplicate of the other's bytes."""
+    """The same image in two files is one, and stays in one split; no record is a duplicate of the other's bytes."""
     for n in range(40):
         folder = quick_path / "photos" / "ab"[n % 2]
         folder.mkdir(parents=True, exist_ok=True)
@@ -409,7 +409,7 @@ def test_where_records_come_from_does_not_tell_them_apart(quick_path: Path) -> N
         manifest = json.loads((quick_path / name / "recordsmith.json").read_text())
         assert manifest["provenance"] == ["path" if options else "filename"]
         pictures = [{row["image"] for row in rs.open(quick_path / name, split=split)} for split in ("train", "test")]
-        if options:  # without labels, which tell pictures of the two folders apart
+        if options:  # without labels, which tell images of the two folders apart
             assert not pictures[0] & pictures[1]
 
 

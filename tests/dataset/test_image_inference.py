@@ -1,4 +1,4 @@
-"""Pictures are told by the header of every value, and by nothing less."""
+"""Images are told by the header of every value, and by nothing less."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import recordsmith as rs
 
 
-def picture(height: int, width: int, encoding: str = "PNG", mode: str = "RGB") -> bytes:
+def image(height: int, width: int, encoding: str = "PNG", mode: str = "RGB") -> bytes:
     buffer = io.BytesIO()
     PIL.Image.fromarray(np.zeros((height, width, 3), np.uint8)).convert(mode).save(buffer, encoding)
     return buffer.getvalue()
@@ -30,17 +30,17 @@ def inferred(tmp_path: Path, *values: Any, **settings: Any) -> Any:
 @pytest.mark.parametrize(
     ("values", "feature"),
     [
-        ([picture(4, 6), picture(4, 6)], rs.Image(4, 6, encoding="png")),
-        ([picture(4, 6), picture(4, 7)], rs.Image(height=4, encoding="png")),
-        ([picture(4, 6, "JPEG", "L")], rs.Image(4, 6, channels=1, encoding="jpeg")),
-        ([picture(4, 6, "JPEG", "L"), picture(4, 6, "JPEG")], rs.Image(4, 6, channels=None, encoding="jpeg")),
-        ([picture(4, 6, "WEBP"), picture(4, 6, "GIF")], rs.Image(4, 6)),
-        ([picture(4, 6), None], rs.Image(4, 6, encoding="png", optional=True)),
-        ([picture(4, 6, "BMP")], rs.Bytes()),  # two letters are no proof
-        ([picture(4, 6), b"\xff"], rs.Bytes()),
-        ([picture(4, 6), b""], rs.Bytes()),
-        ([picture(4, 6)[:20]], rs.Bytes()),
-        ([[picture(4, 6), picture(4, 6)]], rs.Bytes((2,))),
+        ([image(4, 6), image(4, 6)], rs.Image(4, 6, encoding="png")),
+        ([image(4, 6), image(4, 7)], rs.Image(height=4, encoding="png")),
+        ([image(4, 6, "JPEG", "L")], rs.Image(4, 6, channels=1, encoding="jpeg")),
+        ([image(4, 6, "JPEG", "L"), image(4, 6, "JPEG")], rs.Image(4, 6, channels=None, encoding="jpeg")),
+        ([image(4, 6, "WEBP"), image(4, 6, "GIF")], rs.Image(4, 6)),
+        ([image(4, 6), None], rs.Image(4, 6, encoding="png", optional=True)),
+        ([image(4, 6, "BMP")], rs.Bytes()),  # two letters are no proof
+        ([image(4, 6), b"\xff"], rs.Bytes()),
+        ([image(4, 6), b""], rs.Bytes()),
+        ([image(4, 6)[:20]], rs.Bytes()),
+        ([[image(4, 6), image(4, 6)]], rs.Bytes((2,))),
     ],
     ids=lambda value: repr(value) if hasattr(value, "plan") else None,
 )
@@ -49,22 +49,22 @@ def test_what_is_inferred(values: list[Any], feature: Any, tmp_path: Path):
 
 
 def test_the_last_of_many_values_counts(tmp_path: Path):
-    assert inferred(tmp_path, *[picture(4, 6)] * 200, b"\xff") == rs.Bytes()
-    assert inferred(tmp_path, *[picture(4, 6)] * 200, b"\xff", records=200) == rs.Image(4, 6, encoding="png")
+    assert inferred(tmp_path, *[image(4, 6)] * 200, b"\xff") == rs.Bytes()
+    assert inferred(tmp_path, *[image(4, 6)] * 200, b"\xff", records=200) == rs.Image(4, 6, encoding="png")
 
 
 def test_frames(tmp_path: Path):
     schema = rs.Schema({"frames": rs.Steps(rs.Image(encoding="png"), optional=True), "raw": rs.Steps(rs.Bytes())})
     path = tmp_path / "clips.tfrecord"
     with rs.RecordWriter(path) as writer:
-        writer.write_rows([{"frames": [picture(4, 6)] * n or None, "raw": [b"\xff"]} for n in (0, 1, 3)], schema)
+        writer.write_rows([{"frames": [image(4, 6)] * n or None, "raw": [b"\xff"]} for n in (0, 1, 3)], schema)
     assert rs.infer_schema(path) == rs.Schema(
         {"frames": rs.Steps(rs.Image(4, 6, encoding="png"), optional=True), "raw": rs.Steps(rs.Bytes())}
     )
 
 
 def test_several_files_are_one_dataset(tmp_path: Path):
-    for number, value in enumerate([picture(4, 6), picture(5, 6)]):
+    for number, value in enumerate([image(4, 6), image(5, 6)]):
         with rs.RecordWriter(tmp_path / f"data.tfrecord-{number:05}-of-00002", "gzip" if number else None) as writer:
             writer.write_example({"x": value})
     assert rs.infer_schema(tmp_path)["x"] == rs.Image(width=6, encoding="png")

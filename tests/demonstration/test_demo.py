@@ -42,7 +42,7 @@ def test_the_damaged_file_is_mended(demo):
 
 def test_the_model_learns(demo):
     _, said = demo
-    (share,) = re.findall(r"([\d.]+)% of the test pictures", said)
+    (share,) = re.findall(r"([\d.]+)% of the test images", said)
     assert float(share) >= 100 * GOOD_ACCURACY
     assert "did not get there" not in said
 
@@ -77,6 +77,6 @@ def test_a_folder_that_is_in_use_is_left_alone(tmp_path):
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
-def test_the_picture_in_the_readme_shows_what_the_commands_print(tmp_path):
-    there = draw_demo.text_in(draw_demo.PICTURE.read_text(encoding="utf-8"))
+def test_the_image_in_the_readme_shows_what_the_commands_print(tmp_path):
+    there = draw_demo.text_in(draw_demo.IMAGE.read_text(encoding="utf-8"))
     assert there == draw_demo.text_of(draw_demo.printed(tmp_path)), "run: python docs/draw_demo.py"

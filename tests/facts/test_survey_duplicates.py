@@ -54,7 +54,7 @@ def test_rows_of_a_small_table_are_compared_whole(tmp_path: Path) -> None:
 
 
 def pictures() -> list[np.ndarray]:
-    """Soft pictures that differ in every part."""
+    """Soft images that differ in every part."""
     random = np.random.default_rng(6)
     found = []
     for _ in range(12):

@@ -1,4 +1,4 @@
-"""Small pictures in every colour mode and format, made with Pillow."""
+"""Small images in every colour mode and format, made with Pillow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HEIGHT, WIDTH = 40, 56
 
 
 def pixels(seed: int = 0, height: int = HEIGHT, width: int = WIDTH) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """A colourful picture without sharp edges, which JPEG keeps well."""
+    """A colourful image without sharp edges, which JPEG keeps well."""
     coarse = np.random.default_rng(seed).integers(0, 256, (4, 5, 3), np.uint8)
     return np.array(Image.fromarray(coarse).resize((width, height), Image.Resampling.BICUBIC))
 
@@ -50,8 +50,8 @@ def wide_grey() -> Image.Image:
     return Image.fromarray(pixels()[:, :, 0].astype(np.uint16) * 257)
 
 
-def pictures() -> dict[str, tuple[bytes, int]]:
-    """By name: the encoded picture, and the channels that it decodes to."""
+def images() -> dict[str, tuple[bytes, int]]:
+    """By name: the encoded image, and the channels that it decodes to."""
     grey, two_colours = colour().convert("L"), colour().convert("1")
     palette = colour().convert("P", palette=Image.Palette.ADAPTIVE)
     return {

@@ -23,22 +23,24 @@ from tests.images.made_images import (
     as_pillow_shows_it,
     colour,
     oriented,
-    pictures,
     pixels,
     saved,
     with_alpha,
 )
+from tests.images.made_images import (
+    images as made_images,
+)
 
-PICTURES = pictures()
+IMAGES = made_images()
 
 
 def difference(one, other):
     return int(np.abs(one.astype(int) - other.astype(int)).max())
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", IMAGES)
 def test_colour_is_what_pillow_shows(name):
-    data, _ = PICTURES[name]
+    data, _ = IMAGES[name]
     found = decode_image(data, channels=3)
     if found.dtype == np.uint16:
         found = found >> 8
@@ -47,9 +49,9 @@ def test_colour_is_what_pillow_shows(name):
     assert difference(found, as_pillow_shows_it(data)) <= (2 if "cmyk" in name else 1)
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", IMAGES)
 def test_grey_is_what_pillow_shows(name):
-    data, _ = PICTURES[name]
+    data, _ = IMAGES[name]
     found = decode_image(data, channels=1)
     if found.dtype == np.uint16:
         found = found >> 8
@@ -57,9 +59,9 @@ def test_grey_is_what_pillow_shows(name):
     assert difference(found[:, :, 0], as_pillow_shows_it(data, "L")) <= 2
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", IMAGES)
 def test_its_own_channels(name):
-    data, channels = PICTURES[name]
+    data, channels = IMAGES[name]
     assert decode_image(data).shape == (HEIGHT, WIDTH, channels)
     alpha = decode_image(data, channels=4)
     assert alpha.shape == (HEIGHT, WIDTH, 4)
@@ -107,15 +109,15 @@ def test_sixteen_bits_are_kept():
 @pytest.mark.parametrize("name", ["jpeg", "jpeg progressive", "jpeg grey", "png", "png palette", "bmp", "gif"])
 def test_tensorflow_decodes_the_same(name):
     tensorflow = pytest.importorskip("tensorflow")
-    data, _ = PICTURES[name]
+    data, _ = IMAGES[name]
     theirs = tensorflow.image.decode_image(data, channels=3, expand_animations=False).numpy()
     # TensorFlow's default for JPEG is the fast and less exact transform, and its colour is upsampled plainly.
     assert np.abs(decode_image(data, channels=3).astype(int) - theirs).mean() < 1.5
 
 
-@pytest.mark.parametrize("name", PICTURES)
-def test_cut_pictures_are_found(name):
-    data, _ = PICTURES[name]
+@pytest.mark.parametrize("name", IMAGES)
+def test_cut_images_are_found(name):
+    data, _ = IMAGES[name]
     check_image(data)
     for length in (len(data) // 3, len(data) * 2 // 3, len(data) - 30, len(data) - 3):
         if name == "gif animated" and length > len(data) // 2:
@@ -128,7 +130,7 @@ def test_cut_pictures_are_found(name):
 
 @pytest.mark.parametrize("name", ["png", "png palette", "png 16 bits"])
 def test_changed_bytes_are_found_where_the_format_has_checksums(name):
-    data = bytearray(PICTURES[name][0])
+    data = bytearray(IMAGES[name][0])
     data[len(data) // 2 : len(data) // 2 + 8] = b"\xff\x00" * 4
     with pytest.raises(ImageError, match="cannot be decoded"):
         check_image(bytes(data))
@@ -143,7 +145,7 @@ def test_changed_bytes_are_found_where_the_format_has_checksums(name):
         (b"GIF89a\xff\xff\xff\xff" + bytes(20), "The limit is 100,000,000"),
     ],
 )
-def test_what_is_no_picture(data, reason):
+def test_what_is_no_image(data, reason):
     for function in (check_image, decode_image):
         with pytest.raises(ImageError, match=reason):
             function(data)
@@ -152,7 +154,7 @@ def test_what_is_no_picture(data, reason):
 @pytest.mark.parametrize("channels", [0, 5, "3"])
 def test_a_senseless_number_of_channels(channels):
     with pytest.raises(ValueError, match="channels must be"):
-        decode_image(PICTURES["png"][0], channels=channels)
+        decode_image(IMAGES["png"][0], channels=channels)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +212,7 @@ def test_what_cannot_be_encoded(array, encoding, reason):
 
 
 def test_decoding_in_threads_gives_the_same():
-    data = [entry[0] for entry in PICTURES.values()]
+    data = [entry[0] for entry in IMAGES.values()]
     expected = [decode_image(one) for one in data]
     wrong: list[int] = []
 
@@ -228,7 +230,7 @@ def test_decoding_in_threads_gives_the_same():
     assert not wrong
 
 
-def test_large_pictures_wait_for_each_other(monkeypatch):
+def test_large_images_wait_for_each_other(monkeypatch):
     monkeypatch.setattr(codec, "_MANY_PIXELS", 0)
     inside = []
     most = []
@@ -244,14 +246,14 @@ def test_large_pictures_wait_for_each_other(monkeypatch):
 
     monkeypatch.setattr(codec.opencv(), "imdecode", watched)
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(Preparation(size=(8, 8)).prepare, [PICTURES["jpeg"][0]] * 8))
+        list(pool.map(Preparation(size=(8, 8)).prepare, [IMAGES["jpeg"][0]] * 8))
     assert max(most) == 1
 
 
-@given(st.sampled_from(sorted(PICTURES)), st.data())
+@given(st.sampled_from(sorted(IMAGES)), st.data())
 @settings(max_examples=120)
 def test_damage_is_an_image_error_or_nothing(name, data):
-    picture = bytearray(PICTURES[name][0])
+    picture = bytearray(IMAGES[name][0])
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, min(len(picture) - 1, data.draw(st.sampled_from([40, 400, 100_000])))))
         picture[at] = data.draw(st.integers(0, 255))

@@ -7,14 +7,15 @@ import struct
 import pytest
 
 from recordsmith.images import FORMATS, read_header
-from tests.images.made_images import HEIGHT, WIDTH, oriented, pictures
+from tests.images.made_images import HEIGHT, WIDTH, oriented
+from tests.images.made_images import images as made_images
 
-PICTURES = pictures()
+IMAGES = made_images()
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", IMAGES)
 def test_format_size_and_channels(name):
-    data, channels = PICTURES[name]
+    data, channels = IMAGES[name]
     header = read_header(data)
     assert header is not None
     assert header.format == name.split()[0]
@@ -24,13 +25,13 @@ def test_format_size_and_channels(name):
     assert header.plain == (name not in {"jpeg cmyk", "bmp palette", "bmp 1 bit"})
 
 
-def test_every_format_is_among_the_pictures():
-    assert {name.split()[0] for name in PICTURES} == set(FORMATS)
+def test_every_format_is_among_the_images():
+    assert {name.split()[0] for name in IMAGES} == set(FORMATS)
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", IMAGES)
 def test_a_cut_header_raises_nothing_and_invents_no_size(name):
-    data, _ = PICTURES[name]
+    data, _ = IMAGES[name]
     for length in [*range(min(len(data), 700)), *range(700, len(data), 97)]:
         header = read_header(data[:length])
         assert header is None or (header.height, header.width) == (HEIGHT, WIDTH)
@@ -60,14 +61,14 @@ def test_orientation(orientation, name):
 )
 def test_senseless_exif_means_upright(tiff):
     content = b"Exif\0\0" + tiff
-    data = b"\xff\xd8\xff\xe1" + struct.pack(">H", len(content) + 2) + content + PICTURES["jpeg"][0][2:]
+    data = b"\xff\xd8\xff\xe1" + struct.pack(">H", len(content) + 2) + content + IMAGES["jpeg"][0][2:]
     header = read_header(data)
     assert header is not None
     assert header.orientation == 1
 
 
 def test_a_long_chunk_length_ends_the_walk():
-    data = bytearray(PICTURES["png"][0])
+    data = bytearray(IMAGES["png"][0])
     data[33:37] = b"\xff\xff\xff\xff"
     header = read_header(bytes(data))
     assert header is not None

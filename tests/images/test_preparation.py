@@ -1,4 +1,4 @@
-"""Pictures made ready: resized, converted, turned; and left alone where nothing has to change."""
+"""Images made ready: resized, converted, turned; and left alone where nothing has to change."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import pytest
 from PIL import Image
 
 from recordsmith.images import ImageError, Preparation, decode_image, encode_image, read_header
-from tests.images.made_images import HEIGHT, WIDTH, oriented, pictures, pixels, saved, with_alpha
+from tests.images.made_images import HEIGHT, WIDTH, oriented, pixels, saved, with_alpha
+from tests.images.made_images import images as made_images
 
-PICTURES = pictures()
+IMAGES = made_images()
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", IMAGES)
 def test_nothing_asked_nothing_changed(name):
-    data, channels = PICTURES[name]
+    data, channels = IMAGES[name]
     assert Preparation().prepare(data) is data
     assert Preparation(size=(HEIGHT, WIDTH), encoding=name.split()[0]).prepare(data) is data
     if channels != 2 and name not in {"jpeg cmyk", "bmp palette", "bmp 1 bit"}:
@@ -25,9 +26,9 @@ def test_nothing_asked_nothing_changed(name):
 
 
 @pytest.mark.parametrize("size", [(20, 28), (17, 23), (80, 90), (20, 200)])
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", IMAGES)
 def test_resize(name, size):
-    data, channels = PICTURES[name]
+    data, channels = IMAGES[name]
     header = read_header(Preparation(size=size).prepare(data))
     assert header is not None
     assert header.format == ("jpeg" if name.startswith("jpeg") else "png")
@@ -68,13 +69,13 @@ def test_large_jpegs_may_be_decoded_smaller(mode, orientation, size):
 
 @pytest.mark.parametrize("channels", [1, 3, 4])
 @pytest.mark.parametrize("encoding", ["jpeg", "png", "webp", "bmp"])
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", IMAGES)
 def test_every_conversion(name, encoding, channels):
-    data, _ = PICTURES[name]
+    data, _ = IMAGES[name]
     try:
         preparation = Preparation(channels=channels, encoding=encoding)
     except ValueError as error:
-        assert str(error) == f"a {encoding} picture cannot have {channels} channels"  # noqa: PT017 - or all is well
+        assert str(error) == f"a {encoding} image cannot have {channels} channels"  # noqa: PT017 - or all is well
         return
     prepared = preparation.prepare(data)
     header = read_header(prepared)
@@ -95,14 +96,14 @@ def test_every_conversion(name, encoding, channels):
 @pytest.mark.parametrize("name", ["jpeg grey", "jpeg cmyk", "png palette", "bmp palette", "bmp 1 bit"])
 def test_tensorflow_reads_what_was_converted(name):
     tensorflow = pytest.importorskip("tensorflow")
-    data, _ = PICTURES[name]
+    data, _ = IMAGES[name]
     prepared = Preparation(channels=3).prepare(data)
     theirs = tensorflow.image.decode_image(prepared, channels=3).numpy()
     assert np.abs(decode_image(data, channels=3).astype(int) - theirs).mean() < 6
 
 
 def test_cmyk_becomes_plain_where_channels_are_asked_for():
-    data, _ = PICTURES["jpeg cmyk"]
+    data, _ = IMAGES["jpeg cmyk"]
     assert Preparation().prepare(data) is data
     plain = Preparation(channels=3).prepare(data)
     assert Image.open(io.BytesIO(plain)).mode == "RGB"
@@ -111,7 +112,7 @@ def test_cmyk_becomes_plain_where_channels_are_asked_for():
 
 @pytest.mark.parametrize("orientation", range(2, 9))
 @pytest.mark.parametrize("size", [None, (30, 20)])
-def test_turned_pictures_need_no_exif_any_more(orientation, size):
+def test_turned_images_need_no_exif_any_more(orientation, size):
     data = oriented(orientation)
     prepared = Preparation(size=size).prepare(data)
     header = read_header(prepared)
@@ -142,27 +143,27 @@ def test_alpha_goes_where_the_encoding_has_none():
 
 
 def test_sixteen_bits_stay_in_png_and_go_in_jpeg():
-    data, _ = PICTURES["png 16 bits"]
+    data, _ = IMAGES["png 16 bits"]
     assert decode_image(Preparation(channels=3).prepare(data)).dtype == np.uint16
     eight = decode_image(Preparation(encoding="jpeg").prepare(data))
     assert np.abs(eight.astype(int) - (decode_image(data) >> 8)).max() <= 4
 
 
 def test_gif_is_kept_but_not_made():
-    data, _ = PICTURES["gif"]
+    data, _ = IMAGES["gif"]
     assert Preparation(encoding="gif").prepare(data) is data
     with pytest.raises(ImageError, match="GIF keeps 256 colours"):
-        Preparation(encoding="gif").prepare(PICTURES["png"][0])
+        Preparation(encoding="gif").prepare(IMAGES["png"][0])
 
 
 def test_damage_is_found():
-    data, _ = PICTURES["jpeg"]
+    data, _ = IMAGES["jpeg"]
     with pytest.raises(ImageError, match="cannot be decoded"):
         Preparation(size=(10, 10)).prepare(data[:-40])
 
 
 def test_the_same_bytes_every_time():
-    data, _ = PICTURES["jpeg"]
+    data, _ = IMAGES["jpeg"]
     assert len({Preparation(size=(20, 30)).prepare(data) for _ in range(3)}) == 1
 
 

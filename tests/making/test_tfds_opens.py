@@ -21,7 +21,7 @@ def colour_of(number: int) -> tuple[int, int, int]:
 
 @pytest.fixture
 def photos(quick_path: Path) -> Path:
-    """Pictures in class folders, each of one colour and of a size of its own."""
+    """Images in class folders, each of one colour and of a size of its own."""
     for number in range(20):
         folder = quick_path / "photos" / ["cat", "dog", "two words"][number % 3]
         folder.mkdir(parents=True, exist_ok=True)
@@ -30,7 +30,7 @@ def photos(quick_path: Path) -> Path:
     return quick_path / "photos"
 
 
-def test_pictures(photos: Path, quick_path: Path):
+def test_images(photos: Path, quick_path: Path):
     out = quick_path / "out"
     made = rs.make(
         rs.sources.images(photos), out, name="pets", split="train=0.75,test=0.25", stratify=True, shards=2,

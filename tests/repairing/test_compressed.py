@@ -15,7 +15,7 @@ from tests.made_records import file_bytes
 from tests.repairing.damages import Damage, check_kept, kept_payloads, payloads_of
 
 SOURCE = random.Random(1)
-PICTURES = [SOURCE.randbytes(SOURCE.randrange(500, 9000)) for _ in range(120)]  # as hard to compress as JPEG
+IMAGES = [SOURCE.randbytes(SOURCE.randrange(500, 9000)) for _ in range(120)]  # as hard to compress as JPEG
 ROWS = [rs.encode_example({"number": number, "text": b"some text %d" % (number * 7919)}) for number in range(3000)]
 
 
@@ -49,9 +49,9 @@ def test_each_byte_of_a_small_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, zlib.compress], ids=["gzip", "zlib"])
-def test_pictures_come_back_behind_the_damage(compress: object, tmp_path: Path) -> None:
+def test_images_come_back_behind_the_damage(compress: object, tmp_path: Path) -> None:
     path = tmp_path / "bad.tfrecord.gz"
-    whole = compress(file_bytes(PICTURES))  # type: ignore[operator]
+    whole = compress(file_bytes(IMAGES))  # type: ignore[operator]
     half = len(whole) // 2
     for damage, most_lost in [
         (Damage("flip", half, 1, bytes([whole[half] ^ 0x55])), 1),
@@ -62,9 +62,9 @@ def test_pictures_come_back_behind_the_damage(compress: object, tmp_path: Path) 
     ]:
         path.write_bytes(damage.done_to(whole))
         kept = kept_payloads(path)
-        check_kept(PICTURES, set(), kept)
-        assert len(kept) >= len(PICTURES) - most_lost, damage.kind
-        assert damage.kind == "beginning" or kept[-1] == PICTURES[-1]
+        check_kept(IMAGES, set(), kept)
+        assert len(kept) >= len(IMAGES) - most_lost, damage.kind
+        assert damage.kind == "beginning" or kept[-1] == IMAGES[-1]
 
 
 def test_every_other_member_is_kept(tmp_path: Path) -> None:

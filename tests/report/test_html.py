@@ -15,9 +15,9 @@ import pytest
 import recordsmith as rs
 from recordsmith.dataset.row_decoding import RowOverview
 from recordsmith.images import decode_image
-from recordsmith.report import Picture, PictureGrid, Report
+from recordsmith.report import GridImage, ImageGrid, Report
 from recordsmith.report.html import report_fragment, report_page
-from recordsmith.report.html.pictures import pixels_uri, thumbnail
+from recordsmith.report.html.images import pixels_uri, thumbnail
 from tests.headless_browser import visit
 from tests.made_reports import HOSTILE, SCRIPT, diagnose_report, hostile_report, lint_report, pets_report, png
 
@@ -115,7 +115,7 @@ def test_sections_are_shown():
     assert "<pre>ds = ds.map(f)\nds = ds.batch(2)</pre>" in page
 
 
-def test_a_thumbnail_is_small_and_of_the_same_picture():
+def test_a_thumbnail_is_small_and_of_the_same_image():
     data = png(640, 320, (250, 10, 10))
     shown = thumbnail(data)
     assert shown is not None
@@ -127,20 +127,20 @@ def test_a_thumbnail_is_small_and_of_the_same_picture():
     assert np.abs(pixels.mean((0, 1)) - whole.mean((0, 1))).max() < 2
 
 
-def test_without_opencv_small_pictures_go_in_as_they_are(monkeypatch):
+def test_without_opencv_small_images_go_in_as_they_are(monkeypatch):
     from recordsmith.errors import MissingExtraError
-    from recordsmith.report.html import pictures
+    from recordsmith.report.html import images
 
     def missing(_):
         raise MissingExtraError("cv2", "images")
 
-    monkeypatch.setattr(pictures, "decode_image", missing)
+    monkeypatch.setattr(images, "decode_image", missing)
     data = png(20, 20)
     assert base64.b64encode(data).decode() in (thumbnail(data) or "")
     assert thumbnail(data + bytes(100_000)) is None
 
 
-def test_bytes_that_begin_like_a_picture_are_told_as_broken():
+def test_bytes_that_begin_like_a_image_are_told_as_broken():
     assert "cannot be decoded" in (thumbnail(png(30, 30)[:60]) or "")
 
 
@@ -153,18 +153,18 @@ def test_bytes_that_begin_like_a_picture_are_told_as_broken():
         (np.array([[5, 9]], np.uint8), [[5, 9]]),
     ],
 )
-def test_pixels_of_any_kind_become_a_picture(pixels, expected):
+def test_pixels_of_any_kind_become_a_image(pixels, expected):
     uri = pixels_uri(pixels)
     assert uri is not None
     decoded = decode_image(base64.b64decode(uri.partition(",")[2]))
     assert decoded[:, :, 0].tolist() == expected
 
 
-def test_what_is_no_picture_is_none():
+def test_what_is_no_image_is_none():
     assert pixels_uri(np.zeros((3, 3, 7))) is None
     assert pixels_uri(np.zeros((0, 3, 3))) is None
-    page = report_page(Report("diagnose", sections=(PictureGrid("x", (Picture(np.zeros(5)),)),)))
-    assert "no picture" in page
+    page = report_page(Report("diagnose", sections=(ImageGrid("x", (GridImage(np.zeros(5)),)),)))
+    assert "no image" in page
 
 
 def test_a_record_without_features_shows_its_text():

@@ -1,4 +1,4 @@
-"""Image: encoded pictures, files, pixels and PIL images."""
+"""Image: encoded images, files, pixels and PIL images."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_png_keeps_sixteen_bits() -> None:
     ],
     ids=repr,
 )
-def test_what_is_no_picture_is_refused(value: Any, advice: str) -> None:
+def test_what_is_no_image_is_refused(value: Any, advice: str) -> None:
     for column in ([PNG, value], np.array([PNG, value, 0], object)[:2]):
         with pytest.raises(EncodeError) as caught:
             rs.Image().column_to_parts(column)

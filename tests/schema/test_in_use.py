@@ -17,7 +17,7 @@ from recordsmith.cli import main
 
 SCHEMA = rs.Schema(
     {
-        "image": rs.Image(4, 5, encoding="png", description="a picture"),
+        "image": rs.Image(4, 5, encoding="png", description="an image"),
         "thumb": rs.Image(channels=1, optional=True),
         "label": rs.Label(["cat", "dog"], description="what it shows"),
         "fine": rs.Label(5, default=3),

@@ -91,7 +91,7 @@ def label_features(draw: st.DrawFn) -> tuple[Feature, Any]:
     return feature, st.integers(0, feature.size - 1).map(np.int64)
 
 
-PICTURES = [
+IMAGES = [
     encode_image(np.full((height, width, 3), 7, np.uint8), encoding)
     for height, width in ((1, 1), (2, 3))
     for encoding in ("png", "jpeg", "bmp")
@@ -99,7 +99,7 @@ PICTURES = [
 
 
 def image_features() -> Any:
-    return st.just((Image(), st.sampled_from(PICTURES)))
+    return st.just((Image(), st.sampled_from(IMAGES)))
 
 
 ANY_FEATURE = (

@@ -131,7 +131,7 @@ SQUARE = {"matrix": [[1.0, 2.0], [3.0, 4.0]], "shaped": [[1.0, 2.0], [3.0, 4.0]]
 CAT_TEXT = {"text": "cat", "label": 0}
 CAT_BYTES = {"text": "cat", "bytes": b"cat", "label": 0}
 CATS = {"texts": ["cat", "dog"]}
-PICTURE = {"image": "PNG of 2×1"}
+IMAGE = {"image": "PNG of 2×1"}
 PARTS = {"packed": {"a": 1, "b": [1.0, 2.0]}}
 
 ROW_CASES: dict[str, list[RowCase]] = {
@@ -229,20 +229,20 @@ ROW_CASES: dict[str, list[RowCase]] = {
             PARTS,
         ),
     ],
-    "Files and pictures": [
+    "Files and images": [
         case("Path('cat.txt')  # no such file", Path("cat.txt"), {"text": "cat.txt"}),
-        RowCase("Path('cat.png')  # a picture", png_file, {**PICTURE, "text": "cat.png"}),
-        case("Path('cat.png').read_bytes()", PNG, {**PICTURE, "bytes": PNG}),
-        case("np.zeros((1, 2, 3), 'uint8')", np.zeros((1, 2, 3), np.uint8), PICTURE),
+        RowCase("Path('cat.png')  # an image", png_file, {**IMAGE, "text": "cat.png"}),
+        case("Path('cat.png').read_bytes()", PNG, {**IMAGE, "bytes": PNG}),
+        case("np.zeros((1, 2, 3), 'uint8')", np.zeros((1, 2, 3), np.uint8), IMAGE),
         case("np.zeros((1, 2, 3))  # float64", np.zeros((1, 2, 3))),
         case("np.zeros((3, 1, 2), 'uint8')  # channels first", np.zeros((3, 1, 2), np.uint8)),
-        made("PIL.Image.new('RGB', (2, 1))", lambda: Pil.new("RGB", (2, 1)), PICTURE),
+        made("PIL.Image.new('RGB', (2, 1))", lambda: Pil.new("RGB", (2, 1)), IMAGE),
         made(
             "PIL.Image.new('L', (2, 2))",
             lambda: Pil.new("L", (2, 2)),
             {"image": "PNG of 2×2", "matrix": [[0, 0], [0, 0]], "shaped": [[0, 0], [0, 0]]},
         ),
-        made("PIL.Image.new('P', (2, 1))", lambda: Pil.new("P", (2, 1)), PICTURE),
+        made("PIL.Image.new('P', (2, 1))", lambda: Pil.new("P", (2, 1)), IMAGE),
         made("PIL.Image.new('RGBA', (2, 1))", lambda: Pil.new("RGBA", (2, 1))),
     ],
     "pandas, Arrow and scipy": [
@@ -278,7 +278,7 @@ ROW_CASES: dict[str, list[RowCase]] = {
             lambda: [torch().tensor(row, requires_grad=True) for row in ([1.0, 2.0], [3.0, 4.0])],
             SQUARE,
         ),
-        made("torch.zeros((1, 2, 3), dtype=uint8)", lambda: torch().zeros((1, 2, 3), dtype=torch().uint8), PICTURE),
+        made("torch.zeros((1, 2, 3), dtype=uint8)", lambda: torch().zeros((1, 2, 3), dtype=torch().uint8), IMAGE),
         made("torch.tensor([0., 1.]).to_sparse()", lambda: torch().tensor([0.0, 1.0]).to_sparse()),
     ],
     "TensorFlow": [

@@ -142,7 +142,7 @@ def test_e6_what_make_writes_is_sound(tmp_path: Path):
         folder = tmp_path / "photos" / ("cat" if number % 2 else "dog")
         folder.mkdir(parents=True, exist_ok=True)
         cv2.imwrite(str(folder / f"{number}.jpg"), one)
-    (tmp_path / "photos" / "cat" / "broken.jpg").write_bytes(b"no picture")
+    (tmp_path / "photos" / "cat" / "broken.jpg").write_bytes(b"no image")
     result = rs.make(rs.sources.images(tmp_path / "photos"), tmp_path / "data", split={"train": 0.75, "val": 0.25})
     assert result.rejects == 1
     report = rs.check(tmp_path / "data", decode="all")

@@ -117,7 +117,7 @@ def test_e2_pictures_stay_encoded(photos: Path, tmp_path: Path):
     }
     for name, picture in decoded.items():
         expected = tf.io.decode_jpeg((photos / name.decode()).read_bytes()).numpy()
-        assert np.array_equal(picture, expected), "not a bit of the picture has changed"
+        assert np.array_equal(picture, expected), "not a bit of the image has changed"
 
 
 def test_e2_compact_dtypes(tmp_path: Path):

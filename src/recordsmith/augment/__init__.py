@@ -1,9 +1,9 @@
-"""Random changes to pictures while they are fed: what `.images(augment=[...])` takes.
+"""Random changes to images while they are fed: what `.images(augment=[...])` takes.
 
     augment = rs.augment
     ds.images(size=(224, 224), scale=1 / 255, augment=[augment.flip_left_right(), augment.brightness(0.2)])
 
-Each is a small frozen object, which says what may happen, and `apply(image, rng)`, which does it to one picture. In a
+Each is a small frozen object, which says what may happen, and `apply(image, rng)`, which does it to one image. In a
 loader the random numbers depend on the seed, the epoch and the record alone.
 """
 

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from recordsmith.errors import PipelineError
 from recordsmith.keyed_random import Uint64s, priorities, stream_key
 
-__all__ = ["Augmentation", "Picture", "Random", "RandomStream", "check_number", "random_keys"]
+__all__ = ["Augmentation", "Image", "Random", "RandomStream", "check_number", "random_keys"]
 
-Picture: TypeAlias = npt.NDArray[Any]
+Image: TypeAlias = npt.NDArray[Any]
 
 _MASK = (1 << 64) - 1
 
@@ -67,7 +67,7 @@ def random_keys(seed: int, purpose: str, *, records: npt.NDArray[np.int64], epoc
 
 @dataclass(frozen=True)
 class Augmentation(ABC):
-    """Something that may happen to a picture."""
+    """Something that may happen to an image."""
 
     @property
     def name(self) -> str:
@@ -88,11 +88,11 @@ class Augmentation(ABC):
         """Draw what is to happen, as `change` takes it. How many numbers are drawn never depends on their values."""
 
     @abstractmethod
-    def change(self, image: Picture, drawn: Any) -> Picture:
-        """Do to a picture what was drawn. The picture given stays as it is."""
+    def change(self, image: Image, drawn: Any) -> Image:
+        """Do to an image what was drawn. The image given stays as it is."""
 
-    def apply(self, image: Picture, rng: Random) -> Picture:
-        """Return the picture after a random change.
+    def apply(self, image: Image, rng: Random) -> Image:
+        """Return the image after a random change.
 
         Args:
             image: (height, width, channels), uint8 from 0 to 255 or floats from 0 to 1. The result is of the same kind,

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
-from recordsmith.augment.augmentation import Augmentation, Picture, Random, check_number
+from recordsmith.augment.augmentation import Augmentation, Image, Random, check_number
 from recordsmith.errors import PipelineError
 
 __all__ = ["Brightness", "Contrast", "Saturation"]
@@ -23,17 +23,17 @@ class _ColourChange(Augmentation):
 
     @abstractmethod
     def change_floats(self, floats: Floats, drawn: float) -> None:
-        """Change the picture in place, and keep it from 0 to 1."""
+        """Change the image in place, and keep it from 0 to 1."""
 
-    def change(self, image: Picture, drawn: Any) -> Picture:
-        """Do to a picture what was drawn."""
+    def change(self, image: Image, drawn: Any) -> Image:
+        """Do to an image what was drawn."""
         if image.dtype == np.uint8:
             floats = image.astype(np.float32) / np.float32(255)
         else:
             floats = np.array(image, np.float32, order="C")
         self.change_floats(floats, drawn)
         if image.dtype == np.uint8:
-            rounded: Picture = np.rint(floats * 255).astype(np.uint8)
+            rounded: Image = np.rint(floats * 255).astype(np.uint8)
             return rounded
         return floats.astype(image.dtype, copy=False)
 
@@ -95,7 +95,7 @@ class Contrast(_ColourChange):
 
 @dataclass(frozen=True)
 class Saturation(_ColourChange):
-    """Makes colours stronger or greyer, as `tf.image.adjust_saturation`. Grey pictures stay what they are.
+    """Makes colours stronger or greyer, as `tf.image.adjust_saturation`. Grey images stay what they are.
 
     Args:
         least: the smallest factor that is drawn; 0 is grey.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recordsmith.augment.augmentation import Augmentation, Picture, Random, check_number
+from recordsmith.augment.augmentation import Augmentation, Image, Random, check_number
 from recordsmith.errors import PipelineError, did_you_mean, list_names
 from recordsmith.images.codec import opencv
 
@@ -37,7 +37,7 @@ class FlipLeftRight(Augmentation):
         """Draw whether it happens."""
         return rng.random() < self.p
 
-    def change(self, image: Picture, drawn: bool) -> Picture:  # noqa: FBT001 - what was drawn
+    def change(self, image: Image, drawn: bool) -> Image:  # noqa: FBT001 - what was drawn
         """Mirror, if that was drawn."""
         return np.ascontiguousarray(image[:, ::-1]) if drawn else image
 
@@ -63,19 +63,19 @@ class FlipUpDown(Augmentation):
         """Draw whether it happens."""
         return rng.random() < self.p
 
-    def change(self, image: Picture, drawn: bool) -> Picture:  # noqa: FBT001 - what was drawn
+    def change(self, image: Image, drawn: bool) -> Image:  # noqa: FBT001 - what was drawn
         """Mirror, if that was drawn."""
         return np.ascontiguousarray(image[::-1]) if drawn else image
 
 
 @dataclass(frozen=True)
 class Crop(Augmentation):
-    """Takes a part of the picture, anywhere in it. Loaders do this before they resize, so no detail is lost to it.
+    """Takes a part of the image, anywhere in it. Loaders do this before they resize, so no detail is lost to it.
 
     Args:
         least: the smallest part of the area that is kept.
         most: the largest part of the area that is kept.
-        stretch: how much the part's proportions may differ from the picture's, as a factor from 1 on. Resizing parts of
+        stretch: how much the part's proportions may differ from the image's, as a factor from 1 on. Resizing parts of
             other proportions to one size stretches what is in them by as much.
 
     >>> from recordsmith.augment import crop, RandomStream
@@ -100,14 +100,14 @@ class Crop(Augmentation):
         """Draw the height, the width, and how far down and right the part lies, each as a part of what is possible."""
         area = self.least + (self.most - self.least) * rng.random()
         stretch = math.exp(math.log(self.stretch) * (2 * rng.random() - 1))
-        # Where a side would be longer than the picture, the other one makes up for it.
+        # Where a side would be longer than the image, the other one makes up for it.
         height = min(1.0, math.sqrt(area * stretch))
         width = min(1.0, area / height)
         height = min(1.0, area / width)
         return height, width, rng.random(), rng.random()
 
-    def change(self, image: Picture, drawn: tuple[float, float, float, float]) -> Picture:
-        """Return the part that was drawn, as a view of the picture."""
+    def change(self, image: Image, drawn: tuple[float, float, float, float]) -> Image:
+        """Return the part that was drawn, as a view of the image."""
         top, left, height, width = self.window(image.shape[0], image.shape[1], drawn)
         return image[top : top + height, left : left + width]
 
@@ -126,11 +126,11 @@ class Crop(Augmentation):
 
 @dataclass(frozen=True)
 class Rotation(Augmentation):
-    """Turns the picture about its middle; its size stays.
+    """Turns the image about its middle; its size stays.
 
     Args:
         degrees: how far at most, to either side.
-        border: what comes in at the corners: "reflect" mirrors the picture at its edge, "edge" repeats its last pixels,
+        border: what comes in at the corners: "reflect" mirrors the image at its edge, "edge" repeats its last pixels,
             "black" leaves it black.
 
     >>> from recordsmith.augment import rotation
@@ -154,7 +154,7 @@ class Rotation(Augmentation):
         """Draw how far, in degrees against the clock."""
         return self.degrees * (2 * rng.random() - 1)
 
-    def change(self, image: Picture, drawn: float) -> Picture:
+    def change(self, image: Image, drawn: float) -> Image:
         """Turn by what was drawn."""
         cv2 = opencv()
         height, width = image.shape[:2]
@@ -167,5 +167,5 @@ class Rotation(Augmentation):
             flags=cv2.INTER_LINEAR,
             borderMode=getattr(cv2, _BORDERS[self.border]),
         )
-        result: Picture = turned.reshape(image.shape).astype(image.dtype, copy=False)
+        result: Image = turned.reshape(image.shape).astype(image.dtype, copy=False)
         return result

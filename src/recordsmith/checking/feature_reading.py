@@ -16,8 +16,8 @@ __all__ = [
     "is_ordering",
     "label_features",
     "last_word",
+    "named_like_images",
     "named_like_labels",
-    "named_like_pictures",
     "values_per_record",
 ]
 
@@ -30,7 +30,7 @@ _ORDERING = frozenset(
     {"id", "ids", "index", "idx", "key", "time", "timestamp", "date", "datetime", "year", "row", "step"}
 )
 _LABELS = frozenset({"label", "labels", "class", "classes", "target", "targets", "category", "y", "species", "income"})
-_PICTURES = frozenset(
+_IMAGES = frozenset(
     {"image", "images", "img", "imgs", "picture", "pictures", "pixel", "pixels", "photo", "frame", "frames", "raw"}
 )
 _MOST_CATEGORIES = 1000
@@ -78,13 +78,13 @@ def is_ordering(name: str) -> bool:
     return last_word(name) in _ORDERING
 
 
-def named_like_pictures(name: str) -> bool:
-    """Tell by its name whether a feature is probably meant to hold pictures.
+def named_like_images(name: str) -> bool:
+    """Tell by its name whether a feature is probably meant to hold images.
 
-    >>> named_like_pictures("image_raw"), named_like_pictures("title")
+    >>> named_like_images("image_raw"), named_like_images("title")
     (True, False)
     """
-    return any(word in _PICTURES for word in _words(name))
+    return any(word in _IMAGES for word in _words(name))
 
 
 def declared_feature(facts: DatasetFacts, feature: FeatureFacts) -> Feature | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from recordsmith.checking.feature_reading import last_word, named_like_pictures, values_per_record
+from recordsmith.checking.feature_reading import last_word, named_like_images, values_per_record
 from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, LengthFacts, NumberFacts
 from recordsmith.schema import Image, Tensor
 
@@ -64,9 +64,9 @@ def float_pixels(feature: FeatureFacts) -> str | None:
 def raw_pixels(facts: DatasetFacts, feature: FeatureFacts) -> RawPixels | None:
     """Say which pixels a byte feature holds uncompressed; None where it does not, or that cannot be told.
 
-    It is told by the shape that the schema declares (of uint8, or of a feature that is named like a picture), by
+    It is told by the shape that the schema declares (of uint8, or of a feature that is named like an image), by
     features beside it (height, width, channels) whose product is the number of bytes, or, for a feature that is named
-    like a picture, by a number of bytes that a square picture has.
+    like an image, by a number of bytes that a square image has.
 
     >>> raw_pixels(DatasetFacts((), (), 0, 0), FeatureFacts("x", False, 1, 0)) is None
     True
@@ -78,13 +78,13 @@ def raw_pixels(facts: DatasetFacts, feature: FeatureFacts) -> RawPixels | None:
         return None
     declared = None if facts.schema is None else facts.schema.get(feature.name)
     if isinstance(declared, Tensor):
-        # A declared matrix of floats is what it says, unless it is called a picture.
-        is_picture = declared.dtype.name == "uint8" or named_like_pictures(feature.name)
-        return _of_shape(declared.shape, declared.dtype.itemsize) if is_picture else None
+        # A declared matrix of floats is what it says, unless it is called an image.
+        is_image = declared.dtype.name == "uint8" or named_like_images(feature.name)
+        return _of_shape(declared.shape, declared.dtype.itemsize) if is_image else None
     if not strings.lengths.fixed:
-        return _by_varying_neighbours(facts, strings.lengths) if named_like_pictures(feature.name) else None
+        return _by_varying_neighbours(facts, strings.lengths) if named_like_images(feature.name) else None
     length = strings.lengths.max
-    return _by_neighbours(facts, length) or (_square(length) if named_like_pictures(feature.name) else None)
+    return _by_neighbours(facts, length) or (_square(length) if named_like_images(feature.name) else None)
 
 
 def _of_shape(shape: tuple[int | None, ...], itemsize: int) -> RawPixels | None:
@@ -111,7 +111,7 @@ def _by_neighbours(facts: DatasetFacts, length: int) -> RawPixels | None:
 
 
 def _by_varying_neighbours(facts: DatasetFacts, lengths: LengthFacts) -> RawPixels | None:
-    """Pictures of different sizes: the facts do not tell each product, only whether all of them are possible."""
+    """Images of different sizes: the facts do not tell each product, only whether all of them are possible."""
     height, width = _numbers(facts, _HEIGHTS), _numbers(facts, _WIDTHS)
     if height is None or width is None:
         return None

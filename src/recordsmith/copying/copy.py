@@ -78,9 +78,9 @@ def copy_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but t
         features: the only features to keep, in this order.
         drop: features to leave out.
         rename: new names of features by old ones.
-        schema: what the records are to hold: values are cast, pictures encoded anew where they have to be.
+        schema: what the records are to hold: values are cast, images encoded anew where they have to be.
         infer_schema: describe the copy by a look at its records, where the input has no description.
-        cast: allow what loses information: casts, and pictures that are resized or encoded anew.
+        cast: allow what loses information: casts, and images that are resized or encoded anew.
         split: divide, as in "train=0.8,test=0.2"; None keeps the splits that there are.
         stratify: the feature whose classes have the same shares in every split; True means the label.
         group: the feature whose equal values never are in two splits.

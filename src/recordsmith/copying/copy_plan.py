@@ -31,7 +31,7 @@ class Changes:
         drop: features to leave out.
         rename: new names by old ones.
         schema: what the records are to hold; None keeps what they hold.
-        cast: casts and pictures may lose information.
+        cast: casts and images may lose information.
 
     >>> Changes(drop=("path",)).any
     True
@@ -63,7 +63,7 @@ class CopyPlan:
         label: the feature whose classes are counted, by its new name.
         stratum: the feature whose classes are divided equally, by its new name.
         group: the feature whose equal values stay together, by its old name.
-        pictures: what is done to pictures, by the old names of their features.
+        images: what is done to images, by the old names of their features.
         renamed: new names by old ones.
         left_out: features of the input that the copy does not have.
         provenance: features that do not count when records are compared for being identical, by their new names.
@@ -146,7 +146,7 @@ def plan_copy(  # noqa: PLR0913 - each is a fact of its own, named by the caller
         stratum=stratum,
         group=group,
         group_schema=group_schema,
-        pictures={} if verbatim else _pictures(known, written, renamed, changes),
+        pictures={} if verbatim else _images(known, written, renamed, changes),
         renamed={} if verbatim else renamed,
         left_out=() if verbatim else _left_out(known, reading),
         provenance=tuple(name for old in provenance if (name := renamed.get(old, old)) in (result or ())),
@@ -241,10 +241,10 @@ def _left_out(known: Schema | None, reading: Schema | None) -> tuple[str, ...]:
     )
 
 
-def _pictures(
+def _images(
     known: Schema | None, written: Schema | None, renamed: Mapping[str, str], changes: Changes
 ) -> dict[str, Preparation]:
-    """Say what must be done to pictures so that they are what the schema says."""
+    """Say what must be done to images so that they are what the schema says."""
     found: dict[str, Preparation] = {}
     if changes.schema is None or known is None or written is None:
         return found
@@ -267,5 +267,5 @@ def _pictures(
         try:
             found[name] = Preparation(size=size, channels=channels, encoding=wanted.encoding, orient=False)
         except ValueError as error:
-            raise RecordsmithError(f"The pictures cannot become this: {error}.", feature=name, found=wanted) from None
+            raise RecordsmithError(f"The images cannot become this: {error}.", feature=name, found=wanted) from None
     return found

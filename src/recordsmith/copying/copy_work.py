@@ -35,7 +35,7 @@ class CopyWork(ChunkEncoder):
         plan: what is done to each record.
         split_of: the place among the splits of the one that each file belongs to, where splits are kept.
         in_place: where records are read again from their own files, instead of being staged.
-        cast: casts and pictures may lose information.
+        cast: casts and images may lose information.
         strict: the first record that cannot be copied is an error and not a reject.
     """
 
@@ -138,7 +138,7 @@ class CopyWork(ChunkEncoder):
         return frames.chosen(there), np.array(keys, np.uint64)
 
     def _changed(self, frames: Frames) -> Chunk:
-        """Decode what is to be encoded anew, with new names and with pictures as the schema wants them."""
+        """Decode what is to be encoded anew, with new names and with images as the schema wants them."""
         plan = self._plan
         frames, columns = frames.fitting(self._decoding)
         for name, preparation in plan.pictures.items():
@@ -178,14 +178,14 @@ _BAD: Any = object()
 def _prepared(
     column: ByteColumn, preparation: Preparation, frames: Frames, name: str, *, cast: bool
 ) -> list[bytes | None]:
-    """Return pictures as a schema wants them; those that cannot become so are marked and refused."""
+    """Return images as a schema wants them; those that cannot become so are marked and refused."""
     found: list[bytes | None] = []
     for row, data in enumerate(column.to_list()):
         if data is None:
             found.append(None)
             continue
         try:
-            found.append(_one_picture(data, preparation, cast=cast))
+            found.append(_one_image(data, preparation, cast=cast))
         except (ImageError, EncodeError) as error:
             reason = error.problem if isinstance(error, RecordsmithError) else str(error)
             frames.rejects.append(Reject(frames.of(row), frames.numbers[row], name, reason))
@@ -193,7 +193,7 @@ def _prepared(
     return found
 
 
-def _one_picture(data: bytes, preparation: Preparation, *, cast: bool) -> bytes:
+def _one_image(data: bytes, preparation: Preparation, *, cast: bool) -> bytes:
     header = read_header(data)
     if header is not None and not cast and not preparation.keeps(header):
         same_size = preparation.size in (None, (header.height, header.width))

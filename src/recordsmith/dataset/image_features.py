@@ -1,4 +1,4 @@
-"""Which features of byte strings are pictures, told by the header of every single value."""
+"""Which features of byte strings are images, told by the header of every single value."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from recordsmith.records.compression import reading_compression
 from recordsmith.schema import Bytes, Feature, Image, Schema, Steps
 from recordsmith.schema.native import compile_plan
 
-__all__ = ["with_pictures"]
+__all__ = ["with_images"]
 
-_BATCH = 64  # rows, of which each may hold a large picture
+_BATCH = 64  # rows, of which each may hold a large image
 _CHANNELS = (1, 3, 4)
 _PROVEN = ("jpeg", "png", "webp", "gif")  # a BMP begins with two letters, which other bytes may have too
 
 
-def with_pictures(
+def with_images(
     schema: Schema, files: Sequence[str], compression: str | None = "auto", *, records_per_file: int | None = None
 ) -> Schema:
     """Return a schema in which features of bytes are images where every value is one.
@@ -29,13 +29,13 @@ def with_pictures(
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"
     >>> with rs.RecordWriter(path) as writer:
     ...     writer.write_example({"image": b"GIF89a" + bytes([32, 0, 24, 0, 0, 0, 0]), "other": b"GIF"})
-    >>> with_pictures(Schema({"image": Bytes(), "other": Bytes()}), [path])
+    >>> with_images(Schema({"image": Bytes(), "other": Bytes()}), [path])
     Schema({
         'image': Image(height=24, width=32, encoding='gif'),
         'other': Bytes(),
     })
     """
-    candidates = {name: _Candidate() for name, feature in schema.items() if _may_be_pictures(feature)}
+    candidates = {name: _Candidate() for name, feature in schema.items() if _may_be_images(feature)}
     for file in files:
         candidates = {name: candidate for name, candidate in candidates.items() if candidate.holds}
         if not candidates:
@@ -73,7 +73,7 @@ def _is_proof(header: ImageHeader) -> bool:
     return header.format in _PROVEN and header.height > 0 and header.width > 0
 
 
-def _may_be_pictures(feature: Feature) -> bool:
+def _may_be_images(feature: Feature) -> bool:
     inner = feature.feature if isinstance(feature, Steps) else feature
     return isinstance(inner, Bytes) and inner.shape == ()
 

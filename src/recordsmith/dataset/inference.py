@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recordsmith import _core
-from recordsmith.dataset.image_features import with_pictures
+from recordsmith.dataset.image_features import with_images
 from recordsmith.dataset.layout import find_layout
 from recordsmith.errors import SchemaError
 from recordsmith.records.compression import reading_compression
@@ -93,7 +93,7 @@ def infer_from_files(
     """
     census = take_census(files, compression, records_per_file=_ALL if records is None else records)
     schema = schema_from_census(census, files)
-    return with_pictures(schema, files, compression, records_per_file=records), census
+    return with_images(schema, files, compression, records_per_file=records), census
 
 
 def take_census(

@@ -1,11 +1,11 @@
-"""Pictures of shapes in class folders, with faults that people have in theirs.
+"""Images of shapes in class folders, with faults that people have in theirs.
 
-    photos/circle/…      480 pictures
+    photos/circle/…      480 images
     photos/square/…      480
     photos/triangle/…     24, so that the classes are unequal
     photos/Circle/…        4 circles whose folder is written otherwise: a class of its own, by mistake
 
-One picture is cut in half, and one of the circles lies there twice under two names.
+One image is cut in half, and one of the circles lies there twice under two names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from recordsmith.images.png import png_bytes
 
-__all__ = ["Planted", "draw_pictures"]
+__all__ = ["Planted", "draw_images"]
 
 SIZE = 24
 COUNTS = {"circle": 480, "square": 480, "triangle": 24}
@@ -34,21 +34,21 @@ Pixels = npt.NDArray[np.uint8]
 class Planted:
     """What was planted, to be found again.
 
-    >>> Planted(10, "a.png", "b.png", "Circle").pictures
+    >>> Planted(10, "a.png", "b.png", "Circle").images
     10
     """
 
-    pictures: int
+    images: int
     cut: str
     copy: str
     misspelt: str
 
 
-def draw_pictures(folder: str, *, seed: int = 7) -> Planted:
-    """Draw the pictures into class folders, and plant the faults.
+def draw_images(folder: str, *, seed: int = 7) -> Planted:
+    """Draw the images into class folders, and plant the faults.
 
     >>> import tempfile
-    >>> draw_pictures(tempfile.mkdtemp() + "/photos").pictures
+    >>> draw_images(tempfile.mkdtemp() + "/photos").images
     989
     """
     random = np.random.default_rng(seed)
@@ -85,9 +85,9 @@ def _drawn(shape: str, random: np.random.Generator) -> Pixels:
         inside = np.maximum(abs(across), abs(down)) < 0.89
     else:
         inside = (down < 0.8) & (abs(across) < (down + 1.2) * 0.65)
-    picture = np.full((SIZE, SIZE, 3), random.integers(90, 130), np.float64)
-    picture[inside] = COLOURS[random.integers(len(COLOURS))]
-    return np.clip(picture + random.normal(0, 12, picture.shape), 0, 255).astype(np.uint8)
+    image = np.full((SIZE, SIZE, 3), random.integers(90, 130), np.float64)
+    image[inside] = COLOURS[random.integers(len(COLOURS))]
+    return np.clip(image + random.normal(0, 12, image.shape), 0, 255).astype(np.uint8)
 
 
 def _write(path: str, data: bytes) -> None:

@@ -28,7 +28,7 @@ def frameworks() -> list[str]:
 
 
 def train(folder: str, *, framework: str) -> float:
-    """Train on the training split of a folder of pictures, and return the share of the test split that is right."""
+    """Train on the training split of a folder of images, and return the share of the test split that is right."""
     training = _chain(folder, "train").shuffle(seed=0).batch(BATCH).pairs("image", "label")
     test = _chain(folder, "test").batch(BATCH).pairs("image", "label")
     classes = len(open_dataset(folder).schema["label"].names)  # type: ignore[attr-defined]  # it is a Label
@@ -125,7 +125,7 @@ def _all_of(loader: Loader) -> tuple[Any, Any]:
 
 
 def _contrast(images: Any) -> Any:
-    """Return how much each pixel differs from the ground, one row a picture."""
+    """Return how much each pixel differs from the ground, one row an image."""
     ground = images[:, :2].mean(axis=(1, 2), keepdims=True)
     seen = np.abs(images - ground).mean(axis=3).reshape(len(images), -1) * 4
     return seen - seen.mean(axis=1, keepdims=True)

@@ -10,14 +10,14 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from recordsmith.demonstration.drawing import draw_pictures
+from recordsmith.demonstration.drawing import draw_images
 from recordsmith.demonstration.program import BROKEN_PROGRAM
 from recordsmith.demonstration.training import frameworks, train
 from recordsmith.errors import RecordsmithError, import_extra
 
 __all__ = ["GOOD_ACCURACY", "demonstrate"]
 
-GOOD_ACCURACY = 0.85  # of the test pictures; guessing is right in about half of them
+GOOD_ACCURACY = 0.85  # of the test images; guessing is right in about half of them
 
 Say = Callable[[str, str], None]
 
@@ -30,7 +30,7 @@ def demonstrate(folder: str, say: Say, *, framework: str | None = None) -> float
         say: is called with "chapter", "text" or "command", and what to say.
         framework: what to train with; None for the best that is installed.
     """
-    import_extra("cv2", "images", purpose="The demo, which decodes pictures,")
+    import_extra("cv2", "images", purpose="The demo, which decodes images,")
     if os.path.exists(folder) and os.listdir(folder):
         raise RecordsmithError(
             "The folder for the demo is not empty.", path=folder, advice="Name a new one: recordsmith demo FOLDER"
@@ -52,12 +52,12 @@ class _Walk:
         self._say = say
 
     def make(self) -> None:
-        self._say("chapter", "1  Make a dataset of a folder of pictures")
-        planted = draw_pictures(self._path("photos"))
+        self._say("chapter", "1  Make a dataset of a folder of images")
+        planted = draw_images(self._path("photos"))
         self._say(
             "text",
-            f"{planted.pictures} pictures of shapes were drawn into class folders. Four faults are planted among them: "
-            "a picture that is cut in half, one that lies there twice, a folder whose name is written in two ways, and "
+            f"{planted.images} images of shapes were drawn into class folders. Four faults are planted among them: "
+            "an image that is cut in half, one that lies there twice, a folder whose name is written in two ways, and "
             "a class that is rare.",
         )
         options = "--split train=0.8,test=0.2 --stratify label --shards 2"
@@ -90,7 +90,7 @@ class _Walk:
         accuracy = train(self._path("data"), framework=framework)
         self._say(
             "text",
-            f"{accuracy:.1%} of the test pictures are recognised. The demo expects at least {GOOD_ACCURACY:.0%}"
+            f"{accuracy:.1%} of the test images are recognised. The demo expects at least {GOOD_ACCURACY:.0%}"
             f"{'.' if accuracy >= GOOD_ACCURACY else ', and did not get there.'}",
         )
         return accuracy
@@ -108,7 +108,7 @@ class _Walk:
         self._say("chapter", "Look around")
         self._say(
             "text",
-            f"In {self._folder}: report.html and diagnosis.html for the browser, the dataset in data/, the pictures in "
+            f"In {self._folder}: report.html and diagnosis.html for the browser, the dataset in data/, the images in "
             "photos/, train_broken.py. Try `recordsmith show data` there, and `recordsmith rule P001`.",
         )
 
@@ -138,6 +138,6 @@ class _Walk:
 
 
 def _two_streams(batches: list[Any]) -> Iterator[Any]:
-    """Give pictures with the labels of other pictures, as two streams do that are shuffled one by one."""
+    """Give images with the labels of other images, as two streams do that are shuffled one by one."""
     for number, (images, _) in enumerate(batches):
         yield images, batches[(number + 1) % len(batches)][1][: len(images)]

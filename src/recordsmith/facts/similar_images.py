@@ -1,6 +1,6 @@
 """Images that look alike though their bytes differ, by a perceptual hash of 64 bits.
 
-The hash (dHash) says of each of 8 × 8 places whether the picture, shrunk to 9 × 8 and in grey, becomes brighter to the
+The hash (dHash) says of each of 8 × 8 places whether the image, shrunk to 9 × 8 and in grey, becomes brighter to the
 right. Resizing, compressing and small changes of colour leave nearly all of its bits. Two images look alike if at most
 three of them differ; one of the four quarters is then the same in both, which is what they are looked up by.
 """
@@ -25,7 +25,7 @@ __all__ = ["SimilarImages", "perceptual_hash"]
 _NEAR = 3  # bits
 _BANDS = 4
 _BAND_BITS = 16
-_PLAIN = 4.0  # a picture whose grey values deviate less has nothing to compare
+_PLAIN = 4.0  # an image whose grey values deviate less has nothing to compare
 _MOST_IN_BAND = 2000  # hashes with a quarter in common that are compared pair by pair
 _MOST_GROUPS = 20
 _MOST_PLACES = 5
@@ -36,8 +36,8 @@ def perceptual_hash(data: bytes) -> int | None:
 
     >>> import numpy as np
     >>> from recordsmith.images import encode_image
-    >>> picture = np.add.outer(np.arange(64), np.arange(64)).astype(np.uint8)
-    >>> perceptual_hash(encode_image(picture, "png")) == perceptual_hash(encode_image(picture, "jpeg"))
+    >>> image = np.add.outer(np.arange(64), np.arange(64)).astype(np.uint8)
+    >>> perceptual_hash(encode_image(image, "png")) == perceptual_hash(encode_image(image, "jpeg"))
     True
     """
     cv2 = opencv()
@@ -55,7 +55,7 @@ def perceptual_hash(data: bytes) -> int | None:
 
 
 @dataclass(slots=True)
-class _Picture:
+class _Image:
     """One hash, and the images that have it."""
 
     count: int = 0
@@ -77,11 +77,11 @@ class SimilarImages:
 
     def __init__(self, splits: Sequence[str | None]) -> None:
         self._splits = splits  # of the files
-        self._pictures: dict[int, _Picture] = defaultdict(_Picture)
+        self._images: dict[int, _Image] = defaultdict(_Image)
 
     def add(self, bits: int, data: bytes, name: tuple[int, int, int]) -> None:
         """Add one image of the record that the core calls so."""
-        picture = self._pictures[bits]
+        picture = self._images[bits]
         content = hashlib.blake2b(data, digest_size=8).digest()
         split = self._splits[name[0]] or ""
         picture.count += 1
@@ -95,14 +95,14 @@ class SimilarImages:
         """Return the duplicates with what was found."""
         similar = across = 0
         groups = _Groups()
-        for bits, picture in self._pictures.items():
+        for bits, picture in self._images.items():
             pairs, apart = _pairs_within(picture)
             similar += pairs
             across += apart
             if pairs:
                 groups.join(bits, bits, 0)
         for first, second in self._near_hashes():
-            one, other = self._pictures[first], self._pictures[second]
+            one, other = self._images[first], self._images[second]
             similar += one.count * other.count
             together = sum(count * other.splits[split] for split, count in one.splits.items())
             across += one.count * other.count - together
@@ -116,7 +116,7 @@ class SimilarImages:
         mask = (1 << _BAND_BITS) - 1
         for band in range(_BANDS):
             by_quarter: dict[int, list[int]] = defaultdict(list)
-            for bits in self._pictures:
+            for bits in self._images:
                 by_quarter[bits >> band * _BAND_BITS & mask].append(bits)
             for members in by_quarter.values():
                 for first, second in itertools.combinations(members[:_MOST_IN_BAND], 2):
@@ -126,7 +126,7 @@ class SimilarImages:
                         yield first, second
 
     def _group(self, members: Iterable[int], distance: int, places: FilePlaces) -> DuplicateGroup:
-        pictures = [self._pictures[bits] for bits in members]
+        pictures = [self._images[bits] for bits in members]
         names = sorted(name for picture in pictures for name in picture.names)[:_MOST_PLACES]
         return DuplicateGroup(
             places=tuple(places.place_of(name) for name in names),
@@ -136,7 +136,7 @@ class SimilarImages:
         )
 
 
-def _pairs_within(picture: _Picture) -> tuple[int, int]:
+def _pairs_within(picture: _Image) -> tuple[int, int]:
     """Count the pairs of images with one hash and different bytes, and those of them that lie in two splits."""
 
     def pairs(counts: Iterable[int]) -> int:

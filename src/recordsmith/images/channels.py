@@ -1,4 +1,4 @@
-"""From the channels that a picture has to those that are wanted. Blue, green, red, as OpenCV keeps them."""
+"""From the channels that an image has to those that are wanted. Blue, green, red, as OpenCV keeps them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BAND = 64  # rows
 
 
 def composited(pixels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a picture of 2 or 4 channels without its alpha, as it looks on a white page.
+    """Return an image of 2 or 4 channels without its alpha, as it looks on a white page.
 
     Leaving the alpha away instead would bring up whatever colour the transparent parts happen to hold.
 
@@ -22,7 +22,7 @@ def composited(pixels: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """
     white = np.iinfo(pixels.dtype).max
     result = np.empty_like(pixels[:, :, :-1], order="C")
-    for start in range(0, len(pixels), _BAND):  # the wider numbers of a whole large picture would take too much memory
+    for start in range(0, len(pixels), _BAND):  # the wider numbers of a whole large image would take too much memory
         band = pixels[start : start + _BAND].astype(np.uint32)
         alpha = band[:, :, -1:]
         result[start : start + _BAND] = (band[:, :, :-1] * alpha + white * (white - alpha) + white // 2) // white
@@ -30,7 +30,7 @@ def composited(pixels: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def to_channels(cv2: Any, pixels: npt.NDArray[Any], channels: int) -> npt.NDArray[Any]:
-    """Return a picture of shape (height, width, n) with 1, 2, 3 or 4 channels.
+    """Return an image of shape (height, width, n) with 1, 2, 3 or 4 channels.
 
     >>> import cv2
     >>> to_channels(cv2, np.full((1, 1, 1), 7, np.uint8), 4).tolist()

@@ -1,4 +1,4 @@
-"""Decoding and encoding pictures through OpenCV, with one meaning for every colour mode."""
+"""Decoding and encoding images through OpenCV, with one meaning for every colour mode."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["ImageError", "check_image", "decode_image", "encode_image"]
 Pixels = npt.NDArray[Any]
 
 _MANY_PIXELS = 16_000_000
-_one_large_picture = ForkSafeLock(threading.RLock)
+_one_large_image = ForkSafeLock(threading.RLock)
 
 _CHANNELS = {"jpeg": (1, 3), "png": (1, 3, 4), "webp": (3, 4), "bmp": (1, 3, 4), "gif": (3,)}  # that each can hold
 
@@ -40,12 +40,12 @@ def opencv() -> Any:
     cv2 = import_extra("cv2", "images", purpose="Decoding and encoding images")
     if not users_own:
         cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
-        cv2.setNumThreads(1)  # pictures are worked on side by side already
+        cv2.setNumThreads(1)  # images are worked on side by side already
     return cv2
 
 
 def can_hold(encoding: str, channels: int) -> bool:
-    """Whether a picture in this encoding can have so many channels.
+    """Whether an image in this encoding can have so many channels.
 
     >>> can_hold("jpeg", 4)
     False
@@ -54,16 +54,16 @@ def can_hold(encoding: str, channels: int) -> bool:
 
 
 def room_for(header: ImageHeader) -> AbstractContextManager[Any]:
-    """Hold this while a picture's pixels are in memory: only one thread at a time has those of a large picture.
+    """Hold this while an image's pixels are in memory: only one thread at a time has those of a large image.
 
     >>> with room_for(ImageHeader("jpeg", 10_000, 10_000, 3)):
     ...     pass
     """
-    return _one_large_picture if header.height * header.width > _MANY_PIXELS else nullcontext()
+    return _one_large_image if header.height * header.width > _MANY_PIXELS else nullcontext()
 
 
 def header_of(data: bytes) -> ImageHeader:
-    """Return the header of a picture, or say why these bytes are none that can be decoded.
+    """Return the header of an image, or say why these bytes are none that can be decoded.
 
     >>> header_of(b"")
     Traceback (most recent call last):
@@ -101,10 +101,10 @@ def decode_stored(data: bytes, header: ImageHeader, *, reduction: int = 1) -> Pi
 
 
 def check_image(data: bytes) -> None:
-    """Decode a picture for the sake of its errors: cut, damaged or empty ones raise an ImageError.
+    """Decode an image for the sake of its errors: cut, damaged or empty ones raise an ImageError.
 
     All of the data are gone through, yet a JPEG's pixels are only made at an eighth of the size, which is several
-    times faster. Damage that still decodes to a whole picture (changed bytes inside a JPEG's data) is not seen.
+    times faster. Damage that still decodes to a whole image (changed bytes inside a JPEG's data) is not seen.
 
     >>> data = encode_image(np.zeros((64, 64, 3), np.uint8), "jpeg")
     >>> check_image(data)
@@ -132,13 +132,13 @@ def decode_grey(data: bytes, header: ImageHeader, *, reduction: int = 1) -> Pixe
 
 
 def decode_image(data: bytes, *, channels: int | None = None, orient: bool = True) -> Pixels:
-    """Decode a picture to an array of shape (height, width, channels), RGB or RGBA.
+    """Decode an image to an array of shape (height, width, channels), RGB or RGBA.
 
     Args:
         data: the bytes of a JPEG, PNG, WebP, BMP or GIF (of which the first frame counts).
-        channels: 1, 3 or 4; None for what the picture has (2 for grey with alpha). Where alpha goes, it is as if the
-            picture lay on white. CMYK becomes RGB. A single colour that a PNG without alpha calls transparent stays.
-        orient: turn the picture as its EXIF orientation says.
+        channels: 1, 3 or 4; None for what the image has (2 for grey with alpha). Where alpha goes, it is as if the
+            image lay on white. CMYK becomes RGB. A single colour that a PNG without alpha calls transparent stays.
+        orient: turn the image as its EXIF orientation says.
 
     Returns:
         uint8, or uint16 for a PNG of 16 bits.
@@ -159,7 +159,7 @@ def decode_image(data: bytes, *, channels: int | None = None, orient: bool = Tru
 
 
 def encode_image(array: npt.ArrayLike, encoding: str, *, quality: int = 95) -> bytes:
-    """Encode an array as a picture.
+    """Encode an array as an image.
 
     Args:
         array: (height, width) or (height, width, channels), RGB or RGBA; uint8, for PNG also uint16.
@@ -175,13 +175,13 @@ def encode_image(array: npt.ArrayLike, encoding: str, *, quality: int = 95) -> b
     if pixels.ndim == 2:
         pixels = pixels[:, :, None]
     if pixels.ndim != 3 or 0 in pixels.shape:
-        raise ImageError(f"A picture has the shape (height, width, channels), not {pixels.shape}.")
+        raise ImageError(f"An image has the shape (height, width, channels), not {pixels.shape}.")
     if pixels.dtype != np.uint8 and not (pixels.dtype == np.uint16 and encoding == "png"):
         expected = "uint8 or uint16" if encoding == "png" else "uint8"
-        raise ImageError(f"A {encoding} picture is made from {expected}, not from {pixels.dtype}.")
+        raise ImageError(f"A {encoding} image is made from {expected}, not from {pixels.dtype}.")
     if not can_hold(encoding, pixels.shape[2]):
         possible = " or ".join(map(str, _CHANNELS[encoding]))
-        raise ImageError(f"A {encoding} picture has {possible} channels, not {pixels.shape[2]}.")
+        raise ImageError(f"A {encoding} image has {possible} channels, not {pixels.shape[2]}.")
     cv2 = opencv()
     return encode_stored(cv2, np.ascontiguousarray(_other_order(cv2, pixels)), encoding, quality)
 
@@ -210,7 +210,7 @@ def encode_stored(cv2: Any, pixels: Pixels, encoding: str, quality: int) -> byte
 
 
 def turned(cv2: Any, pixels: Pixels, orientation: int) -> Pixels:
-    """Return a picture the way up that its EXIF orientation says.
+    """Return an image the way up that its EXIF orientation says.
 
     >>> turned(opencv(), np.array([[[1], [2]]], np.uint8), 6)[:, :, 0].tolist()
     [[1], [2]]

@@ -1,4 +1,4 @@
-"""What is done to encoded pictures before they are stored: nothing, unless something was asked for."""
+"""What is done to encoded images before they are stored: nothing, unless something was asked for."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ __all__ = ["Preparation"]
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """How pictures are to be stored. Those that are so already keep their bytes.
+    """How images are to be stored. Those that are so already keep their bytes.
 
     Args:
-        size: the height and width to resize to; None keeps each picture's own.
-        channels: 1, 3 or 4; None keeps each picture's own.
-        encoding: jpeg, png, webp, bmp, or gif for pictures that are so already; None keeps JPEG as JPEG, and makes PNG
+        size: the height and width to resize to; None keeps each image's own.
+        channels: 1, 3 or 4; None keeps each image's own.
+        encoding: jpeg, png, webp, bmp, or gif for images that are so already; None keeps JPEG as JPEG, and makes PNG
             of others that must change.
-        quality: of JPEG and WebP, where a picture is encoded anew.
-        orient: turn pictures the way up that their EXIF orientation says, which most readers of datasets ignore.
+        quality: of JPEG and WebP, where an image is encoded anew.
+        orient: turn images the way up that their EXIF orientation says, which most readers of datasets ignore.
 
     >>> from recordsmith.images import encode_image, read_header
-    >>> picture = encode_image(np.zeros((48, 64, 3), np.uint8), "jpeg")
-    >>> read_header(Preparation(size=(24, 24)).prepare(picture)).title
+    >>> image = encode_image(np.zeros((48, 64, 3), np.uint8), "jpeg")
+    >>> read_header(Preparation(size=(24, 24)).prepare(image)).title
     'JPEG of 24×24'
-    >>> Preparation(size=(48, 64), channels=3).prepare(picture) is picture
+    >>> Preparation(size=(48, 64), channels=3).prepare(image) is image
     True
     """
 
@@ -49,12 +49,12 @@ class Preparation:
         if self.encoding is not None and self.encoding not in FORMATS:
             raise ValueError(f"encoding must be one of {', '.join(FORMATS)}, not {self.encoding!r}")
         if self.encoding is not None and self.channels is not None and not can_hold(self.encoding, self.channels):
-            raise ValueError(f"a {self.encoding} picture cannot have {self.channels} channels")
+            raise ValueError(f"a {self.encoding} image cannot have {self.channels} channels")
         if not 1 <= self.quality <= 100:
             raise ValueError(f"quality must be 1 to 100, not {self.quality!r}")
 
     def keeps(self, header: ImageHeader) -> bool:
-        """Whether a picture with this header keeps its bytes.
+        """Whether an image with this header keeps its bytes.
 
         >>> Preparation(channels=1).keeps(ImageHeader("jpeg", 24, 32, 1))
         True
@@ -69,7 +69,7 @@ class Preparation:
         )
 
     def encoding_of(self, header: ImageHeader) -> str:
-        """The encoding that a picture with this header is stored in.
+        """The encoding that an image with this header is stored in.
 
         >>> Preparation(size=(24, 24)).encoding_of(ImageHeader("webp", 24, 32, 3))
         'png'
@@ -79,7 +79,7 @@ class Preparation:
         return header.format if header.format == "jpeg" or self.keeps(header) else "png"
 
     def prepare(self, data: bytes) -> bytes:
-        """Return the picture as it is to be stored: the same object where nothing has to change.
+        """Return the image as it is to be stored: the same object where nothing has to change.
 
         What has to change is decoded, so damage is found (as an ImageError); what stays is not looked at beyond its
         header, for which there is `check_image`.
@@ -93,7 +93,7 @@ class Preparation:
             return self._encoded(pixels, self.encoding_of(header), orientation)
 
     def encode(self, pixels: Pixels) -> bytes:
-        """Return the picture as it is to be stored, from pixels in OpenCV's order; PNG unless an encoding is given.
+        """Return the image as it is to be stored, from pixels in OpenCV's order; PNG unless an encoding is given.
 
         >>> Preparation(size=(4, 4), encoding="bmp").encode(np.zeros((8, 8, 3), np.uint8))[:2]
         b'BM'
@@ -104,7 +104,7 @@ class Preparation:
         cv2 = opencv()
         pixels = to_channels(cv2, pixels, self.channels or _nearest_channels(pixels.shape[2], encoding))
         if self.size is not None:
-            # Turned last, when the picture is small.
+            # Turned last, when the image is small.
             height, width = self.size if orientation <= 4 else self.size[::-1]
             pixels = resized(cv2, pixels, height, width)
         pixels = turned(cv2, pixels, orientation)
@@ -114,7 +114,7 @@ class Preparation:
 
 
 def resized(cv2: Any, pixels: Pixels, height: int, width: int) -> Pixels:
-    """Resize by the mean of the area that a pixel covers where the picture shrinks, linearly where it grows.
+    """Resize by the mean of the area that a pixel covers where the image shrinks, linearly where it grows.
 
     >>> resized(opencv(), np.array([[[0], [2], [10], [20]]], np.uint8), 1, 2)[0, :, 0].tolist()
     [1, 15]
@@ -141,7 +141,7 @@ def _reduction(header: ImageHeader, size: tuple[int, int] | None) -> int:
 
 
 def _nearest_channels(found: int, encoding: str) -> int:
-    """The channels to encode with, where none were asked for: those that the picture has, if the encoding can."""
+    """The channels to encode with, where none were asked for: those that the image has, if the encoding can."""
     if can_hold(encoding, found):
         return found
     return 4 if found == 2 and can_hold(encoding, 4) else 3

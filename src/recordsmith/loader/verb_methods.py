@@ -76,21 +76,21 @@ class Verbs(Generic[LoaderT]):
         dtype: Any = None,
         seed: int = 0,
     ) -> LoaderT:
-        """Decode pictures to arrays: resized, scaled, augmented.
+        """Decode images to arrays: resized, scaled, augmented.
 
-        With a size, a batch of pictures is one array of shape (rows, height, width, channels), RGB. Resizing is that of
-        `tf.image.resize`, bilinear. Pictures are turned as their EXIF orientation says; a picture that cannot be
+        With a size, a batch of images is one array of shape (rows, height, width, channels), RGB. Resizing is that of
+        `tf.image.resize`, bilinear. Images are turned as their EXIF orientation says; an image that cannot be
         decoded is an error with its record.
 
         Args:
-            size: the height and width; None leaves each picture as large as it is, and gives a list of arrays unless
+            size: the height and width; None leaves each image as large as it is, and gives a list of arrays unless
                 the schema says that all have one size.
             scale: what the values from 0 to 255 are multiplied by, such as 1 / 255; the result is then float32.
             augment: random changes from `rs.augment`. Each record has its own random numbers in each epoch, whatever
                 the number of threads.
             channels: 1 grey, 3 RGB, 4 RGBA; None takes what the schema says, or 3.
             layout: "NHWC", channels last, as TensorFlow and JAX like it, or "NCHW", as PyTorch does.
-            feature: the pictures; None takes the only `rs.Image` that there is.
+            feature: the images; None takes the only `rs.Image` that there is.
             dtype: "uint8" or "float32"; None chooses by `scale`.
             seed: another seed, other random changes.
         """

@@ -4,12 +4,12 @@ Renderers know no rules: what a rule has to say stands in its findings.
 """
 
 from recordsmith.report.report import Report
-from recordsmith.report.sections import HistogramSection, Picture, PictureGrid, Section, TableSection, TextSection
+from recordsmith.report.sections import GridImage, HistogramSection, ImageGrid, Section, TableSection, TextSection
 
 __all__ = [
+    "GridImage",
     "HistogramSection",
-    "Picture",
-    "PictureGrid",
+    "ImageGrid",
     "Report",
     "Section",
     "TableSection",

@@ -23,7 +23,7 @@ class ReportContents:
         kind: "check" (data), "lint" (code) or "diagnose" (what a model would see).
         findings: errors first, then warnings, then what is only worth knowing; by rule, and by place.
         facts: what the pass over the data told; None where no data was read.
-        sections: more to show: pictures, histograms, tables, texts.
+        sections: more to show: images, histograms, tables, texts.
         subject: what was looked at, as the user called it.
         fail_on: the least severity that counts as a failure; None: nothing does.
         rules: what the rules say about themselves, by code, as far as renderers may need it.

@@ -1,6 +1,6 @@
 """Sections: what a report shows besides findings and facts, as plain data that every renderer understands.
 
-`diagnose` shows with them what a model would really see: pictures as they arrive, values before and after.
+`diagnose` shows with them what a model would really see: images as they arrive, values before and after.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from recordsmith.facts.dataset_facts import Histogram
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["HistogramSection", "Picture", "PictureGrid", "Section", "TableSection", "TextSection"]
+__all__ = ["GridImage", "HistogramSection", "ImageGrid", "Section", "TableSection", "TextSection"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Picture:
-    """A picture.
+class GridImage:
+    """An image.
 
     Attributes:
         pixels: an array of shape (height, width), (height, width, 1), (height, width, 3) in the order red, green,
@@ -28,7 +28,7 @@ class Picture:
         note: more about it, in small print.
 
     >>> import numpy as np
-    >>> Picture(np.zeros((8, 8, 3), np.uint8), "cat").caption
+    >>> GridImage(np.zeros((8, 8, 3), np.uint8), "cat").caption
     'cat'
     """
 
@@ -38,32 +38,32 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class PictureGrid:
-    """Pictures side by side.
+class ImageGrid:
+    """Images side by side.
 
     >>> import numpy as np
-    >>> PictureGrid("What the model sees", (Picture(np.zeros((8, 8), np.uint8), "cat"),)).to_json()["type"]
-    'pictures'
+    >>> ImageGrid("What the model sees", (GridImage(np.zeros((8, 8), np.uint8), "cat"),)).to_json()["type"]
+    'images'
     """
 
     title: str
-    pictures: tuple[Picture, ...]
+    images: tuple[GridImage, ...]
     text: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it: what is said of the pictures, without their pixels."""
+        """Return it as JSON has it: what is said of the images, without their pixels."""
         return {
-            "type": "pictures",
+            "type": "images",
             "title": self.title,
             "text": self.text,
-            "pictures": [
+            "images": [
                 {
-                    "caption": picture.caption,
-                    "note": picture.note,
-                    "shape": list(picture.pixels.shape),
-                    "dtype": str(picture.pixels.dtype),
+                    "caption": image.caption,
+                    "note": image.note,
+                    "shape": list(image.pixels.shape),
+                    "dtype": str(image.pixels.dtype),
                 }
-                for picture in self.pictures
+                for image in self.images
             ],
         }
 
@@ -134,4 +134,4 @@ class TextSection:
         return {"type": "text", "title": self.title, "text": self.text, "code": self.code}
 
 
-Section = PictureGrid | HistogramSection | TableSection | TextSection
+Section = ImageGrid | HistogramSection | TableSection | TextSection

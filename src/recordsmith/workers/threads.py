@@ -1,6 +1,6 @@
 """Work on many pieces at once, with the results in the order of the pieces.
 
-Native work (decoding pictures, parsing tables, encoding records) releases Python's lock and runs on threads. The user's
+Native work (decoding images, parsing tables, encoding records) releases Python's lock and runs on threads. The user's
 own functions are Python and run in processes: see process_pool.
 """
 

@@ -333,7 +333,7 @@ def test_tfidf(make, visits):
     assert Path("out/tfidf.note.json").exists()
 
 
-def test_pictures_are_resized_to_height_and_width(make, photos):
+def test_images_are_resized_to_height_and_width(make, photos):
     make(photos, "--resize", "8x10", "--channels", "1", "--encoding", "jpeg", "--quality", "40")
     assert {shape(row["image"]) for row in rows()} == {("jpeg", 8, 10, 1)}
     small = os.path.getsize("out/out-train.tfrecord-00000-of-00001")

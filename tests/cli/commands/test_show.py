@@ -457,7 +457,7 @@ def test_classes_have_their_names(run, tmp_path):
     assert '  1 "dog"' in run("show", path, "--schema", described, "--record", 0).stdout
 
 
-def test_pictures_do_not_go_into_pipes(run, pets_file, monkeypatch):
+def test_images_do_not_go_into_pipes(run, pets_file, monkeypatch):
     monkeypatch.setenv("TERM", "xterm-kitty")
     plain = run("show", pets_file).stdout
     assert "\x1b" not in plain
@@ -475,7 +475,7 @@ def test_pictures_do_not_go_into_pipes(run, pets_file, monkeypatch):
         ({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, (), None),
     ],
 )
-def test_pictures_on_terminals(run, tmp_path, monkeypatch, environment, arguments, sent):
+def test_images_on_terminals(run, tmp_path, monkeypatch, environment, arguments, sent):
     path = tmp_path / "a.tfrecord"
     with rs.RecordWriter(path) as writer:
         for _ in range(2):

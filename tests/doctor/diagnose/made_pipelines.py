@@ -1,4 +1,4 @@
-"""Small pictures with two or three classes that can be learnt, as arrays, as records, and as batches."""
+"""Small images with two or three classes that can be learnt, as arrays, as records, and as batches."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import recordsmith as rs
 SIDE = 16
 
 
-def pictures(count: int = 256, classes: int = 2, *, in_order: bool = False) -> tuple[Any, Any]:
-    """Return pictures of different gradients, each with blots of its own, and their classes."""
+def images(count: int = 256, classes: int = 2, *, in_order: bool = False) -> tuple[Any, Any]:
+    """Return images of different gradients, each with blots of its own, and their classes."""
     random = np.random.default_rng(0)
     labels = random.integers(0, classes, count)
     labels = np.sort(labels) if in_order else labels
@@ -27,7 +27,7 @@ def pictures(count: int = 256, classes: int = 2, *, in_order: bool = False) -> t
 
 
 def write(path: Path, images: Any, labels: Any) -> str:
-    """Write pictures and labels as records."""
+    """Write images and labels as records."""
     schema = rs.Schema({"image": rs.Image(encoding="png"), "label": rs.Label(int(labels.max()) + 1)})
     with rs.RecordWriter(path) as writer:
         writer.write_columns({"image": list(images), "label": labels}, schema)

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from tests.doctor.diagnose.made_pipelines import Epochs, codes, pictures, write, wrong
+from tests.doctor.diagnose.made_pipelines import Epochs, codes, write, wrong
+from tests.doctor.diagnose.made_pipelines import images as made_images
 
 RANDOM = np.random.default_rng(7)
 ROWS = 256
 TABLE = RANDOM.normal(size=(ROWS, 6)).astype(np.float32)
 CLASSES = (TABLE[:, 0] > 0).astype(np.int64)
-PIXELS, KINDS = pictures(ROWS)
+PIXELS, KINDS = made_images(ROWS)
 SCALED = PIXELS.astype(np.float32) / 255
 WORDS = RANDOM.integers(1, 500, (ROWS, 12))
 RARE = (RANDOM.random(ROWS) < 0.06).astype(np.int64)
@@ -35,9 +36,9 @@ HEALTHY = {
     "pictures": Epochs(SCALED, KINDS),
     "bytes": Epochs(PIXELS, KINDS),
     "from -1 to 1": Epochs(SCALED * 2 - 1, KINDS),
-    "standardised pictures": Epochs((SCALED - SCALED.mean()) / SCALED.std(), KINDS),
+    "standardised images": Epochs((SCALED - SCALED.mean()) / SCALED.std(), KINDS),
     "channels first": Epochs(np.moveaxis(SCALED, 3, 1), KINDS),
-    "flat pictures": Epochs(SCALED.reshape(ROWS, -1), KINDS),
+    "flat images": Epochs(SCALED.reshape(ROWS, -1), KINDS),
     "brightened a little": Epochs(SCALED + RANDOM.uniform(-0.2, 0.2, (ROWS, 1, 1, 1)), KINDS),
     "noise": Epochs(RANDOM.random((ROWS, 16, 20, 3)).astype(np.float32), KINDS),
     "black and white": Epochs((SCALED > 0.5).astype(np.float32), KINDS),
@@ -300,13 +301,13 @@ def test_rows_that_arrive_twice(path: str) -> None:
 
 
 def test_a_class_that_never_arrives(tmp_path: Path) -> None:
-    images, labels = pictures(300, 3)
+    images, labels = made_images(300, 3)
     stored = write(tmp_path / "three.tfrecord", images, labels)
     some = labels < 2
     assert codes(rs.diagnose(Epochs(images[some], labels[some]), stored), least="warning") == ["T046"]
 
 
-def test_pictures_that_are_cut_off_are_compared_with_those_on_disk(path: str) -> None:
+def test_images_that_are_cut_off_are_compared_with_those_on_disk(path: str) -> None:
     report = rs.diagnose(Epochs(np.clip((SCALED - 0.5) * 8 + 0.5, 0, 1), KINDS), path)
     assert codes(report, least="warning") == ["T027"]
 
@@ -326,7 +327,7 @@ def test_a_loader_knows_its_own_records(path: str) -> None:
     assert report.findings[0].evidence["how"] == "index"
 
 
-def test_the_page_shows_pictures_before_and_after(path: str, tmp_path: Path) -> None:
+def test_the_page_shows_images_before_and_after(path: str, tmp_path: Path) -> None:
     report = rs.diagnose(Epochs(SCALED, KINDS), path)
     grid = next(section for section in report.to_json()["sections"] if section["type"] == "pictures")
     assert [picture["note"].split()[0] for picture in grid["pictures"][:4]] == ["as", "record", "as", "record"]

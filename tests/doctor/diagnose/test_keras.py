@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from tests.doctor.diagnose.made_pipelines import Epochs, codes, pictures, write, wrong
+from tests.doctor.diagnose.made_pipelines import Epochs, codes, images, write, wrong
 
 tf = pytest.importorskip("tensorflow")
 keras = tf.keras
 ROWS = 256
-PIXELS, KINDS = pictures(ROWS)
+PIXELS, KINDS = images(ROWS)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -30,7 +30,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def by_class(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return write(tmp_path_factory.mktemp("sorted") / "a.tfrecord", *pictures(ROWS, in_order=True))
+    return write(tmp_path_factory.mktemp("sorted") / "a.tfrecord", *images(ROWS, in_order=True))
 
 
 def parse(record: Any, image: str = "image", label: str = "label", **default: Any) -> tuple[Any, Any]:
@@ -56,7 +56,7 @@ def network(units: int = 2, activation: str | None = "softmax", *, first: Any = 
 # --- healthy ---
 
 
-def test_pictures_with_a_model_are_left_alone_and_so_is_the_model(path: str) -> None:
+def test_images_with_a_model_are_left_alone_and_so_is_the_model(path: str) -> None:
     model = network(first=[keras.layers.Dropout(0.2), keras.layers.BatchNormalization()])
     model.train_on_batch(PIXELS[:32].astype(np.float32) / 255, KINDS[:32])  # so that its optimizer has a state
     before = [one.numpy() for one in (*model.variables, *model.optimizer.variables)]
@@ -78,7 +78,7 @@ def test_bytes_with_rescaling_in_the_model_are_left_alone(path: str) -> None:
     assert wrong(rs.diagnose(fed(path, lambda x, y: (tf.cast(x * 255, tf.uint8), y)), path, model)) == []
 
 
-def test_augmented_pictures_are_left_alone(path: str) -> None:
+def test_augmented_images_are_left_alone(path: str) -> None:
     def augment(image: Any, label: Any) -> tuple[Any, Any]:
         return tf.image.random_brightness(tf.image.random_flip_left_right(image), 0.2), label
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from tests.doctor.diagnose.made_pipelines import Epochs, codes, pictures, write, wrong
+from tests.doctor.diagnose.made_pipelines import Epochs, codes, images, write, wrong
 
 RANDOM = np.random.default_rng(3)
 ROWS = 256
@@ -17,7 +17,7 @@ SIDE = 32
 
 
 def photographs(count: int = ROWS) -> tuple[Any, Any]:
-    """Smooth pictures in colours of their own, and two classes."""
+    """Smooth images in colours of their own, and two classes."""
     labels = RANDOM.integers(0, 2, count)
     places = np.linspace(0, 2 * np.pi, SIDE)
     values = np.empty((count, SIDE, SIDE, 3))
@@ -140,7 +140,7 @@ def test_a_program_of_tensorflow_that_wraps(path: str) -> None:
         np.clip(SCALED + 0.3, 0, 1),
         np.where(PHOTOS > 128, 255, 0).astype(np.uint8),
         255 - PHOTOS,
-        pictures(ROWS)[0],
+        images(ROWS)[0],
         RANDOM.integers(0, 256, PHOTOS.shape).astype(np.uint8),
     ],
     ids=["bytes", "scaled", "brighter and clipped", "two tones", "inverted", "others", "noise"],

@@ -118,7 +118,7 @@ def test_a_rule_finds_what_it_is_about_and_nothing_else_does(code: str) -> None:
 @pytest.mark.parametrize(
     "steps",
     [
-        (ChainStep("zip", branches=ZIPPED, ranks=(3, 3)), ChainStep("batch")),  # pictures and pictures
+        (ChainStep("zip", branches=ZIPPED, ranks=(3, 3)), ChainStep("batch")),  # images and images
         (ChainStep("zip", branches=ZIPPED, ranks=(None, 0)), ChainStep("batch")),  # pairs with a counter
         (ChainStep("batch"), ChainStep("map"), ChainStep("shuffle"), ChainStep("batch")),  # windows of a text
         (ChainStep("batch"), ChainStep("unbatch"), ChainStep("shuffle"), ChainStep("batch")),

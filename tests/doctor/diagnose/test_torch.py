@@ -16,8 +16,8 @@ torch.manual_seed(0)  # networks that are not trained answer by chance
 TABLE = torch.from_numpy(np.random.default_rng(0).normal(size=(256, 5)).astype(np.float32))
 CLASSES = (TABLE.sum(1) > 0).long()
 SUMS = TABLE.sum(1)
-PICTURES = torch.from_numpy(np.random.default_rng(1).random((128, 3, 16, 16)).astype(np.float32))
-BRIGHT = (PICTURES[:, 0, :8].mean((1, 2)) > 0.5).long()
+IMAGES = torch.from_numpy(np.random.default_rng(1).random((128, 3, 16, 16)).astype(np.float32))
+BRIGHT = (IMAGES[:, 0, :8].mean((1, 2)) > 0.5).long()
 WORDS = torch.from_numpy(np.random.default_rng(2).integers(1, 50, (128, 10)))
 
 
@@ -39,7 +39,7 @@ class Words(nn.Module):  # type: ignore[misc,name-defined] # PyTorch has no type
         return self.last((self.table(input_ids) * attention_mask[..., None]).mean(1))
 
 
-def pictures_network() -> Any:
+def images_network() -> Any:
     return nn.Sequential(nn.Conv2d(3, 2, 3, stride=2), nn.ReLU(), nn.Flatten(), nn.Linear(98, 2))
 
 
@@ -49,7 +49,7 @@ HEALTHY: dict[str, tuple[Any, Any, Any]] = {
     "yes or no": (fed(TABLE, CLASSES.float()[:, None]), network(1), nn.BCEWithLogitsLoss()),
     "measured": (fed(TABLE, SUMS[:, None]), network(1), nn.MSELoss()),
     "ids and a mask": (fed(WORDS, torch.ones_like(WORDS), BRIGHT), Words(), nn.functional.cross_entropy),
-    "pictures": (fed(PICTURES, BRIGHT), pictures_network(), nn.CrossEntropyLoss()),
+    "images": (fed(IMAGES, BRIGHT), images_network(), nn.CrossEntropyLoss()),
 }
 
 
@@ -88,7 +88,7 @@ BROKEN: dict[str, tuple[str, Any, Any, Any]] = {
     "float64 inputs": ("T016", fed(TABLE.double(), CLASSES), network(), nn.CrossEntropyLoss()),
     "classes from 1": ("T011", fed(TABLE, CLASSES + 1), network(), nn.CrossEntropyLoss()),
     "ids past the table": ("T015", fed(WORDS + 5, torch.ones_like(WORDS), BRIGHT), Words(), nn.CrossEntropyLoss()),
-    "pixels": ("T024", fed((PICTURES * 255).round(), BRIGHT), pictures_network(), nn.CrossEntropyLoss()),
+    "pixels": ("T024", fed((IMAGES * 255).round(), BRIGHT), images_network(), nn.CrossEntropyLoss()),
     "frozen": ("T018", fed(TABLE, CLASSES), frozen(), nn.CrossEntropyLoss()),
     "no gradient": ("T081", fed(TABLE, CLASSES), NoGradient(), nn.CrossEntropyLoss()),
     "no shuffle": ("T042", fed(TABLE, CLASSES, shuffle=False), network(), nn.CrossEntropyLoss()),

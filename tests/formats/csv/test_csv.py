@@ -378,14 +378,14 @@ def test_a_tensor_cannot_come_from_a_cell(tmp_path):
         source.schema()
 
 
-def test_pictures_by_path(tmp_path):
-    picture = encode_image(np.zeros((6, 8, 3), np.uint8), "png")
+def test_images_by_path(tmp_path):
+    image = encode_image(np.zeros((6, 8, 3), np.uint8), "png")
     (tmp_path / "pictures").mkdir()
-    (tmp_path / "pictures" / "1.png").write_bytes(picture)
-    (tmp_path / "pictures" / "2.png").write_bytes(b"no picture")
-    path = written(tmp_path, "file,n\npictures/1.png,1\npictures/2.png,2\npictures/3.png,3\n")
+    (tmp_path / "pictures" / "1.png").write_bytes(image)
+    (tmp_path / "pictures" / "2.png").write_bytes(b"no image")
+    path = written(tmp_path, "file,n\nimages/1.png,1\nimages/2.png,2\nimages/3.png,3\n")
     stored = stored_rows(rs.sources.csv(path, images="file"))
-    assert stored.rows == [{"file": picture, "n": 1}]
+    assert stored.rows == [{"file": image, "n": 1}]
     assert [(reject.source, reject.feature) for reject in stored.rejects] == [
         (f"{path}, line 3", "file"),
         (f"{path}, line 4", "file"),

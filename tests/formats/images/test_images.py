@@ -1,4 +1,4 @@
-"""Pictures as a source: class folders, labels from a CSV file, and what is rejected, ignored, kept or changed."""
+"""Images as a source: class folders, labels from a CSV file, and what is rejected, ignored, kept or changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from recordsmith.formats.images import source as image_source
 from recordsmith.formats.images.source import images
 from recordsmith.images import decode_image, read_header
 from recordsmith.schema import Image, Label, Text
-from tests.images.made_images import HEIGHT, WIDTH, colour, oriented, pictures, saved, with_alpha
+from tests.images.made_images import HEIGHT, WIDTH, colour, oriented, saved, with_alpha
+from tests.images.made_images import images as made_images
 
 JPEG = saved(colour(), "jpeg", quality=90)
 PNG = saved(colour(), "png")
@@ -83,7 +84,7 @@ def test_names_of_features(tmp_path):
         images(tmp_path, image="x", label="x")
 
 
-def test_pictures_beside_class_folders_are_rejected(tmp_path):
+def test_images_beside_class_folders_are_rejected(tmp_path):
     columns, rejects, _ = load(images(put(tmp_path, {"cat/1.jpg": JPEG, "lost.jpg": JPEG})))
     assert columns["filename"] == ["cat/1.jpg"]
     assert [(reject.source, reject.row, reject.feature) for reject in rejects] == [
@@ -108,7 +109,7 @@ def test_content_decides_and_not_the_suffix(tmp_path):
     assert not rejects
 
 
-def test_what_is_no_picture_is_rejected_or_ignored_but_never_lost(tmp_path):
+def test_what_is_no_image_is_rejected_or_ignored_but_never_lost(tmp_path):
     put(
         tmp_path,
         {
@@ -119,7 +120,7 @@ def test_what_is_no_picture_is_rejected_or_ignored_but_never_lost(tmp_path):
             "a/cut.png": PNG[: len(PNG) // 2],
             "a/head.jpg": JPEG[:50],
             "a/scan.tiff": b"II*\0" + bytes(100),
-            "a/README.txt": b"about these pictures",
+            "a/README.txt": b"about these images",
             "a/.hidden.jpg": JPEG,
             "a/Thumbs.db": b"\xd0\xcf\x11\xe0",
             ".git/x.jpg": JPEG,
@@ -209,8 +210,8 @@ def test_files_and_patterns(tmp_path):
         (["missing.jpg"], "no such file"),
         (["*.jpg"], "No file matches"),
         (["folder", "1.txt"], "folder among files"),
-        ("folder", "no picture here"),
-        ("text", "None of the files is a picture"),
+        ("folder", "no image here"),
+        ("text", "None of the files is an image"),
     ],
 )
 def test_nothing_to_take(paths, problem, tmp_path, monkeypatch):
@@ -220,7 +221,7 @@ def test_nothing_to_take(paths, problem, tmp_path, monkeypatch):
 
 
 def test_everything_is_kept_as_it_is(tmp_path):
-    files = {f"{number:02}.{name.split()[0]}": data for number, (name, (data, _)) in enumerate(pictures().items())}
+    files = {f"{number:02}.{name.split()[0]}": data for number, (name, (data, _)) in enumerate(made_images().items())}
     source = images(put(tmp_path, files))
     assert source.schema()["image"] == Image(channels=3, encoding=None)
     columns, rejects, _ = load(source)
@@ -228,7 +229,7 @@ def test_everything_is_kept_as_it_is(tmp_path):
     assert not rejects
 
 
-def test_turned_pictures_are_made_upright(tmp_path):
+def test_turned_images_are_made_upright(tmp_path):
     put(tmp_path, {f"{number}.jpg": oriented(number) for number in range(1, 9)})
     columns, _, _ = load(images(tmp_path))
     assert columns["image"][0] == oriented(1)
@@ -244,7 +245,7 @@ def test_turned_pictures_are_made_upright(tmp_path):
 
 
 def test_one_size_for_all(tmp_path):
-    files = {f"{number:02}.{name.split()[0]}": data for number, (name, (data, _)) in enumerate(pictures().items())}
+    files = {f"{number:02}.{name.split()[0]}": data for number, (name, (data, _)) in enumerate(made_images().items())}
     source = images(put(tmp_path, files), size=(20, 30), channels=3, encoding="jpeg")
     assert source.schema()["image"] == Image(20, 30, channels=3, encoding="jpeg")
     columns, rejects, _ = load(source)
@@ -270,7 +271,7 @@ def test_one_size_for_all(tmp_path):
         ({"2.gif": saved(colour(), "gif")}, {}, 3, "gif"),
     ],
 )
-def test_the_schema_says_what_the_pictures_are(files, options, channels, encoding, tmp_path):
+def test_the_schema_says_what_the_images_are(files, options, channels, encoding, tmp_path):
     source = images(put(tmp_path, files), **options)
     feature = source.schema()["image"]
     assert isinstance(feature, Image)
@@ -278,7 +279,7 @@ def test_the_schema_says_what_the_pictures_are(files, options, channels, encodin
     assert len(load(source)[0]["image"]) == len(files)
 
 
-def test_pictures_that_were_not_looked_at_are_made_to_fit(tmp_path, monkeypatch):
+def test_images_that_were_not_looked_at_are_made_to_fit(tmp_path, monkeypatch):
     monkeypatch.setattr(image_source, "_MOST_HEADERS", 2)
     source = images(put(tmp_path, {"1.jpg": JPEG, "2.jpg": PNG, "3.jpg": JPEG, "4.jpg": JPEG}))
     assert source.schema()["image"] == Image(encoding="jpeg")
@@ -337,8 +338,8 @@ def test_labels_from_a_file(text, tmp_path):
 
 
 def test_labels_relative_to_their_own_file(tmp_path):
-    put(tmp_path, {**{f"pictures/{name}": data for name, data in LABELS.items()}})
-    (tmp_path / "labels.csv").write_text("path,class\npictures/1.jpg,a\npictures/2.jpg,b\npictures/sub/3.jpg,b\n")
+    put(tmp_path, {**{f"images/{name}": data for name, data in LABELS.items()}})
+    (tmp_path / "labels.csv").write_text("path,class\nimages/1.jpg,a\nimages/2.jpg,b\nimages/sub/3.jpg,b\n")
     columns, rejects, _ = load(images(tmp_path / "pictures", labels=tmp_path / "labels.csv"))
     assert (columns["label"], rejects) == ([0, 1, 1], [])
 
@@ -378,11 +379,11 @@ def test_labels_missing_doubled_and_lost(tmp_path):
     columns, rejects, _ = load(images(tmp_path, labels=path))
     assert columns["filename"] == ["1.jpg", "sub/3.jpg"]
     assert [(reject.source, reject.reason) for reject in rejects] == [
-        (f"{path}, line 3", "The picture '1.jpg' is listed before, in line 2."),
+        (f"{path}, line 3", "The image '1.jpg' is listed before, in line 2."),
         (str(tmp_path / "2.jpg"), f"It has several labels in {path}: 'cat' in line 4 and 'dog' in line 5."),
         (str(tmp_path / "4.jpg"), f"It has no label in {path}."),
         (str(tmp_path / "empty.jpg"), f"Its label in {path}, line 8, is empty."),
-        (f"{path}, line 6", "There is no picture 'gone.jpg'."),
+        (f"{path}, line 6", "There is no image 'gone.jpg'."),
     ]
     assert all(reject.feature == "label" for reject in rejects)
 
@@ -395,7 +396,7 @@ def test_labels_missing_doubled_and_lost(tmp_path):
         (b"filename,b,c\n1.jpg,x,y\n", "not clear which columns"),
         (b"filename,label\n1.jpg\n", "Line 2 has another number of columns"),
         (b"filename,label\n1.jpg,0.25\n2.jpg,1\n", "measures"),
-        (b"filename,label\n1.jpg,\n", "No picture has a label"),
+        (b"filename,label\n1.jpg,\n", "No image has a label"),
         (b"filename,label\nx/1.jpg,a\n", "None of the names"),
         (b"filename,label\n1.jpg,caf\xe9\n", "no CSV file in UTF-8"),
         (b'filename,label\n"1.jpg,cat\n', "no CSV file in UTF-8"),
@@ -423,12 +424,12 @@ def test_thousands_of_files_and_stable_chunks(tmp_path):
 
 
 def test_chunks_end_at_eight_megabytes(tmp_path):
-    large = JPEG + bytes((3 << 20) - len(JPEG))  # what follows a picture does not matter
+    large = JPEG + bytes((3 << 20) - len(JPEG))  # what follows an image does not matter
     put(tmp_path, {f"{number}.jpg": large for number in range(5)} | {"9.jpg": JPEG + bytes(9 << 20)})
     assert [chunk.load().rows for chunk in images(tmp_path).chunks()] == [2, 2, 1, 1]
 
 
-def test_chunks_are_smaller_where_pictures_become_large(tmp_path):
+def test_chunks_are_smaller_where_images_become_large(tmp_path):
     put(tmp_path, {f"{number}.jpg": JPEG for number in range(5)})
     assert [chunk.load().rows for chunk in images(tmp_path, size=(2000, 2500)).chunks()] == [2, 2, 1]
 
@@ -447,11 +448,11 @@ def test_the_description_changes_with_the_files(tmp_path):
     ("files", "options", "words"),
     [
         ({"1.jpg": JPEG, "2.png": PNG}, {}, []),
-        ({"1.jpg": JPEG, "2.gif": saved(colour(), "gif")}, {}, ["1 of the pictures is GIF or WebP"]),
-        ({"1.gif": saved(colour(), "gif"), "2.webp": saved(colour(), "webp")}, {}, ["2 of the pictures are GIF"]),
+        ({"1.jpg": JPEG, "2.gif": saved(colour(), "gif")}, {}, ["1 of the images is GIF or WebP"]),
+        ({"1.gif": saved(colour(), "gif"), "2.webp": saved(colour(), "webp")}, {}, ["2 of the images are GIF"]),
         ({"1.gif": saved(colour(), "gif")}, {"encoding": "png"}, []),
-        ({"1.bmp": pictures()["bmp palette"][0], "2.bmp": pictures()["bmp"][0]}, {}, ["1 of the pictures is BMP"]),
-        ({"1.bmp": pictures()["bmp palette"][0]}, {"channels": 3}, []),
+        ({"1.bmp": made_images()["bmp palette"][0], "2.bmp": made_images()["bmp"][0]}, {}, ["1 of the images is BMP"]),
+        ({"1.bmp": made_images()["bmp palette"][0]}, {"channels": 3}, []),
         ({"1.png": PNG, "2.png": saved(with_alpha(), "png")}, {}, ["partly transparent"]),
         ({"2.png": saved(with_alpha(), "png")}, {}, []),
         ({"1.png": PNG, "2.png": saved(with_alpha(), "png")}, {"channels": 3}, []),

@@ -1,4 +1,4 @@
-"""Parquet files: types of every kind, row groups in parts, pictures and class names as Hugging Face stores them."""
+"""Parquet files: types of every kind, row groups in parts, images and class names as Hugging Face stores them."""
 
 from __future__ import annotations
 

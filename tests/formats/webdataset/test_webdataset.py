@@ -147,7 +147,7 @@ def test_classes_make_labels(tmp_path):
     assert of(tmp_path, tar({"a.cls": b"dog\n"})).schema()["label"] == Text()
 
 
-def test_pictures_are_prepared(tmp_path):
+def test_images_are_prepared(tmp_path):
     source = of(tmp_path, tar({"a.jpg": JPEG, "b.png": PNG, "c.jpg": oriented(6)}), size=(12, 16), encoding="png")
     assert source.schema()["image"] == Image(12, 16, encoding="png")
     for data in load(source)[0]["image"]:

@@ -12,20 +12,20 @@ import recordsmith as rs
 from recordsmith.images import encode_image
 from recordsmith.loader.engine import row_making
 
-SCHEMA = rs.Schema({"n": rs.Scalar("int64"), "picture": rs.Image(), "tokens": rs.Tensor("int64", (None,))})
+SCHEMA = rs.Schema({"n": rs.Scalar("int64"), "image": rs.Image(), "tokens": rs.Tensor("int64", (None,))})
 
 
 @pytest.fixture
 def pictures(tmp_path: Path) -> rs.Dataset:
-    """Pictures of different sizes, of which the fourth is none."""
+    """Images of different sizes, of which the fourth is none."""
     random = np.random.default_rng(0)
     rows = []
     for number in range(21):
         pixels = random.integers(0, 256, (30 + number, 40, 3)).astype(np.uint8)
-        data = b"\xff\xd8 not a picture" if number == 4 else encode_image(pixels, "jpeg")
-        rows.append({"n": number, "picture": data, "tokens": np.arange(number % 4)})
+        data = b"\xff\xd8 not an image" if number == 4 else encode_image(pixels, "jpeg")
+        rows.append({"n": number, "image": data, "tokens": np.arange(number % 4)})
     with rs.RecordWriter(tmp_path / "a.tfrecord") as writer:
-        writer.write_rows(rows, rs.Schema({**SCHEMA, "picture": rs.Bytes()}))
+        writer.write_rows(rows, rs.Schema({**SCHEMA, "image": rs.Bytes()}))
     return rs.open(tmp_path / "a.tfrecord", schema=SCHEMA)
 
 
@@ -41,7 +41,7 @@ def same(one: list[Any], other: list[Any]) -> None:
 
 CHAINS = {
     "images": lambda ds: ds.shuffle(seed=1).images((16, 16), scale=1 / 255),
-    "mapped after": lambda ds: ds.images((16, 16)).map(lambda row: {**row, "picture": row["picture"] // 2}),
+    "mapped after": lambda ds: ds.images((16, 16)).map(lambda row: {**row, "image": row["image"] // 2}),
     "of their own size": lambda ds: ds.images(),
     "filtered": lambda ds: ds.filter(lambda row: row["n"] % 3 == 0).images((16, 16)),
 }
@@ -88,4 +88,4 @@ def test_an_error_names_the_record(pictures: rs.Dataset, monkeypatch: pytest.Mon
     with pytest.raises(rs.RecordsmithError) as caught:
         list(pictures.images((16, 16)).batch(8))
     assert caught.value.record == 4
-    assert caught.value.feature == "picture"
+    assert caught.value.feature == "image"

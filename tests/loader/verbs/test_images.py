@@ -48,7 +48,7 @@ def ds(tmp_path_factory):
 
 
 def one(data, **settings):
-    """What becomes of one picture."""
+    """What becomes of one image."""
     work = ImageWork(**settings)
     return work.column([data], records=np.zeros(1, np.int64), epochs=np.zeros(1, np.int64), feature="image")[0]
 
@@ -244,7 +244,7 @@ def test_damaged_jpegs_are_left_to_opencv():
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
-def test_pictures_are_the_way_up_that_exif_says(orientation):
+def test_images_are_the_way_up_that_exif_says(orientation):
     data = oriented(orientation)
     assert (one(data) == decode_image(data)).all()
 
@@ -309,7 +309,7 @@ def test_epochs_and_seeds_differ_and_repeat(ds):
 
 
 def test_pinned_result(ds):
-    """Another version of recordsmith feeds the same pictures from the same seed."""
+    """Another version of recordsmith feeds the same images from the same seed."""
     chain = ds.images((8, 8), augment=[augment.flip_left_right(), augment.brightness(0.2)], seed=9)
     means = next(iter(chain.batch(6)))["image"].mean((1, 2, 3))
     np.testing.assert_allclose(means, PINNED_MEANS, atol=0.05)
@@ -349,7 +349,7 @@ def test_declared_sizes_make_one_array(tmp_path):
         ({"dtype": "float32", "channels": 1}, rs.Tensor("float32", (None, None, 1))),
     ],
 )
-def test_the_chain_knows_what_pictures_become(ds, asked, feature):
+def test_the_chain_knows_what_images_become(ds, asked, feature):
     assert ds.images(**asked)._chain().features["image"] == feature
 
 
@@ -360,10 +360,10 @@ def test_batches_in_use_are_not_written_over(ds):
     assert all((a == b).all() for a, b in zip(held, copies, strict=True))
 
 
-def test_a_picture_that_cannot_be_decoded(tmp_path):
+def test_a_image_that_cannot_be_decoded(tmp_path):
     good = saved(textured(20, 30))
     schema = rs.Schema({"image": rs.Bytes(), "label": rs.Scalar("int64")})
-    ds = written(tmp_path / "a.tfrecord", [good, good, good[:-200], b"no picture", good], schema)
+    ds = written(tmp_path / "a.tfrecord", [good, good, good[:-200], b"no image", good], schema)
     chain = ds.images((8, 8), feature="image")
     with pytest.raises(rs.PipelineError, match="cut short or damaged") as raised:
         list(chain.batch(5))
@@ -375,10 +375,10 @@ def test_a_picture_that_cannot_be_decoded(tmp_path):
     assert loader.skipped.count == 2
 
 
-def test_an_absent_picture(tmp_path):
+def test_an_absent_image(tmp_path):
     schema = rs.Schema({"image": rs.Image(optional=True), "label": rs.Scalar("int64")})
     ds = written(tmp_path / "a.tfrecord", [saved(textured(20, 30)), None], schema)
-    with pytest.raises(rs.PipelineError, match="no picture"):
+    with pytest.raises(rs.PipelineError, match="no image"):
         list(ds.images((8, 8)).batch(2))
     kept = ds.filter(lambda row: row["image"] is not None).images((8, 8)).batch(2)
     assert [batch["label"].tolist() for batch in kept] == [[0]]
@@ -389,7 +389,7 @@ def test_an_absent_picture(tmp_path):
     [
         (lambda ds: ds.images(feature="imgae"), "Did you mean 'image'"),
         (lambda ds: ds.images(feature="label"), "holds none"),
-        (lambda ds: ds.select("label").images(), "no picture feature"),
+        (lambda ds: ds.select("label").images(), "no image feature"),
         (lambda ds: ds.images(224), "a height and a width"),
         (lambda ds: ds.images((224, 0)), "whole number from 1"),
         (lambda ds: ds.images((224, 224.5)), "whole number from 1"),
@@ -418,12 +418,12 @@ def test_after_map_the_feature_is_named(ds):
     assert next(iter(chain.batch(4)))["picture"].shape == (4, 8, 8, 3)
 
 
-def test_several_picture_features(tmp_path):
+def test_several_image_features(tmp_path):
     schema = rs.Schema({"left": rs.Image(), "right": rs.Image()})
     with rs.RecordWriter(tmp_path / "a.tfrecord") as writer:
         writer.write_columns({"left": [saved(textured(20, 30))] * 2, "right": [saved(textured(20, 30))] * 2}, schema)
     both = rs.open(tmp_path / "a.tfrecord", schema=schema)
-    with pytest.raises(rs.PipelineError, match="several picture features"):
+    with pytest.raises(rs.PipelineError, match="several image features"):
         both.images()
     chain = both.images((8, 8), feature="left").images((16, 8), feature="right")
     batch = next(iter(chain.batch(2)))

@@ -81,8 +81,8 @@ def test_class_folders_with_white_space(quick_path: Path) -> None:
 
     for number, name in enumerate(("cat", "cat ", "dog")):
         (quick_path / "in" / name).mkdir(parents=True)
-        picture = encode_image(np.full((4, 4, 3), number, np.uint8), "png")
-        (quick_path / "in" / name / "1.png").write_bytes(picture)
+        image = encode_image(np.full((4, 4, 3), number, np.uint8), "png")
+        (quick_path / "in" / name / "1.png").write_bytes(image)
     with pytest.raises(rs.SchemaError, match=r"white space alone(.|\n)*cat /1.png"):
         rs.make(quick_path / "in", quick_path / "out")
     made = rs.make(rs.sources.images(quick_path / "in", strip=True), quick_path / "out")

@@ -14,7 +14,7 @@ from recordsmith.images import encode_image
 from recordsmith.making import sources
 from recordsmith.making.sources.detect import KINDS, kind_of, source_for
 
-PICTURE = encode_image(np.zeros((4, 4, 3), np.uint8), "png")
+IMAGE = encode_image(np.zeros((4, 4, 3), np.uint8), "png")
 
 
 def filled(folder: Path, *names: str, data: bytes = b"") -> Path:
@@ -62,7 +62,7 @@ def test_a_folder_of_class_folders(tmp_path):
 
 def test_names_that_say_nothing_are_opened(tmp_path):
     (tmp_path / "1").mkdir()
-    (tmp_path / "1" / "a").write_bytes(PICTURE)
+    (tmp_path / "1" / "a").write_bytes(IMAGE)
     assert kind_of(tmp_path / "1") == "images"
     with rs.RecordWriter(tmp_path / "records") as writer:
         writer.write(b"")
@@ -113,8 +113,8 @@ def test_unknown_options_and_kinds_are_refused(tmp_path):
         source_for(path, kind="cvs")
 
 
-def test_what_pictures_are_encoded_as_has_one_name_for_all_kinds(tmp_path):
-    (tmp_path / "a.png").write_bytes(PICTURE)
+def test_what_images_are_encoded_as_has_one_name_for_all_kinds(tmp_path):
+    (tmp_path / "a.png").write_bytes(IMAGE)
     source = source_for(tmp_path, image_encoding="jpeg")
     assert source.schema()["image"] == rs.Image(encoding="jpeg")
     table = filled(tmp_path / "table", "a.csv", data=b"p\n../a.png\n")

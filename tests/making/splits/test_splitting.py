@@ -279,7 +279,7 @@ def test_rows_that_differ_in_the_file_name_alone_are_identical(quick_path: Path)
     assert len(leaks(quick_path / "different", "n")) > 50
 
 
-def test_identical_pictures_under_other_names_stay_together(quick_path: Path):
+def test_identical_images_under_other_names_stay_together(quick_path: Path):
     pictures = [saved(Image.new("RGB", (8, 8), (5 * number, 0, 0)), "png") for number in range(20)]
     for name in ("cat", "dog"):
         (quick_path / "photos" / name).mkdir(parents=True)

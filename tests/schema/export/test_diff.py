@@ -68,7 +68,7 @@ def test_a_thousand_classes_stay_readable():
     assert "class 999 was 'class number 999' and is 'another'" in str(difference)
 
 
-PICTURE = b"GIF89a" + bytes([32, 0, 24, 0, 0, 0, 0])
+IMAGE = b"GIF89a" + bytes([32, 0, 24, 0, 0, 0, 0])
 READABLE: list[tuple[Any, Any, Any]] = [
     (rs.Scalar("int64"), rs.Scalar("int64", optional=True), 3),
     (rs.Scalar("int64"), rs.Scalar("int64", default=7), 3),
@@ -82,8 +82,8 @@ READABLE: list[tuple[Any, Any, Any]] = [
     (rs.Scalar("float16", storage="list"), rs.Scalar("float32"), 0.5),
     (rs.Text(), rs.Bytes(), "text"),
     (rs.Text(), rs.Text((None,)), "text"),
-    (rs.Image(), rs.Bytes(), PICTURE),
-    (rs.Image(24, 32, encoding="gif"), rs.Image(channels=1), PICTURE),
+    (rs.Image(), rs.Bytes(), IMAGE),
+    (rs.Image(24, 32, encoding="gif"), rs.Image(channels=1), IMAGE),
     (rs.Label(["a", "b"]), rs.Label(["a", "b", "c"]), "b"),
     (rs.Label(["a", "b"]), rs.Scalar("int64"), "b"),
     (rs.Label(3), rs.Tensor("uint8", (None,), storage="list"), 2),

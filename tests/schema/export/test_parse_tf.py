@@ -495,7 +495,7 @@ def test_images_that_may_be_absent_and_images_in_steps_are_decoded():
 
 
 @pytest.mark.parametrize("encoding", ["jpeg", "png", "webp", "bmp", "gif"])
-def test_every_encoding_is_decoded_to_one_picture(encoding: str):
+def test_every_encoding_is_decoded_to_one_image(encoding: str):
     schema = rs.Schema({"image": rs.Image(4, 6, encoding=encoding)})
     payloads, _ = written(schema, [{"image": png(4, 6, encoding=encoding.upper())}])
     assert schema.parse_tf(payloads, decode_images=True)["image"].shape == (1, 4, 6, 3)

@@ -209,7 +209,7 @@ def test_other_encodings_of_images(tfds: Any, tmp_path: Path, encoding: str):
     schema = rs.Schema({"x": rs.Image(4, 6, encoding=encoding)})
     write_folder(tmp_path, schema, lambda n: {"x": picture(n, encoding=encoding.upper())})
     found = opened(tfds, tmp_path)[1]["x"]
-    # TensorFlow gives pictures that could move a first dimension of frames.
+    # TensorFlow gives images that could move a first dimension of frames.
     assert found.shape == ((4, 6, 3) if encoding == "bmp" else (1, 4, 6, 3))
 
 
@@ -298,7 +298,7 @@ class TestReading:
             {
                 "label": features.ClassLabel(names=["cat", "dog"]),
                 "unnamed": features.ClassLabel(num_classes=4),
-                "image": features.Image(shape=(None, None, 3), encoding_format="png", doc="a picture"),
+                "image": features.Image(shape=(None, None, 3), encoding_format="png", doc="an image"),
                 "depth": features.Image(shape=(2, 2, 1), dtype=np.float32),
                 "objects": features.Sequence(
                     {"bbox": features.BBoxFeature(), "kind": features.ClassLabel(names=["x", "y"]), "id": np.int64}
@@ -366,7 +366,7 @@ class TestReading:
         expected = {
             "label": rs.Label(["cat", "dog"]),
             "unnamed": rs.Label(4),
-            "image": rs.Image(description="a picture"),
+            "image": rs.Image(description="an image"),
             "depth": rs.Bytes(),
             "objects/bbox": rs.Tensor("float32", (None, 4)),
             "objects/kind": rs.Tensor("int64", (None,)),

@@ -108,4 +108,4 @@ def test_sections_are_told():
     assert "cat  40×60×3  record 0" in text
     assert "as it arrives" in text
     assert "nan" in text
-    assert "The pictures are not." in text
+    assert "The images are not." in text

@@ -1,4 +1,4 @@
-"""Pictures on terminals, read back from what is sent to them."""
+"""Images on terminals, read back from what is sent to them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.console import Console
 
 from recordsmith.images import decode_image
 from recordsmith.terminal.values.terminal_graphics import (
-    TerminalPicture,
+    TerminalImage,
     graphics_of,
     iterm2_sequence,
     kitty_sequence,
@@ -48,14 +48,14 @@ def test_terminals_are_known_by_their_environment(environment, way):
     assert graphics_of(environment) == way
 
 
-def printed(picture: TerminalPicture, *, terminal: bool = True) -> str:
+def printed(image: TerminalImage, *, terminal: bool = True) -> str:
     output = io.StringIO()
     console = Console(file=output, force_terminal=terminal, color_system="truecolor" if terminal else None, width=80)
-    console.print(picture)
+    console.print(image)
     return output.getvalue()
 
 
-def test_kitty_gets_the_picture_in_pieces():
+def test_kitty_gets_the_image_in_pieces():
     noise = np.random.default_rng(0).integers(0, 255, (60, 60, 3)).astype(np.uint8)
     pieces = re.findall(r"\x1b_G([^;]*);([^\x1b]*)\x1b\\", kitty_sequence(noise, 6, 3))
     assert len(pieces) > 2
@@ -101,7 +101,7 @@ def sixels(sequence: str) -> np.ndarray:
     return drawn[:height]
 
 
-def test_sixels_draw_the_picture():
+def test_sixels_draw_the_image():
     shown = sixels(sixel_sequence(LEFT_RED_RIGHT_BLUE[:, :, :]))
     assert np.array_equal(shown, np.rint(LEFT_RED_RIGHT_BLUE / 255 * 100))
     noise = np.random.default_rng(1).integers(0, 255, (17, 9, 3)).astype(np.uint8)
@@ -109,7 +109,7 @@ def test_sixels_draw_the_picture():
 
 
 def test_blocks_are_two_pixels_each():
-    text = printed(TerminalPicture(LEFT_RED_RIGHT_BLUE, "blocks", columns=10, rows=3))
+    text = printed(TerminalImage(LEFT_RED_RIGHT_BLUE, "blocks", columns=10, rows=3))
     lines = text.rstrip("\n").split("\n")
     assert [line.count("▀") for line in lines] == [10, 10, 10]
     colours = re.findall(r"38;2;(\d+);(\d+);(\d+);48;2;(\d+);(\d+);(\d+)m▀", lines[0])
@@ -119,23 +119,23 @@ def test_blocks_are_two_pixels_each():
 @pytest.mark.parametrize(
     ("size", "lines", "columns"), [((100, 100), 8, 16), ((10, 400), 1, 30), ((400, 10), 8, 1), ((1, 1), 8, 16)]
 )
-def test_a_picture_keeps_its_proportions_and_fits(size, lines, columns):
+def test_a_image_keeps_its_proportions_and_fits(size, lines, columns):
     pixels = np.zeros((*size, 3), np.uint8)
-    shown = printed(TerminalPicture(pixels, "blocks", columns=30, rows=8)).rstrip("\n").split("\n")
+    shown = printed(TerminalImage(pixels, "blocks", columns=30, rows=8)).rstrip("\n").split("\n")
     assert len(shown) == lines
     assert shown[0].count("▀") == columns
 
 
 def test_protocols_leave_room_and_do_not_reach_pipes():
-    assert printed(TerminalPicture(LEFT_RED_RIGHT_BLUE, "kitty", columns=10, rows=3)).endswith("\x1b\\\n\n\n")
+    assert printed(TerminalImage(LEFT_RED_RIGHT_BLUE, "kitty", columns=10, rows=3)).endswith("\x1b\\\n\n\n")
     for way in ("kitty", "iterm2", "sixel"):
-        assert "\x1b" not in printed(TerminalPicture(LEFT_RED_RIGHT_BLUE, way, columns=10, rows=3), terminal=False)
+        assert "\x1b" not in printed(TerminalImage(LEFT_RED_RIGHT_BLUE, way, columns=10, rows=3), terminal=False)
 
 
 @pytest.mark.parametrize("shape", [(8, 8), (8, 8, 1), (8, 8, 3), (8, 8, 4)])
-def test_values_that_are_pictures_are_found(shape):
+def test_values_that_are_images_are_found(shape):
     thumbnails = Thumbnails("blocks", 4, 2)
-    assert len(thumbnails.of([np.zeros(shape, np.uint8), png(9, 9), b"no picture", "text", 3])) == 2
+    assert len(thumbnails.of([np.zeros(shape, np.uint8), png(9, 9), b"no image", "text", 3])) == 2
 
 
 def test_values_that_are_none_are_not():

@@ -34,7 +34,7 @@ def duplicate_records(facts: DatasetFacts) -> Iterator[Finding]:
         copies over training and test.
 
     Example:
-        A job that ran twice and appended; a crawl that met the same picture at two addresses.
+        A job that ran twice and appended; a crawl that met the same image at two addresses.
 
     Fix:
         Remove the copies: `recordsmith copy SRC -o DST --dedupe`.
@@ -103,7 +103,7 @@ def similar_across_splits(facts: DatasetFacts) -> Iterator[Finding]:
     Looked for on request (`--similar-images`), by a hash of what the image looks like at a very small size.
 
     Why it matters:
-        A resized, recompressed or neighbouring picture in the test split is nearly as good as the same one: the model
+        A resized, recompressed or neighbouring image in the test split is nearly as good as the same one: the model
         is tested on what it has seen.
 
     Example:

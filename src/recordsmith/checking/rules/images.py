@@ -53,7 +53,7 @@ def not_an_image(facts: DatasetFacts) -> Iterator[Finding]:
         Decoding fails at those records.
 
     Example:
-        An error page saved under the name of a picture; empty files; raw pixels among encoded ones.
+        An error page saved under the name of an image; empty files; raw pixels among encoded ones.
 
     Fix:
         Look at the records with `recordsmith show PATH --record K`, and leave them out or fetch the images again.
@@ -81,7 +81,7 @@ def image_suffix_differs(facts: DatasetFacts) -> Iterator[Finding]:
 
     Why it matters:
         Code that chooses the decoder by the name fails: `tf.io.decode_jpeg` is lenient, other readers are not. Where
-        it was not meant, pictures may have been saved again with loss.
+        it was not meant, images may have been saved again with loss.
 
     Example:
         A PNG that was renamed to `.jpg`; a web server that delivers WebP under any name.
@@ -113,7 +113,7 @@ def one_colour_images(facts: DatasetFacts) -> Iterator[Finding]:
         There is nothing to be learnt from them, and their labels are noise.
 
     Example:
-        A placeholder for pictures that were gone; a crop or resize that went beside the picture; a division of
+        A placeholder for images that were gone; a crop or resize that went beside the image; a division of
         integers that made all pixels 0.
 
     Fix:

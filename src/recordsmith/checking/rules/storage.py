@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from recordsmith.checking.feature_reading import named_like_pictures, values_per_record
+from recordsmith.checking.feature_reading import named_like_images, values_per_record
 from recordsmith.checking.storage_reading import float_pixels, raw_pixels
 from recordsmith.checking.wording import share
 from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts
@@ -26,8 +26,8 @@ def raw_pixels_stored(facts: DatasetFacts) -> Iterator[Finding]:
     """A byte feature holds the pixels of images, not encoded.
 
     Told by the declared shape, by features beside it that tell height, width and channels, or by its name and a number
-    of bytes that a square picture has. A warning where each channel takes 2, 4 or 8 bytes. Pixels of one byte each are
-    only told of from 64x64 pixels on: small pictures gain little.
+    of bytes that a square image has. A warning where each channel takes 2, 4 or 8 bytes. Pixels of one byte each are
+    only told of from 64x64 pixels on: small images gain little.
 
     Why it matters:
         The files are up to 50 times as large as they have to be, and reading them is what training waits for.
@@ -67,7 +67,7 @@ def pixels_as_numbers(facts: DatasetFacts) -> Iterator[Finding]:
 
     Floats: 64 or more values a record, and either whole numbers of 0..255, or between 17 and 256 different values
     although there are 20 times as many in all. Integers: 64 or more of 0..255 a record in a feature that is named like
-    a picture. An info where the files are compressed, which gets back much of it.
+    an image. An info where the files are compressed, which gets back much of it.
 
     Why it matters:
         Each value takes 4 bytes as a float, and up to 2 as an integer, where 1 is enough; an encoded image takes a
@@ -183,7 +183,7 @@ def _integer_pixels(feature: FeatureFacts) -> str | None:
     numbers = feature.numbers
     if feature.kind != "int64" or numbers is None or numbers.min is None or numbers.max is None:
         return None
-    if feature.lengths is None or feature.lengths.min < 64 or not named_like_pictures(feature.name):
+    if feature.lengths is None or feature.lengths.min < 64 or not named_like_images(feature.name):
         return None
     return "whole numbers of 0..255" if numbers.min >= 0 and 128 < numbers.max <= 255 else None
 

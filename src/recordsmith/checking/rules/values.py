@@ -11,8 +11,8 @@ from recordsmith.checking.feature_reading import (
     is_mask,
     is_ordering,
     label_features,
+    named_like_images,
     named_like_labels,
-    named_like_pictures,
     values_per_record,
 )
 from recordsmith.checking.storage_reading import float_pixels
@@ -337,7 +337,7 @@ def _are_pixels(facts: DatasetFacts, feature: FeatureFacts, numbers: NumberFacts
     """Whether such floats are pixels: by their name, their declared shape, or because all are whole numbers."""
     shape: tuple[int | None, ...] = getattr(declared_feature(facts, feature), "shape", ())
     flat = len(shape) == 2 or (len(shape) == 3 and shape[-1] in (1, 3, 4))
-    return named_like_pictures(feature.name) or (flat and numbers.integral)
+    return named_like_images(feature.name) or (flat and numbers.integral)
 
 
 def _magnitude(numbers: NumberFacts) -> float:

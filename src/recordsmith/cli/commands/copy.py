@@ -91,10 +91,10 @@ def sample_option(_ctx: click.Context | None, _param: click.Parameter | None, va
 @click.option(
     "--schema",
     metavar="PATH",
-    help="What the records are to hold: values are cast and pictures encoded anew to fit it. A file that `recordsmith "
+    help="What the records are to hold: values are cast and images encoded anew to fit it. A file that `recordsmith "
     "schema -o` wrote, a features.json, a schema.pbtxt, or another dataset.",
 )
-@click.option("--cast", is_flag=True, help="Allow what loses information: such casts, and pictures encoded anew.")
+@click.option("--cast", is_flag=True, help="Allow what loses information: such casts, and images encoded anew.")
 @click.option(
     "--infer-schema", is_flag=True, help="Describe the copy by its records, if the source has no description."
 )

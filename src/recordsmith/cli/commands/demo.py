@@ -25,7 +25,7 @@ Examples:
 def demo(*, folder: str, framework: str | None) -> None:
     """Walk through everything on a small dataset, in a minute or two.
 
-    Pictures with planted faults are drawn into FOLDER and made into a dataset, which is checked; a damaged file is
+    Images with planted faults are drawn into FOLDER and made into a dataset, which is checked; a damaged file is
     repaired, a model is trained, and a program that does not learn is explained.
 
     Every step shows the command that does the same. The dataset and the reports stay in FOLDER.

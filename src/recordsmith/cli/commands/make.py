@@ -53,7 +53,7 @@ _WITH_SCHEMA = ("csv", "jsonl", "parquet", "arrays", "tfrecords")
 _HEADINGS = {
     "output": "Options",
     "kind": "The source",
-    "resize": "Pictures",
+    "resize": "Images",
     "vocabulary": "Texts",
     "split": "Splits, order and balance",
     "cast": "Rows that do not fit",
@@ -79,7 +79,7 @@ class _UnderHeadings(click.Command):
 
 @click.command(
     cls=_UnderHeadings,
-    short_help="Make a dataset from pictures, tables, arrays or records: split, balanced, checked.",
+    short_help="Make a dataset from images, tables, arrays or records: split, balanced, checked.",
     epilog=_EXAMPLES,
 )
 @click.argument("sources", metavar="SOURCE...", nargs=-1)
@@ -109,7 +109,7 @@ class _UnderHeadings(click.Command):
 )
 @click.option("--label", metavar="COLUMN", help="The column that is the class, or the target.")
 @click.option("--text", metavar="COLUMN", multiple=True, help="A column that is text, whatever it looks like.")
-@click.option("--images", metavar="COLUMN", multiple=True, help="A column that holds the paths of pictures.")
+@click.option("--images", metavar="COLUMN", multiple=True, help="A column that holds the paths of images.")
 @click.option(
     "--labels", metavar="FILE", help="A CSV file with the columns filename and label, in place of class folders."
 )
@@ -128,11 +128,9 @@ class _UnderHeadings(click.Command):
     help="A function of yours, from a row to a row, to several rows, or to None to leave it out. The module may lie "
     "in the current folder. It runs in worker processes.",
 )
-@click.option(
-    "--resize", callback=size_option, metavar="HxW", help="Resize pictures to this height and width: 224x320."
-)
-@click.option("--channels", type=NearChoice(["1", "3", "4"]), help="Convert pictures to grey, RGB or RGBA.")
-@click.option("--encoding", type=NearChoice(["jpeg", "png", "webp", "bmp"]), help="Convert pictures to this.")
+@click.option("--resize", callback=size_option, metavar="HxW", help="Resize images to this height and width: 224x320.")
+@click.option("--channels", type=NearChoice(["1", "3", "4"]), help="Convert images to grey, RGB or RGBA.")
+@click.option("--encoding", type=NearChoice(["jpeg", "png", "webp", "bmp"]), help="Convert images to this.")
 @click.option(
     "--quality", metavar="N", type=click.IntRange(1, 100), help="Of JPEG and WebP that are encoded anew.  [default: 95]"
 )

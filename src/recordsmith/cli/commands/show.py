@@ -70,7 +70,7 @@ def rows_option(_ctx: click.Context | None, _param: click.Parameter | None, valu
 @click.option(
     "--thumbnails/--no-thumbnails",
     default=None,
-    help="Show small pictures. Without either: on terminals that are known to show them (kitty, iTerm2, sixel).",
+    help="Show small images. Without either: on terminals that are known to show them (kitty, iTerm2, sixel).",
 )
 @click.option("--raw", is_flag=True, help="Show the bytes of each row's payload, undecoded.")
 @click.option("--split", metavar="NAME", help="Only the files of this split, such as train.")
@@ -138,12 +138,12 @@ def show(  # noqa: PLR0913 - one for each option
         echo_json(document)
     else:
         console = output_console()
-        pictures = _thumbnails(console, asked=thumbnails, large=record is not None)
+        images = _thumbnails(console, asked=thumbnails, large=record is not None)
         if record is not None and overview.rows:
             row = overview.rows[0]
-            print_to(console, record_renderable(overview, row, width=console.width, raw=raw, thumbnails=pictures))
+            print_to(console, record_renderable(overview, row, width=console.width, raw=raw, thumbnails=images))
         else:
-            print_to(console, overview_renderable(overview, width=console.width, raw=raw, thumbnails=pictures))
+            print_to(console, overview_renderable(overview, width=console.width, raw=raw, thumbnails=images))
     for problem in overview.problems:
         print_to(error_console(), Group("", error_block(problem)) if style == "text" else error_block(problem))
     ctx.exit(2 if overview.problems else 0)
@@ -164,7 +164,7 @@ def _wanted_rows(rows: RowRange | None, record: int | None, where: str | None, c
 
 
 def _thumbnails(console: Console, *, asked: bool | None, large: bool) -> Thumbnails | None:
-    """How pictures are shown: not at all in a pipe, and in block characters only where they are asked for."""
+    """How images are shown: not at all in a pipe, and in block characters only where they are asked for."""
     from recordsmith.terminal.values.terminal_graphics import graphics_of
     from recordsmith.terminal.values.thumbnails import Thumbnails
 

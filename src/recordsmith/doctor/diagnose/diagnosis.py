@@ -67,7 +67,7 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
         progress: show a bar on a terminal; elsewhere nothing is shown.
 
     Returns:
-        The report: `.findings`, `.ok`, `.to_html(path)` with pictures and histograms, `.to_json()`.
+        The report: `.findings`, `.ok`, `.to_html(path)` with images and histograms, `.to_json()`.
 
     >>> import numpy as np, recordsmith as rs
     >>> x, y = np.random.default_rng(0).normal(size=(256, 4)), np.repeat([0, 1], 128)

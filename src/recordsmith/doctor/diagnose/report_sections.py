@@ -1,4 +1,4 @@
-"""What the report shows beside its findings: batches as pictures, values, labels, the chain, and what was tried."""
+"""What the report shows beside its findings: batches as images, values, labels, the chain, and what was tried."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy.typing as npt
 from recordsmith.dataset import StoredDataset
 from recordsmith.doctor.diagnose.observing.batch import Batch
 from recordsmith.doctor.diagnose.observing.content import stored_pixels
-from recordsmith.doctor.diagnose.observing.image_measuring import as_pictures
+from recordsmith.doctor.diagnose.observing.image_measuring import as_images
 from recordsmith.doctor.diagnose.observing.observations import ColumnFacts, Drawn
 from recordsmith.doctor.diagnose.observing.sampling import DrawnEpoch
 from recordsmith.doctor.diagnose.probes.label_order import class_values
 from recordsmith.doctor.diagnose.probes.pair_checking import Match
-from recordsmith.report.sections import HistogramSection, Picture, PictureGrid, Section, TableSection, TextSection
+from recordsmith.report.sections import GridImage, HistogramSection, ImageGrid, Section, TableSection, TextSection
 from recordsmith.wording.numbers import count_text
 
 __all__ = ["report_sections"]
 
-_PICTURES = 12
+_IMAGES = 12
 _LARGEST = 160
 
 
@@ -36,7 +36,7 @@ def report_sections(
     if drawn.columns:
         sections.append(_columns(drawn))
     if epochs and epochs[0].kept:
-        sections += _pictures(epochs[0].kept, drawn, dataset, matches)
+        sections += _images(epochs[0].kept, drawn, dataset, matches)
     for column in drawn.columns:
         if column.histogram is not None and column.values > 1:
             title = f"Values of {column.shown}"
@@ -94,27 +94,27 @@ def _short(value: float | None) -> str | None:
     return None if value is None else f"{value:.4g}"
 
 
-def _pictures(kept: list[Batch], drawn: Drawn, dataset: StoredDataset | None, matches: list[Match]) -> list[Section]:
+def _images(kept: list[Batch], drawn: Drawn, dataset: StoredDataset | None, matches: list[Match]) -> list[Section]:
     batch = kept[0]
     labels = class_values(next(iter(batch.target.values()))) if len(batch.target) == 1 else None
     sections: list[Section] = []
     by_row = {match.row: match for match in matches}
     for name, column in batch.inputs.items():
-        pictures = as_pictures(column)
-        if pictures is None:
+        images = as_images(column)
+        if images is None:
             continue
         shown = []
-        for row in range(min(len(pictures), _PICTURES)):
+        for row in range(min(len(images), _IMAGES)):
             label = "" if labels is None or row >= len(labels) else _named(drawn, labels[row])
-            shown.append(Picture(_as_seen(_small(pictures[row]), drawn.column(name)), label, "as it arrives"))
+            shown.append(GridImage(_as_seen(_small(images[row]), drawn.column(name)), label, "as it arrives"))
             before = _stored(dataset, drawn, by_row.get(row))
             if before is not None:
                 shown.append(before)
         what = f" of {name!r}" if name else ""
-        text = "Each picture as it arrives, with the label that it came with"
-        paired = any(picture.note != "as it arrives" for picture in shown)
+        text = "Each image as it arrives, with the label that it came with"
+        paired = any(image.note != "as it arrives" for image in shown)
         text += "; beside it the record that it was found to be, with the label on disk." if paired else "."
-        sections.append(PictureGrid(f"The first pictures{what}", tuple(shown), text))
+        sections.append(ImageGrid(f"The first images{what}", tuple(shown), text))
     return sections
 
 
@@ -128,7 +128,7 @@ def _named(drawn: Drawn, value: Any) -> str:
     return _label(value) if records is None or records.mapping else records.named(_label(value))
 
 
-def _stored(dataset: StoredDataset | None, drawn: Drawn, match: Match | None) -> Picture | None:
+def _stored(dataset: StoredDataset | None, drawn: Drawn, match: Match | None) -> GridImage | None:
     if dataset is None or match is None or drawn.records is None or not drawn.records.feature:
         return None
     row = dataset[match.record]
@@ -139,22 +139,22 @@ def _stored(dataset: StoredDataset | None, drawn: Drawn, match: Match | None) ->
     exact = drawn.records.how in ("index", "content")
     sure = "" if exact else f", {min(match.sureness, 0.99):.0%} sure"
     name = "" if label is None else drawn.records.named(_label(label))
-    return Picture(_small(pixels), name, f"record {match.record} on disk{sure}")
+    return GridImage(_small(pixels), name, f"record {match.record} on disk{sure}")
 
 
-def _as_seen(picture: npt.NDArray[Any], column: ColumnFacts | None) -> npt.NDArray[Any]:
+def _as_seen(image: npt.NDArray[Any], column: ColumnFacts | None) -> npt.NDArray[Any]:
     """Return pixels from 0 to 1 or 0 to 255 as they are meant; others are stretched by the page, which says so."""
     if column is None or column.min is None or column.max is None or column.min < -0.5 or column.nan or column.infinite:
-        return picture
+        return image
     if column.max <= 2 and column.max > 0.05:
-        return np.clip(np.round(picture * 255), 0, 255).astype(np.uint8)
-    return np.clip(np.round(picture), 0, 255).astype(np.uint8) if 20 < column.max <= 256 else picture
+        return np.clip(np.round(image * 255), 0, 255).astype(np.uint8)
+    return np.clip(np.round(image), 0, 255).astype(np.uint8) if 20 < column.max <= 256 else image
 
 
-def _small(picture: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a picture of at most 160 pixels a side, by leaving out lines, so that the page stays light."""
-    step = max(1, -(-max(picture.shape[:2]) // _LARGEST))
-    return np.ascontiguousarray(picture[::step, ::step])
+def _small(image: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an image of at most 160 pixels a side, by leaving out lines, so that the page stays light."""
+    step = max(1, -(-max(image.shape[:2]) // _LARGEST))
+    return np.ascontiguousarray(image[::step, ::step])
 
 
 def _labels(drawn: Drawn) -> TableSection:

@@ -77,7 +77,7 @@ def csv(  # noqa: PLR0913 - each is an option of its own, named by the caller
         paths: a file, a folder, a glob, or a list of these; .gz, .bz2 and .zst are decompressed on the way.
         label: the column that holds the class (or the target, if its values are fractions).
         text: columns that are text, whatever they look like.
-        images: columns that hold the paths of pictures, relative to the CSV file.
+        images: columns that hold the paths of images, relative to the CSV file.
         columns: the only columns to take.
         types: by column: a feature, a dtype, "text", "bytes", "label" or "image"; or the unit of times that are to be
             numbers: "s", "ms", "us" or "ns".
@@ -90,10 +90,10 @@ def csv(  # noqa: PLR0913 - each is an option of its own, named by the caller
         names: the names of the columns, in place of the header's.
         missing: what stands for no value, except in text.
         encoding: how the text is encoded.
-        size: the height and width that pictures are resized to.
-        channels: the channels that pictures are to have: 1, 3 or 4.
-        image_encoding: what pictures are encoded as, where they are not already.
-        quality: of JPEG and WebP, where a picture is encoded anew.
+        size: the height and width that images are resized to.
+        channels: the channels that images are to have: 1, 3 or 4.
+        image_encoding: what images are encoded as, where they are not already.
+        quality: of JPEG and WebP, where an image is encoded anew.
         strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
 
     >>> import recordsmith as rs, tempfile, pathlib

@@ -1,4 +1,4 @@
-"""Labels of pictures: from the folder that each lies in, or from a CSV file that lists them."""
+"""Labels of images: from the folder that each lies in, or from a CSV file that lists them."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _MOST_NUMBERED = 1_000_000  # numbers above are names of something, and not clas
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A picture and its label, or the reason why it cannot have one.
+    """An image and its label, or the reason why it cannot have one.
 
     Attributes:
         file: the file; None for an entry of the CSV file without one.
-        label: the number of its class; None where pictures have no labels, or where there is a problem.
-        problem: why the picture is rejected.
-        place: where the problem is, if not in the picture's file.
+        label: the number of its class; None where images have no labels, or where there is a problem.
+        problem: why the image is rejected.
+        place: where the problem is, if not in the image's file.
         split: the split that it is in, where there are splits.
     """
 
@@ -43,11 +43,11 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Labelling:
-    """All pictures in order, and the names of the classes; None if pictures have no labels."""
+    """All images in order, and the names of the classes; None if images have no labels."""
 
     rows: list[Labelled]
     classes: tuple[str, ...] | None
-    dropped: int = 0  # pictures that were left out because they have no label
+    dropped: int = 0  # images that were left out because they have no label
 
     def in_splits(self, splits: Mapping[FoundFile, str | None]) -> Labelling:
         """Return the same with the split of each file."""
@@ -64,7 +64,7 @@ class Labelling:
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """The splits that the pictures are in."""
+        """The splits that the images are in."""
         return in_split_order(row.split for row in self.rows if row.split is not None)
 
 
@@ -84,13 +84,13 @@ def labels_from_folders(
     *,
     drop_unlabelled: bool = False,
 ) -> Labelling:
-    """Take the class of each picture from the folder that it is in; without any class folder there are no labels.
+    """Take the class of each image from the folder that it is in; without any class folder there are no labels.
 
     Args:
-        listing: the pictures.
+        listing: the images.
         classes: the names of the classes in the order of their numbers; None: those found, sorted.
         layout: which folders are classes and splits; None: found out by their names.
-        drop_unlabelled: leave pictures out that are in no class folder, without a word about each.
+        drop_unlabelled: leave images out that are in no class folder, without a word about each.
 
     >>> files = [FoundFile("", name, 1, 1) for name in ("cat/1.jpg", "dog/1.jpg", "dog/old/2.jpg")]
     >>> labelling = labels_from_folders(Listing("photos", files))
@@ -121,8 +121,8 @@ def labels_from_folders(
 def labels_from_csv(listing: Listing, path: str, classes: Sequence[str] | None = None) -> Labelling:
     """Take the labels from a CSV file with a column of file names and a column of labels.
 
-    File names are relative to the folder of the pictures, or to that of the CSV file, with or without their suffix.
-    A picture without an entry, an entry without a picture, and a picture with two entries are problems of that row.
+    File names are relative to the folder of the images, or to that of the CSV file, with or without their suffix.
+    An image without an entry, an entry without an image, and an image with two entries are problems of that row.
     """
     entries = _read_entries(path)
     by_name = _names(listing, os.path.dirname(path))
@@ -131,12 +131,12 @@ def labels_from_csv(listing: Listing, path: str, classes: Sequence[str] | None =
     for line, name, label in entries:
         file = next((by_name[key] for key in _keys(name) if key in by_name), None)
         if file is None:
-            lost.append(Labelled(None, problem=f"There is no picture {name!r}.", place=f"{path}, line {line}"))
+            lost.append(Labelled(None, problem=f"There is no image {name!r}.", place=f"{path}, line {line}"))
         else:
             lines.setdefault(file, []).append((line, label))
     if entries and not lines:
         raise PipelineError(
-            "None of the names in the file of labels is that of a picture.",
+            "None of the names in the file of labels is that of an image.",
             path=path,
             found=f"{entries[0][1]!r} in line {entries[0][0]}",
             expected=f"a path below {listing.root}, such as {readable_name(listing.files[0].name)!r}",
@@ -156,7 +156,7 @@ def labels_from_csv(listing: Listing, path: str, classes: Sequence[str] | None =
         else:
             rows.append(Labelled(file, numbers[found[0][1]]))
             for line, _ in found[1:]:
-                problem = f"The picture {readable_name(file.name)!r} is listed before, in line {found[0][0]}."
+                problem = f"The image {readable_name(file.name)!r} is listed before, in line {found[0][0]}."
                 rows.append(Labelled(None, problem=problem, place=f"{path}, line {line}"))
     return Labelling(rows + lost, tuple(numbers))
 
@@ -196,7 +196,7 @@ def _numbers(found: list[str], classes: Sequence[str] | None, place: str) -> dic
     unknown = [name for name in found if name not in numbers]
     if unknown:
         raise PipelineError(
-            f"There are pictures of a class that is not among `classes`.{did_you_mean(unknown[0], classes)}",
+            f"There are images of a class that is not among `classes`.{did_you_mean(unknown[0], classes)}",
             path=place,
             found=list_names(unknown),
             expected=list_names(classes),
@@ -208,7 +208,7 @@ def _csv_numbers(labels: list[str], classes: Sequence[str] | None, path: str) ->
     """Number the labels: as they are if all of them are numbers already, else in the order of their names."""
     names = sorted(set(labels) - {""})
     if not names:
-        raise PipelineError("No picture has a label.", path=path)
+        raise PipelineError("No image has a label.", path=path)
     if classes is not None:
         return _numbers(names, classes, path)
     if all(name.isascii() and name.isdigit() and str(int(name[:9])) == name for name in names):
@@ -235,7 +235,7 @@ def _is_number(text: str) -> bool:
 
 
 def _names(listing: Listing, csv_folder: str) -> dict[str, FoundFile]:
-    """By which names the entries of a CSV file may mean each picture; a name that could mean two means none."""
+    """By which names the entries of a CSV file may mean each image; a name that could mean two means none."""
     exact: dict[str, FoundFile] = {}
     loose: dict[str, list[FoundFile]] = {}
     for file in listing.files:

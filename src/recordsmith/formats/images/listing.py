@@ -1,4 +1,4 @@
-"""The files of a folder: which there are, which of them can be pictures, and what is passed over."""
+"""The files of a folder: which there are, which of them can be images, and what is passed over."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recordsmith.images import read_header
 
 __all__ = ["FoundFile", "Listing", "list_files", "list_folder", "readable_name"]
 
-# A file with one of these is meant to be a picture: if it is none that can be decoded, that is said, and it is not
+# A file with one of these is meant to be an image: if it is none that can be decoded, that is said, and it is not
 # passed over.
 _READ = (".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".apng", ".webp", ".bmp", ".dib", ".gif")
 _NOT_READ = (".tif", ".tiff", ".heic", ".heif", ".avif", ".jp2", ".jxl", ".psd", ".tga", ".ppm", ".pgm")
@@ -23,7 +23,7 @@ _SNIFFED = 4096  # bytes of a file without such a suffix that are looked at
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file that is meant to be a picture.
+    """A file that is meant to be an image.
 
     Attributes:
         path: where it is.
@@ -40,12 +40,12 @@ class FoundFile:
 
 @dataclass(slots=True)
 class Listing:
-    """The files of a source in order, and the names of those that are no pictures.
+    """The files of a source in order, and the names of those that are no images.
 
     Attributes:
         root: the folder that names are relative to.
-        files: what is meant to be a picture.
-        ignored: names of hidden files and of files that neither look like pictures nor are any.
+        files: what is meant to be an image.
+        ignored: names of hidden files and of files that neither look like images nor are any.
     """
 
     root: str
@@ -63,18 +63,18 @@ def list_folder(
     Args:
         folder: where to start.
         depth: how many folders deep files may lie, 1 for those of the folder itself; None for any.
-        wanted: which files are taken; by default those that look like pictures or are some.
+        wanted: which files are taken; by default those that look like images or are some.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "b.jpg").write_text("a picture?")
+    ...     _ = pathlib.Path(folder, "b.jpg").write_text("an image?")
     ...     _ = pathlib.Path(folder, "README").write_text("about it")
     ...     listing = list_folder(folder)
     >>> [file.name for file in listing.files], listing.ignored
     (['b.jpg'], ['README'])
     """
     listing = Listing(folder)
-    wanted = wanted or _may_be_picture
+    wanted = wanted or _may_be_image
     for entry, name in walk_files(folder, depth):
         if is_system_name(entry.name) or not wanted(entry):
             listing.ignored.append(readable_name(name))
@@ -134,7 +134,7 @@ def _found(entry: os.DirEntry[str], name: str) -> FoundFile:
     return FoundFile(entry.path, name, status.st_size, status.st_mtime_ns)
 
 
-def _may_be_picture(entry: os.DirEntry[str]) -> bool:
+def _may_be_image(entry: os.DirEntry[str]) -> bool:
     named_so = os.path.splitext(entry.name)[1].casefold() in _SUFFIXES
     try:
         if not entry.is_file():  # reading a pipe would wait for ever, but a link that leads nowhere is to be told

@@ -1,4 +1,4 @@
-"""The options about pictures that several sources take, checked once and said in one way."""
+"""The options about images that several sources take, checked once and said in one way."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ __all__ = ["describe_preparation", "is_decoded", "preparation_of"]
 def preparation_of(
     *, size: Any, channels: int | None, encoding: str | None, quality: int, orient: bool = True
 ) -> Preparation:
-    """Return what is to be done to pictures, or raise a PipelineError about options that cannot be.
+    """Return what is to be done to images, or raise a PipelineError about options that cannot be.
 
     >>> preparation_of(size=(224, 224), channels=None, encoding=None, quality=95).size
     (224, 224)
     >>> preparation_of(size=224, channels=None, encoding=None, quality=95)
     Traceback (most recent call last):
-    recordsmith.errors.PipelineError: The size of pictures is their height and width.
+    recordsmith.errors.PipelineError: The size of images is their height and width.
       found:    224
       expected: two numbers of pixels, such as (224, 224)
     """
     if encoding == "gif":
-        raise PipelineError("Pictures are not converted to GIF, which keeps 256 colours at most.", found=encoding)
+        raise PipelineError("Images are not converted to GIF, which keeps 256 colours at most.", found=encoding)
     wanted = None
     if size is not None:
         try:
@@ -32,25 +32,25 @@ def preparation_of(
             wanted = (height.__index__(), width.__index__())
         except (TypeError, ValueError, AttributeError):
             raise PipelineError(
-                "The size of pictures is their height and width.",
+                "The size of images is their height and width.",
                 found=size,
                 expected="two numbers of pixels, such as (224, 224)",
             ) from None
     try:
         return Preparation(wanted, channels, encoding, quality, orient)
     except ValueError as error:
-        raise PipelineError(f"Pictures cannot be prepared like this: {error}.") from None
+        raise PipelineError(f"Images cannot be prepared like this: {error}.") from None
 
 
 def is_decoded(check: str) -> bool:
-    """Whether pictures that stay as they are get decoded for the sake of their errors.
+    """Whether images that stay as they are get decoded for the sake of their errors.
 
     >>> is_decoded("decode"), is_decoded("header")
     (True, False)
     """
     if check not in ("decode", "header"):
         raise PipelineError(
-            "Pictures are checked by decoding them or by their header.", found=check, expected="'decode' or 'header'"
+            "Images are checked by decoding them or by their header.", found=check, expected="'decode' or 'header'"
         )
     return check == "decode"
 

@@ -1,4 +1,4 @@
-"""Pictures in folders, or listed in a CSV file, as the rows of a dataset."""
+"""Images in folders, or listed in a CSV file, as the rows of a dataset."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recordsmith.formats.images.folder_layout import LayoutName, check_layout_na
 from recordsmith.formats.images.labels import Labelled, Labelling, labels_from_csv, labels_from_folders, without_labels
 from recordsmith.formats.images.listing import FoundFile, Listing, list_files, list_folder, readable_name
 from recordsmith.formats.images.options import describe_preparation, is_decoded, preparation_of
-from recordsmith.formats.images.warnings import kept_picture_warnings
+from recordsmith.formats.images.warnings import kept_image_warnings
 from recordsmith.formats.source import Chunk, Loaded, Reject, Source
 from recordsmith.images import ImageError, ImageHeader, Preparation, check_image, read_header
 from recordsmith.schema import Feature, Image, Label, Schema, Text
@@ -28,8 +28,8 @@ PathLike = str | os.PathLike[str]
 
 _CHUNK_FILES = 64
 _CHUNK_BYTES = 8 << 20
-_CHUNK_PIXELS = 32 << 20  # of pictures that are resized: they may become larger than their files
-_MOST_HEADERS = 4096  # that are read to tell what the pictures are
+_CHUNK_PIXELS = 32 << 20  # of images that are resized: they may become larger than their files
+_MOST_HEADERS = 4096  # that are read to tell what the images are
 _HEADER_BYTES = 32 << 10  # where nearly all headers lie
 _LONG_HEADER_BYTES = 1 << 20  # some have thumbnails and colour profiles before the size
 _SHOWN_NAMES = 20
@@ -53,28 +53,28 @@ def images(  # noqa: PLR0913 - each is a setting of its own
     label: str | None = "label",
     filename: str | None = "filename",
 ) -> ImageSource:
-    """Take the pictures of a folder: JPEG, PNG, WebP, BMP and GIF, told by their content.
+    """Take the images of a folder: JPEG, PNG, WebP, BMP and GIF, told by their content.
 
     They stay the bytes that they are, unless something is asked for that they are not. What cannot be decoded is
-    rejected with the reason; what does not look like a picture is left out, and `describe` counts it.
+    rejected with the reason; what does not look like an image is left out, and `describe` counts it.
 
     Args:
         folder: a folder, whose folders are the classes, or splits with the classes below; or files and patterns.
         labels: a CSV file with the columns `filename` and `label`, instead of class folders.
         classes: the names of the classes in the order of their numbers; by default those found, sorted.
         size: the height and width to resize to.
-        channels: 1, 3 or 4, to convert to; alpha goes as if the picture lay on white.
+        channels: 1, 3 or 4, to convert to; alpha goes as if the image lay on white.
         encoding: jpeg, png, webp or bmp, to convert to.
-        quality: of the JPEG and WebP pictures that are encoded anew.
-        orient: turn pictures as their EXIF orientation says, and encode them anew, because readers of datasets ignore
+        quality: of the JPEG and WebP images that are encoded anew.
+        orient: turn images as their EXIF orientation says, and encode them anew, because readers of datasets ignore
             it; False keeps them as they lie.
-        check: "decode" goes through all data of each picture, "header" trusts those that have a sound header.
-        recursive: False takes no pictures from folders inside the class folders.
+        check: "decode" goes through all data of each image, "header" trusts those that have a sound header.
+        recursive: False takes no images from folders inside the class folders.
         layout: what the folders mean. "auto" goes by their names and by what is in them, and refuses folders of other
             forms, such as YOLO's; "classes": the first level are the classes, whatever they are called; "splits": the
             first level are splits, the second classes; "flat": they mean nothing, and there are no labels.
         strip: cut off white space around the names of class folders, so that "cat" and "cat " are one.
-        image: the name of the feature with the picture.
+        image: the name of the feature with the image.
         label: the name of the feature with the label; None leaves it out.
         filename: the name of the feature with the path below the folder; None leaves it out.
 
@@ -117,10 +117,10 @@ class _Names:
 
 
 class ImageSource(Source):
-    """What `images` returns. The folder is listed when that is first needed, and pictures are looked at for the schema.
+    """What `images` returns. The folder is listed when that is first needed, and images are looked at for the schema.
 
     Attributes:
-        label: the feature with the label, if the pictures have one.
+        label: the feature with the label, if the images have one.
         provenance: the feature with the file's name.
 
     >>> ImageSource.kind
@@ -157,7 +157,7 @@ class ImageSource(Source):
 
     @property
     def label(self) -> str | None:  # type: ignore[override]
-        """The feature with the label; None if the pictures have none."""
+        """The feature with the label; None if the images have none."""
         return None if self._labelling.classes is None else self._features.label
 
     @property
@@ -166,22 +166,22 @@ class ImageSource(Source):
         return self._labelling.splits
 
     def split_of(self, chunk: Chunk) -> str | None:
-        """Return the split of the pictures of a chunk."""
+        """Return the split of the images of a chunk."""
         return chunk.split if isinstance(chunk, ImageChunk) else None
 
     def drop_unlabelled(self) -> None:
-        """Leave out pictures that are in no class folder."""
+        """Leave out images that are in no class folder."""
         self._dropping = True
         self.__dict__.pop("_labelling", None)
 
     @property
     def unlabelled(self) -> int:  # type: ignore[override]
-        """How many pictures are left out because they are in no class folder."""
+        """How many images are left out because they are in no class folder."""
         return self._labelling.dropped
 
     @property
     def size_bytes(self) -> int:
-        """The size of all pictures' files."""
+        """The size of all images' files."""
         return sum(file.size for file in self._listing.files)
 
     @property
@@ -190,7 +190,7 @@ class ImageSource(Source):
         return len(self._labelling.rows)
 
     def schema(self) -> Schema:
-        """Return the schema: the picture, and where there are any the label and the file's name."""
+        """Return the schema: the image, and where there are any the label and the file's name."""
         height, width = self._asked.size or (None, None)
         features: dict[str, Feature] = {
             self._features.image: Image(height, width, channels=self._channels, encoding=self._preparation.encoding)
@@ -198,11 +198,11 @@ class ImageSource(Source):
         if self.label is not None:
             features[self.label] = Label(list(self._labelling.classes or ()))
         if self._features.filename is not None:
-            features[self._features.filename] = Text(description="the picture's path below the folder it came from")
+            features[self._features.filename] = Text(description="the image's path below the folder it came from")
         return Schema(features)
 
     def chunks(self) -> Iterator[Chunk]:
-        """Give the pictures in groups of up to 64 files or 8 MB, in the order of their names."""
+        """Give the images in groups of up to 64 files or 8 MB, in the order of their names."""
         rows: list[Labelled] = []
         size = start = 0
         height, width = self._asked.size or (0, 0)
@@ -219,9 +219,9 @@ class ImageSource(Source):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What TensorFlow would make of pictures that stay as they are, where that is not what they show."""
+        """What TensorFlow would make of images that stay as they are, where that is not what they show."""
         kept = Counter({header: count for header, count in self._headers.items() if self._preparation.keeps(header)})
-        found = kept_picture_warnings(kept, self._channels)
+        found = kept_image_warnings(kept, self._channels)
         classes = self._labelling.classes or ()
         if len(classes) == 1 and self._labels is None:
             found += (f"All images are in one class folder, and have the same label: {classes[0]!r}.",)
@@ -276,10 +276,10 @@ class ImageSource(Source):
         if not listing.files:
             ignored = listing.ignored
             raise PipelineError(
-                "There is no picture here.",
+                "There is no image here.",
                 path=self._paths[0] if self._paths else None,
                 found=f"{len(ignored)} other files" if ignored else "no files",
-                expected="JPEG, PNG, WebP, BMP or GIF pictures, in folders that are named after their class",
+                expected="JPEG, PNG, WebP, BMP or GIF images, in folders that are named after their class",
             )
         return listing
 
@@ -306,13 +306,13 @@ class ImageSource(Source):
 
     @cached_property
     def _headers(self) -> Counter[ImageHeader]:
-        """The headers of all pictures, or of so many of them as it takes, spread over the whole."""
+        """The headers of all images, or of so many of them as it takes, spread over the whole."""
         files = self._listing.files
         step = max(1, -(-len(files) // _MOST_HEADERS))
         headers = Counter(header for file in files[::step] if (header := _header_of(file)) is not None)
         if not headers:
             raise PipelineError(
-                "None of the files is a picture.",
+                "None of the files is an image.",
                 path=self._listing.root,
                 found=f"{count_text(len(files), 'file')} such as {readable_name(files[0].name)!r}",
                 expected="JPEG, PNG, WebP, BMP or GIF",
@@ -321,13 +321,13 @@ class ImageSource(Source):
 
     @cached_property
     def _preparation(self) -> Preparation:
-        """What was asked for, and where all pictures have one encoding also that."""
+        """What was asked for, and where all images have one encoding also that."""
         encodings = {self._asked.encoding_of(header) for header in self._headers}
         return replace(self._asked, encoding=encodings.pop()) if len(encodings) == 1 else self._asked
 
     @property
     def _channels(self) -> int:
-        """What decoding is to give: grey if all pictures are, with alpha if all have it."""
+        """What decoding is to give: grey if all images are, with alpha if all have it."""
         if self._asked.channels is not None:
             return self._asked.channels
         found = {header.channels for header in self._headers}
@@ -341,7 +341,7 @@ class ImageSource(Source):
 
 
 class ImageChunk(Chunk):
-    """Some pictures, to be read, checked and prepared one after the other."""
+    """Some images, to be read, checked and prepared one after the other."""
 
     def __init__(
         self, rows: list[Labelled], start: int, size: int, preparation: Preparation, features: _Names, *, decode: bool
@@ -355,7 +355,7 @@ class ImageChunk(Chunk):
         self._decode = decode
 
     def load(self) -> Loaded:
-        """Read the pictures; those that cannot be read or decoded, or have no label, are rejects."""
+        """Read the images; those that cannot be read or decoded, or have no label, are rejects."""
         pictures: list[bytes] = []
         loaded: list[Labelled] = []
         rejects: list[Reject] = []
@@ -364,7 +364,7 @@ class ImageChunk(Chunk):
                 rejects.append(Reject(row.place or _place(row), number, self._features.label, row.problem))
                 continue
             try:
-                pictures.append(self._picture(row))
+                pictures.append(self._image(row))
             except (ImageError, OSError) as error:
                 reason = f"It cannot be read: {error.strerror}." if isinstance(error, OSError) else str(error)
                 rejects.append(Reject(_place(row), number, self._features.image, reason))
@@ -377,7 +377,7 @@ class ImageChunk(Chunk):
             columns[self._features.filename] = [readable_name(row.file.name) for row in loaded if row.file is not None]
         return Loaded(columns, len(loaded), _Places(loaded), rejects)
 
-    def _picture(self, row: Labelled) -> bytes:
+    def _image(self, row: Labelled) -> bytes:
         assert row.file is not None  # noqa: S101 - for the type checker: a row without a file has a problem
         with open(row.file.path, "rb", buffering=0) as file:
             data = file.read()

@@ -1,4 +1,4 @@
-"""What is worth knowing about pictures that keep their bytes: where TensorFlow shows something else than they do."""
+"""What is worth knowing about images that keep their bytes: where TensorFlow shows something else than they do."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections import Counter
 
 from recordsmith.images import ImageHeader
 
-__all__ = ["kept_picture_warnings"]
+__all__ = ["kept_image_warnings"]
 
 
-def kept_picture_warnings(headers: Counter[ImageHeader], channels: int) -> tuple[str, ...]:
-    """Say what TensorFlow does with the pictures that have these headers, if it is not what one expects.
+def kept_image_warnings(headers: Counter[ImageHeader], channels: int) -> tuple[str, ...]:
+    """Say what TensorFlow does with the images that have these headers, if it is not what one expects.
 
-    >>> kept_picture_warnings(Counter([ImageHeader("jpeg", 24, 32, 3)]), 3)
+    >>> kept_image_warnings(Counter([ImageHeader("jpeg", 24, 32, 3)]), 3)
     ()
-    >>> print(*kept_picture_warnings(Counter([ImageHeader("gif", 24, 32, 3)]), 3))
-    1 of the pictures is GIF or WebP: TensorFlow Datasets cannot read them, and tf.image.decode_image only with
+    >>> print(*kept_image_warnings(Counter([ImageHeader("gif", 24, 32, 3)]), 3))
+    1 of the images is GIF or WebP: TensorFlow Datasets cannot read them, and tf.image.decode_image only with
     expand_animations=False. encoding="png" converts them.
     """
     moving = sum(count for header, count in headers.items() if header.format in ("gif", "webp"))
@@ -24,21 +24,21 @@ def kept_picture_warnings(headers: Counter[ImageHeader], channels: int) -> tuple
     warnings = []
     if moving:
         warnings.append(
-            f"{_of_the_pictures(moving)} GIF or WebP: TensorFlow Datasets cannot read them, and tf.image.decode_image "
+            f"{_of_the_images(moving)} GIF or WebP: TensorFlow Datasets cannot read them, and tf.image.decode_image "
             'only with expand_animations=False. encoding="png" converts them.'
         )
     if palettes:
         warnings.append(
-            f"{_of_the_pictures(palettes)} BMP with a palette, which TensorFlow shows wrongly or not at all. "
+            f"{_of_the_images(palettes)} BMP with a palette, which TensorFlow shows wrongly or not at all. "
             'encoding="png" converts them.'
         )
     if alphas:
         warnings.append(
-            f"{_of_the_pictures(alphas)} partly transparent, but not all are: TensorFlow shows what is hidden there. "
+            f"{_of_the_images(alphas)} partly transparent, but not all are: TensorFlow shows what is hidden there. "
             f"channels={channels} puts them on white."
         )
     return tuple(warnings)
 
 
-def _of_the_pictures(count: int) -> str:
-    return f"{count:,} of the pictures {'is' if count == 1 else 'are'}"
+def _of_the_images(count: int) -> str:
+    return f"{count:,} of the images {'is' if count == 1 else 'are'}"

@@ -79,15 +79,15 @@ def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller
         paths: a file, a folder, a glob, or a list of these; .gz, .bz2 and .zst are decompressed on the way.
         label: the key that holds the class.
         text: keys that are text; numbers are written out.
-        images: keys that hold the paths of pictures, relative to the file.
+        images: keys that hold the paths of images, relative to the file.
         columns: the only keys to take, nested ones with "/".
         types: by key: a feature, a dtype, or "text", "label" or "image".
         schema: the features of all keys to take.
         floats: "float32", "float64", or "auto": float32, unless a key has values from 2**24 up.
-        size: the height and width that pictures are resized to.
-        channels: the channels that pictures are to have: 1, 3 or 4.
-        image_encoding: what pictures are encoded as, where they are not already.
-        quality: of JPEG and WebP, where a picture is encoded anew.
+        size: the height and width that images are resized to.
+        channels: the channels that images are to have: 1, 3 or 4.
+        image_encoding: what images are encoded as, where they are not already.
+        quality: of JPEG and WebP, where an image is encoded anew.
         strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
 
     >>> import recordsmith as rs, tempfile, pathlib

@@ -1,6 +1,6 @@
 """Columns as Arrow arrays, and back, for every type of feature: what an exported Parquet file holds.
 
-A column of the same name for each feature: nested lists for tensors, bytes for pictures, a dictionary of names for a
+A column of the same name for each feature: nested lists for tensors, bytes for images, a dictionary of names for a
 label. What Arrow has no type for is put together from what it has: complex numbers are pairs, and a tensor of which
 several dimensions vary has its shape in a second column, NAME/shape, because lists without values do not show it.
 """

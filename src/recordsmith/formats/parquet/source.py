@@ -59,7 +59,7 @@ def parquet(  # noqa: PLR0913 - each is an option of its own, named by the calle
     """Return the rows of Parquet files as a source for `make`.
 
     Types are those of the files. Columns without a gap become required features; the statistics that the files hold
-    tell it, or a look at the column where they do not. Fields of structs are joined with "/". Pictures as Hugging Face
+    tell it, or a look at the column where they do not. Fields of structs are joined with "/". Images as Hugging Face
     stores them (a struct of bytes and path) become images, and its class names a Label. Files that `recordsmith export`
     wrote are read by the schema in their metadata.
 
@@ -67,16 +67,16 @@ def parquet(  # noqa: PLR0913 - each is an option of its own, named by the calle
         paths: a file, a folder, a glob, or a list of these.
         label: the column that holds the class.
         text: columns that are text; numbers are written out.
-        images: columns that hold pictures, or their paths relative to the file.
+        images: columns that hold images, or their paths relative to the file.
         columns: the only columns to take, nested ones with "/".
         types: by column: a feature, a dtype, "text", "label" or "image"; or the unit of times that are to be numbers:
             "s", "ms", "us" or "ns".
         schema: the features of all columns to take.
         floats: "float32", "float64", or "auto": float32 for float64 columns without values from 2**24 up.
-        size: the height and width that pictures are resized to.
-        channels: the channels that pictures are to have: 1, 3 or 4.
-        image_encoding: what pictures are encoded as, where they are not already.
-        quality: of JPEG and WebP, where a picture is encoded anew.
+        size: the height and width that images are resized to.
+        channels: the channels that images are to have: 1, 3 or 4.
+        image_encoding: what images are encoded as, where they are not already.
+        quality: of JPEG and WebP, where an image is encoded anew.
         strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
 
     >>> import recordsmith as rs, tempfile, pyarrow, pyarrow.parquet

@@ -200,7 +200,7 @@ def stripped(classes: Iterable[str]) -> frozenset[str]:
 
 
 def is_image_struct(kind: Any) -> bool:
-    """Say whether an Arrow type is the struct in which Hugging Face keeps a picture.
+    """Say whether an Arrow type is the struct in which Hugging Face keeps an image.
 
     >>> import pyarrow
     >>> is_image_struct(pyarrow.struct([("bytes", pyarrow.binary()), ("path", pyarrow.string())]))

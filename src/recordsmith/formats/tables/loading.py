@@ -1,4 +1,4 @@
-"""From the Arrow columns of a chunk to the columns that a schema takes: labels by number, pictures by their bytes."""
+"""From the Arrow columns of a chunk to the columns that a schema takes: labels by number, images by their bytes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LoadingRules:
 
     Attributes:
         schema: what the rows are to become.
-        preparation: what is done to pictures.
+        preparation: what is done to images.
         missing: strings that stand for no value, where the feature is not Text.
         strip: white space around the names of classes is not part of them.
         times: the unit of columns of times that are to be numbers.
@@ -164,7 +164,7 @@ def _column(array: Any, feature: Feature, rules: LoadingRules, unit: str | None,
         array = array.dictionary_decode()
     text = types.is_string(array.type) or types.is_large_string(array.type)
     if isinstance(feature, Image):
-        return _pictures(array, feature, rules.preparation, folder, refuse)
+        return _images(array, feature, rules.preparation, folder, refuse)
     if text and rules.strip and isinstance(feature, Label):
         array = _stripped_words(array)
     missing = rules.missing or (("",) if isinstance(feature, Label) else ())  # an empty text is no class
@@ -254,26 +254,26 @@ def numbers_are_names(feature: Label) -> bool:
     return feature.names != own and all(re.fullmatch("-?[0-9]+", name) for name in feature.names)
 
 
-def _pictures(array: Any, feature: Image, preparation: Preparation, folder: str, refuse: Refuse) -> list[bytes | None]:
-    """Return pictures, read from the files that are named or taken as they are, prepared for storing."""
+def _images(array: Any, feature: Image, preparation: Preparation, folder: str, refuse: Refuse) -> list[bytes | None]:
+    """Return images, read from the files that are named or taken as they are, prepared for storing."""
     found: list[bytes | None] = []
     for row, given in enumerate(array.to_pylist()):
         value = given
         if is_image_struct(array.type) and value is not None:
             value = value["path"] if value["bytes"] is None else value["bytes"]
-        picture = None
+        image = None
         if value is None or value == "":
             if not feature.optional:
-                refuse(row, "There is no picture.", None)
+                refuse(row, "There is no image.", None)
         else:
             try:
                 data = value if isinstance(value, bytes) else _file_bytes(os.path.join(folder, value))
-                picture = preparation.prepare(data)
+                image = preparation.prepare(data)
             except ImageError as error:
                 refuse(row, str(error), value)
             except OSError as error:
-                refuse(row, f"The picture's file cannot be read: {error.strerror}.", value)
-        found.append(picture)
+                refuse(row, f"The image's file cannot be read: {error.strerror}.", value)
+        found.append(image)
     return found
 
 

@@ -26,12 +26,12 @@ class TableOptions:
     Attributes:
         label: the column with the class or target.
         text: columns that are text whatever they look like.
-        images: columns that hold the paths of pictures, relative to the table's file, or pictures.
+        images: columns that hold the paths of images, relative to the table's file, or images.
         columns: the only columns to take; empty: all.
         types: features, or words for them, by column.
         schema: the features of all columns to take.
         floats: what floats of 64 bits are stored as: "float32", "float64", or "auto".
-        preparation: what is done to the pictures.
+        preparation: what is done to the images.
         strip: white space around the names of classes is not part of them.
 
     >>> TableOptions(label="species").hint("species")
@@ -107,7 +107,7 @@ class TableOptions:
         return labels[0] if len(labels) == 1 else None
 
     def image_feature(self, *, optional: bool) -> Image:
-        """Return the feature of a column of pictures, as far as their preparation tells.
+        """Return the feature of a column of images, as far as their preparation tells.
 
         >>> TableOptions(preparation=Preparation(size=(24, 32))).image_feature(optional=False)
         Image(height=24, width=32)
@@ -189,7 +189,7 @@ def names_of(names: str | Iterable[str] | None) -> tuple[str, ...]:
 def preparation_of(
     *, size: Sequence[int] | None, channels: int | None, encoding: str | None, quality: int
 ) -> Preparation:
-    """Return what is to be done to pictures, or raise for what cannot be.
+    """Return what is to be done to images, or raise for what cannot be.
 
     >>> preparation_of(size=(24, 32), channels=None, encoding=None, quality=95).size
     (24, 32)
@@ -198,7 +198,7 @@ def preparation_of(
         pair = None if size is None else (int(size[0]), int(size[1])) if len(size) == 2 else tuple(size)
         return Preparation(pair, channels, encoding, quality)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
-        raise RecordsmithError(f"The pictures cannot be prepared like this: {error}.") from None
+        raise RecordsmithError(f"The images cannot be prepared like this: {error}.") from None
 
 
 def _checked_type(name: str, kind: Any) -> Feature | str:

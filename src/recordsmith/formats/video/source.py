@@ -44,7 +44,7 @@ def video(  # noqa: PLR0913 - each is a setting of its own
     frames: str = "frames",
     label: str | None = "label",
 ) -> VideoSource:
-    """Take videos as clips: each row has the frames of one clip, each frame encoded as a picture.
+    """Take videos as clips: each row has the frames of one clip, each frame encoded as an image.
 
     Besides the frames and the label, a row has `video` (the file's path below the folder), `clip` (its number in the
     video), `start` (when its first frame is shown, in seconds) and `fps` (of the frames that were taken). Videos are
@@ -85,7 +85,7 @@ def video(  # noqa: PLR0913 - each is a setting of its own
         )
     if channels == 4 or encoding in (None, "gif"):
         raise PipelineError(
-            "Frames are stored as JPEG, PNG, WebP or BMP pictures of 1 or 3 channels.",
+            "Frames are stored as JPEG, PNG, WebP or BMP images of 1 or 3 channels.",
             found=f"encoding={encoding!r}, channels={channels}",
             feature=frames,
         )

@@ -1,8 +1,8 @@
 """Exported WebDatasets: which member of a sample holds which feature, and such files as a source.
 
-0000000000.jpg         a feature `image`, by the format that the picture has
+0000000000.jpg         a feature `image`, by the format that the image has
 0000000000.cls         a feature `label`: the number of the class
-0000000000.NAME.png    other pictures; NAME.cls other labels
+0000000000.NAME.png    other images; NAME.cls other labels
 0000000000.NAME.txt    text
 0000000000.NAME.bin    bytes
 0000000000.NAME.npy    tensors, in numpy's format
@@ -41,15 +41,15 @@ __all__ = ["EMPTY", "ExportedTarSource", "form_within", "member_of", "members_of
 EMPTY = "empty.json"
 _CHUNK_SAMPLES = 1024
 _CHUNK_BYTES = 8 << 20
-_PICTURES = {"jpeg": "jpg", "png": "png", "webp": "webp", "bmp": "bmp", "gif": "gif"}
+_IMAGES = {"jpeg": "jpg", "png": "png", "webp": "webp", "bmp": "bmp", "gif": "gif"}
 _LONGEST_STEM = 60  # the name of a member of a tar file has at most 100 characters
-_ANY = "*"  # in place of a picture's format, where it varies
+_ANY = "*"  # in place of an image's format, where it varies
 
 Members = list[tuple[str, TarMember]]
 
 
 def members_of(schema: Schema) -> dict[str, str]:
-    """Return the extension that the members of each feature have; * stands for a picture's own format.
+    """Return the extension that the members of each feature have; * stands for an image's own format.
 
     >>> members_of(Schema({"image": Image(encoding="png"), "label": Label(2), "a/b": Text(), "view": Image()}))
     {'image': 'png', 'label': 'cls', 'a/b': 'a_b.txt', 'view': 'view.*'}
@@ -80,7 +80,7 @@ def member_of(extension: str, feature: Feature, value: Any) -> tuple[str, bytes]
     if isinstance(feature, Image):
         if kind == _ANY:
             header = read_header(value)
-            found = "bin" if header is None else _PICTURES.get(header.format, "bin")
+            found = "bin" if header is None else _IMAGES.get(header.format, "bin")
             extension = extension.removesuffix(_ANY) + found
         return extension, value
     if kind == "cls":
@@ -160,7 +160,7 @@ class ExportedTarSource(FileSource):
         for name, extension in self._form.members.items():
             if extension.endswith(_ANY):
                 stem = extension.removesuffix(_ANY)
-                found |= {stem + kind: name for kind in (*_PICTURES.values(), "bin")}
+                found |= {stem + kind: name for kind in (*_IMAGES.values(), "bin")}
             else:
                 found[extension] = name
         return found
@@ -232,7 +232,7 @@ class _Places:
 
 def _kind(feature: Feature) -> str:
     if isinstance(feature, Image):
-        return _ANY if feature.encoding is None else _PICTURES[feature.encoding]
+        return _ANY if feature.encoding is None else _IMAGES[feature.encoding]
     if isinstance(feature, Label):
         return "cls"
     if isinstance(feature, (Text, Bytes)) and not feature.shape:

@@ -12,7 +12,7 @@ from recordsmith.formats.webdataset.tar_members import TarMember
 
 __all__ = ["Sample", "expand_braces", "feature_name", "group_samples"]
 
-_PICTURES = frozenset({"jpg", "jpeg", "png", "webp", "bmp", "gif"})
+_IMAGES = frozenset({"jpg", "jpeg", "png", "webp", "bmp", "gif"})
 _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 
 
@@ -37,13 +37,13 @@ class Sample:
 
 
 def feature_name(extension: str) -> str:
-    """Return the feature that a member with this extension is: pictures are `image`, `cls` is `label`.
+    """Return the feature that a member with this extension is: images are `image`, `cls` is `label`.
 
     >>> [feature_name(extension) for extension in ("jpg", "PNG", "cls", "txt", "seg.png")]
     ['image', 'image', 'label', 'txt', 'seg.png']
     """
     extension = extension.lower()
-    return "image" if extension in _PICTURES else "label" if extension == "cls" else extension
+    return "image" if extension in _IMAGES else "label" if extension == "cls" else extension
 
 
 def group_samples(members: Iterable[TarMember]) -> Iterator[Sample]:

@@ -48,7 +48,7 @@ def webdataset(  # noqa: PLR0913 - each is a setting of its own
 ) -> WebDatasetSource | ExportedTarSource:
     """Take the samples of tar files in the layout of WebDataset.
 
-    A sample is what stands together with the same name up to the first dot, and each extension is a feature: pictures
+    A sample is what stands together with the same name up to the first dot, and each extension is a feature: images
     become `image`, `cls` becomes `label`, `txt` and `json` are text, `npy` arrays, and anything else bytes. What the
     features are is told from the first samples of up to 16 of the files; samples that differ are rejected. Files that
     `recordsmith export` wrote are read by the description that is their first member.
@@ -57,12 +57,12 @@ def webdataset(  # noqa: PLR0913 - each is a setting of its own
         paths: tar files, patterns such as "train-*.tar" or "train-{000..099}.tar", or a folder. They may be
             compressed, but are then read one after the other.
         classes: the names of the classes; `cls` then becomes a label.
-        size: the height and width to resize pictures to.
-        channels: 1, 3 or 4, to convert pictures to.
-        encoding: jpeg, png, webp or bmp, to convert pictures to.
-        quality: of the JPEG and WebP pictures that are encoded anew.
-        orient: turn pictures as their EXIF orientation says.
-        check: "decode" goes through all data of each picture, "header" trusts those that have a sound header.
+        size: the height and width to resize images to.
+        channels: 1, 3 or 4, to convert images to.
+        encoding: jpeg, png, webp or bmp, to convert images to.
+        quality: of the JPEG and WebP images that are encoded anew.
+        orient: turn images as their EXIF orientation says.
+        check: "decode" goes through all data of each image, "header" trusts those that have a sound header.
         key: the name of the feature with the sample's key; None leaves it out.
         max_member: the most bytes of a file in a tar file, such as "1GB"; a sample with a larger one is rejected.
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Reading", "feature_of", "value_of"]
 
-_PICTURES = ("image", "jpg", "jpeg", "png", "webp", "bmp", "gif")
+_IMAGES = ("image", "jpg", "jpeg", "png", "webp", "bmp", "gif")
 _TEXTS = ("txt", "text", "transcript", "json", "jsn", "jsonl", "html", "caption")
 _NUMBERS = ("label", "cls", "cls2", "index", "inx", "id", "count")
 
@@ -27,8 +27,8 @@ class Reading:
     Attributes:
         kind: image, text, number, array or bytes.
         feature: what it is in the schema.
-        preparation: what is done to pictures.
-        decode: whether pictures that stay as they are get decoded for the sake of their errors.
+        preparation: what is done to images.
+        decode: whether images that stay as they are get decoded for the sake of their errors.
     """
 
     kind: str
@@ -46,7 +46,7 @@ def feature_of(
     ('number', Scalar('int64'))
     """
     last = name.rpartition(".")[2]
-    if last in _PICTURES:
+    if last in _IMAGES:
         return "image", _image(contents, preparation, optional=optional)
     whole_numbers = last in _NUMBERS and all(_is_integer(content) for content in contents)
     if name == "label" and classes is not None:

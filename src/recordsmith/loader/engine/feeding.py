@@ -35,7 +35,7 @@ _MOST_WORKERS = 4
 _TASK_ROWS = 8192  # small rows: so many in a task that starting it does not count
 _TASK_BYTES = 4 << 20  # large rows: no more than this
 _STREAM_ROWS = 1024  # rows that a filter sees at a time
-_HEAVY_ROWS = 32  # the same where each of them may be a picture
+_HEAVY_ROWS = 32  # the same where each of them may be an image
 _MOST_EMPTY = 1000  # epochs in a row without a batch: then there will never be one
 _NOTHING = object()  # a batch of which every row was skipped
 

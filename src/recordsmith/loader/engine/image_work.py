@@ -1,7 +1,7 @@
-"""Encoded pictures to the arrays of a batch: decoded, cropped, resized and changed, each picture by itself.
+"""Encoded images to the arrays of a batch: decoded, cropped, resized and changed, each image by itself.
 
 The usual JPEG goes from its bytes to its place in the batch in one call of the core, which leaves out the pixels that
-the resize does not look at. Other pictures are decoded by OpenCV, and all of them with RECORDSMITH_JPEG=library in the
+the resize does not look at. Other images are decoded by OpenCV, and all of them with RECORDSMITH_JPEG=library in the
 environment. What comes after is the same for both:
 
     decode ─► crop ─► resize ─► flips, brightness ─► scale, layout ─► batch         one call of the core
@@ -40,10 +40,10 @@ _of_this_thread = threading.local()
 
 @dataclass(frozen=True)
 class ImageWork:
-    """What is to become of pictures.
+    """What is to become of images.
 
     Attributes:
-        size: the height and width of the result; None leaves each picture as large as it is.
+        size: the height and width of the result; None leaves each image as large as it is.
         scale: what values from 0 to 255 are multiplied by; None leaves them.
         augment: random changes.
         channels: 1, 3 or 4.
@@ -81,7 +81,7 @@ class ImageWork:
     def column(
         self, column: Any, *, records: Int64s, epochs: Int64s, feature: str, room: RoomPart | None = None
     ) -> Pixels | list[Pixels]:
-        """Return the pictures of a column of encoded ones: one array, or a list where sizes may differ."""
+        """Return the images of a column of encoded ones: one array, or a list where sizes may differ."""
         keys = [
             random_keys(self.seed, f"images/{feature}/{place}/{change.name}", records=records, epochs=epochs).tolist()
             for place, change in enumerate(self.augment)
@@ -94,7 +94,7 @@ class ImageWork:
         for row in range(len(records)):
             drawn = [change.draw(RandomStream(keys[place][row])) for place, change in enumerate(self.augment)]
             try:
-                pictures.append(self._picture(_bytes_of(column, row), drawn, None if batch is None else batch[row]))
+                pictures.append(self._image(_bytes_of(column, row), drawn, None if batch is None else batch[row]))
             except ImageError as error:
                 raise _undecodable(error, feature, int(records[row])) from None
         if batch is not None:
@@ -106,7 +106,7 @@ class ImageWork:
     def _shape(self, height: int, width: int) -> tuple[int, int, int]:
         return (self.channels, height, width) if self.planar else (height, width, self.channels)
 
-    def _picture(self, data: npt.NDArray[np.uint8], drawn: Sequence[Any], target: Pixels | None) -> Pixels:
+    def _image(self, data: npt.NDArray[np.uint8], drawn: Sequence[Any], target: Pixels | None) -> Pixels:
         if self.channels == 3 and os.environ.get("RECORDSMITH_JPEG") != "library":
             decoder = _decoder()
             support = decoder.open(data)
@@ -164,7 +164,7 @@ class ImageWork:
 
 
 def _decoder() -> _core.JpegDecoder:
-    """The decoder of this thread, which keeps its memory from picture to picture."""
+    """The decoder of this thread, which keeps its memory from image to image."""
     if not hasattr(_of_this_thread, "decoder"):
         _of_this_thread.decoder = _core.JpegDecoder()
     decoder: _core.JpegDecoder = _of_this_thread.decoder
@@ -179,13 +179,13 @@ def _is_upright(data: npt.NDArray[np.uint8]) -> bool:
 def _bytes_of(column: Any, row: int) -> npt.NDArray[np.uint8]:
     if isinstance(column, ByteColumn):
         if column.present is not None and not column.present[row]:
-            raise ImageError("The record has no picture.")
+            raise ImageError("The record has no image.")
         return column.data[int(column.offsets[row]) : int(column.offsets[row + 1])]
     value = column[row]
     if value is None:
-        raise ImageError("The record has no picture.")
+        raise ImageError("The record has no image.")
     if not isinstance(value, (bytes, bytearray, memoryview)):
-        raise ImageError(f"The bytes of a picture are needed, and this is {type(value).__name__}.")
+        raise ImageError(f"The bytes of an image are needed, and this is {type(value).__name__}.")
     return np.frombuffer(value, np.uint8)
 
 

@@ -19,7 +19,7 @@ __all__ = ["Room", "RoomPart"]
 class Room:
     """Arrays for some rows, of which parts are filled one by one, also by several threads.
 
-    Records as large as pictures are fetched and decoded a few at a time, so that they are still in the processor's
+    Records as large as images are fetched and decoded a few at a time, so that they are still in the processor's
     cache, and no thread waits for one that has many. What becomes of them lies together in the end nevertheless, and is
     not copied for it.
 
@@ -48,7 +48,7 @@ class Room:
         with self._lock:
             if name not in self._arrays:
                 whole = (self.rows, *shape[1:])
-                # Fresh memory would have to be cleared first, which takes longer than a fifth of decoding pictures.
+                # Fresh memory would have to be cleared first, which takes longer than a fifth of decoding images.
                 memory = _core.pooled_bytes(math.prod(whole) * dtype.itemsize)
                 self._arrays[name] = memory.view(dtype).reshape(whole)
                 self._parts[name] = {}

@@ -1,4 +1,4 @@
-"""images: encoded pictures become arrays, resized, scaled and augmented."""
+"""images: encoded images become arrays, resized, scaled and augmented."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST_SIDE = 65_500
 
 @dataclass(frozen=True)
 class ImagesDecoded(RowChange):
-    """Turns a column of encoded pictures into arrays."""
+    """Turns a column of encoded images into arrays."""
 
     feature: str
     work: ImageWork
@@ -41,7 +41,7 @@ class ImagesDecoded(RowChange):
         return rows
 
 
-def images(  # noqa: PLR0913 - what may be asked of pictures
+def images(  # noqa: PLR0913 - what may be asked of images
     plan: Plan,
     size: tuple[int, int] | None,
     *,
@@ -53,16 +53,16 @@ def images(  # noqa: PLR0913 - what may be asked of pictures
     dtype: Any,
     seed: int,
 ) -> Plan:
-    """Decode the pictures of one feature; see `Loader.images`."""
-    plan.before_batching("images", "find the pictures put together already. Decode first: .images(...).batch(n).")
+    """Decode the images of one feature; see `Loader.images`."""
+    plan.before_batching("images", "find the images put together already. Decode first: .images(...).batch(n).")
     name = _the_feature(plan) if feature is None else feature
     kind = plan.feature(name, "images")
     if plan.has(f"decoded {name}"):
-        raise PipelineError(f"The pictures of {name!r} are decoded already.", advice="One .images() does everything.")
+        raise PipelineError(f"The images of {name!r} are decoded already.", advice="One .images() does everything.")
     if kind is not None and not isinstance(kind, (Image, Bytes)):
         pictures = [other for other, its in (plan.features or {}).items() if isinstance(its, Image)]
         raise PipelineError(
-            f"images takes encoded pictures, and {name!r} holds none.",
+            f"images takes encoded images, and {name!r} holds none.",
             feature=name,
             found=repr(kind),
             expected=f"an Image or a Bytes feature{': ' + list_names(pictures) if pictures else ''}",
@@ -107,27 +107,27 @@ def images(  # noqa: PLR0913 - what may be asked of pictures
 
 
 def _the_feature(plan: Plan) -> str:
-    """Return the one picture feature that there is."""
+    """Return the one image feature that there is."""
     if plan.features is None:
         raise PipelineError(
-            "What rows have after .map() is not known.", advice="Name the pictures: .images(feature='image')."
+            "What rows have after .map() is not known.", advice="Name the images: .images(feature='image')."
         )
     pictures = [name for name, feature in plan.features.items() if isinstance(feature, Image)]
     if len(pictures) == 1:
         return pictures[0]
     if pictures:
         raise PipelineError(
-            "There are several picture features.",
+            "There are several image features.",
             expected=list_names(pictures),
             advice=f"Say which: .images(feature={pictures[0]!r}). To decode several, write .images() for each.",
         )
     if any(known.startswith("decoded ") for known in plan.known):
-        raise PipelineError("The pictures are decoded already.", advice="One .images() does everything.")
+        raise PipelineError("The images are decoded already.", advice="One .images() does everything.")
     encoded = [name for name, feature in plan.features.items() if isinstance(feature, Bytes) and feature.shape == ()]
     advice = "Declare it in the schema: rs.Image()."
     if encoded:
-        advice = f"Name the feature that holds encoded pictures: .images(feature={encoded[0]!r})."
-    raise PipelineError("There is no picture feature.", found=list_names(plan.features), advice=advice)
+        advice = f"Name the feature that holds encoded images: .images(feature={encoded[0]!r})."
+    raise PipelineError("There is no image feature.", found=list_names(plan.features), advice=advice)
 
 
 def _checked_size(size: Any) -> tuple[int, int] | None:
@@ -150,9 +150,7 @@ def _checked_channels(channels: int | None, kind: Feature | None) -> int:
         declared = kind.channels if isinstance(kind, Image) else None
         return 3 if declared is None else declared
     if isinstance(channels, bool) or channels not in _CHANNELS:
-        raise PipelineError(
-            "Pictures have 1, 3 or 4 channels.", found=repr(channels), expected="1 grey, 3 RGB or 4 RGBA"
-        )
+        raise PipelineError("Images have 1, 3 or 4 channels.", found=repr(channels), expected="1 grey, 3 RGB or 4 RGBA")
     return int(channels)
 
 
@@ -169,13 +167,13 @@ def _checked_dtype(dtype: Any, scale: Any) -> str:
         name = str(dtype)
     if name not in _DTYPES:
         raise PipelineError(
-            f"Pictures become uint8 or float32.{did_you_mean(name, _DTYPES)}",
+            f"Images become uint8 or float32.{did_you_mean(name, _DTYPES)}",
             found=repr(dtype),
             advice="Convert further with .map().",
         )
     if name == "uint8" and scale is not None:
         raise PipelineError(
-            "Scaled pictures do not fit into uint8.", found=f"scale={scale!r}", advice="Leave out scale, or dtype."
+            "Scaled images do not fit into uint8.", found=f"scale={scale!r}", advice="Leave out scale, or dtype."
         )
     return name
 

@@ -109,7 +109,7 @@ def source_for(paths: PathLike | Iterable[PathLike], kind: str | None = None, **
     function: Callable[..., Source] = getattr(sources, kind)
     known = [name for name, entry in inspect.signature(function).parameters.items() if entry.kind is entry.KEYWORD_ONLY]
     if "image_encoding" in options and "image_encoding" not in known and "encoding" in known:
-        options["encoding"] = options.pop("image_encoding")  # where all is pictures, there is no other encoding
+        options["encoding"] = options.pop("image_encoding")  # where all is images, there is no other encoding
     for name in options:
         if name not in known:
             raise UnknownOptionError(kind, name, known, _elsewhere(name, kind))
@@ -131,7 +131,7 @@ def kind_of(paths: PathLike | Iterable[PathLike]) -> str:
         for kind, name, count in _kinds_at(path):
             kinds[kind] += count
             examples.setdefault(kind, name)
-    # A table beside many pictures is the list of their labels, a picture beside tables a diagram.
+    # A table beside many images is the list of their labels, an image beside tables a diagram.
     most = max(kinds.values(), default=0)
     likely = [kind for kind, count in kinds.items() if count * _MINOR > most]
     place = found[0] if len(found) == 1 else None

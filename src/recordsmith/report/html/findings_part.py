@@ -8,8 +8,8 @@ from typing import Any
 from recordsmith.facts.named_images import NamedImage
 from recordsmith.report.code_lines import CodeLine, code_lines
 from recordsmith.report.contents import ReportContents
+from recordsmith.report.html.images import thumbnail
 from recordsmith.report.html.markup import Child, Markup, element, with_code
-from recordsmith.report.html.pictures import thumbnail
 from recordsmith.rules import Finding, RuleText, Severity
 from recordsmith.wording.numbers import count_text, number_text
 from recordsmith.wording.visible_text import clipped, quoted

@@ -1,7 +1,7 @@
 """A report as one HTML page that needs nothing else.
 
-The page carries its styles, its few lines of script and its pictures. What it may load and run is closed by a content
-security policy: nothing from outside, no script and no style but the two whose digests it names, pictures only from
+The page carries its styles, its few lines of script and its images. What it may load and run is closed by a content
+security policy: nothing from outside, no script and no style but the two whose digests it names, images only from
 data URIs. Should a text from data ever get through as markup, it would still run nothing and reach nobody.
 """
 

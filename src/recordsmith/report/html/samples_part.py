@@ -11,8 +11,8 @@ import numpy as np
 from recordsmith.dataset.row_decoding import RowOverview
 from recordsmith.facts.dataset_facts import LabelFacts
 from recordsmith.images import read_header
+from recordsmith.report.html.images import thumbnail
 from recordsmith.report.html.markup import Markup, element
-from recordsmith.report.html.pictures import thumbnail
 from recordsmith.report.html.values import value_markup
 from recordsmith.wording.numbers import count_text
 from recordsmith.wording.visible_text import clipped
@@ -34,7 +34,7 @@ def samples_part(rows: Sequence[RowOverview], labels: Sequence[LabelFacts] = ())
 
 def _row(row: RowOverview, names: Mapping[str, tuple[str, ...]]) -> Markup:
     values = {**(row.features or {}), **(row.steps or {})}
-    first = next((name for name, value in values.items() if _is_picture(value)), None)
+    first = next((name for name, value in values.items() if _is_image(value)), None)
     pictures = [] if first is None else [thumbnail(values[first], caption=clipped(first, 60))]
     return element(
         "article",
@@ -71,5 +71,5 @@ def _value(name: str, value: Any, names: tuple[str, ...], *, shown_already: bool
     return element("div", element("dt", element("bdi", clipped(name, 80))), element("dd", shown))
 
 
-def _is_picture(value: Any) -> bool:
+def _is_image(value: Any) -> bool:
     return isinstance(value, bytes) and read_header(value) is not None

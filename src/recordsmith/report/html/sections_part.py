@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from recordsmith.report.html.drawings import histogram
+from recordsmith.report.html.images import image_element, pixels_uri
 from recordsmith.report.html.markup import Child, Markup, element
-from recordsmith.report.html.pictures import picture, pixels_uri
-from recordsmith.report.sections import HistogramSection, Picture, PictureGrid, Section, TableSection, TextSection
+from recordsmith.report.sections import GridImage, HistogramSection, ImageGrid, Section, TableSection, TextSection
 from recordsmith.wording.numbers import number_text
 from recordsmith.wording.visible_text import clipped
 
 __all__ = ["histograms_part", "section_part"]
 
 _MOST_ROWS = 500
-_MOST_PICTURES = 200
+_MOST_IMAGES = 200
 
 
 def section_part(section: Section) -> Markup:
@@ -55,8 +55,8 @@ def histograms_part(sections: Iterable[Section]) -> Markup:
 
 def _body(section: Section) -> Child:
     match section:
-        case PictureGrid():
-            return element("div", [_picture(one) for one in section.pictures[:_MOST_PICTURES]], class_="grid")
+        case ImageGrid():
+            return element("div", [_image(one) for one in section.images[:_MOST_IMAGES]], class_="grid")
         case HistogramSection():
             return element(
                 "div",
@@ -74,13 +74,13 @@ def _body(section: Section) -> Child:
             return None
 
 
-def _picture(one: Picture) -> Markup:
+def _image(one: GridImage) -> Markup:
     uri = pixels_uri(one.pixels)
     shape = "×".join(map(str, one.pixels.shape))
     stretched = "" if one.pixels.dtype == "uint8" else f", {one.pixels.dtype} stretched to black and white"
     return element(
         "figure",
-        picture(uri, clipped(one.caption, 120)) if uri else element("span", "no picture", class_="broken"),
+        image_element(uri, clipped(one.caption, 120)) if uri else element("span", "no image", class_="broken"),
         element(
             "figcaption",
             element("b", clipped(one.caption, 120)) if one.caption else None,

@@ -8,8 +8,8 @@ import numpy as np
 
 from recordsmith.columns import SparseRow
 from recordsmith.images import read_header
+from recordsmith.report.html.images import thumbnail
 from recordsmith.report.html.markup import Markup, element
-from recordsmith.report.html.pictures import thumbnail
 from recordsmith.wording.numbers import bytes_text, count_text, number_text
 from recordsmith.wording.visible_text import clipped, quoted
 
@@ -21,7 +21,7 @@ _LONGEST_TEXT = 300
 
 
 def value_markup(value: Any) -> Markup:
-    """Return a value as HTML; a picture is shown.
+    """Return a value as HTML; an image is shown.
 
     >>> value_markup(np.arange(3)), value_markup(None)
     ('<code>0, 1, 2</code>', '<span class="absent">absent</span>')
@@ -53,7 +53,7 @@ def _bytes(value: bytes) -> Markup:
     header = read_header(value)
     if header is not None:
         about = f"{header.format_name} {header.width}×{header.height}, {bytes_text(len(value))}"
-        return element("span", thumbnail(value, caption=about), element("small", about), class_="picture")
+        return element("span", thumbnail(value, caption=about), element("small", about), class_="image")
     try:
         text = value[: _LONGEST_TEXT * 4].decode()
     except UnicodeDecodeError:

@@ -295,7 +295,7 @@ def decoded_images(strings: Any, *, shape: Sequence[int | None], one: bool) -> A
     if None not in shape[:2]:
         signature = tf.TensorSpec(shape, tf.uint8)
         return tf.map_fn(lambda data: tf.ensure_shape(decode(data), shape), strings, fn_output_signature=signature)
-    # tf.map_fn cannot make a ragged result of no pictures at all: one more is put in, and taken out again.
+    # tf.map_fn cannot make a ragged result of no images at all: one more is put in, and taken out again.
     height, width, channels = (size or 1 for size in shape)
     one_more = tf.io.encode_png(tf.zeros([height, width, channels], tf.uint8))
     rows = tf.map_fn(

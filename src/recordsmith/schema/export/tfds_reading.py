@@ -6,7 +6,7 @@
     Text, Translation         Text
     BBoxFeature, Audio        Tensor
     Sequence, Dataset         one more dimension on each feature inside
-    Video                     Bytes, one encoded picture a frame
+    Video                     Bytes, one encoded image a frame
     Sequence in a Sequence    the stored lists: `name/ragged_flat_values`, `name/ragged_row_lengths_0` ...
     Tensor, encoding "zlib"   Bytes: what is stored, compressed. Audio kept as a file: Bytes
 

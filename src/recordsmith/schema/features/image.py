@@ -1,4 +1,4 @@
-"""Image: one encoded picture a record, taken as it is or made from pixels."""
+"""Image: one encoded image a record, taken as it is or made from pixels."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _CHANNELS = (1, 3, 4)
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Image(Feature):
-    """A picture, stored encoded and read as its bytes.
+    """An image, stored encoded and read as its bytes.
 
-    It is written from the bytes of an encoded picture or the path of a file, which are kept as they are, or from a
+    It is written from the bytes of an encoded image or the path of a file, which are kept as they are, or from a
     uint8 array or a PIL image, which are encoded. What the header of encoded bytes says must agree with `height`,
     `width` and `encoding`.
 
     Args:
         height: the height in pixels; None if it varies.
         width: the width in pixels; None if it varies.
-        channels: what decoding is to give: 1 grey, 3 RGB, 4 RGBA; None leaves it to each picture. Arrays must have
-            as many; encoded pictures may have others, which decoders convert.
+        channels: what decoding is to give: 1 grey, 3 RGB, 4 RGBA; None leaves it to each image. Arrays must have
+            as many; encoded images may have others, which decoders convert.
         encoding: "jpeg", "png", "webp", "bmp" or "gif"; None takes any of them, and makes PNG from arrays.
         optional: a record may lack it; absent rows read as None.
         default: the bytes that a record without it reads as.
@@ -84,11 +84,11 @@ class Image(Feature):
 
     @property
     def shape(self) -> tuple[int | None, int | None, int | None]:
-        """The height, width and channels of the decoded picture, None for what varies."""
+        """The height, width and channels of the decoded image, None for what varies."""
         return self.height, self.width, self.channels
 
     def plan(self, name: str) -> tuple[PlanColumn, ...]:
-        """Return the one stored feature that holds the encoded picture.
+        """Return the one stored feature that holds the encoded image.
 
         >>> Image().plan("image")[0].kind
         'bytes'
@@ -96,7 +96,7 @@ class Image(Feature):
         return Bytes(optional=self.optional, default=self.default).plan(name)
 
     def assemble(self, parts: Sequence[Parts]) -> ByteColumn:
-        """Return a ByteColumn of encoded pictures.
+        """Return a ByteColumn of encoded images.
 
         >>> import numpy as np
         >>> Image().assemble([(np.frombuffer(b"abc", np.uint8), np.array([0, 3]), None, None)])
@@ -107,7 +107,7 @@ class Image(Feature):
         return column
 
     def row(self, column: Any, index: int) -> Any:
-        """Return the bytes of one row's picture; None if it is absent.
+        """Return the bytes of one row's image; None if it is absent.
 
         >>> Image().row(ByteColumn(b"abc", [0, 3]), 0)
         b'abc'
@@ -115,7 +115,7 @@ class Image(Feature):
         return column[index]
 
     def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:
-        """Return what the core writes for a column of pictures; a list of bytes is passed on as it is.
+        """Return what the core writes for a column of images; a list of bytes is passed on as it is.
 
         >>> gif = b"GIF89a" + bytes([32, 0, 24, 0, 0, 0, 0])
         >>> Image(24, 32).column_to_parts([gif]) == (([gif], None, None),)
@@ -140,12 +140,12 @@ class Image(Feature):
         return [Violation(row, "image", *wrong) for row, wrong in found if wrong is not None]
 
     def mismatch(self, data: bytes) -> tuple[str, str] | None:
-        """Say what a picture's header shows against the declaration: (found, expected); None if it agrees.
+        """Say what an image's header shows against the declaration: (found, expected); None if it agrees.
 
         >>> Image(24, 24).mismatch(b"GIF89a" + bytes([32, 0, 24, 0, 0, 0, 0]))
         ('a GIF of 32×24', '24×24 pixels (width × height)')
         >>> Image().mismatch(b"plain text")
-        ("no picture: it begins with b'plain text'", 'an encoded JPEG, PNG, WEBP, BMP or GIF')
+        ("no image: it begins with b'plain text'", 'an encoded JPEG, PNG, WEBP, BMP or GIF')
         """
         header = read_header(data)
         if header is None:
@@ -153,7 +153,7 @@ class Image(Feature):
             names = [name.upper() for name in formats]
             known = " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
             begin = f"it begins with {bytes(data[:12])!r}" if data else "it is empty"
-            return f"no picture: {begin}", f"an encoded {known}"
+            return f"no image: {begin}", f"an encoded {known}"
         if self.encoding is not None and header.format != self.encoding:
             return f"a {header.title}", f"a {self.encoding.upper()}"
         if self.height not in (None, header.height) or self.width not in (None, header.width):
@@ -165,11 +165,11 @@ class Image(Feature):
         wrong = self.mismatch(data)
         if wrong is not None:
             raise EncodeError(
-                "A picture is not what the feature declares.",
+                "An image is not what the feature declares.",
                 row=row,
                 found=wrong[0],
                 expected=wrong[1],
-                advice="Convert the picture, or declare the feature with what all of them are.",
+                advice="Convert the image, or declare the feature with what all of them are.",
             )
 
     def _canonical(self, value: Any, *, cast: bool) -> bytes:

@@ -1,4 +1,4 @@
-"""Columns of pictures from whatever holds them to encoded bytes."""
+"""Columns of images from whatever holds them to encoded bytes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FREE_MODE = {"1": "L", "L": "L", "P": "RGB", "RGB": "RGB", "CMYK": "RGB", "YCbC
 
 
 def encoded_images(values: Any, *, shape: Shape, encoding: str | None, cast: bool) -> list[Any] | ByteColumn:
-    """Return a column of pictures as encoded bytes, with None for absent rows; bytes are not looked at.
+    """Return a column of images as encoded bytes, with None for absent rows; bytes are not looked at.
 
     >>> encoded_images([b"a", None], shape=(None, None, 3), encoding=None, cast=False)
     [b'a', None]
@@ -45,7 +45,7 @@ def encoded_images(values: Any, *, shape: Shape, encoding: str | None, cast: boo
     given, present = understand_column(values)
     if isinstance(given, ByteColumn):
         if given.text and len(given):
-            raise _not_a_picture(given[0], 0)
+            raise _not_a_image(given[0], 0)
         return given
     rows = list(given)
     rows = plain_values(rows, set(map(type, rows)))
@@ -70,7 +70,7 @@ def _encoded(value: Any, row: int, shape: Shape, encoding: str | None, *, cast: 
     elif hasattr(value, "__array__") and not isinstance(value, np.generic):
         pixels = np.asarray(value)
     else:
-        raise _not_a_picture(value, row)
+        raise _not_a_image(value, row)
     _check_pixels(pixels, row, shape)
     try:
         return encode_image(pixels, encoding or "png")
@@ -90,7 +90,7 @@ def _read(path: PurePath, row: int) -> bytes:
             return file.read()
     except OSError as error:
         raise EncodeError(
-            "The file of a picture cannot be read.",
+            "The file of an image cannot be read.",
             row=row,
             found=f"{path}: {error.strerror or error}",
             expected="a file that can be read",
@@ -140,7 +140,7 @@ def _check_pixels(pixels: Array, row: int, shape: Shape) -> None:
         if first:
             advice = "The channels seem to come first: move them with array.transpose(1, 2, 0)."
         elif pixels.ndim == 2 and shape[2] == 3:
-            advice = "Declare channels=1 for grey pictures, or give np.stack([array] * 3, axis=-1)."
+            advice = "Declare channels=1 for grey images, or give np.stack([array] * 3, axis=-1)."
         raise EncodeError(
             "The pixels have the wrong shape.",
             row=row,
@@ -154,12 +154,12 @@ def _channel_words(channels: int | None) -> str:
     return "any number of channels" if channels is None else f"{channels} channel{'s' if channels > 1 else ''}"
 
 
-def _not_a_picture(value: Any, row: int) -> EncodeError:
+def _not_a_image(value: Any, row: int) -> EncodeError:
     advice = "Give encoded bytes, a pathlib.Path of a file, a uint8 array or a PIL image."
     if isinstance(value, str):
         advice = "If it is the name of a file, give pathlib.Path(value)."
     return EncodeError(
-        "A value is not a picture.",
+        "A value is not an image.",
         row=row,
         found=describe_value(value),
         expected="encoded bytes, a path, a uint8 array or a PIL image",

@@ -1,4 +1,4 @@
-"""Sections of a report on a terminal. Pictures are told in words: HTML shows them."""
+"""Sections of a report on a terminal. Images are told in words: HTML shows them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from recordsmith.report.sections import HistogramSection, Picture, PictureGrid, Section, TableSection, TextSection
+from recordsmith.report.sections import GridImage, HistogramSection, ImageGrid, Section, TableSection, TextSection
 from recordsmith.terminal.reports.facts_summary import plain_table
 from recordsmith.terminal.values.block_histogram import block_histogram
 from recordsmith.wording.numbers import number_text
@@ -41,8 +41,8 @@ def _body(section: Section, width: int) -> RenderableType | None:
             return _table(section)
         case HistogramSection():
             return _histograms(section, width)
-        case PictureGrid():
-            return Text("\n".join(map(_picture, section.pictures[:_MOST_ROWS])), "dim") if section.pictures else None
+        case ImageGrid():
+            return Text("\n".join(map(_image, section.images[:_MOST_ROWS])), "dim") if section.images else None
         case TextSection():
             return None
 
@@ -73,6 +73,6 @@ def _histograms(section: HistogramSection, width: int) -> RenderableType:
     return table
 
 
-def _picture(picture: Picture) -> str:
-    shape = "×".join(map(str, picture.pixels.shape))
-    return "  ".join(part for part in (clipped(picture.caption, 60), shape, clipped(picture.note, 120)) if part)
+def _image(image: GridImage) -> str:
+    shape = "×".join(map(str, image.pixels.shape))
+    return "  ".join(part for part in (clipped(image.caption, 60), shape, clipped(image.note, 120)) if part)

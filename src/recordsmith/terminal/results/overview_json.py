@@ -1,6 +1,6 @@
 """What `recordsmith show --format json` prints. Keys stay; new ones may come.
 
-Numbers and text are whole. A byte string is an object with its length, and in base64 as long as it is short; a picture
+Numbers and text are whole. A byte string is an object with its length, and in base64 as long as it is short; an image
 also has its format and size. JSON has no NaN and no infinities: they are the strings "NaN", "Infinity", "-Infinity".
 """
 

@@ -30,14 +30,14 @@ _WIDEST_CELL = 26  # of a row's value, while all rows are in one table
 _UNKNOWN_BYTES = 64  # of a payload that is not understood
 _LONGEST_TEXT = 400  # characters of a payload that is text
 MOST_FEATURES = 200  # that are shown; a record may have millions
-_MOST_PICTURES = 4  # of one row
+_MOST_IMAGES = 4  # of one row
 _RAW_BYTES = 512  # of a payload that is asked for as bytes
 
 
 def overview_renderable(
     overview: DatasetOverview, *, width: int, raw: bool = False, thumbnails: Thumbnails | None = None
 ) -> RenderableType:
-    """Lay out what is in a dataset, for a terminal of so many columns, with pictures if it can show them.
+    """Lay out what is in a dataset, for a terminal of so many columns, with images if it can show them.
 
     >>> import recordsmith as rs, tempfile
     >>> from recordsmith.query.overview import look_at
@@ -193,9 +193,9 @@ def _rows(
         return [_text_table(rows)]
     columns = overview.features
     understood = not raw and all(row.features is not None for row in rows)
-    pictured = understood and thumbnails is not None and any(_pictures(row, columns, thumbnails) for row in rows[:3])
+    imaged = understood and thumbnails is not None and any(_images(row, columns, thumbnails) for row in rows[:3])
     fits = 0 < len(columns) <= width and _table_width(columns, rows) <= width
-    if understood and fits and len(rows) > 1 and not pictured:
+    if understood and fits and len(rows) > 1 and not imaged:
         return [_row_table(columns, rows)]
     blocks = [list(_block(row, overview, width, raw=raw, thumbnails=thumbnails)) for row in rows]
     return [part for block in blocks for part in ([*block, Text()] if block is not blocks[-1] else block)]
@@ -207,7 +207,7 @@ def _shown(row: RowOverview, feature: FeatureOverview, width: int) -> Text:
     return named_class(value, feature.feature, width) or short_value(value, width)
 
 
-def _pictures(
+def _images(
     row: RowOverview, features: Iterable[FeatureOverview], thumbnails: Thumbnails | None
 ) -> list[RenderableType]:
     if thumbnails is None:
@@ -254,7 +254,7 @@ def _block(
     elif row.features is None:
         yield Padding(Text(_payload_text(row), "green"), (0, 0, 0, 2))
     else:
-        yield from _pictures(row, overview.features, thumbnails)[:_MOST_PICTURES]
+        yield from _images(row, overview.features, thumbnails)[:_MOST_IMAGES]
         yield Padding(_values(overview.features, row, width), (0, 0, 0, 2))
 
 

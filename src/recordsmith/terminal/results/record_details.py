@@ -20,7 +20,7 @@ from recordsmith.wording.visible_text import printable, quoted
 
 __all__ = ["record_renderable"]
 
-_MOST_PICTURES = 8  # of one feature
+_MOST_IMAGES = 8  # of one feature
 
 
 def record_renderable(
@@ -62,4 +62,4 @@ def _feature(
     yield Padding(full_value(value, feature.feature, width - 2), (0, 0, 0, 2))
     values = value if isinstance(value, list) else [value]
     if thumbnails is not None:
-        yield from thumbnails.of(values[:_MOST_PICTURES])
+        yield from thumbnails.of(values[:_MOST_IMAGES])

@@ -62,7 +62,7 @@ def shape_text(overview: FeatureOverview) -> str:
     unit = 1
     for size in sizes:
         unit *= size or 1
-    # Sizes that the header of each picture, or a stored shape, tells are not known from the number of values.
+    # Sizes that the header of each image, or a stored shape, tells are not known from the number of values.
     told = isinstance(feature, Image) or sizes.count(None) > 1
     varies = "?" if told else _free(overview, feature, unit)
     shown = [varies if size is None else str(size) for size in sizes]

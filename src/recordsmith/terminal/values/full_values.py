@@ -1,4 +1,4 @@
-"""One value of a row in full: every number of a list, every character of a text, all that a picture's header says."""
+"""One value of a row in full: every number of a list, every character of a text, all that an image's header says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values in a few characters: text quoted, arrays by their first numbers and their range, pictures by their size.
+"""Values in a few characters: text quoted, arrays by their first numbers and their range, images by their size.
 
 What comes out is safe to print: control characters are shown as escapes, so that no record can steer the terminal.
 """

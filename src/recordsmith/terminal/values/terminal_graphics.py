@@ -1,4 +1,4 @@
-r"""Pictures on terminals that can show them, and which can, as far as the environment tells.
+r"""Images on terminals that can show them, and which can, as far as the environment tells.
 
     kitty     the graphics protocol of kitty and Ghostty: PNG in base64, in pieces of 4,096 characters
     iterm2    the inline images of iTerm2, WezTerm and Konsole: PNG in base64, in one piece
@@ -25,7 +25,7 @@ from recordsmith.images.png import png_bytes
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-__all__ = ["TerminalPicture", "graphics_of"]
+__all__ = ["TerminalImage", "graphics_of"]
 
 Pixels = np.ndarray[Any, Any]
 _PIECE = 4096
@@ -54,15 +54,15 @@ def graphics_of(environment: Mapping[str, str]) -> str | None:
     return None
 
 
-class TerminalPicture:
-    """A picture as large as so many characters at most, in one of the four ways.
+class TerminalImage:
+    """An image as large as so many characters at most, in one of the four ways.
 
     It is indented by itself: rich's own padding fills lines up with spaces, which would go over what a terminal has
     just drawn.
 
     >>> from rich.console import Console
-    >>> picture = TerminalPicture(np.zeros((4, 4, 3), np.uint8), "blocks", columns=2, rows=1)
-    >>> Console(width=20).print(picture)
+    >>> image = TerminalImage(np.zeros((4, 4, 3), np.uint8), "blocks", columns=2, rows=1)
+    >>> Console(width=20).print(image)
     ▀▀
     """
 
@@ -93,7 +93,7 @@ class TerminalPicture:
 
 
 def kitty_sequence(pixels: Pixels, columns: int, rows: int) -> str:
-    r"""Return what shows a picture in kitty.
+    r"""Return what shows an image in kitty.
 
     >>> kitty_sequence(np.zeros((1, 1, 3), np.uint8), 1, 1)[:29]
     '\x1b_Ga=T,f=100,c=1,r=1,C=1,m=0;'
@@ -108,7 +108,7 @@ def kitty_sequence(pixels: Pixels, columns: int, rows: int) -> str:
 
 
 def iterm2_sequence(pixels: Pixels, columns: int, rows: int) -> str:
-    r"""Return what shows a picture in iTerm2.
+    r"""Return what shows an image in iTerm2.
 
     >>> iterm2_sequence(np.zeros((1, 1, 3), np.uint8), 1, 1)[:28]
     '\x1b]1337;File=inline=1;size=69'
@@ -119,7 +119,7 @@ def iterm2_sequence(pixels: Pixels, columns: int, rows: int) -> str:
 
 
 def sixel_sequence(pixels: Pixels) -> str:
-    r"""Return what shows a picture in sixels, in 216 colours.
+    r"""Return what shows an image in sixels, in 216 colours.
 
     >>> sixel_sequence(np.zeros((1, 1, 3), np.uint8))
     '\x1bPq"1;1;1;1#0;2;0;0;0#0@$-\x1b\\'
@@ -172,7 +172,7 @@ def _in_colour(pixels: Pixels) -> Pixels:
 
 def _resized(pixels: Pixels, width: int, height: int) -> Pixels:
     """Resize by the means of the areas that fall together; what grows is repeated."""
-    # Of a large picture a few pixels for each that is shown are enough, and take little memory.
+    # Of a large image a few pixels for each that is shown are enough, and take little memory.
     pixels = pixels[:: max(1, pixels.shape[0] // (4 * height)), :: max(1, pixels.shape[1] // (4 * width))]
     for axis, size in ((0, height), (1, width)):
         edges = np.linspace(0, pixels.shape[axis], size + 1)

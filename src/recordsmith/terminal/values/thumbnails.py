@@ -1,4 +1,4 @@
-"""Small pictures of a row's values."""
+"""Small images of a row's values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from recordsmith.errors import MissingExtraError
 from recordsmith.images import ImageError, decode_image, read_header
-from recordsmith.terminal.values.terminal_graphics import TerminalPicture
+from recordsmith.terminal.values.terminal_graphics import TerminalImage
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 __all__ = ["Thumbnails"]
 
 _INDENT = 2
-_LEAST_SIDE = 8  # pixels of an array that is taken for a picture
+_LEAST_SIDE = 8  # pixels of an array that is taken for an image
 
 
 @dataclass(frozen=True, slots=True)
 class Thumbnails:
-    """How pictures are shown.
+    """How images are shown.
 
     Attributes:
         way: "kitty", "iterm2", "sixel" or "blocks".
         columns, rows: how large one may be, in characters.
 
     >>> Thumbnails("blocks", 4, 2).of([np.zeros((16, 16), np.uint8), 3, b"text"])
-    [<recordsmith.terminal.values.terminal_graphics.TerminalPicture object at ...>]
+    [<recordsmith.terminal.values.terminal_graphics.TerminalImage object at ...>]
     """
 
     way: str
@@ -38,12 +38,12 @@ class Thumbnails:
     rows: int = 10
 
     def of(self, values: Iterable[Any]) -> list[RenderableType]:
-        """Return the pictures among some values; what cannot be decoded is none."""
+        """Return the images among some values; what cannot be decoded is none."""
         found: list[RenderableType] = []
         for value in values:
             pixels = _pixels(value)
             if pixels is not None:
-                found.append(TerminalPicture(pixels, self.way, columns=self.columns, rows=self.rows, indent=_INDENT))
+                found.append(TerminalImage(pixels, self.way, columns=self.columns, rows=self.rows, indent=_INDENT))
         return found
 
 

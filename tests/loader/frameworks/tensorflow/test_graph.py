@@ -84,7 +84,7 @@ def test_ranks_of_one_shuffle_are_disjoint(tmp_path: Path) -> None:
     assert sorted(n for share in shares for batch in share for n in batch) == list(range(21))
 
 
-def test_pictures(tmp_path: Path) -> None:
+def test_images(tmp_path: Path) -> None:
     y, x = np.mgrid[0:48, 0:64]
     schema = rs.Schema({"image": rs.Image(), "label": rs.Label(3)})
     with rs.RecordWriter(tmp_path / "a.tfrecord") as writer:

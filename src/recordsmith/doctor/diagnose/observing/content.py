@@ -16,7 +16,7 @@ __all__ = [
     "colour_signature",
     "content_numbers",
     "content_when_swapped",
-    "picture_signature",
+    "image_signature",
     "steps_between_bytes",
     "stored_pixels",
 ]
@@ -51,10 +51,10 @@ def content_numbers(row: Any) -> Iterator[tuple[str, int]]:
 
 
 def content_when_swapped(row: Any) -> Iterator[tuple[str, int]]:
-    """Yield the same for a colour picture whose red and blue are in each other's place; nothing for other rows.
+    """Yield the same for a colour image whose red and blue are in each other's place; nothing for other rows.
 
-    >>> picture = np.arange(192, dtype=np.uint8).reshape(8, 8, 3)
-    >>> dict(content_when_swapped(picture[..., ::-1])).popitem()[1] == dict(content_numbers(picture))["as it is"]
+    >>> image = np.arange(192, dtype=np.uint8).reshape(8, 8, 3)
+    >>> dict(content_when_swapped(image[..., ::-1])).popitem()[1] == dict(content_numbers(image))["as it is"]
     True
     """
     array = np.asarray(row)
@@ -114,9 +114,9 @@ def _whole(values: Array) -> int:
 
 
 def stored_pixels(data: Any) -> Array | None:
-    """Return the pixels of a stored picture, RGB; None if these bytes are none.
+    """Return the pixels of a stored image, RGB; None if these bytes are none.
 
-    >>> stored_pixels(b"no picture") is None
+    >>> stored_pixels(b"no image") is None
     True
     """
     if not isinstance(data, bytes) or read_header(data) is None:
@@ -127,15 +127,15 @@ def stored_pixels(data: Any) -> Array | None:
         return None
 
 
-def picture_signature(picture: Array) -> npt.NDArray[np.float32] | None:
-    """Return a picture shrunk to 16×16 grey values of mean 0 and length 1, whatever its brightness and contrast.
+def image_signature(image: Array) -> npt.NDArray[np.float32] | None:
+    """Return an image shrunk to 16×16 grey values of mean 0 and length 1, whatever its brightness and contrast.
 
-    >>> picture_signature(np.arange(32 * 32).reshape(32, 32, 1)).shape
+    >>> image_signature(np.arange(32 * 32).reshape(32, 32, 1)).shape
     (256,)
-    >>> picture_signature(np.zeros((32, 32, 3))) is None
+    >>> image_signature(np.zeros((32, 32, 3))) is None
     True
     """
-    grey = picture.astype(np.float32).mean(axis=2)
+    grey = image.astype(np.float32).mean(axis=2)
     if not np.isfinite(grey).all():
         return None
     small = _means(_means(grey, axis=0), axis=1).ravel()
@@ -146,20 +146,20 @@ def picture_signature(picture: Array) -> npt.NDArray[np.float32] | None:
     return np.asarray(small / length, np.float32)
 
 
-def colour_signature(picture: Array) -> npt.NDArray[np.float32] | None:
-    """Return where a picture is rather red and where rather blue, shrunk to 16×16 values of mean 0 and length 1.
+def colour_signature(image: Array) -> npt.NDArray[np.float32] | None:
+    """Return where an image is rather red and where rather blue, shrunk to 16×16 values of mean 0 and length 1.
 
-    Red and blue swapped, it is the negative. None where the picture has hardly any colour.
+    Red and blue swapped, it is the negative. None where the image has hardly any colour.
 
-    >>> picture = np.random.default_rng(0).integers(0, 255, (32, 32, 3))
-    >>> bool(np.allclose(colour_signature(picture), -colour_signature(picture[..., ::-1])))
+    >>> image = np.random.default_rng(0).integers(0, 255, (32, 32, 3))
+    >>> bool(np.allclose(colour_signature(image), -colour_signature(image[..., ::-1])))
     True
     >>> colour_signature(np.ones((32, 32, 3))) is None
     True
     """
-    if picture.ndim != 3 or picture.shape[2] != 3:
+    if image.ndim != 3 or image.shape[2] != 3:
         return None
-    wide = picture.astype(np.float32)
+    wide = image.astype(np.float32)
     if not np.isfinite(wide).all():
         return None
     small = [_means(_means(wide[..., channel], axis=0), axis=1).ravel() for channel in (0, 2)]

@@ -1,4 +1,4 @@
-"""What pictures look like when they arrive."""
+"""What images look like when they arrive."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.doctor.diagnose.observing.batch import Values
-from recordsmith.doctor.diagnose.observing.observations import PictureFacts
+from recordsmith.doctor.diagnose.observing.observations import ImageFacts
 
-__all__ = ["as_pictures", "channels_first", "measure_jumps", "measure_pictures"]
+__all__ = ["as_images", "channels_first", "measure_images", "measure_jumps"]
 
 Array = npt.NDArray[Any]
 _CHANNELS = (1, 3, 4)
@@ -19,12 +19,12 @@ _LOOKED_AT = 512
 _FOR_LAYOUT = 32
 
 
-def as_pictures(part: Values) -> Array | None:
-    """Return rows that are pictures as (rows, height, width, channels); None if they are none.
+def as_images(part: Values) -> Array | None:
+    """Return rows that are images as (rows, height, width, channels); None if they are none.
 
-    >>> as_pictures(np.zeros((2, 3, 32, 32))).shape, as_pictures(np.zeros((2, 28, 28))).shape
+    >>> as_images(np.zeros((2, 3, 32, 32))).shape, as_images(np.zeros((2, 28, 28))).shape
     ((2, 32, 32, 3), (2, 28, 28, 1))
-    >>> as_pictures(np.zeros((2, 7))) is None
+    >>> as_images(np.zeros((2, 7))) is None
     True
     """
     if isinstance(part, list) or part.dtype.kind not in "uif":
@@ -41,7 +41,7 @@ def as_pictures(part: Values) -> Array | None:
 
 
 def channels_first(shape: tuple[int | None, ...]) -> bool:
-    """Whether a row's shape is that of a picture with its channels first.
+    """Whether a row's shape is that of an image with its channels first.
 
     >>> channels_first((3, 32, 32)), channels_first((32, 32, 3))
     (True, False)
@@ -50,20 +50,20 @@ def channels_first(shape: tuple[int | None, ...]) -> bool:
     return len(sides) == 3 and sides[0] in _CHANNELS and min(sides[1:]) >= _LEAST_SIDE and sides[2] not in _CHANNELS
 
 
-def measure_pictures(parts: list[Values]) -> PictureFacts | None:
-    """Return what pictures look like; None if the rows are none.
+def measure_images(parts: list[Values]) -> ImageFacts | None:
+    """Return what images look like; None if the rows are none.
 
-    >>> measure_pictures([np.zeros((4, 16, 16, 3), np.uint8)]).flat
+    >>> measure_images([np.zeros((4, 16, 16, 3), np.uint8)]).flat
     4
-    >>> measure_pictures([np.zeros((4, 7))]) is None
+    >>> measure_images([np.zeros((4, 7))]) is None
     True
     """
-    found = [as_pictures(part) for part in parts]
-    pictures = [part for part in found if part is not None]
-    if not pictures or len(pictures) != len(parts) or len({part.shape[1:] for part in pictures}) != 1:
+    found = [as_images(part) for part in parts]
+    images = [part for part in found if part is not None]
+    if not images or len(images) != len(parts) or len({part.shape[1:] for part in images}) != 1:
         return None
     kept: list[Array] = []
-    for part in pictures:
+    for part in images:
         kept.append(part[: _LOOKED_AT - sum(map(len, kept))])
         if sum(map(len, kept)) >= _LOOKED_AT:
             break
@@ -78,7 +78,7 @@ def measure_pictures(parts: list[Values]) -> PictureFacts | None:
         layout, smoother = _other_layout(every[:_FOR_LAYOUT])
         jumps, wrapping = measure_jumps(every[:_FOR_LAYOUT])
         one_colour = (flat == flat[:, :1]).all(axis=1)
-        return PictureFacts(
+        return ImageFacts(
             looked_at=len(flat),
             flat=int(one_colour.sum()),
             blank=int((one_colour & ((flat[:, 0] == least) | (flat[:, 0] == most))).sum()),
@@ -92,7 +92,7 @@ def measure_pictures(parts: list[Values]) -> PictureFacts | None:
         )
 
 
-def measure_jumps(pictures: Array) -> tuple[float, float]:
+def measure_jumps(images: Array) -> tuple[float, float]:
     """Return the share of neighbours far apart, and how much less neighbours differ if 0 follows 255.
 
     Values are bytes, or bytes that were divided by 255; of others nothing is told.
@@ -102,7 +102,7 @@ def measure_jumps(pictures: Array) -> tuple[float, float]:
     >>> jumps > 0.005, wrapping < 0.6
     (True, True)
     """
-    values = pictures.astype(np.float32)
+    values = images.astype(np.float32)
     low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
     if low >= 0 and high <= 1.01:
         values, high = values * 255, high * 255
@@ -122,25 +122,25 @@ def _finite(value: Any) -> float:
     return float(value) if np.isfinite(value) else 0.0
 
 
-def _roughness(pictures: Array) -> float:
-    """Return how much neighbours differ, all pictures and both directions together."""
-    across = np.abs(np.diff(pictures, axis=2)).mean()
-    down = np.abs(np.diff(pictures, axis=1)).mean()
+def _roughness(images: Array) -> float:
+    """Return how much neighbours differ, all images and both directions together."""
+    across = np.abs(np.diff(images, axis=2)).mean()
+    down = np.abs(np.diff(images, axis=1)).mean()
     return float(across + down)
 
 
-def _other_layout(pictures: Array) -> tuple[str, float]:
+def _other_layout(images: Array) -> tuple[str, float]:
     """Return another way to read the same values in which neighbours are far more alike, and how much more."""
-    count, height, width, channels = pictures.shape
-    if count < 4 or not np.isfinite(pictures).all():
+    count, height, width, channels = images.shape
+    if count < 4 or not np.isfinite(images).all():
         return "", 1.0
-    flat = np.ascontiguousarray(pictures).reshape(count, -1)
+    flat = np.ascontiguousarray(images).reshape(count, -1)
     candidates = {}
     if height != width:
         candidates["width before height"] = flat.reshape(count, width, height, channels)
     if channels > 1:
         candidates["channels first"] = np.moveaxis(flat.reshape(count, channels, height, width), 1, 3)
-    now = _roughness(pictures)
+    now = _roughness(images)
     if not candidates or now <= 0:
         return "", 1.0
     ratios = {name: _roughness(other) / now for name, other in candidates.items()}

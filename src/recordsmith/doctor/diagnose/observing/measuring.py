@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from recordsmith import _core
 from recordsmith.doctor.diagnose.observing.batch import Batch, Values
-from recordsmith.doctor.diagnose.observing.image_measuring import measure_pictures
+from recordsmith.doctor.diagnose.observing.image_measuring import measure_images
 from recordsmith.doctor.diagnose.observing.observations import ColumnFacts
 from recordsmith.doctor.diagnose.probes.reinterpretation import bits_of
 from recordsmith.facts.dataset_facts import Histogram
@@ -136,7 +136,7 @@ def _measure(name: str, role: Literal["input", "target"], parts: list[Values], *
         facts |= _encoding(parts)
     else:
         facts["bits_of"] = bits_of(parts)
-        facts["picture"] = measure_pictures(parts)
+        facts["image"] = measure_images(parts)
         facts["without_tokens"] = sum(int(one.sum()) for one in rows_without_tokens(name, parts))
     return ColumnFacts(name, role, dtype, shape, rows, **common, **facts)
 

@@ -2,7 +2,7 @@
 
 Drawn
 ├── epochs     EpochFacts     how many batches and rows each drawn epoch had, and how long they took
-├── columns    ColumnFacts    every input and target: dtype, shape, values, pictures
+├── columns    ColumnFacts    every input and target: dtype, shape, values, images
 ├── labels     LabelFacts     the classes, and how they are spread over the batches
 ├── order      OrderFacts     the same order, the same batch again
 ├── chain      ChainStep      the transformations of a tf.data.Dataset, from the source to the batches
@@ -24,10 +24,10 @@ __all__ = [
     "ColumnFacts",
     "Drawn",
     "EpochFacts",
+    "ImageFacts",
     "LabelFacts",
     "OrderFacts",
     "PairExample",
-    "PictureFacts",
     "RecordFacts",
 ]
 
@@ -58,23 +58,23 @@ class EpochFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class PictureFacts:
-    """What pictures look like.
+class ImageFacts:
+    """What images look like.
 
     Attributes:
         looked_at: how many.
         flat: how many have one value throughout.
         blank: how many of these are completely black or white: at an end of all values.
         extreme: the share of all values that are the smallest or the largest possible.
-        within: how far values lie apart within a picture: the mean of the pictures' deviations.
-        between: how far the pictures' means lie apart.
+        within: how far values lie apart within an image: the mean of the images' deviations.
+        between: how far the images' means lie apart.
         other_layout: another way to read the same values, in which neighbours are far more alike: "channels first",
-            "width before height"; empty where the pictures are best as they are.
+            "width before height"; empty where the images are best as they are.
         smoother: how much more alike: the mean difference of neighbours in that layout relative to this one.
         jumps: the share of neighbours that lie more than half the range of a byte apart; 0 where values are no bytes.
         wrapping: how much less neighbours differ if 0 follows 255: small where values ran over the end.
 
-    >>> PictureFacts(8).flat
+    >>> ImageFacts(8).flat
     0
     """
 
@@ -114,7 +114,7 @@ class ColumnFacts:
         one_hot: "one" where each row has a single 1 and else 0; "some-empty" where some rows have none;
             "shares" where rows are parts of 1; empty otherwise.
         empty_rows: rows of a one-hot target without a 1.
-        picture: what pictures look like; None where it is none.
+        image: what images look like; None where it is none.
         without_tokens: rows of ids, or of a mask, that are nothing but padding, or have no value at all.
         histogram: of the finite values.
 
@@ -146,7 +146,7 @@ class ColumnFacts:
     bits_of: str = ""
     one_hot: str = ""
     empty_rows: int = 0
-    picture: PictureFacts | None = None
+    image: ImageFacts | None = None
     without_tokens: int = 0
     histogram: Histogram | None = None
 
@@ -299,12 +299,12 @@ class RecordFacts:
         class_names: the names of the classes, where the label is declared with some.
         longest_run: the longest run of equal labels in file order.
         file_order: the elements came in the order of the files.
-        extreme: for pictures on disk, as PictureFacts.extreme.
-        flat: for pictures on disk: the share with one colour throughout.
-        jumps: for pictures on disk, as PictureFacts.jumps.
-        coloured: how many colour pictures were compared with their records.
+        extreme: for images on disk, as ImageFacts.extreme.
+        flat: for images on disk: the share with one colour throughout.
+        jumps: for images on disk, as ImageFacts.jumps.
+        coloured: how many colour images were compared with their records.
         swapped: how many of them have red where the record has blue.
-        wrapped: how many pictures are a record's with a number added, of which some pixels ran over the end of a byte.
+        wrapped: how many images are a record's with a number added, of which some pixels ran over the end of a byte.
 
     >>> RecordFacts("data", 10).how
     ''

@@ -15,7 +15,7 @@ from recordsmith.doctor.diagnose.observing.batch import TARGET_NAMES
 from recordsmith.doctor.diagnose.observing.content import (
     colour_signature,
     content_numbers,
-    picture_signature,
+    image_signature,
     steps_between_bytes,
     stored_pixels,
 )
@@ -35,21 +35,21 @@ class FeatureRows:
 
     Attributes:
         by_content: the records with a content, by its number.
-        signatures: of pictures; None for a picture without one.
+        signatures: of images; None for an image without one.
         vectors: rows of numbers; None where they are none.
-        pictures: how many values are pictures.
-        extreme, flat, jumps: of the pictures.
-        by_steps: the pictures' first, least and greatest pixel, by the number for their steps from pixel to pixel.
-        colours: where pictures are red and where blue; None for one without colours.
+        images: how many values are images.
+        extreme, flat, jumps: of the images.
+        by_steps: the images' first, least and greatest pixel, by the number for their steps from pixel to pixel.
+        colours: where images are red and where blue; None for one without colours.
 
-    >>> FeatureRows().pictures
+    >>> FeatureRows().images
     0
     """
 
     by_content: dict[int, list[int]] = field(default_factory=dict)
     signatures: list[Array | None] = field(default_factory=list)
     vectors: list[Array | None] = field(default_factory=list)
-    pictures: int = 0
+    images: int = 0
     extreme: float = 0.0
     flat: int = 0
     jumps: float = 0.0
@@ -144,7 +144,7 @@ def _add(rows: FeatureRows, number: int, value: Any, sizes: set[int]) -> None:
     signature = vector = colours = None
     pixels = stored_pixels(value)
     if pixels is not None:
-        rows.pictures += 1
+        rows.images += 1
         rows.extreme += float(((pixels == 0) | (pixels == 255)).mean())
         rows.jumps += measure_jumps(pixels[np.newaxis])[0]
         colours = colour_signature(pixels)
@@ -152,7 +152,7 @@ def _add(rows: FeatureRows, number: int, value: Any, sizes: set[int]) -> None:
         if steps is not None:
             rows.by_steps[steps[0]] = steps[1:]
         rows.flat += int((pixels == pixels.reshape(-1)[0]).all())
-        signature = picture_signature(pixels)
+        signature = image_signature(pixels)
         contents: list[Any] = [pixels]
         if pixels.shape[2] == 3 and (pixels == pixels[..., :1]).all():
             contents.append(pixels[..., :1])
@@ -172,7 +172,7 @@ def _add(rows: FeatureRows, number: int, value: Any, sizes: set[int]) -> None:
         if pixels is None and array.dtype.kind in "iuf" and 0 < array.size <= _LONGEST_VECTOR:
             vector = array.ravel().astype(np.float64)
             if array.ndim == 3 and array.shape[2] in (1, 3, 4):
-                signature, colours = picture_signature(array), colour_signature(array)
+                signature, colours = image_signature(array), colour_signature(array)
     rows.signatures.append(signature)
     rows.vectors.append(vector)
     rows.colours.append(colours)

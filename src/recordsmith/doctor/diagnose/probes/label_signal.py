@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.doctor.diagnose.observing.batch import Batch, Values
-from recordsmith.doctor.diagnose.observing.image_measuring import as_pictures
+from recordsmith.doctor.diagnose.observing.image_measuring import as_images
 from recordsmith.doctor.diagnose.probes.label_order import class_values
 
 __all__ = ["label_signal"]
@@ -90,9 +90,9 @@ def _tables(columns: list[Values]) -> list[Array]:
         and flat.max() < _MOST_WORDS
     ):
         tables.append(_words(list(every)))
-    pictures = as_pictures(every)
-    if pictures is not None:
-        channels = pictures.reshape(len(pictures), -1, pictures.shape[3]).astype(np.float64)
+    images = as_images(every)
+    if images is not None:
+        channels = images.reshape(len(images), -1, images.shape[3]).astype(np.float64)
         tables.append(np.concatenate([channels.mean(axis=1), channels.std(axis=1)], axis=1))
     return tables
 

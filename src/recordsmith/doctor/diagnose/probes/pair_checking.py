@@ -19,10 +19,10 @@ from recordsmith.doctor.diagnose.observing.content import (
     colour_signature,
     content_numbers,
     content_when_swapped,
-    picture_signature,
+    image_signature,
     steps_between_bytes,
 )
-from recordsmith.doctor.diagnose.observing.image_measuring import as_pictures
+from recordsmith.doctor.diagnose.observing.image_measuring import as_images
 from recordsmith.doctor.diagnose.observing.observations import PairExample, RecordFacts
 from recordsmith.doctor.diagnose.observing.sampling import DrawnEpoch
 from recordsmith.doctor.diagnose.observing.stored_rows import FeatureRows, StoredRows, read_stored_rows
@@ -32,7 +32,7 @@ __all__ = ["Match", "compare_with_records"]
 
 Array = npt.NDArray[Any]
 _LOOKED_FOR = 1024
-_ALIKE = 0.9  # how similar a picture has to be to the one on disk
+_ALIKE = 0.9  # how similar an image has to be to the one on disk
 _ALIKE_IN_COLOUR = 0.6
 _STANDS_OUT = 0.1  # and how much less similar the next one with another label
 
@@ -70,7 +70,7 @@ def compare_with_records(
     if kept and all(number is not None for number in numbers):
         every = np.concatenate([number for number in numbers if number is not None])[: len(rows)]
         matches = [Match(row, int(number), 1.0) for row, number in enumerate(every.tolist())]
-        feature = next((name for name, one in stored.features.items() if one.pictures), "")
+        feature = next((name for name, one in stored.features.items() if one.images), "")
         found = _Found(feature, "index", "", matches)
     else:
         found = _by_content(rows, stored)
@@ -138,10 +138,10 @@ def _by_likeness(kept: list[Batch], rows: list[dict[str, Any]], stored: StoredRo
     best = _Found("", "", "", [])
     for name in rows[0] if rows else ():
         values = [row[name] for row in rows]
-        pictures = [as_pictures(np.asarray(batch.inputs[name])) for batch in kept if name in batch.inputs][:1]
+        images = [as_images(np.asarray(batch.inputs[name])) for batch in kept if name in batch.inputs][:1]
         for feature, there in stored.features.items():
-            if pictures and pictures[0] is not None and any(one is not None for one in there.signatures):
-                matches = _similar_pictures(values, there, stored)
+            if images and images[0] is not None and any(one is not None for one in there.signatures):
+                matches = _similar_images(values, there, stored)
             else:
                 matches = _similar_vectors(values, there)
             if len(matches) > len(best.matches):
@@ -149,14 +149,14 @@ def _by_likeness(kept: list[Batch], rows: list[dict[str, Any]], stored: StoredRo
     return best
 
 
-def _similar_pictures(values: list[Any], there: FeatureRows, stored: StoredRows) -> list[Match]:
+def _similar_images(values: list[Any], there: FeatureRows, stored: StoredRows) -> list[Match]:
     numbers = [number for number, one in enumerate(there.signatures) if one is not None]
     table = np.stack([one for one in there.signatures if one is not None])
     labels = np.array([_code(stored, number) for number in numbers])
     matches = []
     for place, value in enumerate(values):
-        pictures = as_pictures(np.asarray(value)[np.newaxis])
-        mine = None if pictures is None else picture_signature(pictures[0])
+        images = as_images(np.asarray(value)[np.newaxis])
+        mine = None if images is None else image_signature(images[0])
         if mine is None:
             continue
         square = mine.reshape(16, 16)
@@ -222,20 +222,20 @@ def _facts(dataset: StoredDataset, stored: StoredRows, found: _Found, drawn: int
         "class_names": tuple(getattr(dataset.schema.get(stored.label), "names", ()) or ()),
         "longest_run": stored.longest_run,
         "file_order": bool(steps.size >= 15 and (steps == 1).mean() > 0.95),
-        "extreme": there.extreme / there.pictures if there.pictures else None,
-        "flat": there.flat / there.pictures if there.pictures else None,
+        "extreme": there.extreme / there.images if there.images else None,
+        "flat": there.flat / there.images if there.images else None,
         "jumps": _jumps(stored, there),
     }
 
 
 def _jumps(stored: StoredRows, there: FeatureRows) -> float | None:
-    """Return how often neighbours jump in the pictures that were found again, or in the only ones that there are."""
-    with_pictures = [there] if there.pictures else [one for one in stored.features.values() if one.pictures]
-    return with_pictures[0].jumps / with_pictures[0].pictures if len(with_pictures) == 1 else None
+    """Return how often neighbours jump in the images that were found again, or in the only ones that there are."""
+    with_images = [there] if there.images else [one for one in stored.features.values() if one.images]
+    return with_images[0].jumps / with_images[0].images if len(with_images) == 1 else None
 
 
 def _wrapped(rows: list[dict[str, Any]], stored: StoredRows) -> int:
-    """Count the pictures that are a record's with a number added to all pixels, of which some ran over the end."""
+    """Count the images that are a record's with a number added to all pixels, of which some ran over the end."""
     count = 0
     for there in (one.by_steps for one in stored.features.values() if one.by_steps):
         for value in (value for row in rows for value in row.values()):
@@ -249,19 +249,19 @@ def _wrapped(rows: list[dict[str, Any]], stored: StoredRows) -> int:
 
 
 def _compared_colours(rows: list[dict[str, Any]], stored: StoredRows, found: _Found) -> dict[str, int]:
-    """Count the pictures whose red is where the record's is, and those where it is where the record has blue."""
+    """Count the images whose red is where the record's is, and those where it is where the record has blue."""
     colours = stored.features.get(found.feature, FeatureRows()).colours
     same = swapped = 0
     for match in found.matches:
         there = colours[match.record] if match.record < len(colours) else None
         for value in rows[match.row].values() if there is not None else ():
-            pictures = as_pictures(np.asarray(value)[np.newaxis])
-            mine = None if pictures is None else colour_signature(pictures[0])
+            images = as_images(np.asarray(value)[np.newaxis])
+            mine = None if images is None else colour_signature(images[0])
             if mine is None or there is None:
                 continue
             square = mine.reshape(16, 16)
             turned = [float(there @ one.ravel()) for one in (square, square[:, ::-1], square[::-1])]
-            likeness = max(turned, key=abs)  # the picture may have been mirrored
+            likeness = max(turned, key=abs)  # the image may have been mirrored
             same += likeness > _ALIKE_IN_COLOUR
             swapped += likeness < -_ALIKE_IN_COLOUR
     return {"coloured": same + swapped, "swapped": swapped}

@@ -2,7 +2,7 @@
 
 from recordsmith.doctor.diagnose.observing.observations import Drawn
 from recordsmith.doctor.diagnose.rules.chain import CHAIN_RULES
-from recordsmith.doctor.diagnose.rules.images import PICTURE_RULES
+from recordsmith.doctor.diagnose.rules.images import IMAGE_RULES
 from recordsmith.doctor.diagnose.rules.model_fit import MODEL_FIT_RULES
 from recordsmith.doctor.diagnose.rules.order import ORDER_RULES
 from recordsmith.doctor.diagnose.rules.pairs import PAIR_RULES
@@ -18,7 +18,7 @@ RULES: RuleSet[Drawn] = RuleSet(
         *STRUCTURE_RULES,
         *MODEL_FIT_RULES,
         *VALUE_RULES,
-        *PICTURE_RULES,
+        *IMAGE_RULES,
         *ORDER_RULES,
         *CHAIN_RULES,
         *PAIR_RULES,

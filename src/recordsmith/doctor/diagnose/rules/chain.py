@@ -91,7 +91,7 @@ def shuffled_streams_zipped(drawn: Drawn) -> Iterator[Finding]:
             continue
         ranks = [rank for rank in step.ranks if rank is not None]
         if min(ranks) > 1 or max(ranks) == min(ranks):
-            continue  # two streams of the same kind, such as pictures and pictures, need not belong together
+            continue  # two streams of the same kind, such as images and images, need not belong together
         orders = [
             tuple((one.buffer, one.seed, one.reshuffles) for one in branch if one.name == "shuffle")
             for branch in step.branches
@@ -119,7 +119,7 @@ def random_steps_cached(drawn: Drawn) -> Iterator[Finding]:
     """A shuffle or a random augmentation stands before `.cache()`.
 
     Why it matters:
-        What is cached is its first result: every epoch has the same order and the same augmented pictures.
+        What is cached is its first result: every epoch has the same order and the same augmented images.
 
     Example:
         `dataset.map(augment).shuffle(1000).cache()`

@@ -1,16 +1,16 @@
-"""Rules on pictures: scaled as the model needs them, and still showing what they showed on disk."""
+"""Rules on images: scaled as the model needs them, and still showing what they showed on disk."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from recordsmith.doctor.diagnose.observing.observations import Drawn
-from recordsmith.doctor.diagnose.rules.wording import are_pixels, at, begin, picture_like
+from recordsmith.doctor.diagnose.rules.wording import are_pixels, at, begin, image_like
 from recordsmith.rules import Finding, Severity, rule
 
-__all__ = ["PICTURE_RULES"]
+__all__ = ["IMAGE_RULES"]
 
-_ENOUGH_PICTURES = 16
+_ENOUGH_IMAGES = 16
 _ENOUGH_COLOURED = 8
 
 
@@ -56,7 +56,7 @@ def scaled_twice(drawn: Drawn) -> Iterator[Finding]:
     """Pixels were divided by 255 twice: everything lies between 0 and 0.004.
 
     Why it matters:
-        To the first layer all pictures look black. Training is slow or stands still.
+        To the first layer all images look black. Training is slow or stands still.
 
     Example:
         `tf.image.convert_image_dtype(image, tf.float32)`, which scales, followed by `/ 255`; a `Rescaling` layer behind
@@ -67,10 +67,10 @@ def scaled_twice(drawn: Drawn) -> Iterator[Finding]:
     """
     limit = 1.02 / 255
     for column in drawn.inputs:
-        if column.max is None or column.min is None or not picture_like(column):
+        if column.max is None or column.min is None or not image_like(column):
             continue
         layer = drawn.model.first_layer if drawn.model is not None else None
-        low = 0.2 / 255 if column.picture is not None else 0.9 / 255
+        low = 0.2 / 255 if column.image is not None else 0.9 / 255
         if column.min >= 0 and low < column.max <= limit:
             yield scaled_twice.finding(
                 f"{begin(column)} holds pixels from {column.min:g} to {column.max:.4f}: divided by 255 twice.",
@@ -87,22 +87,22 @@ def scaled_twice(drawn: Drawn) -> Iterator[Finding]:
             )
 
 
-@rule("T026", "blank-pictures", Severity.ERROR)
-def blank_pictures(drawn: Drawn) -> Iterator[Finding]:
-    """Pictures arrive with one colour throughout.
+@rule("T026", "blank-images", Severity.ERROR)
+def blank_images(drawn: Drawn) -> Iterator[Finding]:
+    """Images arrive with one colour throughout.
 
     Why it matters:
         A label beside a black square teaches the model that anything may be anything.
 
     Example:
-        An augmentation that moves the picture out of the frame, or brightens it until it is white.
+        An augmentation that moves the image out of the frame, or brightens it until it is white.
 
     Fix:
-        Look at the pictures in `report.to_html(...)`, and make the augmentation weaker.
+        Look at the images in `report.to_html(...)`, and make the augmentation weaker.
     """
     for column in drawn.inputs:
-        picture = column.picture
-        if picture is None or picture.looked_at < _ENOUGH_PICTURES or column.distinct <= 1:
+        picture = column.image
+        if picture is None or picture.looked_at < _ENOUGH_IMAGES or column.distinct <= 1:
             continue
         share = picture.flat / picture.looked_at
         before = drawn.records.flat if drawn.records is not None else None
@@ -113,62 +113,62 @@ def blank_pictures(drawn: Drawn) -> Iterator[Finding]:
             severity = Severity.WARNING
         else:
             continue
-        yield blank_pictures.finding(
-            f"{picture.flat} of {picture.looked_at} pictures of {column.shown} have one colour throughout.{told}",
+        yield blank_images.finding(
+            f"{picture.flat} of {picture.looked_at} images of {column.shown} have one colour throughout.{told}",
             location=at(column),
             severity=severity,
             count=picture.flat,
         )
 
 
-@rule("T027", "saturated-pictures", Severity.ERROR)
-def saturated_pictures(drawn: Drawn) -> Iterator[Finding]:
+@rule("T027", "saturated-images", Severity.ERROR)
+def saturated_images(drawn: Drawn) -> Iterator[Finding]:
     """Far more pixels are completely black or white when they arrive than on disk.
 
     Why it matters:
         What was cut off at the ends of the range is lost: shapes become blots.
 
     Example:
-        `tf.image.random_brightness(image, 100)` for pictures from 0 to 1, clipped afterwards.
+        `tf.image.random_brightness(image, 100)` for images from 0 to 1, clipped afterwards.
 
     Fix:
-        Give augmentations strengths in the unit of the picture: 0.2 for pictures from 0 to 1, 50 for 0 to 255.
+        Give augmentations strengths in the unit of the image: 0.2 for images from 0 to 1, 50 for 0 to 255.
     """
     before = drawn.records.extreme if drawn.records is not None else None
     if before is None:
         return
     for column in drawn.inputs:
-        picture = column.picture
-        if picture is None or picture.looked_at < _ENOUGH_PICTURES or column.distinct <= 1:
+        picture = column.image
+        if picture is None or picture.looked_at < _ENOUGH_IMAGES or column.distinct <= 1:
             continue
         if picture.extreme - before > 0.3 and picture.flat < picture.looked_at:
-            yield saturated_pictures.finding(
+            yield saturated_images.finding(
                 f"{picture.extreme:.0%} of all values of {column.shown} lie at an end of the range; on disk "
                 f"{before:.0%} do.",
                 location=at(column),
             )
 
 
-@rule("T028", "brightness-drowns-pictures", Severity.WARNING)
+@rule("T028", "brightness-drowns-images", Severity.WARNING)
 def brightness_drowns(drawn: Drawn) -> Iterator[Finding]:
-    """Pictures differ far more in their brightness than anything within them does.
+    """Images differ far more in their brightness than anything within them does.
 
     Why it matters:
-        The model sees a random number with a faint picture on top.
+        The model sees a random number with a faint image on top.
 
     Example:
-        `tf.image.random_brightness(image, 63)`, a strength for 0 to 255, on pictures from 0 to 1.
+        `tf.image.random_brightness(image, 63)`, a strength for 0 to 255, on images from 0 to 1.
 
     Fix:
-        Give the strength in the unit of the picture: `random_brightness(image, 0.2)` for 0 to 1.
+        Give the strength in the unit of the image: `random_brightness(image, 0.2)` for 0 to 1.
     """
     for column in drawn.inputs:
-        picture = column.picture
-        if picture is None or picture.looked_at < _ENOUGH_PICTURES or picture.flat > picture.looked_at / 2:
+        picture = column.image
+        if picture is None or picture.looked_at < _ENOUGH_IMAGES or picture.flat > picture.looked_at / 2:
             continue
         if picture.within > 0 and picture.between > 5 * picture.within:
             yield brightness_drowns.finding(
-                f"The pictures of {column.shown} differ by {picture.between:.3g} in brightness, and values within one "
+                f"The images of {column.shown} differ by {picture.between:.3g} in brightness, and values within one "
                 f"by {picture.within:.3g}.",
                 location=at(column),
             )
@@ -176,7 +176,7 @@ def brightness_drowns(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T029", "pixels-in-another-order", Severity.WARNING)
 def pixels_in_another_order(drawn: Drawn) -> Iterator[Finding]:
-    """Read in another order, the same values make far smoother pictures.
+    """Read in another order, the same values make far smoother images.
 
     Why it matters:
         A reshape with the right number of values and the wrong order of dimensions raises nothing, and gives the model
@@ -190,22 +190,22 @@ def pixels_in_another_order(drawn: Drawn) -> Iterator[Finding]:
         Reshape to the order in which the values were written, then `tf.transpose` to the one that the model takes.
     """
     for column in drawn.inputs:
-        if column.picture is not None and column.picture.other_layout and len(column.shape) == 3:
+        if column.image is not None and column.image.other_layout and len(column.shape) == 3:
             first, second, third = column.shape
             changed = f"image = tf.reshape(pixels, ({second}, {first}, {third}))"
-            if column.picture.other_layout == "channels first":
+            if column.image.other_layout == "channels first":
                 changed = f"image = tf.transpose(tf.reshape(pixels, ({third}, {first}, {second})), (1, 2, 0))"
             yield pixels_in_another_order.finding(
-                f"{begin(column)} {column.shape}: read with {column.picture.other_layout}, neighbouring pixels differ "
-                f"only {column.picture.smoother:.0%} as much as they do now.",
+                f"{begin(column)} {column.shape}: read with {column.image.other_layout}, neighbouring pixels differ "
+                f"only {column.image.smoother:.0%} as much as they do now.",
                 location=at(column),
                 corrected=changed,
             )
 
 
-@rule("T035", "picture-out-of-range", Severity.WARNING)
-def picture_out_of_range(drawn: Drawn) -> Iterator[Finding]:
-    """Colour pictures have values that no usual scaling gives.
+@rule("T035", "image-out-of-range", Severity.WARNING)
+def image_out_of_range(drawn: Drawn) -> Iterator[Finding]:
+    """Colour images have values that no usual scaling gives.
 
     The usual ones are 0 to 1, -1 to 1, 0 to 255, standardised (within about ±6), and 0 to 255 less the mean.
 
@@ -220,7 +220,7 @@ def picture_out_of_range(drawn: Drawn) -> Iterator[Finding]:
         Look at the histogram in `report.to_html(...)`; clip after augmenting: `tf.clip_by_value(image, 0, 1)`.
     """
     for column in drawn.inputs:
-        if column.picture is None or column.min is None or column.max is None or column.bits_of:
+        if column.image is None or column.min is None or column.max is None or column.bits_of:
             continue
         low, high = column.min, column.max
         stored = drawn.records is not None and drawn.records.extreme is not None
@@ -230,11 +230,11 @@ def picture_out_of_range(drawn: Drawn) -> Iterator[Finding]:
         pixels = low >= -1 and 20 < high <= 256.5
         centred = low < -60 and high > 60 and high - low < 300
         if not (usual or pixels or centred):
-            yield picture_out_of_range.finding(
-                f"{begin(column)} holds pictures with values from {low:.3g} to {high:.3g}.", location=at(column)
+            yield image_out_of_range.finding(
+                f"{begin(column)} holds images with values from {low:.3g} to {high:.3g}.", location=at(column)
             )
         elif usual and (-1 < low < -0.02 or 1.02 < high < 2) and 0.15 < (column.mean or 0) < 0.85 and low > -1:
-            yield picture_out_of_range.finding(
+            yield image_out_of_range.finding(
                 f"{begin(column)} goes from {low:.3g} to {high:.3g}, a little outside 0 to 1.",
                 location=at(column),
                 severity=Severity.INFO,
@@ -247,7 +247,7 @@ def pixels_made_whole(drawn: Drawn) -> Iterator[Finding]:
     """Pixels were divided by 255 and made whole numbers then: nearly all are 0.
 
     Why it matters:
-        Everything but pure white is lost: the model sees black pictures.
+        Everything but pure white is lost: the model sees black images.
 
     Example:
         `tf.cast(image / 255, tf.uint8)`; in numpy `image //= 255`.
@@ -256,11 +256,11 @@ def pixels_made_whole(drawn: Drawn) -> Iterator[Finding]:
         Keep the fractions: `tf.cast(image, tf.float32) / 255`.
     """
     for column in drawn.inputs:
-        if column.picture is None or column.rows < _ENOUGH_PICTURES or not column.integral or column.max != 1:
+        if column.image is None or column.rows < _ENOUGH_IMAGES or not column.integral or column.max != 1:
             continue
         if column.min == 0 and column.zeros >= 0.97 * column.values and 3 in (column.shape[0], column.shape[-1]):
             yield pixels_made_whole.finding(
-                f"{begin(column)} holds pictures of 0 and 1 only, and {column.zeros / column.values:.1%} are 0: scaled "
+                f"{begin(column)} holds images of 0 and 1 only, and {column.zeros / column.values:.1%} are 0: scaled "
                 "pixels were made whole numbers.",
                 location=at(column),
                 corrected="image = tf.cast(image, tf.float32) / 255",
@@ -269,14 +269,14 @@ def pixels_made_whole(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T038", "red-and-blue-swapped", Severity.WARNING)
 def red_and_blue_swapped(drawn: Drawn) -> Iterator[Finding]:
-    """Pictures arrive with red and blue in each other's place.
+    """Images arrive with red and blue in each other's place.
 
-    Told by comparing at least 8 colour pictures with their records, of which 90 % or more are swapped. Pictures of 0 to
+    Told by comparing at least 8 colour images with their records, of which 90 % or more are swapped. Images of 0 to
     255 less the mean are let be: some models (VGG, ResNet50) are meant to take those in the order blue, green, red.
 
     Why it matters:
-        Weights that were trained on other pictures expect red first. And whatever uses the model later will decode
-        pictures as usual: it then sees other colours than it learnt from.
+        Weights that were trained on other images expect red first. And whatever uses the model later will decode
+        images as usual: it then sees other colours than it learnt from.
 
     Example:
         `cv2.imdecode` or `cv2.imread`, which give blue, green, red, in training only.
@@ -288,12 +288,12 @@ def red_and_blue_swapped(drawn: Drawn) -> Iterator[Finding]:
     if records is None or records.coloured < _ENOUGH_COLOURED or records.swapped < 0.9 * records.coloured:
         return
     for column in drawn.inputs:
-        if column.picture is None or 3 not in (column.shape[0], column.shape[-1]):
+        if column.image is None or 3 not in (column.shape[0], column.shape[-1]):
             continue
         if column.min is not None and column.max is not None and column.min < -60 and column.max > 60:
             continue
         yield red_and_blue_swapped.finding(
-            f"{begin(column)} holds pictures in the order blue, green, red: in {records.swapped} of {records.coloured} "
+            f"{begin(column)} holds images in the order blue, green, red: in {records.swapped} of {records.coloured} "
             "that were compared, red is where the record has blue.",
             location=at(column),
             count=records.swapped,
@@ -305,7 +305,7 @@ def red_and_blue_swapped(drawn: Drawn) -> Iterator[Finding]:
 def values_wrapped(drawn: Drawn) -> Iterator[Finding]:
     """Pixels ran over the end of their type: 250 plus 10 became 4.
 
-    Told by pictures that equal a record's but for a number that was added to all pixels and wrapped; or else by
+    Told by images that equal a record's but for a number that was added to all pixels and wrapped; or else by
     neighbouring pixels that jump from one end of the range to the other, far more often than on disk, and that
     are close to each other if 0 follows 255. Without records it is a warning, and told only where hardly any pixel is
     completely black or white.
@@ -314,24 +314,24 @@ def values_wrapped(drawn: Drawn) -> Iterator[Finding]:
         Bright places become dark ones with a hard edge around them: the model sees contours that are not there.
 
     Example:
-        `image + 200` or `image * 2` while the picture is still uint8.
+        `image + 200` or `image * 2` while the image is still uint8.
 
     Fix:
-        Make the picture float32 before it is changed, and clip behind it: `tf.cast(image, tf.float32)`,
+        Make the image float32 before it is changed, and clip behind it: `tf.cast(image, tf.float32)`,
         `tf.clip_by_value(image, 0, 255)`. `tf.image.adjust_brightness` does both.
     """
     before = drawn.records.jumps if drawn.records is not None else None
     extreme = drawn.records.extreme if drawn.records is not None else None
     for column in drawn.inputs:
-        picture = column.picture
-        if picture is None or picture.looked_at < _ENOUGH_PICTURES:
+        picture = column.image
+        if picture is None or picture.looked_at < _ENOUGH_IMAGES:
             continue
         most = 0.03 if before is None else 0.5 if extreme is None else min(0.5, extreme + 0.2)
         wrapped = drawn.records.wrapped if drawn.records is not None else 0
         jumps = picture.jumps > (before or 0) + 0.005 and picture.wrapping < 0.72 and picture.extreme < most
         if wrapped >= _ENOUGH_COLOURED or jumps:
             if wrapped:
-                told = f"{wrapped} pictures are those of a record with a number added, which made bright pixels dark"
+                told = f"{wrapped} images are those of a record with a number added, which made bright pixels dark"
             else:
                 told = f"{picture.jumps:.1%} of all neighbours jump from one end of the range to the other"
                 told += "" if before is None else f"; on disk {before:.1%} do"
@@ -343,14 +343,14 @@ def values_wrapped(drawn: Drawn) -> Iterator[Finding]:
             )
 
 
-PICTURE_RULES = (
+IMAGE_RULES = (
     not_scaled,
     scaled_twice,
-    blank_pictures,
-    saturated_pictures,
+    blank_images,
+    saturated_images,
     brightness_drowns,
     pixels_in_another_order,
-    picture_out_of_range,
+    image_out_of_range,
     pixels_made_whole,
     red_and_blue_swapped,
     values_wrapped,

@@ -79,7 +79,7 @@ def text_to_numbers(drawn: Drawn) -> Iterator[Finding]:
         `parse_single_example` gives `image` as the encoded bytes, and nothing decodes them.
 
     Fix:
-        Decode pictures (`tf.io.decode_jpeg`, or `.images()`), turn text into numbers (`TextVectorization`, or
+        Decode images (`tf.io.decode_jpeg`, or `.images()`), turn text into numbers (`TextVectorization`, or
         `.vectorize()`).
     """
     for column, spec in _inputs_of_model(drawn):
@@ -357,7 +357,7 @@ def model_refuses(drawn: Drawn) -> Iterator[Finding]:
         Training stops at the first step.
 
     Example:
-        A PyTorch model with float32 weights is given uint8 pictures: "expected scalar type Byte but found Float".
+        A PyTorch model with float32 weights is given uint8 images: "expected scalar type Byte but found Float".
 
     Fix:
         The message is the framework's own. Compare the shapes and dtypes in this report with what the first layer
@@ -370,7 +370,7 @@ def model_refuses(drawn: Drawn) -> Iterator[Finding]:
     if model.refusal:
         advice = ""
         if "scalar type" in model.refusal or "dtype" in model.refusal or "must be the same" in model.refusal:
-            advice = "Convert the inputs: x.float(), pictures x.float() / 255."
+            advice = "Convert the inputs: x.float(), images x.float() / 255."
         yield model_refuses.finding(f"The model refuses the batch ({shapes}): {model.refusal}", advice=advice)
     elif model.loss_refusal:
         output = "" if model.output is None else f"the output is {shape_text(model.output.shape)}, "
@@ -409,7 +409,7 @@ def _shape_advice(shape: tuple[int | None, ...], wanted: tuple[int | None, ...])
             return "Channels come last here and first in the model: image.permute(2, 0, 1)."
         if shape[2] == wanted[2]:
             return (
-                f"Resize the pictures: tf.image.resize(image, ({wanted[0]}, {wanted[1]})), or change the model's Input."
+                f"Resize the images: tf.image.resize(image, ({wanted[0]}, {wanted[1]})), or change the model's Input."
             )
         if shape[:2] == wanted[:2]:
             return f"Decode to {wanted[2]} channels: tf.io.decode_image(data, channels={wanted[2]})."

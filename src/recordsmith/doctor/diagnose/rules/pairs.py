@@ -25,7 +25,7 @@ def labels_of_other_records(drawn: Drawn) -> Iterator[Finding]:
 
     Example:
         Features and labels shuffled separately and zipped; labels from a list in another order than the files; a batch
-        of pictures that was reversed or rolled without its labels.
+        of images that was reversed or rolled without its labels.
 
     Fix:
         Keep features and label in one element from the file to the batch. Recordsmith's `.pairs()` cannot do otherwise.

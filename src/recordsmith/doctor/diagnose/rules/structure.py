@@ -42,7 +42,7 @@ def pipeline_raises(drawn: Drawn) -> Iterator[Finding]:
         near = did_you_mean(missing[1], drawn.records.names)
         advice = f"The records have {list_names(drawn.records.names)}.{near}"
     elif "Cannot batch tensors with different shapes" in drawn.failure or "stack expects each tensor" in drawn.failure:
-        advice = "Rows of different length do not fit into one array: use .padded_batch(), or resize pictures first."
+        advice = "Rows of different length do not fit into one array: use .padded_batch(), or resize images first."
     elif _RESHAPE.search(drawn.failure):
         advice = (
             "The reshape names another size than the values have: take the shape from the record, or from the file."

@@ -20,11 +20,11 @@ def input_slower_than_model(drawn: Drawn) -> Iterator[Finding]:
         The model waits for data. A faster machine for the model would change nothing.
 
     Example:
-        Large pictures, decoded one by one while the model is small.
+        Large images, decoded one by one while the model is small.
 
     Fix:
         Work on several rows at once (`num_parallel_calls=tf.data.AUTOTUNE`), `.cache()` what never changes,
-        `.prefetch()`, store pictures in the size in which they are used.
+        `.prefetch()`, store images in the size in which they are used.
     """
     signal = drawn.signal
     wait = drawn.epochs[0].seconds_per_batch if drawn.epochs else None

@@ -14,7 +14,7 @@ __all__ = ["VALUE_RULES"]
 
 _MAY_BE_CONSTANT = ("mask", "type", "segment", "position", "padding", "length", "weight", "state", "hidden")
 _ENOUGH_ROWS = 8
-_ENOUGH_PICTURES = 16
+_ENOUGH_IMAGES = 16
 
 
 @rule("T020", "not-a-number", Severity.ERROR)
@@ -25,7 +25,7 @@ def not_a_number(drawn: Drawn) -> Iterator[Finding]:
         One NaN makes the loss NaN, then every gradient, then every weight.
 
     Example:
-        Dividing a picture by its own maximum, which is 0 for a black one; a table's missing cells.
+        Dividing an image by its own maximum, which is 0 for a black one; a table's missing cells.
 
     Fix:
         Find the step that makes them: `tf.debugging.check_numerics(x, "after augmentation")` behind each one.
@@ -83,7 +83,7 @@ def nothing_but_zeros(drawn: Drawn) -> Iterator[Finding]:
         if column.rows >= _ENOUGH_ROWS and column.values and column.zeros == column.values:
             if _may_be(column) or _is_mask(drawn, column):
                 continue
-            alone = len(drawn.inputs) == 1 or column.dtype.startswith("float") or column.picture is not None
+            alone = len(drawn.inputs) == 1 or column.dtype.startswith("float") or column.image is not None
             yield nothing_but_zeros.finding(
                 f"{begin(column)} is 0 in all {count_text(column.rows, 'row')} that were drawn.",
                 location=at(column),
@@ -123,7 +123,7 @@ def constant_input(drawn: Drawn) -> Iterator[Finding]:
                 advice=_name_advice(drawn, column),
             )
         elif (
-            column.picture is None
+            column.image is None
             and column.constant_columns
             and column.shape
             and (column.shape[0] or 0) <= 64

@@ -1,4 +1,4 @@
-"""How rules speak of inputs, targets and shapes, and what they take for pictures."""
+"""How rules speak of inputs, targets and shapes, and what they take for images."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from recordsmith.doctor.diagnose.observing.observations import ColumnFacts
 from recordsmith.rules import Location
 
-__all__ = ["are_pixels", "at", "begin", "picture_like", "shape_text"]
+__all__ = ["are_pixels", "at", "begin", "image_like", "shape_text"]
 
 _PIXEL_TYPES = ("uint8", "float32", "float64", "float16")
 
@@ -39,13 +39,13 @@ def shape_text(shape: tuple[int | None, ...]) -> str:
     return f"({', '.join(str(side) for side in shape)}{',' if len(shape) == 1 else ''})"
 
 
-def picture_like(column: ColumnFacts) -> bool:
-    """Whether rows are pictures, or vectors as long as a picture that was made flat.
+def image_like(column: ColumnFacts) -> bool:
+    """Whether rows are images, or vectors as long as an image that was made flat.
 
-    >>> picture_like(ColumnFacts("", "input", "float32", (784,), 32))
+    >>> image_like(ColumnFacts("", "input", "float32", (784,), 32))
     True
     """
-    if column.picture is not None:
+    if column.image is not None:
         return True
     if len(column.shape) != 1 or not column.shape[0] or column.shape[0] < 256 or column.dtype not in _PIXEL_TYPES:
         return False
@@ -53,11 +53,11 @@ def picture_like(column: ColumnFacts) -> bool:
 
 
 def are_pixels(column: ColumnFacts) -> bool:
-    """Whether rows are pictures with values from 0 to 255, or a part of that.
+    """Whether rows are images with values from 0 to 255, or a part of that.
 
     >>> are_pixels(ColumnFacts("", "input", "float32", (784,), 32, min=0.0, max=254.0))
     True
     """
-    if not picture_like(column) or column.min is None or column.max is None:
+    if not image_like(column) or column.min is None or column.max is None:
         return False
     return column.min >= 0 and column.max <= 255.5

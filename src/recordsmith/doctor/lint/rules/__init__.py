@@ -13,7 +13,7 @@ from recordsmith.doctor.lint.rules.reading.compressed_files import COMPRESSION_R
 from recordsmith.doctor.lint.rules.reading.features import FEATURE_RULES
 from recordsmith.doctor.lint.rules.reading.listings import LISTING_RULES
 from recordsmith.doctor.lint.rules.reading.raw_bytes import RAW_BYTES_RULES
-from recordsmith.doctor.lint.rules.training.images import PICTURE_RULES
+from recordsmith.doctor.lint.rules.training.images import IMAGE_RULES
 from recordsmith.doctor.lint.rules.training.ranges import RANGE_RULES
 from recordsmith.doctor.lint.rules.training.targets import TARGET_RULES
 from recordsmith.doctor.lint.rules.training.vectorisers import VECTORISER_RULES
@@ -33,7 +33,7 @@ RULES: RuleSet[Program] = RuleSet(
         *VECTORISER_RULES,
         *PAIR_RULES,
         *RAW_BYTES_RULES,
-        *PICTURE_RULES,
+        *IMAGE_RULES,
         *RANGE_RULES,
         *FEATURE_RULES,
         *COMPRESSION_RULES,

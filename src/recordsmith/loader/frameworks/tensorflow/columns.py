@@ -208,7 +208,7 @@ class ShapedRows(Form):
 
     def take(self, column: Any) -> Taken:
         """Return the values and the shapes."""
-        if isinstance(column, (list, np.ndarray, Ragged)):  # such as pictures of different sizes
+        if isinstance(column, (list, np.ndarray, Ragged)):  # such as images of different sizes
             shapes = np.array([row.shape for row in column], np.int64).reshape(len(column), len(self.row_shape))
             flat = [row.reshape(-1) for row in column]
             return [np.concatenate(flat) if flat else np.empty(0, self.dtype), shapes]

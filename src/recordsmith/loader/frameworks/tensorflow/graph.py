@@ -1,7 +1,7 @@
 """to_tf(graph=True): the chain built from TensorFlow's own operations, which run without recordsmith.
 
 The form is the one that tf.data's guides recommend: files read in parallel where their order does not matter, records
-shuffled and repeated while they are still bytes, pictures decoded one by one in parallel, batched, whole batches parsed
+shuffled and repeated while they are still bytes, images decoded one by one in parallel, batched, whole batches parsed
 at once and in parallel, and a prefetch at the end. Without a shuffle the rows are in recordsmith's order; with one they
 are in TensorFlow's.
 """
@@ -14,7 +14,7 @@ from typing import Any
 from recordsmith.dataset import StoredDataset
 from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.feeding import batch_count
-from recordsmith.loader.frameworks.tensorflow.graph_images import decoded_picture
+from recordsmith.loader.frameworks.tensorflow.graph_images import decoded_image
 from recordsmith.loader.frameworks.tensorflow.graph_verbs import padded, paired, vectorized
 from recordsmith.loader.order.buffer_shuffle import BufferShuffled
 from recordsmith.loader.order.record_order import ENDLESS, AllRecords, Order, Part, Repeated, Shard, Shuffled
@@ -58,7 +58,7 @@ def in_tensorflow_graph(plan: Plan) -> Any:
     plain = tf.autograph.experimental.do_not_convert  # there is nothing to convert, and that takes time
     schema = plan.datasets[0].schema
     decoding = [change for change in plan.changes if isinstance(change, ImagesDecoded)]
-    pictures = {change.feature: decoded_picture(change, schema[change.feature]) for change in decoding}
+    pictures = {change.feature: decoded_image(change, schema[change.feature]) for change in decoding}
     encoded = Schema({name: schema[name] for name in pictures})
     others = Schema({name: feature for name, feature in schema.items() if name not in pictures})
     steps = _steps(plan, batching)

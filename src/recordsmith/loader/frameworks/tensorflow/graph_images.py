@@ -1,4 +1,4 @@
-"""images() in TensorFlow's own operations: pictures are decoded one by one, in parallel, before they are batched."""
+"""images() in TensorFlow's own operations: images are decoded one by one, in parallel, before they are batched."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from recordsmith.loader.verbs.images import ImagesDecoded
 from recordsmith.schema import Feature, Image
 from recordsmith.schema.export.tensorflow_features import import_tensorflow
 
-__all__ = ["decoded_picture"]
+__all__ = ["decoded_image"]
 
 Change = Callable[[Any], Any]
 
 _WITH_ALPHA = 4  # channels, which a JPEG never has
 
 
-def decoded_picture(change: ImagesDecoded, feature: Feature) -> Change:
-    """Return what makes pixels of the bytes of one picture.
+def decoded_image(change: ImagesDecoded, feature: Feature) -> Change:
+    """Return what makes pixels of the bytes of one image.
 
     >>> import recordsmith as rs, tensorflow as tf
     >>> from recordsmith.loader.engine.image_work import ImageWork
     >>> png = tf.io.encode_png(tf.zeros((4, 6, 3), tf.uint8))
-    >>> decoded_picture(ImagesDecoded("image", ImageWork(size=(2, 3))), rs.Image(encoding="png"))(png).shape
+    >>> decoded_image(ImagesDecoded("image", ImageWork(size=(2, 3))), rs.Image(encoding="png"))(png).shape
     TensorShape([2, 3, 3])
     """
     tf = import_tensorflow("Loader.to_tf")
@@ -32,7 +32,7 @@ def decoded_picture(change: ImagesDecoded, feature: Feature) -> Change:
     size = work.size
     if size is None:
         raise PipelineError(
-            "Pictures of different sizes cannot be batched by TensorFlow's own operations.",
+            "Images of different sizes cannot be batched by TensorFlow's own operations.",
             feature=change.feature,
             advice="Give a size: .images(size=(224, 224)).",
         )
@@ -58,9 +58,9 @@ def decoded_picture(change: ImagesDecoded, feature: Feature) -> Change:
 
 
 def _decoded(tf: Any, data: Any, channels: int, feature: Feature) -> Any:
-    """Decode a picture, JPEGs accurately, as everything but TensorFlow does by default.
+    """Decode an image, JPEGs accurately, as everything but TensorFlow does by default.
 
-    What TensorFlow does instead differs by one in 255 in the mean: a model would learn on other pictures than those
+    What TensorFlow does instead differs by one in 255 in the mean: a model would learn on other images than those
     that it is shown later.
     """
 

@@ -15,13 +15,13 @@ from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["AUGMENTATION_RULES"]
 
-_CHANGES_PICTURES = re.compile(r"tensorflow\.image\.|keras|\(\)|recordsmith\.augment\.")
+_CHANGES_IMAGES = re.compile(r"tensorflow\.image\.|keras|\(\)|recordsmith\.augment\.")
 
 
 def _augmenting(value: Value) -> list[Call]:
     """The random changes that a value went through; random numbers drawn for another purpose are not meant."""
     calls = [one for one in walk(value) if isinstance(one, Call)]
-    return [call for call in calls if _CHANGES_PICTURES.match(call.name) and is_random_call(call)]
+    return [call for call in calls if _CHANGES_IMAGES.match(call.name) and is_random_call(call)]
 
 
 def _called(call: Call) -> str:
@@ -116,7 +116,7 @@ def brightness_beyond_range(program: Program) -> Iterator[Finding]:
 
     Why it matters:
         `tf.image.random_brightness(image, max_delta)` adds up to `max_delta` to values that lie between 0 and 1 (whole
-        numbers are scaled to that range first). A delta of 1 or more makes most pictures black or white.
+        numbers are scaled to that range first). A delta of 1 or more makes most images black or white.
 
     Example:
         `tf.image.random_brightness(image, 32)`, where `32 / 255` was meant.
@@ -137,7 +137,7 @@ def brightness_beyond_range(program: Program) -> Iterator[Finding]:
                 brightness_beyond_range,
                 call.expression,
                 f"The brightness changes by up to {delta.value:g}, but values between 0 and 1 are expected: most "
-                "pictures become all black or all white.",
+                "images become all black or all white.",
             )
 
 

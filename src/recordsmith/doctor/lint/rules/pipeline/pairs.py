@@ -194,7 +194,7 @@ def _key(value: Value | None) -> object:
 
 
 def _is_pairing(program: Program, pipeline: Pipeline, call: Call) -> bool:
-    """One side is labels, by a name, a file name or a feature: two streams of pictures may be zipped at random."""
+    """One side is labels, by a name, a file name or a feature: two streams of images may be zipped at random."""
     if all(_is_pair(one.element) for one in pipeline.source.of):
         return False  # two datasets of pairs, as for mixing examples
     words: list[str] = []

@@ -1,4 +1,4 @@
-"""Rules on decoded pictures: their shape, and the masks that belong to them."""
+"""Rules on decoded images: their shape, and the masks that belong to them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recordsmith.doctor.lint.program import Program
 from recordsmith.facts.dataset_facts import ImageFacts
 from recordsmith.rules import Finding, Severity, rule
 
-__all__ = ["PICTURE_RULES"]
+__all__ = ["IMAGE_RULES"]
 
 _DECODER = re.compile(r"tensorflow\.io\.decode_(jpeg|png|image|bmp|gif|webp)")
 _PASSES = {
@@ -30,10 +30,10 @@ _TPU = re.compile(r"TPUStrategy|TPUClusterResolver|for TPU", re.IGNORECASE)
 
 @rule("P018", "constant-reshape", Severity.WARNING)
 def constant_reshape(program: Program) -> Iterator[Finding]:
-    """A decoded picture is reshaped to a constant shape.
+    """A decoded image is reshaped to a constant shape.
 
     Why it matters:
-        `reshape` neither resizes nor crops: it takes the pixels in their order and cuts them into new rows. A picture
+        `reshape` neither resizes nor crops: it takes the pixels in their order and cuts them into new rows. An image
         of another size either raises in the middle of training, or, if the number of values happens to be the same
         (32 × 64 for 64 × 32), passes in silence as scrambled pixels.
 
@@ -41,7 +41,7 @@ def constant_reshape(program: Program) -> Iterator[Finding]:
         `tf.reshape(tf.io.decode_jpeg(x), [28, 28, 1])`
 
     Fix:
-        Resize: `tf.image.resize(image, [28, 28])`, with `channels=1` given to the decoder. If all pictures have this
+        Resize: `tf.image.resize(image, [28, 28])`, with `channels=1` given to the decoder. If all images have this
         size already, say so without moving pixels: `tf.ensure_shape(image, [28, 28, 1])`.
     """
     for call in program.calls:
@@ -59,7 +59,7 @@ def constant_reshape(program: Program) -> Iterator[Finding]:
         yield program.finding(
             constant_reshape,
             call.expression,
-            f"A decoded picture is reshaped to {size}: a picture of another size raises, or comes out scrambled if it "
+            f"A decoded image is reshaped to {size}: an image of another size raises, or comes out scrambled if it "
             f"happens to have {math.prod(shape):,} values too.{_sizes(known)}",
             severity=Severity.ERROR if known is not None else Severity.INFO if tpu else Severity.WARNING,
         )
@@ -104,16 +104,16 @@ def _sizes(images: ImageFacts | None) -> str:
         return ""
     heights, widths = images.heights, images.widths
     if heights.fixed and widths.fixed:
-        return f" The pictures are {heights.min}×{widths.min}."
-    return f" The pictures are {heights.min} to {heights.max} high and {widths.min} to {widths.max} wide."
+        return f" The images are {heights.min}×{widths.min}."
+    return f" The images are {heights.min} to {heights.max} high and {widths.min} to {widths.max} wide."
 
 
 @rule("P032", "mask-left-behind", Severity.ERROR)
 def mask_left_behind(program: Program) -> Iterator[Finding]:
-    """A picture is flipped, turned or cropped at random, and the mask that belongs to it is not.
+    """An image is flipped, turned or cropped at random, and the mask that belongs to it is not.
 
     Why it matters:
-        The mask then describes another place of the picture: half of the labels are wrong, and the model learns to
+        The mask then describes another place of the image: half of the labels are wrong, and the model learns to
         blur.
 
     Example:
@@ -121,7 +121,7 @@ def mask_left_behind(program: Program) -> Iterator[Finding]:
 
     Fix:
         Decide once and do the same to both: draw a seed, and give it to `tf.image.stateless_random_flip_left_right` for
-        the picture and for the mask; or join them, flip, and split again.
+        the image and for the mask; or join them, flip, and split again.
     """
     for pipeline in program.finished:
         element = pipeline.element
@@ -135,14 +135,14 @@ def mask_left_behind(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 mask_left_behind,
                 moved.expression,
-                f"`{moved.name.rpartition('.')[2]}` moves the picture and not the mask that belongs to it: they no "
+                f"`{moved.name.rpartition('.')[2]}` moves the image and not the mask that belongs to it: they no "
                 "longer fit together.",
             )
 
 
 @rule("P034", "size-against-model", Severity.ERROR)
 def size_against_model(program: Program) -> Iterator[Finding]:
-    """Pictures are resized to another size than the model takes.
+    """Images are resized to another size than the model takes.
 
     Why it matters:
         The model refuses the first batch; or, if it begins with a layer that takes any size, the layers behind it do.
@@ -164,7 +164,7 @@ def size_against_model(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 size_against_model,
                 resize.expression,
-                f"Pictures are resized to {size[0]}×{size[1]}, but the model takes {wanted[0]}×{wanted[1]}.",
+                f"Images are resized to {size[0]}×{size[1]}, but the model takes {wanted[0]}×{wanted[1]}.",
             )
 
 
@@ -175,7 +175,7 @@ def _input_size(layer: Call) -> tuple[int, int] | None:
 
 
 def _last_resize(value: Value) -> Call | None:
-    """The resize that decides a picture's size: what comes behind it leaves the size as it is."""
+    """The resize that decides an image's size: what comes behind it leaves the size as it is."""
     current: Value | None = value
     while current is not None:
         if isinstance(current, Element):
@@ -191,4 +191,4 @@ def _last_resize(value: Value) -> Call | None:
     return None
 
 
-PICTURE_RULES = [constant_reshape, mask_left_behind, size_against_model]
+IMAGE_RULES = [constant_reshape, mask_left_behind, size_against_model]

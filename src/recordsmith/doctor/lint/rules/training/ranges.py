@@ -100,7 +100,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
 
     Why it matters:
         `convert_image_dtype(image, tf.float32)` already divides by 255. Dividing again leaves values below 0.004: to
-        the model all pictures are black, and the gradients are as small.
+        the model all images are black, and the gradients are as small.
 
     Example:
         `tf.image.convert_image_dtype(image, tf.float32) / 255.0`
@@ -168,7 +168,7 @@ def scaled_pixels_made_whole(program: Program) -> Iterator[Finding]:
 
     Why it matters:
         A cast cuts off what is behind the point. Of values between 0 and 1 nothing is left but zeros: the model sees
-        black pictures.
+        black images.
 
     Example:
         `tf.cast(image / 255.0, tf.uint8)`
@@ -185,7 +185,7 @@ def scaled_pixels_made_whole(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 scaled_pixels_made_whole,
                 call.expression,
-                f"Pixels that {scaled} has brought to 0..1 are cast to {dtype}: all of them become 0, and pictures "
+                f"Pixels that {scaled} has brought to 0..1 are cast to {dtype}: all of them become 0, and images "
                 "black.",
             )
 

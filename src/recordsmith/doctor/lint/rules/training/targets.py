@@ -163,17 +163,17 @@ def labels_beyond_output(program: Program) -> Iterator[Finding]:
 
 @rule("P036", "inputs-and-label-swapped", Severity.ERROR)
 def inputs_and_label_swapped(program: Program) -> Iterator[Finding]:
-    """A model is given the label as its input and the picture as its label.
+    """A model is given the label as its input and the image as its label.
 
     Why it matters:
         `fit` takes pairs of (inputs, target). The other way round, training fails with a message about shapes, or
-        learns to paint the average picture.
+        learns to paint the average image.
 
     Example:
         `return parsed["label"], image`
 
     Fix:
-        Return the picture first: `return image, parsed["label"]`.
+        Return the image first: `return image, parsed["label"]`.
     """
     for node, pipelines in program.trained_on():
         for pipeline in pipelines:
@@ -188,7 +188,7 @@ def inputs_and_label_swapped(program: Program) -> Iterator[Finding]:
                 yield program.finding(
                     inputs_and_label_swapped,
                     node,
-                    f"The model is given {feature.name!r} as its input and the picture as its label: they are swapped.",
+                    f"The model is given {feature.name!r} as its input and the image as its label: they are swapped.",
                 )
 
 

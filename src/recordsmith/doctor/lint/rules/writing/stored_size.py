@@ -11,7 +11,7 @@ from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["STORED_SIZE_RULES"]
 
-_PICTURE = re.compile(
+_IMAGE = re.compile(
     r"cv2\.(imread|imdecode)|PIL\.Image\.open|imageio.*imread|keras\.utils\.(load_img|img_to_array)|skimage\.io\.imread|matplotlib.*imread"
 )
 _SPARSE = re.compile(r"\.(fit_transform|transform)|scipy\.sparse\.\w+")
@@ -26,14 +26,14 @@ def raw_pixels(program: Program) -> Iterator[Finding]:
     """Arrays are written as raw bytes that take far more room than they need.
 
     Why it matters:
-        A picture that was scaled with `/ 255.0` is float64: 8 bytes for each channel of each pixel, against about half
+        An image that was scaled with `/ 255.0` is float64: 8 bytes for each channel of each pixel, against about half
         a byte in the JPEG that it came from. Files become up to a hundred times as large, and reading them as slow.
 
     Example:
         `(cv2.imread(path) / 255.0).tobytes()`
 
     Fix:
-        Store the encoded picture, `open(path, "rb").read()` or `tf.io.encode_jpeg(image)`, and scale when reading.
+        Store the encoded image, `open(path, "rb").read()` or `tf.io.encode_jpeg(image)`, and scale when reading.
         Other arrays: `array.astype("float32")` at most.
     """
     for example in program.examples:
@@ -41,14 +41,14 @@ def raw_pixels(program: Program) -> Iterator[Finding]:
             one = feature.single
             if not isinstance(one, Call) or one.name not in (".tobytes", ".tostring"):
                 continue
-            picture = any(isinstance(value, Call) and _PICTURE.fullmatch(value.name) for value in walk(one))
+            picture = any(isinstance(value, Call) and _IMAGE.fullmatch(value.name) for value in walk(one))
             dtype = feature.raw_dtype
             if dtype == "float64" and picture:
-                words = "a picture is written as raw float64: 8 bytes for each channel of each pixel"
+                words = "an image is written as raw float64: 8 bytes for each channel of each pixel"
             elif dtype == "float64":
                 words = "the array is written as float64: 8 bytes a value, where float32 is what models use"
             elif picture:
-                words = "a picture is written as raw pixels, several times the size of its file"
+                words = "an image is written as raw pixels, several times the size of its file"
             else:
                 continue
             yield program.finding(

@@ -20,8 +20,8 @@ def collected_in_memory(program: Program) -> Iterator[Finding]:
     """All results of a pool are collected in memory before the first is written.
 
     Why it matters:
-        `pool.map` returns a list: nothing is written until every picture has been decoded, and all of them are in
-        memory at once. Ten thousand pictures of 224 × 224 as float64 are 12 GB.
+        `pool.map` returns a list: nothing is written until every image has been decoded, and all of them are in
+        memory at once. Ten thousand images of 224 × 224 as float64 are 12 GB.
 
     Example:
         `for image in pool.map(decode, paths): writer.write(...)`

@@ -1,8 +1,8 @@
-"""Pictures inside the page, small, as data URIs.
+"""Images inside the page, small, as data URIs.
 
 What is decoded here comes from data that nobody vouches for. OpenCV decodes it, within the bounds that
-`recordsmith.images` sets, and the page gets new bytes; where OpenCV is missing, small pictures go in as they are, and a
-browser, which meets hostile pictures every day, decodes them. SVG, which may hold scripts, is never a picture here.
+`recordsmith.images` sets, and the page gets new bytes; where OpenCV is missing, small images go in as they are, and a
+browser, which meets hostile images every day, decodes them. SVG, which may hold scripts, is never an image here.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from recordsmith.images.codec import opencv
 from recordsmith.images.png import png_bytes
 from recordsmith.report.html.markup import Markup, element
 
-__all__ = ["picture", "pixels_uri", "thumbnail"]
+__all__ = ["image_element", "pixels_uri", "thumbnail"]
 
 _SIDE = 160  # pixels of a thumbnail's longer side
-_AS_IT_IS = 64 << 10  # bytes of a picture that goes in without OpenCV
+_AS_IT_IS = 64 << 10  # bytes of an image that goes in without OpenCV
 
 
 def thumbnail(data: bytes, *, caption: str = "") -> Markup | None:
-    """Return a small picture of encoded bytes; None if they are none.
+    """Return a small image of encoded bytes; None if they are none.
 
     >>> thumbnail(b"plain text") is None
     True
@@ -36,10 +36,10 @@ def thumbnail(data: bytes, *, caption: str = "") -> Markup | None:
         return None
     with contextlib.suppress(ImageError):
         try:
-            return picture(_png_uri(_shrunk(decode_image(data))), caption)
+            return image_element(_png_uri(_shrunk(decode_image(data))), caption)
         except MissingExtraError:
             if len(data) <= _AS_IT_IS:
-                return picture(f"data:image/{header.format};base64,{base64.b64encode(data).decode()}", caption)
+                return image_element(f"data:image/{header.format};base64,{base64.b64encode(data).decode()}", caption)
             return None
     return element("span", "cannot be decoded", class_="broken")
 
@@ -57,14 +57,14 @@ def pixels_uri(pixels: np.ndarray[Any, Any]) -> str | None:
     return _png_uri(_shrunk_plainly(_stretched(pixels)))
 
 
-def picture(uri: str, caption: str) -> Markup:
+def image_element(uri: str, caption: str) -> Markup:
     """Return an img element.
 
-    >>> picture("data:,", "a cat")
+    >>> image("data:,", "a cat")
     '<img src="data:," alt="a cat" loading="lazy">'
     """
     # The URI is ours and long, so that it does not go through what cuts texts from data.
-    start = element("img", alt=caption or "picture", loading="lazy")
+    start = element("img", alt=caption or "image_element", loading="lazy")
     return Markup(start.replace("<img ", f'<img src="{uri}" ', 1))
 
 

@@ -1,4 +1,4 @@
-"""Textured pictures as real JPEG files, about as heavy as a photograph of that size."""
+"""Textured images as real JPEG files, about as heavy as a photograph of that size."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 500, 375
 QUALITY = 88
-# Strength of the grain laid over the colours, from picture to picture; with QUALITY it sets the size: about 80 KB.
+# Strength of the grain laid over the colours, from image to image; with QUALITY it sets the size: about 80 KB.
 GRAIN = (8.0, 22.0)
 
 
-def jpeg_pictures(random: np.random.Generator, count: int) -> list[bytes]:
+def jpeg_images(random: np.random.Generator, count: int) -> list[bytes]:
     """`count` different JPEGs of 500x375 in RGB."""
     image_module: Any = importlib.import_module("PIL.Image")
-    # Drawing fresh noise for each picture would take longer than encoding it: a large field is drawn once, and each
-    # picture looks at another window of it.
+    # Drawing fresh noise for each image would take longer than encoding it: a large field is drawn once, and each
+    # image looks at another window of it.
     grain = random.standard_normal((HEIGHT * 3, WIDTH * 3), dtype=np.float32)
     strengths = random.uniform(*GRAIN, count).astype(np.float32)
     colours = random.integers(30, 226, (count, 6, 8, 3), dtype=np.uint8)

@@ -39,9 +39,7 @@ void shrink(const Source& source, const Target& target) {
 
 ImagePart checked_part(const Part& part, std::size_t height, std::size_t width) {
   const ImagePart found{std::get<0>(part), std::get<1>(part), std::get<2>(part), std::get<3>(part)};
-  const bool inside = found.height >= 1 && found.width >= 1 && found.height <= height && found.width <= width &&
-                      found.top <= height - found.height && found.left <= width - found.width;
-  if (!inside) throw nb::value_error("the part is not inside the image");
+  if (!found.is_inside(height, width)) throw nb::value_error("the part is not inside the image");
   return found;
 }
 

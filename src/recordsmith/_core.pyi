@@ -92,10 +92,28 @@ class IndexedFiles:
     def read(self, numbers: npt.NDArray[np.int64], verify: bool) -> list[bytes]: ...
     def decode(self, plan: Plan, numbers: npt.NDArray[np.int64], verify: bool) -> list[Any]: ...
 
+class RecoveredPiece:
+    """A piece of a damaged file; see cpp/recovery/recovery.h.
+
+    Attributes:
+        kind: "sound", "repaired", "suspect", "doubtful" or "lost".
+        is_kept: it is sound or repaired.
+    """
+
+    kind: str
+    begin: int
+    end: int
+    records: int
+    data_begin: int
+    data_size: int
+    header_is_sound: bool
+    longest_zeros: int
+    is_kept: bool
+
 class RecordRecovery:
     def __init__(self, path: str) -> None: ...
     def advance(self, size: int) -> bool: ...
-    def pieces(self) -> list[tuple[str, int, int, int, int, int, bool, int]]: ...
+    def pieces(self) -> list[RecoveredPiece]: ...
     def read_frames(self, begin: int, end: int, target_bytes: int) -> npt.NDArray[np.uint8]: ...
     def frame(self, data_begin: int, data_size: int) -> npt.NDArray[np.uint8]: ...
     @property
@@ -103,10 +121,18 @@ class RecordRecovery:
     @property
     def size(self) -> int: ...
 
+class InflateGap:
+    """Compressed bytes that were not inflated, and where in the inflated file they are missing."""
+
+    reason: str
+    begin: int
+    end: int
+    inflated_at: int
+
 class InflateRecovery:
     def __init__(self, path: str, compression: str, scratch: str) -> None: ...
     def advance(self, size: int) -> bool: ...
-    def gaps(self) -> list[tuple[str, int, int, int]]: ...
+    def gaps(self) -> list[InflateGap]: ...
     @property
     def offset(self) -> int: ...
     @property

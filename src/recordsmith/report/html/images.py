@@ -16,8 +16,8 @@ import numpy as np
 from recordsmith.errors import MissingExtraError
 from recordsmith.images import ImageError, decode_image, read_header
 from recordsmith.images.codec import opencv
+from recordsmith.images.png import png_bytes
 from recordsmith.report.html.markup import Markup, element
-from recordsmith.report.png import png_bytes
 
 __all__ = ["image_element", "pixels_uri", "thumbnail"]
 

@@ -60,11 +60,11 @@ def pixels_uri(pixels: np.ndarray[Any, Any]) -> str | None:
 def image_element(uri: str, caption: str) -> Markup:
     """Return an img element.
 
-    >>> image("data:,", "a cat")
+    >>> image_element("data:,", "a cat")
     '<img src="data:," alt="a cat" loading="lazy">'
     """
     # The URI is ours and long, so that it does not go through what cuts texts from data.
-    start = element("img", alt=caption or "image_element", loading="lazy")
+    start = element("img", alt=caption or "image", loading="lazy")
     return Markup(start.replace("<img ", f'<img src="{uri}" ', 1))
 
 

@@ -107,16 +107,16 @@ def test_the_nearest_configuration_counts(tmp_path: Path):
 
 
 def test_without_a_configuration_all_is_at_its_default(tmp_path: Path):
-    assert load_configuration(tmp_path).selection() == Selection()
+    assert load_configuration(tmp_path).selection(RULES) == Selection()
 
 
 def test_the_command_line_goes_before_the_file():
     settings = Configuration(select=("V",), ignore=("D001",), fail_on=Severity.ERROR)
-    chosen = settings.selection(select=["D"], ignore=["constant"], fail_on="info", rules=RULES)
+    chosen = settings.selection(RULES, select=["D"], ignore=["constant"], fail_on="info")
     assert chosen == Selection(("D",), ("D001", "V002"), Severity.INFO)
-    assert settings.selection(fail_on="never").fail_on is None
+    assert settings.selection(RULES, fail_on="never").fail_on is None
     with pytest.raises(RecordsmithError, match="Did you mean 'warning'"):
-        settings.selection(fail_on="warnings")
+        settings.selection(RULES, fail_on="warnings")
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,14 @@
-"""What a project says about its checks, once: `[tool.recordsmith]` in pyproject.toml, or recordsmith.toml.
+"""The settings of a project: `[tool.recordsmith]` in pyproject.toml, or recordsmith.toml.
 
     [tool.recordsmith]
     select = ["F", "W", "S", "V", "D"]   # rules to run; without it all
     ignore = ["D004"]                    # rules to leave out
     fail-on = "error"                    # "error", "warning" (the default), "info" or "never"
-    baseline = "known-findings.json"     # findings that are known, and not told again
+    baseline = "known-findings.json"     # findings that are known, and not reported again
 
-The same keys stand at the top level of recordsmith.toml. The nearest of these files counts, from the folder at hand
-upwards, and what the command line says goes before.
+recordsmith.toml has the same keys at its top level. The nearest of these files counts, from the current folder upwards,
+and the command line takes precedence over it. `check`, `lint` and `diagnose` all obey it; one of them of whose rules
+`select` names none applies all of its own.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ class Configuration:
         baseline: the file of known findings, as an absolute path; None without one.
         path: where this was read from; None where nothing was found.
 
-    >>> Configuration(ignore=("D004",)).selection().wants("D004")
-    False
+    >>> Configuration(ignore=("D004",)).fail_on
+    <Severity.WARNING: 'warning'>
     """
 
     select: tuple[str, ...] = ()
@@ -53,29 +54,31 @@ class Configuration:
 
     def selection(
         self,
+        rules: RuleSet[Any],
         *,
         select: Iterable[str] = (),
         ignore: Iterable[str] = (),
         fail_on: str | None = None,
-        rules: RuleSet[Any] | None = None,
     ) -> Selection:
-        """Return the selection for one run; what is given here goes before what the file says.
+        """Return which of some rules are wanted; what is given here takes precedence over the file.
 
         Args:
-            select: rules to run instead of the file's.
-            ignore: rules to leave out besides the file's.
+            rules: the rules of one family. What the file says about rules of other families does not count.
+            select: rules to run instead of the file's; an entry that names none of `rules` is refused.
+            ignore: rules to leave out besides the file's, likewise.
             fail_on: a severity or "never"; None: as the file says.
-            rules: the rules that there are, to refuse entries that name none; None: not looked at.
 
-        >>> Configuration(select=("V",)).selection(select=["D"], fail_on="error").select
-        ('D',)
+        >>> from recordsmith.rules.judge import rule_failed
+        >>> Configuration(select=("V",), ignore=("X001",)).selection(RuleSet([rule_failed]), fail_on="error")
+        Selection(select=(), ignore=('X001',), fail_on=<Severity.ERROR: 'error'>)
         """
-        chosen = Selection(
-            tuple(select) or self.select,
-            (*self.ignore, *ignore),
+        asked = Selection(tuple(select), tuple(ignore)).resolved(rules)
+        configured = Selection(self.select, self.ignore).within(rules)
+        return Selection(
+            asked.select or configured.select,
+            (*configured.ignore, *asked.ignore),
             self.fail_on if fail_on is None else severity_from(fail_on),
         )
-        return chosen if rules is None else chosen.resolved(rules)
 
 
 def load_configuration(folder: str | os.PathLike[str] = ".") -> Configuration:

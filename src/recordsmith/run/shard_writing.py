@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +14,12 @@ import numpy.typing as npt
 from recordsmith import _core
 from recordsmith.errors import RecordsmithError
 from recordsmith.keyed_random import Uint64s
-from recordsmith.making.finish.finisher import Finisher
-from recordsmith.making.ordering import SplitOrder
-from recordsmith.making.shuffling import WORTH_DEALING, Buckets, deal_out
-from recordsmith.making.staging import Staging
 from recordsmith.records.index import FRAMING_BYTES
 from recordsmith.records.reader import RecordReader
 from recordsmith.records.writer import RecordWriter
+from recordsmith.run.ordering import SplitOrder
+from recordsmith.run.shuffling import WORTH_DEALING, Buckets, deal_out
+from recordsmith.run.staging import Staging
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
 from recordsmith.workers.threads import in_order, thread_pool
@@ -33,6 +32,19 @@ _DECODED_ROWS = 4097  # the first 4,096 rows of it
 _BLOCK_ROWS = 1 << 15
 _MOST_WRITERS = 4  # threads; more would wait for the disk
 _SUFFIXES = {None: "", "gzip": ".gz", "zlib": ".zlib"}
+
+
+class Change(Protocol):
+    """A change to the records that is fitted on the training split, and made when they are written."""
+
+    def schema(self, schema: Schema) -> Schema:
+        """Return the schema of the records after the change."""
+
+    def fit(self, batches: Callable[[], Iterable[dict[str, Any]]]) -> None:
+        """Learn from the training split. Each call of `batches` is one pass over its columns."""
+
+    def apply(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """Return the columns of some records after the change."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +104,7 @@ class ShardWriter:
         self,
         staging: Staging,
         schema: Schema,
-        finishers: Sequence[Finisher],
+        finishers: Sequence[Change],
         *,
         compression: str | None,
         ignored: Sequence[str],

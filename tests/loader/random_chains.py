@@ -273,11 +273,12 @@ def hold_random_chains(folder: Path, seeds: range, *, tell: bool = False) -> tup
             threads, shown = choose.choice((0, 0, 0, 0, 1, 2, 4)), choose.random() < 0.5
             try:
                 built(chain, datasets)
-            except rs.PipelineError:
+                chain = shortened(chain)
+                built(chain, datasets)
+            except (rs.PipelineError, BeyondHorizonError):
                 refused += 1
                 continue
             try:
-                chain = shortened(chain)
                 hold_against_model(chain, datasets, threads=threads, shown=shown)
             except BeyondHorizonError:
                 refused += 1

@@ -25,7 +25,7 @@ from recordsmith.errors import RecordsmithError, SchemaError
 from recordsmith.rules.finding import Finding
 from recordsmith.storage.atomic_file import rewrite_text
 from recordsmith.storage.json_descriptions import JsonObject, read_json_object
-from recordsmith.wording.visible_text import json_text
+from recordsmith.wording.visible_text import json_text, without_surrogates
 
 __all__ = ["Baseline"]
 
@@ -151,4 +151,4 @@ def _place(one: Finding) -> str:
     parts = [os.path.basename(where.path)] if where.path else []
     parts += [f"split {where.split!r}"] if where.split is not None else []
     parts += [f"feature {where.feature!r}"] if where.feature is not None else []
-    return ", ".join(parts).encode(errors="backslashreplace").decode()  # a name on disk may be no text
+    return without_surrogates(", ".join(parts))

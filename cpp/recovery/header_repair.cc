@@ -152,7 +152,7 @@ class EndSearch {
   int tried_thoroughly_ = 0;
 };
 
-// Mends the record at `begin` if its data has that length.
+// Repairs the record at `begin` if its data has that length.
 Status repair_with_length(RecordWindows* windows, RecoveryProgress* progress, std::uint64_t begin, std::uint64_t length,
                           std::optional<RepairedRecord>* repaired) {
   if (!progress->pay(length)) return Status::ok();

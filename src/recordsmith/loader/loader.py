@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from recordsmith.loader.engine.feeding import UnknownLengthError, batch_count, feed
 from recordsmith.loader.engine.progress import Progress
-from recordsmith.loader.engine.row_access import row_of
+from recordsmith.loader.engine.row_access import row_at
 from recordsmith.loader.engine.skipping import Skipped
 from recordsmith.loader.order.record_order import ENDLESS
 from recordsmith.loader.order.shuffle_quality import ShuffleQuality, shuffle_quality
@@ -92,7 +92,7 @@ class Loader(Verbs["Loader"]):
         for columns, _ in feed(plan, self._progress.begin()):
             count = len(next(iter(columns.values())))
             for number in range(count):
-                yield row_of(columns, number)
+                yield row_at(columns, number)
 
     def verify_pairs(self, n: int = 1000) -> int:
         """Prove that inputs and targets belong together: read the records of the first n rows again, and compare.

@@ -10,7 +10,7 @@ import numpy as np
 
 from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.errors_in_functions import in_function
-from recordsmith.loader.engine.row_access import row_of, take_rows
+from recordsmith.loader.engine.row_access import row_at, take_rows
 from recordsmith.loader.plan import Plan, RowChange, Rows
 
 __all__ = ["filter_rows"]
@@ -39,7 +39,7 @@ class Filtered(RowChange):
             keep = np.empty(len(rows), np.bool_)
             for number in range(len(rows)):
                 with in_function("filter", self.function, rows, number):
-                    keep[number] = bool(self.function(row_of(rows.columns, number)))
+                    keep[number] = bool(self.function(row_at(rows.columns, number)))
         return rows if keep.all() else take_rows(rows, np.flatnonzero(keep))
 
 

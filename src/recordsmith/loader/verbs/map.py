@@ -8,7 +8,7 @@ from typing import Any
 
 from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.errors_in_functions import in_function
-from recordsmith.loader.engine.row_access import row_of
+from recordsmith.loader.engine.row_access import RowValues, row_at
 from recordsmith.loader.plan import BatchChange, Plan, RowChange, Rows
 from recordsmith.workers.processes import call_in_process
 
@@ -68,7 +68,7 @@ def map_columns(function: Function, rows: Rows) -> dict[str, Any]:
     results = []
     for number in range(len(rows)):
         with in_function("map", function, rows, number):
-            result = function(row_of(rows.columns, number))
+            result = function(row_at(rows.columns, number))
             if not isinstance(result, Mapping):
                 raise PipelineError(
                     "A function of rows returns a row: a mapping of names to values.",
@@ -84,7 +84,7 @@ def map_columns(function: Function, rows: Rows) -> dict[str, Any]:
                 found=f"{sorted(map(str, result))} for record {int(rows.numbers[number])}",
                 expected=f"{sorted(names)}, as for the rows before it",
             )
-    return {name: [result[name] for result in results] for name in names}
+    return {name: RowValues([result[name] for result in results]) for name in names}
 
 
 def function_name(function: Function) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "cpp"
 LAYERS = [line.split() for line in (CORE / "layers.txt").read_text().splitlines() if not line.startswith("#")]
 LEVELS = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}

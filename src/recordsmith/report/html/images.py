@@ -16,7 +16,7 @@ import numpy as np
 from recordsmith.errors import MissingExtraError
 from recordsmith.images import ImageError, decode_image, read_header
 from recordsmith.images.codec import opencv
-from recordsmith.report.png import png_bytes
+from recordsmith.images.png import png_bytes
 from recordsmith.wording.markup import Markup, element
 
 __all__ = ["image_element", "pixels_uri", "thumbnail"]
@@ -63,9 +63,15 @@ def image_element(uri: str, caption: str) -> Markup:
     >>> image_element("data:,", "a cat")
     '<img src="data:," alt="a cat" loading="lazy">'
     """
+<<<<<<< HEAD
     return element(
         "img", src=Markup(uri), alt=caption or "image", loading="lazy"
     )  # the URI is ours, and must not be cut
+=======
+    # The URI is ours and long, so that it does not go through what cuts texts from data.
+    start = element("img", alt=caption or "image", loading="lazy")
+    return Markup(start.replace("<img ", f'<img src="{uri}" ', 1))
+>>>>>>> main
 
 
 def _stretched(pixels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

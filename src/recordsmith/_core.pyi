@@ -1,4 +1,4 @@
-"""The native core. Its layouts are described in recordsmith/schema/plan.py, its code in cpp/."""
+"""The native core: the compiled module of `cpp/`. Its layouts are described in recordsmith/schema/plan.py."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, overload

@@ -104,6 +104,16 @@ def test_the_nearest_configuration_counts(tmp_path: Path):
     (tmp_path / "a" / "recordsmith.toml").write_text('fail-on = "never"\n')
     assert load_configuration(inner).fail_on is None
     assert load_configuration(inner).select == ()
+    assert load_configuration(tmp_path / "pyproject.toml") == read
+
+
+def test_a_configuration_file_may_be_given(tmp_path: Path):
+    (tmp_path / "strict.toml").write_text('fail-on = "info"\n')
+    (tmp_path / "pyproject.toml").write_text("[tool.other]\n")
+    assert load_configuration(tmp_path / "strict.toml").fail_on is Severity.INFO
+    assert load_configuration(tmp_path / "pyproject.toml") == Configuration(path=str(tmp_path / "pyproject.toml"))
+    with pytest.raises(FileNotFoundError):
+        load_configuration(tmp_path / "absent.toml")
 
 
 def test_without_a_configuration_all_is_at_its_default(tmp_path: Path):
@@ -160,7 +170,7 @@ def test_a_baseline_of_names_that_are_no_text_can_be_written(tmp_path: Path):
     [
         ("{", "The baseline is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
         ("[]", "The baseline is not a JSON object."),
-        ('{"recordsmith-baseline": 1, "findings": [{}]}', "The baseline is not complete."),
+        ('{"recordsmith-baseline": 1, "findings": [{}]}', "The baseline is incomplete."),
         ("{}", "This is no baseline."),
         ('{"recordsmith-baseline": 2, "findings": []}', "This baseline is of another version."),
     ],

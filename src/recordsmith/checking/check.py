@@ -56,7 +56,7 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
         baseline: known findings, or the file of them, which are not reported again; None: as the configuration says.
         decode: which images to decode in full.
         similar_images: look for images that look alike.
-        configuration: what a project has decided, from `load_configuration`; None: nothing, whatever files there are.
+        configuration: a project's settings, from `rs.load_configuration()`; None: no file is read.
         progress: True shows a bar on a terminal, and nothing elsewhere; False shows none. A function is called now and
             then with the phase, what is done of it, and how much it is (0 where that is not known).
 

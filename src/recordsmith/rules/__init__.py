@@ -1,4 +1,4 @@
-"""Findings and rules: what is common to `check`, `lint` and `diagnose`. Knows neither data nor code nor terminals."""
+"""What a rule and a finding are, select, baseline and configuration: shared by `check`, `lint` and `diagnose`."""
 
 from recordsmith.rules.baseline import Baseline
 from recordsmith.rules.configuration import Configuration, load_configuration

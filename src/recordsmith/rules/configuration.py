@@ -81,30 +81,46 @@ class Configuration:
         )
 
 
-def load_configuration(folder: str | os.PathLike[str] = ".") -> Configuration:
-    """Read the nearest configuration, from a folder upwards; without one, everything is at its default.
+def load_configuration(path: str | os.PathLike[str] = ".") -> Configuration:
+    """Read a project's settings for `check`, `lint` and `diagnose`: what the commands do by themselves.
 
+    Args:
+        path: the configuration file itself, or a folder: the nearest recordsmith.toml, or pyproject.toml with
+            `[tool.recordsmith]`, is then read from it or from the folders above it.
+
+    Returns:
+        The settings; the defaults if the folders have no such file.
+
+    >>> import recordsmith as rs
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> with open(f"{folder}/recordsmith.toml", "w") as file:
     ...     _ = file.write('ignore = ["V003"]')
-    >>> load_configuration(folder).ignore
+    >>> rs.load_configuration(folder).ignore
     ('V003',)
     """
-    here = os.path.abspath(folder)
+    here = os.path.abspath(path)
+    if not os.path.isdir(here):
+        return _settings_in(here) or Configuration(path=here)
     while True:
-        own, shared = os.path.join(here, _OWN_FILE), os.path.join(here, _SHARED_FILE)
-        if os.path.isfile(own):
-            return _configuration(own, _parsed(own))
-        if os.path.isfile(shared):
-            tools = _parsed(shared).get("tool", {})
-            ours = tools.get("recordsmith") if isinstance(tools, dict) else None
-            if ours is not None:
-                return _configuration(shared, ours)
+        for name in (_OWN_FILE, _SHARED_FILE):
+            file = os.path.join(here, name)
+            found = _settings_in(file) if os.path.isfile(file) else None
+            if found is not None:
+                return found
         above = os.path.dirname(here)
         if above == here:
             return Configuration()
         here = above
+
+
+def _settings_in(path: str) -> Configuration | None:
+    """Read one file; None for a pyproject.toml that says nothing about recordsmith."""
+    table: Any = _parsed(path)
+    if os.path.basename(path) == _SHARED_FILE:
+        tools = table.get("tool", {})
+        table = tools.get("recordsmith") if isinstance(tools, dict) else None
+    return None if table is None else _configuration(path, table)
 
 
 def _parsed(path: str) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
         ignore: the rules to leave out.
         fail_on: the least severity that makes the report not `ok`; None: as the configuration says, or "warning".
         baseline: known findings, or the file of them, which are not reported again; None: as the configuration says.
-        configuration: what a project has decided, from `load_configuration`; None: nothing, whatever files there are.
+        configuration: a project's settings, from `rs.load_configuration()`; None: no file is read.
         progress: show a bar on a terminal; elsewhere nothing is shown.
 
     Returns:

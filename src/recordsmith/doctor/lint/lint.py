@@ -45,7 +45,7 @@ def lint(
         fail_on: the least severity that makes the report not ok: "error", "warning", "info" or "never"; None: as the
             configuration says, which is "warning" without one.
         baseline: known findings, or the file of them, which are not reported again; None: as the configuration says.
-        configuration: what a project has decided, from `load_configuration`; None: nothing, whatever files there are.
+        configuration: a project's settings, from `rs.load_configuration()`; None: no file is read.
 
     >>> report = lint(source='''
     ... import tensorflow as tf

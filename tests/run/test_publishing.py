@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import recordsmith as rs
-from recordsmith.making.publishing import refuse_existing
+from recordsmith.run.publishing import refuse_existing
 from tests.formats.made_sources import Columns, file_digests, labelled, numbers
 from tests.making.making_to_kill import nursery
 from tests.mounted_disk import make_read_only, mounted_disk
@@ -54,7 +54,7 @@ def test_what_belonged_to_the_old_dataset_goes_and_all_else_stays(quick_path: Pa
     out = quick_path / "out"
     texts = Columns({"text": ["a b", "b"] * 9, "n": [*range(17), None]},
                     rs.Schema({"text": rs.Text(), "n": rs.Scalar("int64")}))  # fmt: skip
-    rs.make(texts, out, name="old", finish=rs.finish.VocabularyIds("text", 9), shards=3)
+    rs.make(texts, out, name="old", preprocess=rs.preprocessing.VocabularyIds("text", 9), shards=3)
     old = set(os.listdir(out))
     assert {"vocabulary.text.json", "rejected.jsonl"} <= old
     (out / "README.md").write_text("about my data")

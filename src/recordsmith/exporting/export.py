@@ -285,7 +285,7 @@ def _kind(out: str, asked: str | None) -> tuple[str, bool]:
     if asked is None:
         endings = ", ".join(suffix for writer in WRITERS.values() for suffix in writer.suffixes)
         raise RecordsmithError(
-            "It cannot be told what kind of file to write.",
+            "The kind of file to write is not known.",
             path=out,
             expected=f"a name that ends in {endings}; or a folder, and a kind",
             advice=advise("Name the kind for a folder: {to}.", to=("kind='parquet'", "--to parquet")),

@@ -256,7 +256,7 @@ class Calls(Machine):
     def follow(self, function: Function, arguments: Arguments, *, label: str = "") -> Value:
         """Return what a function of the program gives for these arguments."""
         definition = function.definition
-        if len(self.stack) >= _DEEPEST or self.stack.count(label or function.name) > 1 or self.tired:
+        if len(self.stack) >= _DEEPEST or self.stack.count(label or function.name) > 1 or not self.take_step():
             return Unknown()
         self.followed.add(id(definition))
         scope = Scope(function.scope, label=function.name)

@@ -46,7 +46,7 @@ class Expressions(Machine):
 
     def evaluate(self, node: ast.expr | None, scope: Scope) -> Value:  # noqa: C901, PLR0911, PLR0912 - one for each expression
         """Return what an expression is."""
-        if self.tired:
+        if not self.take_step():
             return Unknown(node=node)
         match node:
             case None:

@@ -13,7 +13,7 @@ from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Use
 
 __all__ = ["Arguments", "Machine"]
 
-_MOST_STEPS = 60_000  # expressions that are looked at; a program that needs more is left where it is
+_MOST_STEPS = 60_000  # expressions that are evaluated; a larger program is not followed to its end
 
 
 @dataclass(slots=True)
@@ -44,11 +44,10 @@ class Machine(ABC):
         self.stack: list[str] = []
         self.steps = 0
 
-    @property
-    def tired(self) -> bool:
-        """The program is too large to be followed to its end."""
+    def take_step(self) -> bool:
+        """Count a step; return False when the program is too large to be followed any further."""
         self.steps += 1
-        return self.steps > _MOST_STEPS
+        return self.steps <= _MOST_STEPS
 
     @abstractmethod
     def evaluate(self, node: ast.expr | None, scope: Scope) -> Value:

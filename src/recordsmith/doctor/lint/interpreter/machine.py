@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from recordsmith.doctor.lint.interpreter.scope import Scope
-from recordsmith.doctor.lint.interpreter.values import Call, Function, Klass, Unknown, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Function, ProgramClass, Unknown, Value
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Use
 
 __all__ = ["Arguments", "Machine"]
@@ -38,7 +38,7 @@ class Machine(ABC):
         self.uses: list[Use] = []
         self.items: list[Value] = []
         self.functions: list[Function] = []
-        self.classes: list[Klass] = []
+        self.classes: list[ProgramClass] = []
         self.managed: set[int] = set()  # the nodes of calls that a with-statement closes
         self.followed: set[int] = set()  # the definitions that have been called
         self.stack: list[str] = []

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from recordsmith.repairing import RepairResult, repair
     from recordsmith.report import Report
     from recordsmith.rules import Configuration, Finding, load_configuration
-    from recordsmith.schema import Bytes, Image, Label, Packed, Scalar, Schema, Sparse, Steps, Tensor, Text
+    from recordsmith.schema import Bytes, Feature, Image, Label, Packed, Scalar, Schema, Sparse, Steps, Tensor, Text
     from recordsmith.text import Vocabulary
 
 __version__ = "0.1.0"
@@ -76,6 +76,7 @@ _SOURCES = {
     "DatasetWriter": "making.dataset_writer",
     "EncodeError": "errors",
     "ExportedDataset": "exporting.export",
+    "Feature": "schema",
     "Finding": "rules",
     "Image": "schema",
     "Label": "schema",
@@ -136,6 +137,7 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
     "Packed",
     "Sparse",
     "Steps",
+    "Feature",
     "infer_schema",
     "make",
     "write",
@@ -187,15 +189,17 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
 ]
 
 
-def __getattr__(name: str) -> Any:
-    source = _SOURCES.get(name)
-    if source is None:
-        raise AttributeError(f"module 'recordsmith' has no attribute {name!r}")
-    path, colon, renamed = source.partition(":")
-    module = importlib.import_module(f"recordsmith.{path}")
-    value = module if colon and not renamed else getattr(module, renamed or name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # they have the imports above; here every name would exist, misspelt ones too
+
+    def __getattr__(name: str) -> Any:
+        source = _SOURCES.get(name)
+        if source is None:
+            raise AttributeError(f"module 'recordsmith' has no attribute {name!r}")
+        path, colon, renamed = source.partition(":")
+        module = importlib.import_module(f"recordsmith.{path}")
+        value = module if colon and not renamed else getattr(module, renamed or name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -64,7 +64,7 @@ def test_a_repeated_dataset_is_mixed_whole(ds: rs.Dataset):
 @pytest.mark.parametrize("lengths", [(334, 334, 334), (400, 335, 334), (7, 50, 3), (503, 2, 503)])
 def test_a_mix_of_several_takes_every_row_at_most_once(ds: rs.Dataset, lengths: tuple[int, ...]):
     rows = [Repeated(Records(length), 1) for length in lengths]
-    loaders = [rs.Loader(replace(ds.plan, order=order)) for order in rows]
+    loaders: list[rs.Loader[Any]] = [rs.Loader(replace(ds.plan, order=order)) for order in rows]
 
     def mixed(weights: Any, stop: Any) -> Any:
         return loaders[0].mix(*loaders[1:], weights=weights, stop=stop).plan.order
@@ -144,7 +144,7 @@ def test_the_rest_of_an_endless_order_is_endless(ds: rs.Dataset):
         lambda ds: ds.filter(bool).batch(2).take(0),
     ],
 )
-def test_an_endless_repeat_of_nothing_ends(ds: rs.Dataset, chain: Callable[[rs.Dataset], rs.Loader]):
+def test_an_endless_repeat_of_nothing_ends(ds: rs.Dataset, chain: Callable[[rs.Dataset], rs.Loader[Any]]):
     assert list(chain(ds)) == []
 
 

@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from recordsmith.loader.engine.read_windows import WindowedReading
 from recordsmith.loader.order import read_blocks
 from tests.loader.numbered import SCHEMA, write_numbered
 
-CHAINS: dict[str, Callable[[rs.Dataset], rs.Loader]] = {
+CHAINS: dict[str, Callable[[rs.Dataset], rs.Loader[Any]]] = {
     "in order": lambda ds: ds.batch(16),
     "shuffled": lambda ds: ds.shuffle(seed=3).batch(16, threads=3),
     "filtered": lambda ds: ds.shuffle(seed=3).filter(lambda row: row["n"] % 3 == 0).batch(10),

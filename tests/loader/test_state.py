@@ -18,7 +18,7 @@ from tests.loader.numbered import SCHEMA, write_numbered
 
 ROOT = Path(__file__).resolve().parents[2]
 
-CHAINS: dict[str, Callable[[rs.Dataset], rs.Loader]] = {
+CHAINS: dict[str, Callable[[rs.Dataset], rs.Loader[Any]]] = {
     "plain": lambda ds: ds.batch(32),
     "shuffled": lambda ds: ds.shuffle(seed=3).batch(32),
     "filtered": lambda ds: ds.shuffle(seed=3).filter(lambda row: row["n"] % 3 == 0).batch(10),
@@ -112,7 +112,7 @@ def test_states_of_something_else_are_refused(ds: rs.Dataset, tmp_path: Path):
 def test_states_of_data_that_only_looks_the_same_are_refused(tmp_path: Path):
     """The names, the sizes and the numbers of records are the same: the state knows the content."""
 
-    def loader(first: int, rows: slice = slice(None)) -> rs.Loader:
+    def loader(first: int, rows: slice = slice(None)) -> rs.Loader[Any]:
         write_numbered(tmp_path / "a.tfrecord", 500, first)
         return rs.open(tmp_path / "a.tfrecord", schema=SCHEMA)[rows].shuffle(seed=0).batch(8)
 

@@ -32,7 +32,7 @@ def train(folder: str, *, framework: str) -> float:
     training = _chain(folder, "train").shuffle(seed=0).batch(BATCH).pairs("image", "label")
     test = _chain(folder, "test").batch(BATCH).pairs("image", "label")
     classes = len(open_dataset(folder).schema["label"].names)
-    trainer: Callable[[Loader, Loader, int], float] = {
+    trainer: Callable[[Loader[Any], Loader[Any], int], float] = {
         "keras": _with_keras,
         "pytorch": _with_torch,
         "scikit-learn": _with_sklearn,
@@ -45,7 +45,7 @@ def _chain(folder: str, split: str) -> Any:
     return open_dataset(folder, split=split).images(size=(24, 24), scale=1 / 255).select("image", "label")
 
 
-def _with_keras(training: Loader, test: Loader, classes: int) -> float:
+def _with_keras(training: Loader[Any], test: Loader[Any], classes: int) -> float:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow greets with a page about processors
     keras: Any = importlib.import_module("keras")
     keras.utils.set_random_seed(0)
@@ -65,7 +65,7 @@ def _with_keras(training: Loader, test: Loader, classes: int) -> float:
     return float(model.evaluate(test.to_tf(), verbose=0)[1])
 
 
-def _with_torch(training: Loader, test: Loader, classes: int) -> float:
+def _with_torch(training: Loader[Any], test: Loader[Any], classes: int) -> float:
     import torch
     from torch import nn
 
@@ -89,7 +89,7 @@ def _with_torch(training: Loader, test: Loader, classes: int) -> float:
     return float(torch.cat(right).float().mean())
 
 
-def _with_sklearn(training: Loader, test: Loader, _classes: int) -> float:
+def _with_sklearn(training: Loader[Any], test: Loader[Any], _classes: int) -> float:
     from sklearn.neural_network import MLPClassifier
 
     inputs, labels = _all_of(training)
@@ -98,7 +98,7 @@ def _with_sklearn(training: Loader, test: Loader, _classes: int) -> float:
     return float(model.score(*_all_of(test)))
 
 
-def _with_numpy(training: Loader, test: Loader, classes: int) -> float:
+def _with_numpy(training: Loader[Any], test: Loader[Any], classes: int) -> float:
     """Softmax over a linear map, by gradient descent with momentum."""
     weights = np.zeros((24 * 24, classes), np.float32)
     speed = np.zeros_like(weights)
@@ -118,7 +118,7 @@ def _chances(scores: Any) -> Any:
     return chances / chances.sum(axis=1, keepdims=True)
 
 
-def _all_of(loader: Loader) -> tuple[Any, Any]:
+def _all_of(loader: Loader[Any]) -> tuple[Any, Any]:
     batches = list(loader)
     inputs = np.concatenate([_contrast(images) for images, _ in batches])
     return inputs, np.concatenate([labels for _, labels in batches])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any
 
 from recordsmith.dataset import StoredDataset
 from recordsmith.dataset.class_weights import class_weights
-from recordsmith.loader.loader import Loader
+from recordsmith.dataset.stored import Row
+from recordsmith.loader.loader import Loader, Pair
 from recordsmith.loader.order.labels import class_counts
 from recordsmith.loader.plan import Plan, plan_of
 from recordsmith.loader.verbs import Verbs
@@ -17,7 +18,7 @@ from recordsmith.schema import Schema
 __all__ = ["Dataset", "open_dataset"]
 
 
-class Dataset(Verbs[Loader], StoredDataset):
+class Dataset(Verbs[Loader[Row], Loader[Row], Loader[Pair]], StoredDataset):
     """A dataset of TFRecord files: rows by number, in order, in batches and as tables.
 
     Attributes:
@@ -47,7 +48,7 @@ class Dataset(Verbs[Loader], StoredDataset):
         """What the chain of verbs amounts to."""
         return plan_of(self)
 
-    def _then(self, plan: Plan) -> Loader:
+    def _then(self, plan: Plan) -> Loader[Any]:
         return Loader(plan)
 
     def class_weights(self, feature: str) -> dict[Any, float]:
@@ -62,10 +63,6 @@ class Dataset(Verbs[Loader], StoredDataset):
         {0: 0.6666666666666666, 1: 2.0}
         """
         return class_weights(class_counts(self, feature))
-
-    def select(self, *names: str) -> Self:
-        """Keep only some features; the others are not even decoded."""
-        return StoredDataset.select(self, *names)
 
 
 def open_dataset(

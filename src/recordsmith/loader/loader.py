@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 
 from recordsmith.loader.engine.feeding import feed
 from recordsmith.loader.engine.row_access import row_at
@@ -15,16 +15,29 @@ from recordsmith.loader.plan import Batching, Plan
 from recordsmith.loader.session import Session
 from recordsmith.loader.state import shown_verb
 from recordsmith.loader.verbs import Verbs
+from recordsmith.loader.verbs.select import SelectVerb
 from recordsmith.workers.forking import in_own_process
 
-__all__ = ["Loader"]
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+    from recordsmith.loader.frameworks.to_jax import JaxBatches
+    from recordsmith.loader.frameworks.to_torch import TorchBatches
+
+__all__ = ["Loader", "Pair"]
+
+Item_co = TypeVar("Item_co", covariant=True)
+Pair: TypeAlias = tuple[Any, ...]  # (inputs, target), and the numbers of the records if they were asked for
 
 _ROWS_AT_ONCE = 256
 _HEAVY_ROWS_AT_ONCE = 16
 
 
-class Loader(Verbs["Loader"]):
+class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any]", "Loader[Pair]"], Generic[Item_co]):
     """A chain of verbs over a dataset. It does not change; what it iterates over is fed anew in each epoch.
+
+    For type checkers it says what it iterates over: `Loader[dict[str, Any]]` gives rows or batches, and
+    `Loader[tuple[Any, ...]]`, after `.pairs()`, tuples.
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"
@@ -43,7 +56,7 @@ class Loader(Verbs["Loader"]):
         """What the chain of verbs amounts to."""
         return self._session.plan
 
-    def _then(self, plan: Plan) -> Loader:
+    def _then(self, plan: Plan) -> Loader[Any]:
         return Loader(plan)
 
     @property
@@ -72,13 +85,13 @@ class Loader(Verbs["Loader"]):
     def __len__(self) -> int:
         return len(self._session)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Item_co]:
         return in_own_process(self._rows()) if self.plan.batching is None else self._batches()
 
     def _batches(self) -> Iterator[Any]:
         yield from self._session.feed(self._session.begin())
 
-    def _rows(self) -> Iterator[dict[str, Any]]:
+    def _rows(self) -> Iterator[Any]:
         plan = replace(self.plan, batching=Batching(_HEAVY_ROWS_AT_ONCE if self.plan.heavy else _ROWS_AT_ONCE))
         for columns, _ in feed(plan, self._session.begin()):
             count = len(next(iter(columns.values())))
@@ -92,7 +105,7 @@ class Loader(Verbs["Loader"]):
         """
         return verify_pairs(self.plan, n)
 
-    def to_tf(self, *, graph: bool = False) -> Any:
+    def to_tf(self, *, graph: bool = False) -> tf.data.Dataset[Any]:
         """Return a tf.data.Dataset of the batches, for Keras and for loops of your own. Needs the extra "tensorflow".
 
         Each iteration is a new epoch, also if `to_tf` is called again for it. Arrays come as tensors with their static
@@ -119,7 +132,7 @@ class Loader(Verbs["Loader"]):
 
         return to_tensorflow(self._session)
 
-    def to_torch(self) -> Any:
+    def to_torch(self) -> TorchBatches:
         """Return a torch IterableDataset of the batches, for `DataLoader(dataset, batch_size=None)`. Needs PyTorch.
 
         Each iteration is a new epoch, also if the dataset or the DataLoader is made anew for it. Arrays come as tensors
@@ -137,7 +150,7 @@ class Loader(Verbs["Loader"]):
 
         return TorchBatches(self._session)
 
-    def to_jax(self, *, device: Any = None, ahead: int = 2) -> Any:
+    def to_jax(self, *, device: Any = None, ahead: int = 2) -> JaxBatches:
         """Return an iterable of the batches as JAX arrays on a device. Needs JAX.
 
         Each iteration is a new epoch, also if `to_jax` is called again for it.

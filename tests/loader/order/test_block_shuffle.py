@@ -24,7 +24,7 @@ from tests.loader.numbered import SCHEMA, numbers_of, write_numbered
 
 FILES, ROWS = 5, 200
 
-CHAINS: dict[str, Callable[[rs.Dataset], rs.Loader]] = {
+CHAINS: dict[str, Callable[[rs.Dataset], rs.Loader[Any]]] = {
     "shuffled": lambda ds: ds.shuffle(seed=3).batch(32),
     "filtered": lambda ds: ds.shuffle(seed=3).filter(lambda row: row["n"] % 3 == 0).batch(10),
     "repeated": lambda ds: ds.shuffle(seed=1).repeat(3).batch(50),

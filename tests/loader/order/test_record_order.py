@@ -133,7 +133,7 @@ def test_several_files_are_one_order(ds: rs.Dataset, tmp_path: Path):
 
 
 def test_balanced_classes(ds: rs.Dataset):
-    def counts(loader: rs.Loader) -> Any:
+    def counts(loader: rs.Loader[Any]) -> Any:
         return np.bincount([y for batch in loader for y in batch["label"].tolist()], minlength=5).tolist()
 
     some = ds.take(52)  # classes 0 and 1 have 11 rows, the others 10

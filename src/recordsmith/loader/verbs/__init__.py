@@ -1,5 +1,7 @@
 """The verbs of a chain, one file each: a method that makes a new loader, and what it does to the plan."""
 
+from typing import Generic, TypeVar
+
 from recordsmith.loader.verbs.balance import BalanceVerb
 from recordsmith.loader.verbs.batch import BatchVerb
 from recordsmith.loader.verbs.bucket_batch import BucketBatchVerb
@@ -13,18 +15,19 @@ from recordsmith.loader.verbs.pairs import PairsVerb
 from recordsmith.loader.verbs.part import PartVerb
 from recordsmith.loader.verbs.prefetch import PrefetchVerb
 from recordsmith.loader.verbs.repeat import RepeatVerb
-from recordsmith.loader.verbs.select import SelectVerb
 from recordsmith.loader.verbs.shard import ShardVerb
 from recordsmith.loader.verbs.shuffle import ShuffleVerb
 from recordsmith.loader.verbs.vectorize import VectorizeVerb
 
 __all__ = ["Verbs"]
 
+MappedT = TypeVar("MappedT")
+PairsT = TypeVar("PairsT")
+
 
 class Verbs(
-    SelectVerb[LoaderT],
     FilterVerb[LoaderT],
-    MapVerb[LoaderT],
+    MapVerb[MappedT],
     ImagesVerb[LoaderT],
     ShuffleVerb[LoaderT],
     ShardVerb[LoaderT],
@@ -37,6 +40,10 @@ class Verbs(
     PaddedBatchVerb[LoaderT],
     BucketBatchVerb[LoaderT],
     PrefetchVerb[LoaderT],
-    PairsVerb[LoaderT],
+    PairsVerb[PairsT],
+    Generic[LoaderT, MappedT, PairsT],
 ):
-    """All verbs, which a dataset and a loader share. Each returns a new loader and changes nothing."""
+    """The verbs that a dataset and a loader share. Each returns a new loader and changes nothing.
+
+    For type checkers, `map` and `pairs` return loaders of other items than the chain before them.
+    """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from recordsmith.errors import PipelineError, list_names
 from recordsmith.loader.plan import BatchChange, RowChange, Rows
@@ -31,7 +30,7 @@ class SelectVerb(Chain[LoaderT]):
     """Gives a chain the method `select`."""
 
     @verb
-    def select(self, *names: str) -> Any:
+    def select(self, *names: str) -> LoaderT:
         """Keep only some features; those that are left out before anything else are not even decoded."""
         plan = self.plan
         if not names:

@@ -28,7 +28,7 @@ class RecordsmithLoader(Pipeline):
 
     kind = "a recordsmith loader"
 
-    def __init__(self, loader: Loader) -> None:
+    def __init__(self, loader: Loader[Any]) -> None:
         plan = loader.plan
         if plan.batching is None:
             raise PipelineError(
@@ -43,7 +43,7 @@ class RecordsmithLoader(Pipeline):
             self.label = pairs[-1].target
             self.with_index = True
             plan = replace(plan, batch_changes=(*plan.batch_changes[:-1], replace(pairs[-1], with_index=True)))
-        self._loader = Loader(plan)  # one of its own: looking at epochs does not count for the other
+        self._loader: Loader[Any] = Loader(plan)  # one of its own: looking at epochs does not count for the other
         self._loader.session.move(loader.session.upcoming())
 
     def epoch(self) -> Iterator[Any]:

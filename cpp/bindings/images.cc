@@ -10,6 +10,7 @@
 #include "images/area_resize.h"
 #include "images/image_colour.h"
 #include "images/image_fill.h"
+#include "images/image_header.h"
 #include "images/jpeg_decoder.h"
 
 namespace recordsmith {
@@ -38,9 +39,7 @@ void shrink(const Source& source, const Target& target) {
 
 ImagePart checked_part(const Part& part, std::size_t height, std::size_t width) {
   const ImagePart found{std::get<0>(part), std::get<1>(part), std::get<2>(part), std::get<3>(part)};
-  const bool inside = found.height >= 1 && found.width >= 1 && found.height <= height && found.width <= width &&
-                      found.top <= height - found.height && found.left <= width - found.width;
-  if (!inside) throw nb::value_error("the part is not inside the image");
+  if (!found.is_inside(height, width)) throw nb::value_error("the part is not inside the image");
   return found;
 }
 
@@ -115,6 +114,13 @@ class PyJpegDecoder {
   Encoded data_;
 };
 
+nb::object image_header(const nb::bytes& data) {
+  const auto header = read_image_header(static_cast<const std::uint8_t*>(data.data()), data.size());
+  if (!header.has_value()) return nb::none();
+  return nb::make_tuple(image_format_name(header->format), header->height, header->width, header->channels,
+                        header->orientation, header->bits, header->is_plain);
+}
+
 template <void (*adjust)(float*, std::size_t, std::size_t, float)>
 void adjust_pixels(const Floats& pixels, float factor) {
   const std::size_t channels = pixels.shape(2);
@@ -128,8 +134,9 @@ void adjust_pixels(const Floats& pixels, float factor) {
 }  // namespace
 
 void bind_images(nb::module_& module) {
+  module.def("read_image_header", &image_header, nb::arg("data"));
   module.def("shrink_by_area", &shrink, nb::arg("source").noconvert(), nb::arg("target").noconvert());
-  module.def("fill_picture", &fill_pixels, nb::arg("source").noconvert(), nb::arg("target").noconvert(), nb::kw_only(),
+  module.def("fill_image", &fill_pixels, nb::arg("source").noconvert(), nb::arg("target").noconvert(), nb::kw_only(),
              nb::arg("part"), nb::arg("planar"), nb::arg("flips"), nb::arg("added"), nb::arg("scale"));
   module.def("adjust_contrast", &adjust_pixels<adjust_contrast>, nb::arg("pixels").noconvert(), nb::arg("factor"));
   module.def("adjust_saturation", &adjust_pixels<adjust_saturation>, nb::arg("pixels").noconvert(), nb::arg("factor"));

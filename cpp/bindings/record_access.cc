@@ -6,12 +6,11 @@
 
 #include <thread>
 
-#include "base/pauses.h"
 #include "bindings/parts.h"
 #include "bindings/python/array_export.h"
 #include "bindings/python/index_parts.h"
 #include "bindings/python/status.h"
-#include "columns/column_batch.h"
+#include "columns/record_decoding.h"
 
 namespace recordsmith {
 namespace {
@@ -20,15 +19,12 @@ using Uint32Array = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, 
 using Uint64Array = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Int64Array = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Plain files kept open, and records of theirs.
+// Plain files that stay open, and their records.
 class OpenFiles {
  public:
-  // Lets go of the pages of all files.
+  // Releases the pages of all files.
   void forget() {
-    touched_ = 0;
-    for (const std::shared_ptr<const File>& file : files()) {
-      if (file != nullptr) file->forget();
-    }
+    touched_.forget(files());
     forget_indexes();
   }
 
@@ -69,46 +65,19 @@ class OpenFiles {
   }
 
   nb::list columns_at(const Plan& plan, const std::vector<RecordPlace>& places, bool verify) {
-    Buffer bytes;
-    std::vector<RecordView> records;
     BatchDecoder decoder(plan.plan);
-    run([&] {
-      RECORDSMITH_RETURN_IF_ERROR(read_records(files(), places, verify, &bytes, &records));
-      decoder.start(records.size());
-      Pauses pauses;
-      for (std::size_t i = 0; i < records.size(); ++i) {
-        Status status = decoder.add(records[i].data, records[i].length);
-        if (!status.is_ok()) {
-          return std::move(status).at(files()[places[i].file]->path(), records[i].offset, records[i].number);
-        }
-        pauses.after(static_cast<std::size_t>(records[i].length));
-      }
-      return Status::ok();
-    });
-    count_pages(places.size(), bytes.capacity());
+    std::uint64_t bytes = 0;
+    run([&] { return decode_places(files(), places, verify, &decoder, &bytes); });
+    count_pages(places.size(), bytes);
     return export_columns(decoder.finish());
   }
 
  private:
-  // Pages of a mapping count as memory of the process until they are let go of; and those that are still there are
-  // worth keeping, because random places are asked for again. `touched` is what may have been added to them.
-  static constexpr std::uint64_t kPage = 4096;
-  // Bringing them back costs more than all else: vectors of 3 KB at random places of 300 MB took two and a half times
-  // as long with 128 MB.
-  static constexpr std::uint64_t kPagesBudget = std::uint64_t{512} << 20;
-
   void count_pages(std::size_t records, std::uint64_t bytes) {
-    touched_ += records * kPage + bytes;
-    if (touched_ < kPagesBudget) return;
-    touched_ = 0;
-    std::uint64_t mapped = 0;
-    for (const std::shared_ptr<const File>& file : files()) {
-      if (file != nullptr && file->mapped() != nullptr) mapped += file->mapped()->size();
-    }
-    if (mapped > kPagesBudget) forget();  // few pages are worth keeping whatever is asked for
+    if (touched_.add(files(), records, bytes)) forget();
   }
 
-  std::uint64_t touched_ = 0;  // bytes of the mappings since they were last let go of
+  TouchedPages touched_;
 };
 
 // Records at places that the caller knows.

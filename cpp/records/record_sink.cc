@@ -75,7 +75,9 @@ std::unique_ptr<RecordSink> RecordSink::in_memory() {
 }
 
 RecordSink::~RecordSink() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  for (const int descriptor : {descriptor_, lock_}) {
+    if (descriptor >= 0) ::close(descriptor);
+  }
 }
 
 Status RecordSink::system_failure(const char* action, int error) {
@@ -218,6 +220,7 @@ Status RecordSink::close(bool sync) {
   if (deflater_) RECORDSMITH_RETURN_IF_ERROR(deflate_out(nullptr, 0, true));
   if (sync && fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP) return system_failure("fsync", errno);
   const int descriptor = std::exchange(descriptor_, -1);
+  lock_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   if (::close(descriptor) != 0 && errno != EINTR) return system_failure("close", errno);
   return Status::ok();
 }

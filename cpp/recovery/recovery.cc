@@ -47,7 +47,7 @@ const char* piece_kind_name(PieceKind kind) {
     case PieceKind::kSound:
       return "sound";
     case PieceKind::kRepaired:
-      return "mended";
+      return "repaired";
     case PieceKind::kSuspect:
       return "suspect";
     case PieceKind::kDoubtful:

@@ -114,7 +114,8 @@ class UnitWalker {
 
   void take(const RecordView& record) {
     FileSummary& facts = result_->facts;
-    const RecordName name{unit_number_, static_cast<std::uint32_t>(record.number), record.offset};
+    const RecordName name{unit_number_, record.number, record.offset};
+    const auto number = static_cast<std::uint32_t>(record.number);
     ++facts.records;
     facts.payload_bytes += record.length;
     facts.sizes.add(record.length);
@@ -123,9 +124,9 @@ class UnitWalker {
     Digests digests;
     const PayloadKind kind = result_->features.add(record.data, size, name, unit_.file, &digests);
     ++facts.payloads[static_cast<std::size_t>(kind)];
-    result_->digests.push_back({digests.content, digests.payload, name.unit, name.number});
+    result_->digests.push_back({digests.content, digests.payload, unit_number_, number});
     if (digests.has_label) {
-      result_->unlabelled.push_back({digests.unlabelled, digests.content, name.unit, name.number});
+      result_->unlabelled.push_back({digests.unlabelled, digests.content, unit_number_, number});
     }
     constexpr std::size_t kMuch = std::size_t{2} << 20;
     // Only units that are whole files become that large, and those are never done again.

@@ -28,7 +28,7 @@ from recordsmith.loader.engine.feeding import feed
 from recordsmith.loader.order import buffer_shuffle
 from recordsmith.loader.plan import RowChange, Rows
 from recordsmith.loader.verbs import mix
-from tests.loader.chain_model import WINDOW, Chain, batches_of, is_endless, rows_of
+from tests.loader.chain_model import WINDOW, BeyondHorizonError, Chain, batches_of, is_endless, rows_of
 
 SIZES = (0, 1, 2, 3, 5, 7, 13, 31)
 MOST_ROWS = 30
@@ -279,6 +279,8 @@ def hold_random_chains(folder: Path, seeds: range, *, tell: bool = False) -> tup
             try:
                 chain = shortened(chain)
                 hold_against_model(chain, datasets, threads=threads, shown=shown)
+            except BeyondHorizonError:
+                refused += 1
             except Exception as error:
                 error.add_note(f"seed {seed}, {threads} threads, epochs shown: {shown}, chain {chain}")
                 raise

@@ -57,7 +57,7 @@ FeatureTally::FeatureTally(std::string_view key, bool in_steps, bool is_small, c
   if (expected_ != nullptr && !expected_->raw_numbers.empty()) {
     raw_numbers_ = std::make_unique<RawNumberTally>(*expected_, is_small);
   }
-  const bool is_declared = expected_ != nullptr && expected_->is_label;
+  const bool is_declared = expected_ != nullptr && expected_->is_label();
   is_label_ = !in_steps && (is_declared || looks_like_label(key));
   if (is_label_) {
     labels_ = std::make_unique<LabelTally>(is_declared, is_declared ? expected_->classes : LabelTally::kAnyNumber);
@@ -131,10 +131,10 @@ void FeatureTally::add_label(const RecordContent& content, const FeatureValues& 
     labels_->add(*raw, record);
   } else if (values.count != 1 || values.kind == Kind::kFloat || is_raw) {
     // A declared label continues with the records that are as declared; the others are reported as mismatches.
-    if (expected_ == nullptr || !expected_->is_label) labels_->give_up();
+    if (expected_ == nullptr || !expected_->is_label()) labels_->give_up();
   } else if (values.kind == Kind::kInt64) {
     labels_->add(content.int64s[values.start], record);
-  } else if (expected_ == nullptr || !expected_->is_label) {
+  } else if (expected_ == nullptr || !expected_->is_label()) {
     labels_->add(std::string_view(reinterpret_cast<const char*>(bytes->data), bytes->size));
   }
 }
@@ -240,11 +240,11 @@ FeatureSummary FeatureTally::summary() const {
   summary.stored_bytes = stored_bytes_;
   summary.wrong_shape = wrong_shape_;
   summary.wrong_shape_places = wrong_shape_places_;
-  if (floats_ != nullptr) summary.floats.push_back(floats_->summary());
-  if (int64s_ != nullptr) summary.int64s.push_back(int64s_->summary());
-  if (strings_ != nullptr) summary.strings.push_back(strings_->summary());
+  if (floats_ != nullptr) summary.floats = floats_->summary();
+  if (int64s_ != nullptr) summary.int64s = int64s_->summary();
+  if (strings_ != nullptr) summary.strings = strings_->summary();
   if (raw_numbers_ != nullptr) summary.raw_numbers = raw_numbers_->summary();
-  if (labels_ != nullptr && !labels_->has_given_up()) summary.labels.push_back(labels_->summary());
+  if (labels_ != nullptr && !labels_->has_given_up()) summary.label = labels_->summary();
   return summary;
 }
 

@@ -118,8 +118,8 @@ ImageSummary ImageTally::summary() const {
   summary.suffix_places = suffix_places_;
   for (const Sampled& sampled : sample_) summary.sample.push_back(sampled.name);
   std::sort(summary.sample.begin(), summary.sample.end(), [](const ImageName& left, const ImageName& right) {
-    return std::tie(left.record.unit, left.record.number, left.step, left.value) <
-           std::tie(right.record.unit, right.record.number, right.step, right.value);
+    return std::tie(left.record.source, left.record.number, left.step, left.value) <
+           std::tie(right.record.source, right.record.number, right.step, right.value);
   });
   return summary;
 }

@@ -21,7 +21,7 @@ bool is_larger(const DuplicateGroup& left, const DuplicateGroup& right) {
   const RecordName& first = left.places.front();
   const RecordName& second = right.places.front();
   if (left.count != right.count) return left.count > right.count;
-  return std::tie(first.unit, first.number) < std::tie(second.unit, second.number);
+  return std::tie(first.source, first.number) < std::tie(second.source, second.number);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""export_dataset: TFRecords into Parquet, CSV, JSON lines or WebDataset, with all that is needed to come back."""
+"""rs.export: TFRecords into Parquet, CSV, JSON lines or WebDataset, with all that is needed to come back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from recordsmith.storage.byte_sizes import parse_size
 from recordsmith.storage.publication import complete
 from recordsmith.workers.threads import default_workers, in_order, thread_pool
 
-__all__ = ["ExportedDataset", "export_dataset"]
+__all__ = ["ExportedDataset", "export"]
 
 PathLike = str | os.PathLike[str]
 
@@ -68,7 +68,7 @@ class ExportedDataset:
         return sum(self.files.values())
 
 
-def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but two have a default
+def export(  # noqa: PLR0913 - each is a setting of its own, and all but two have a default
     paths: PathLike | Iterable[PathLike],
     out: PathLike,
     *,
@@ -109,7 +109,7 @@ def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but
     >>> import recordsmith as rs, tempfile, pathlib
     >>> folder = tempfile.mkdtemp()
     >>> made = rs.make([{"n": 1, "name": "one"}, {"n": 2, "name": "two"}], f"{folder}/data", shuffle=False)
-    >>> export_dataset(f"{folder}/data", f"{folder}/data.csv").rows
+    >>> rs.export(f"{folder}/data", f"{folder}/data.csv").rows
     2
     >>> print(pathlib.Path(f"{folder}/data.csv").read_text(), end="")
     "n","name"

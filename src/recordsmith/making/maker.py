@@ -30,13 +30,13 @@ from recordsmith.making import chunk_work
 from recordsmith.making.balance.balancing import check_balance
 from recordsmith.making.chunk_encoding import EncodedChunk, Recipe
 from recordsmith.making.descriptions import description_files
-from recordsmith.making.finish.finisher import Finisher
 from recordsmith.making.labels.class_names import named_labels
 from recordsmith.making.labels.label_names import check_label_names
 from recordsmith.making.labels.label_translation import Translations, label_translations
 from recordsmith.making.made_dataset import MadeDataset
 from recordsmith.making.memory import release_memory
 from recordsmith.making.options import MakeOptions, OnError
+from recordsmith.making.preprocessing.preprocessor import Preprocessor
 from recordsmith.making.progress import OnProgress, Progress
 from recordsmith.making.publishing import REJECTED_NAME, publish, refuse_existing
 from recordsmith.making.reject_reasons import commonest_reasons
@@ -74,7 +74,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     shuffle: bool = True,
     balance: Any = None,
     map: Callable[[Row], Any] | None = None,  # noqa: A002 - the name that everyone knows it by
-    finish: Finisher | Sequence[Finisher] = (),
+    preprocess: Preprocessor | Sequence[Preprocessor] = (),
     shards: int | None = None,
     shard_size: int | str = "128MB",
     compression: str | None = None,
@@ -109,7 +109,8 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
             classes to counts, or a sampler of imbalanced-learn.
         map: a function of your own, from a row to a row, to several rows, or to None to leave the row out. It runs in
             worker processes.
-        finish: what is fitted on the training split, such as a vocabulary.
+        preprocess: what is fitted on the training split and then transforms all splits, from `rs.preprocessing`: a
+            vocabulary, a tokenizer or TF-IDF; or several of them.
         shards: how many files a split has; None goes by their size.
         shard_size: how large a file should be.
         compression: None, "gzip" or "zlib".
@@ -142,7 +143,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         shuffle=shuffle,
         balance=balance,
         function=map,
-        finish=finish,
+        preprocess=preprocess,
         shards=shards,
         shard_bytes=shard_size,
         compression=compression,
@@ -214,8 +215,8 @@ class _Maker:
             Staging.clear_away(self._out)
             return self._already_made()
         schema = self._schema
-        for finisher in self._options.finish:
-            schema = finisher.schema(schema)  # refuses what does not fit before any work is done
+        for preprocessor in self._options.preprocess:
+            schema = preprocessor.schema(schema)  # refuses what does not fit before any work is done
         if self._options.balance is not None and self._label is not None:
             check_balance(self._options.balance, self._schema[self._label], self._label)
         self._check_group()
@@ -439,7 +440,7 @@ class _Maker:
         orders = ordering.orders()
         self._warnings.extend(ordering.warnings)
         writer = ShardWriter(
-            staging, self._schema, options.finish, compression=options.compression, ignored=self._recipe.ignored
+            staging, self._schema, options.preprocess, compression=options.compression, ignored=self._recipe.ignored
         )
         shards = {
             name: plan_shards(
@@ -453,11 +454,11 @@ class _Maker:
         }
         done = staging.shards_done()
         left = {name for name, split in shards.items() if any(shard.file not in done for shard in split)}
-        if options.finish:
+        if options.preprocess:
             left.add(options.split.training)  # which is read for fitting
         writer.deal_out((order for name, (order, _) in orders.items() if name in left), workers=options.workers)
         release_memory()
-        if options.finish:
+        if options.preprocess:
             self._say("fitting", staging)
             writer.fit(orders[options.split.training][0])
         entries = self._write(staging, writer, [shard for split in shards.values() for shard in split])
@@ -499,8 +500,8 @@ class _Maker:
                 f"{', '.join(staging.unlabelled_places)}. PyTorch and JAX cannot be given batches with such rows: "
                 "filter them out, or make the dataset with the option drop-unlabelled, which leaves them out."
             )
-        for finisher in options.finish:
-            texts.update(finisher.artifacts())
+        for preprocessor in options.preprocess:
+            texts.update(preprocessor.artifacts())
         rejected = staging.counts["rejects"] > 0 and options.on_error == "quarantine"
         outcome = {
             **staging.counts,

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from recordsmith import _core
 from recordsmith.errors import RecordsmithError
 from recordsmith.keyed_random import Uint64s
-from recordsmith.making.finish.finisher import Finisher
 from recordsmith.making.ordering import SplitOrder
+from recordsmith.making.preprocessing.preprocessor import Preprocessor
 from recordsmith.making.shuffling import WORTH_DEALING, Buckets, deal_out
 from recordsmith.making.staging import Staging
 from recordsmith.records.index import FRAMING_BYTES
@@ -83,7 +83,7 @@ class ShardWriter:
     Args:
         staging: the staged records, and the folder that the shards go to.
         schema: what the staged records hold.
-        finishers: what is still to be done to them.
+        preprocessors: what transforms them.
         compression: None, "gzip" or "zlib".
         ignored: the features that the digests do not count.
     """
@@ -92,26 +92,26 @@ class ShardWriter:
         self,
         staging: Staging,
         schema: Schema,
-        finishers: Sequence[Finisher],
+        preprocessors: Sequence[Preprocessor],
         *,
         compression: str | None,
         ignored: Sequence[str],
     ) -> None:
         self._staging = staging
         self._schema = schema
-        self._finishers = finishers
+        self._preprocessors = preprocessors
         self._compression = compression
         self._ignored = list(ignored)
         self._files = _core.FileSet([staging.path("records")])
         self._buckets: dict[str, Buckets] = {}
         self.final_schema = schema
-        for finisher in finishers:
-            self.final_schema = finisher.schema(self.final_schema)
+        for preprocessor in preprocessors:
+            self.final_schema = preprocessor.schema(self.final_schema)
 
     def fit(self, training: SplitOrder) -> None:
-        """Fit the finishers, one after the other, on the training split."""
-        for number, finisher in enumerate(self._finishers):
-            finisher.fit(self._batches_before(training, number))
+        """Fit the preprocessors, one after the other, on the training split."""
+        for number, preprocessor in enumerate(self._preprocessors):
+            preprocessor.fit(self._batches_before(training, number))
 
     def write(self, shard: Shard) -> dict[str, Any]:
         """Write a shard under its final name, and return its entry for the manifest."""
@@ -119,13 +119,13 @@ class ShardWriter:
         digest = hashlib.sha256()
         with RecordWriter(path, self._compression) as writer:
             for frames, offsets in self._in_order(shard):
-                if self._finishers:
-                    columns = self._finished(self._decoded(self._schema, frames, offsets), len(self._finishers))
+                if self._preprocessors:
+                    columns = self._preprocessed(self._decoded(self._schema, frames, offsets), len(self._preprocessors))
                     writer.write_columns(columns, self.final_schema)
                 else:
                     writer.write_frames(frames)
                     digest.update(frames.data)  # while they are at hand: the file is nothing but these
-        if self._finishers or self._compression is not None:
+        if self._preprocessors or self._compression is not None:
             with open(path, "rb") as file:
                 digest = hashlib.file_digest(file, "sha256")
         entry = {
@@ -144,7 +144,7 @@ class ShardWriter:
     def check(self, shard: Shard) -> None:
         """Read a shard back: checksums, the number of records, their content, the schema and its constraints.
 
-        Where finishers changed the records, all of them are decoded and held against the schema. Where not, each is
+        Where preprocessors changed the records, all of them are decoded and held against the schema. Where not, each is
         proven by its digest to be the record that was encoded under the schema, and a part is decoded as well.
         """
         path = self._staging.path("shards", shard.file)
@@ -159,9 +159,9 @@ class ShardWriter:
         found = 0
         for number, (frames, offsets) in enumerate(self._read_back(path)):
             rows = len(offsets) - 1
-            if self._finishers or number % _DECODED == 0:
-                self._check_schema(path, found, frames, offsets if self._finishers else offsets[:_DECODED_ROWS])
-            if not self._finishers:
+            if self._preprocessors or number % _DECODED == 0:
+                self._check_schema(path, found, frames, offsets if self._preprocessors else offsets[:_DECODED_ROWS])
+            if not self._preprocessors:
                 expected = shard.order.digests(shard.first + found, min(shard.first + found + rows, shard.last))
                 actual = _core.digest_frames(frames, offsets, self._ignored)
                 if len(expected) != rows or not np.array_equal(actual, expected):
@@ -179,7 +179,7 @@ class ShardWriter:
         def batches() -> Iterator[dict[str, Any]]:
             whole = Shard("", order, 0, order.rows)
             for frames, offsets in self._in_order(whole):
-                yield self._finished(self._decoded(self._schema, frames, offsets), stage)
+                yield self._preprocessed(self._decoded(self._schema, frames, offsets), stage)
 
         return batches
 
@@ -206,9 +206,9 @@ class ShardWriter:
             if buckets is not None:
                 self._buckets[order.split] = buckets
 
-    def _finished(self, columns: dict[str, Any], stages: int) -> dict[str, Any]:
-        for finisher in self._finishers[:stages]:
-            columns = finisher.apply(columns)
+    def _preprocessed(self, columns: dict[str, Any], stages: int) -> dict[str, Any]:
+        for preprocessor in self._preprocessors[:stages]:
+            columns = preprocessor.transform(columns)
         return columns
 
     def _frames(self, numbers: Uint64s, entries: Any) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint64]]:

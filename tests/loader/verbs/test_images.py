@@ -216,7 +216,7 @@ def test_parts_and_flips_of_jpegs_are_those_of_their_pixels():
         ours, theirs = np.empty(shape, np.float32), np.empty(shape, np.float32)
         decoder.open(np.frombuffer(data, np.uint8))
         assert decoder.fill(ours, **how)
-        _core.fill_picture(pixels, theirs, **how)
+        _core.fill_image(pixels, theirs, **how)
         assert (ours == theirs).all()
 
 

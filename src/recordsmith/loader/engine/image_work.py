@@ -121,7 +121,7 @@ class ImageWork:
             pixels = ((pixels.astype(np.uint32) + 128) // 257).astype(np.uint8)
         part = self._part(pixels.shape[0], pixels.shape[1], drawn)
         result = self._target(part, target)
-        self._filled(lambda to, **how: _core.fill_picture(pixels, to, **how), result, part, drawn)
+        self._filled(lambda to, **how: _core.fill_image(pixels, to, **how), result, part, drawn)
         return result
 
     def _part(self, height: int, width: int, drawn: Sequence[Any]) -> Part:

@@ -18,7 +18,7 @@ import recordsmith as rs
 from recordsmith import _core
 from recordsmith.dataset import find_layout
 from recordsmith.images import decode_image, encode_image
-from recordsmith.making import external_sort, shuffling
+from recordsmith.run import external_sort, shuffling
 from tests.copying.conftest import SCHEMA, pets
 from tests.formats.made_sources import file_digests
 
@@ -249,7 +249,7 @@ def test_features_are_chosen_dropped_and_renamed(folder: Path, quick_path: Path)
         ({"drop": list(SCHEMA)}, "No feature is left"),
         ({"sample": 0.0}, "share or a number"),
         ({"sample": 0.5, "take": 3}, "two ways"),
-        ({"take": 0}, "from 1 on"),
+        ({"take": 0}, "at least 1"),
         ({"on_error": "skipp"}, "Did you mean 'skip'"),
         ({"stratify": True}, "how records are divided"),
         ({"split": "train=0.5,test=0.5", "merge_splits": True, "stratify": "nam"}, "to stratify by"),
@@ -456,7 +456,7 @@ import json, os, signal, sys
 import recordsmith as rs
 from recordsmith.storage import atomic_file
 from recordsmith.copying import copier
-from recordsmith.making import publishing
+from recordsmith.run import publishing
 from recordsmith.making.sources import tfrecord_files
 
 tfrecord_files._CHUNK_ROWS = 20
@@ -517,7 +517,7 @@ def test_killed_runs_leave_nothing_under_final_names_and_go_on(
 def test_records_that_stay_as_they_are_take_no_room_but_their_own(
     folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from recordsmith.making import staging
+    from recordsmith.run import staging
 
     written: dict[str, int] = {}
     real = staging._write_all
@@ -544,7 +544,7 @@ def test_an_input_that_changes_meanwhile_is_noticed(plain_file: Path, quick_path
 
 
 def test_a_failing_disk_leaves_nothing(folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recordsmith.making import staging
+    from recordsmith.run import staging
 
     real = staging._write_all
     calls = 0

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 import recordsmith as rs
-from recordsmith.making import external_sort, shuffling
+from recordsmith.run import external_sort, shuffling
 from tests.formats.made_sources import Columns
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from recordsmith.making import external_sort, shard_writing, shuffling, staging
+from recordsmith.run import external_sort, shard_writing, shuffling, staging
 from tests.formats.made_sources import Columns, file_digests, rows_of
 
 ROWS = 2000

@@ -324,7 +324,7 @@ def test_the_output_is_a_file(quick_path: Path):
         ({"shards": 0}, "from 1 to 99999"),
         ({"shards": True}, "from 1 to 99999"),
         ({"shards": 2.5}, "from 1 to 99999"),
-        ({"workers": 0}, "from 1 on"),
+        ({"workers": 0}, "at least 1"),
         ({"max_rejects": 2}, "share between 0 and 1"),
         ({"seed": 1.5}, "whole number"),
         ({"map": 5}, "function of one row"),

@@ -170,7 +170,7 @@ def test_a_baseline_of_names_that_are_no_text_can_be_written(tmp_path: Path):
     [
         ("{", "The baseline is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
         ("[]", "The baseline is not a JSON object."),
-        ('{"recordsmith-baseline": 1, "findings": [{}]}', "The baseline is not complete."),
+        ('{"recordsmith-baseline": 1, "findings": [{}]}', "The baseline is incomplete."),
         ("{}", "This is no baseline."),
         ('{"recordsmith-baseline": 2, "findings": []}', "This baseline is of another version."),
     ],

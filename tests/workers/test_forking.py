@@ -86,7 +86,7 @@ def test_iterators_stay_in_their_process(tmp_path: Path, compression: str | None
     said, rest, own = json.loads(done.stdout)
     for name, (message, status) in said.items():
         assert (name, status) == (name, 0)
-        assert message == "This iterator was begun in another process, before a fork, and cannot be continued here."
+        assert message == "This iterator was created in another process, before a fork, and cannot continue here."
     assert rest["records"] == rest["rows"] == rest["rows of a chain"] == 1999
     assert rest["shuffled"] == rest["batches in file order"] == 199
     assert own == ["[2000, 2000, 2000]", 0]

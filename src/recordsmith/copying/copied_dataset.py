@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass, field
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
-from recordsmith.making.made_dataset import MadeSplit
-from recordsmith.making.reject_reasons import RejectReason
+from recordsmith.run.made_split import MadeSplit
+from recordsmith.run.reject_reasons import RejectReason
 from recordsmith.storage.json_descriptions import JsonObject
 
 __all__ = ["CopiedDataset"]

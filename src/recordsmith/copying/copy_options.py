@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from recordsmith.making.splits.splitting import SplitPlan
+from recordsmith.run.splits.splitting import SplitPlan
 
 __all__ = ["CopyOptions"]
 

@@ -17,8 +17,8 @@ from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_name
 from recordsmith.exporting.export_files import ExportFiles
 from recordsmith.exporting.export_writers import KINDS, form_of
 from recordsmith.formats.source import Chunk, Reject
-from recordsmith.making.progress import OnProgress, Progress
 from recordsmith.making.sources.tfrecord_files import TFRecordsSource
+from recordsmith.run.progress import OnProgress, Progress
 from recordsmith.schema import Schema
 from recordsmith.storage.atomic_file import local_output
 from recordsmith.storage.byte_sizes import parse_size

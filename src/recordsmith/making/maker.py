@@ -14,7 +14,6 @@ disk and ends with the same bytes.
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,21 +27,24 @@ from recordsmith.errors import EncodeError, RecordsmithError, SchemaError, advis
 from recordsmith.formats.source import Chunk, Source
 from recordsmith.making import chunk_work
 from recordsmith.making.balance.balancing import check_balance
-from recordsmith.making.chunk_encoding import EncodedChunk, Recipe
-from recordsmith.making.descriptions import description_files
+from recordsmith.making.chunk_encoding import Recipe
 from recordsmith.making.labels.class_names import named_labels
 from recordsmith.making.labels.label_names import check_label_names
 from recordsmith.making.labels.label_translation import Translations, label_translations
 from recordsmith.making.made_dataset import MadeDataset
-from recordsmith.making.memory import release_memory
 from recordsmith.making.options import MakeOptions, OnError
 from recordsmith.making.preprocessing.preprocessor import Preprocessor
-from recordsmith.making.progress import OnProgress, Progress
-from recordsmith.making.publishing import REJECTED_NAME, publish, refuse_existing
-from recordsmith.making.reject_reasons import commonest_reasons
-from recordsmith.making.shard_writing import Shard, ShardWriter, plan_shards, write_shards
-from recordsmith.making.splits.split_ordering import SplitOrdering
-from recordsmith.making.staging import Staging, differences
+from recordsmith.making.split_ordering import SplitOrdering
+from recordsmith.run.descriptions import description_files
+from recordsmith.run.encoded_chunk import EncodedChunk
+from recordsmith.run.full_disk import explained
+from recordsmith.run.memory import release_memory
+from recordsmith.run.option_checks import default_name
+from recordsmith.run.progress import OnProgress, Progress
+from recordsmith.run.publishing import REJECTED_NAME, publish, refuse_existing
+from recordsmith.run.reject_reasons import commonest_reasons
+from recordsmith.run.shard_writing import Shard, ShardWriter, plan_shards, write_shards
+from recordsmith.run.staging import Staging, differences
 from recordsmith.schema import Label, Packed, Schema, Sparse
 from recordsmith.schema.presence import with_required
 from recordsmith.storage.atomic_file import local_output
@@ -135,7 +137,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     """
     out = local_output(out)
     options = MakeOptions.checked(
-        name=_default_name(out) if name is None else name,
+        name=default_name(out) if name is None else name,
         split=split,
         stratify=stratify,
         group=group,
@@ -223,11 +225,11 @@ class _Maker:
         existed = os.path.isdir(self._out)
         staging = self._open_staging(overwrite=overwrite, resume=resume)
         try:
-            if not staging.complete:
-                self._read(staging)
-            self._finish(staging)
-        except OSError as error:
-            _add_hint(error, self._out)
+            with explained(self._out, resumable=True):
+                if not staging.complete:
+                    self._read(staging)
+                self._finish(staging)
+        except OSError:
             raise
         except Exception as error:
             if self._is_pointless(staging, error):
@@ -534,14 +536,6 @@ class _Maker:
         self._report(Progress(phase, done, total, "rows", staging.rows, staging.bytes, staging.counts["rejects"]))
 
 
-def _add_hint(error: OSError, out: str) -> None:
-    """Say where it was, and what can be done about a disk that is full; what was finished until then is kept."""
-    if error.filename is None:
-        error.filename = out
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        error.add_note(advise("Make room, and continue with {resume}: what is finished was kept.", resume=True))
-
-
 def _as_source(source: Any, schema: Schema | None) -> Source:
     if isinstance(source, Source):
         return source
@@ -571,8 +565,3 @@ def _refuse(out: str) -> None:
     if Staging.exists(out):
         raise unfinished_run(out)
     refuse_existing(out)
-
-
-def _default_name(out: str) -> str:
-    letters = [letter if letter.isalnum() and letter.isascii() else "_" for letter in os.path.basename(out)]
-    return "".join(letters).strip("_") or "dataset"

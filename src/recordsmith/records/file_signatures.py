@@ -29,15 +29,15 @@ class Content:
 # Signatures at the start of a file, what has them, and what to do with such a file.
 _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"version https://git-lfs", "is a Git LFS pointer, not the data itself", "Run `git lfs pull` to fetch the data."),
-    (b"PAR1", "is a Parquet file", "Read it with pyarrow or pandas, or turn it into TFRecords first."),
+    (b"PAR1", "is a Parquet file", "Convert it to TFRecords with `recordsmith make`."),
     (b"ARROW1", "is an Arrow file", "Read it with pyarrow."),
     (b"PK\x03\x04", "is a zip archive", "Unpack it first."),
     (b"BZh", "is compressed with bzip2", "Decompress it first: TFRecords use gzip or zlib."),
     (b"\xfd7zXZ\x00", "is compressed with xz", "Decompress it first: TFRecords use gzip or zlib."),
     (b"\x28\xb5\x2f\xfd", "is compressed with Zstandard", "Decompress it first: TFRecords use gzip or zlib."),
-    (b"\xff\xd8\xff", "is a JPEG image", "Pass TFRecord files; images are turned into records when they are made."),
-    (b"\x89PNG\r\n\x1a\n", "is a PNG image", "Pass TFRecord files; images are turned into records when they are made."),
-    (b"GIF8", "is a GIF image", "Pass TFRecord files; images are turned into records when they are made."),
+    (b"\xff\xd8\xff", "is a JPEG image", "Convert images to TFRecords with `recordsmith make`."),
+    (b"\x89PNG\r\n\x1a\n", "is a PNG image", "Convert images to TFRecords with `recordsmith make`."),
+    (b"GIF8", "is a GIF image", "Convert images to TFRecords with `recordsmith make`."),
     (b"RIFF", "is a RIFF file (WAV, WebP or AVI)", "Pass TFRecord files."),
     (b"\x93NUMPY", "is a numpy array", "Load it with numpy.load."),
     (b"\x89HDF\r\n\x1a\n", "is an HDF5 file", "Read it with h5py."),
@@ -84,11 +84,11 @@ def describe_content(path: str) -> Content:
         return Content("is empty", "no bytes", "Write it again.")
     with contextlib.suppress(UnicodeDecodeError):
         if head[:-3].decode("utf-8").isprintable() or not _has_control_bytes(head):
-            return Content("is text", shown, "Pass TFRecord files, or turn the text into records first.")
+            return Content("is text", shown, "Convert it to TFRecords with `recordsmith make`.")
     return Content(
         "does not begin with a record",
         shown,
-        "Look at where the file comes from: it may be damaged at its start, or be in another format.",
+        "Check where the file comes from: its start may be damaged, or it may be in another format.",
     )
 
 

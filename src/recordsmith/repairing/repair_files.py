@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from recordsmith import _core
 from recordsmith.dataset.manifest import MANIFEST_NAME
 from recordsmith.errors import CorruptRecordError, NotTFRecordError, RecordsmithError
-from recordsmith.making.publishing import dataset_files
 from recordsmith.records.compression import reading_compression
 from recordsmith.records.file_signatures import describe_content
 from recordsmith.records.writer import RecordWriter
@@ -18,6 +17,7 @@ from recordsmith.repairing.carried_files import carried_names, carry_files
 from recordsmith.repairing.damaged_file import DamagedFile, OnBytes, look_at
 from recordsmith.repairing.outputs import PathLike, Plan, plan_outputs, refuse_existing
 from recordsmith.repairing.repair_result import FileRepair, RepairResult
+from recordsmith.run.publishing import dataset_files
 from recordsmith.storage.atomic_file import write_atomically
 from recordsmith.storage.publication import Publication, complete, public_path
 from recordsmith.wording.numbers import count_text

@@ -129,7 +129,7 @@ def _check_names(file: SourceFile, names: Sequence[str], cells: Sequence[str], d
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise RecordsmithError(
-            "Columns of the same name.",
+            "Two columns have the same name.",
             path=file.path,
             found=list_names(twice),
             advice="Rename one of them in the header, or pass names=[...] in place of the header's.",

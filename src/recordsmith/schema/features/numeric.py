@@ -73,7 +73,7 @@ class NumericFeature(Feature):
         if storage == "list" and self.dtype.name in ("float64", "complex64", "complex128"):
             raise SchemaError(
                 f"{self.dtype} values cannot be stored in a list without loss: a float list holds float32.",
-                advice="Leave storage out to keep every bit as bytes, or declare dtype 'float32'.",
+                advice="Omit storage to store the values as bytes, or declare dtype 'float32'.",
             )
 
     @cached_property
@@ -278,7 +278,7 @@ class NumericFeature(Feature):
             if uneven.size:
                 row = int(uneven[0])
                 raise SchemaMismatchError(
-                    f"Row {row} of the batch does not fill the feature's shape.",
+                    f"Row {row} of the batch does not match the feature's shape.",
                     row=row,
                     found=f"{lengths[row]} {'bytes' if raw else 'values'}",
                     expected=f"a multiple of {step}, for {self.dtype} of shape {self.row_shape}",
@@ -324,7 +324,7 @@ class NumericFeature(Feature):
             row=row,
             found=value.item(),
             expected=describe_dtype(self.dtype),
-            advice="Declare a type that holds what is stored.",
+            advice="Declare a type that can hold the stored values.",
         )
 
     def _shown_setting(self, name: str) -> str:
@@ -365,7 +365,7 @@ def checked_dtype(dtype: Any) -> np.dtype[Any]:
         if found is not None and found.kind in "OSUT":
             advice = "Declare strings as Text() or Bytes()."
         elif found is not None and found.kind in "mM":
-            advice = "Store times as int64, in a unit that the description names."
+            advice = "Store times as int64, and name the unit in the description."
         raise SchemaError("This dtype cannot be stored.", found=dtype, expected=", ".join(_DTYPES), advice=advice)
     native: np.dtype[Any] = np.dtype(found.name)  # in this machine's byte order, whichever order it was written in
     return native

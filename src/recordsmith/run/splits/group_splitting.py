@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.keyed_random import Uint64s, priorities, stream_key
-from recordsmith.making.splits.splitting import NO_SPLIT, Codes, SplitPlan, UnitBlock, check_counts
+from recordsmith.run.splits.splitting import NO_SPLIT, Codes, SplitPlan, UnitBlock, check_counts
 
 __all__ = ["assign_groups"]
 
@@ -23,7 +23,7 @@ _MERGED_AT = 1 << 20  # entries of single blocks, before they are added up
 def assign_groups(blocks: Callable[[], Iterable[UnitBlock]], rows: int, plan: SplitPlan, seed: int, out: Codes) -> None:
     """Write the code of its split for each row into `out`; rows of one unit get the same.
 
-    >>> from recordsmith.making.splits.splitting import parse_splits
+    >>> from recordsmith.run.splits.splitting import parse_splits
     >>> codes = np.zeros(10, np.uint8)
     >>> patients = np.array([7, 7, 7, 7, 8, 8, 8, 8, 9, 9], np.uint64)
     >>> blocks = lambda: [(patients, np.full(10, -1, np.int64))]

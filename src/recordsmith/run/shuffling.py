@@ -19,9 +19,9 @@ import numpy.typing as npt
 from recordsmith import _core
 from recordsmith.errors import RecordsmithError
 from recordsmith.keyed_random import Uint64s
-from recordsmith.making.ordering import SplitOrder, StagedBlock
-from recordsmith.making.staging import Staging
 from recordsmith.records.index import FRAMING_BYTES
+from recordsmith.run.ordering import SplitOrder, StagedBlock
+from recordsmith.run.staging import Staging
 from recordsmith.workers.threads import in_order, thread_pool
 
 __all__ = ["WORTH_DEALING", "Bucket", "Buckets", "deal_out"]

@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +14,12 @@ import numpy.typing as npt
 from recordsmith import _core
 from recordsmith.errors import RecordsmithError
 from recordsmith.keyed_random import Uint64s
-from recordsmith.making.ordering import SplitOrder
-from recordsmith.making.preprocessing.preprocessor import Preprocessor
-from recordsmith.making.shuffling import WORTH_DEALING, Buckets, deal_out
-from recordsmith.making.staging import Staging
 from recordsmith.records.index import FRAMING_BYTES
 from recordsmith.records.reader import RecordReader
 from recordsmith.records.writer import RecordWriter
+from recordsmith.run.ordering import SplitOrder
+from recordsmith.run.shuffling import WORTH_DEALING, Buckets, deal_out
+from recordsmith.run.staging import Staging
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
 from recordsmith.workers.threads import in_order, thread_pool
@@ -33,6 +32,19 @@ _DECODED_ROWS = 4097  # the first 4,096 rows of it
 _BLOCK_ROWS = 1 << 15
 _MOST_WRITERS = 4  # threads; more would wait for the disk
 _SUFFIXES = {None: "", "gzip": ".gz", "zlib": ".zlib"}
+
+
+class Change(Protocol):
+    """A change to the records that is fitted on the training split, and made when they are written."""
+
+    def schema(self, schema: Schema) -> Schema:
+        """Return the schema of the records after the change."""
+
+    def fit(self, batches: Callable[[], Iterable[dict[str, Any]]]) -> None:
+        """Learn from the training split. Each call of `batches` is one pass over its columns."""
+
+    def transform(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """Return the columns of some records after the change."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +95,7 @@ class ShardWriter:
     Args:
         staging: the staged records, and the folder that the shards go to.
         schema: what the staged records hold.
-        preprocessors: what transforms them.
+        preprocessors: what is still to be done to them.
         compression: None, "gzip" or "zlib".
         ignored: the features that the digests do not count.
     """
@@ -92,7 +104,7 @@ class ShardWriter:
         self,
         staging: Staging,
         schema: Schema,
-        preprocessors: Sequence[Preprocessor],
+        preprocessors: Sequence[Change],
         *,
         compression: str | None,
         ignored: Sequence[str],
@@ -120,7 +132,7 @@ class ShardWriter:
         with RecordWriter(path, self._compression) as writer:
             for frames, offsets in self._in_order(shard):
                 if self._preprocessors:
-                    columns = self._preprocessed(self._decoded(self._schema, frames, offsets), len(self._preprocessors))
+                    columns = self._finished(self._decoded(self._schema, frames, offsets), len(self._preprocessors))
                     writer.write_columns(columns, self.final_schema)
                 else:
                     writer.write_frames(frames)
@@ -179,7 +191,7 @@ class ShardWriter:
         def batches() -> Iterator[dict[str, Any]]:
             whole = Shard("", order, 0, order.rows)
             for frames, offsets in self._in_order(whole):
-                yield self._preprocessed(self._decoded(self._schema, frames, offsets), stage)
+                yield self._finished(self._decoded(self._schema, frames, offsets), stage)
 
         return batches
 
@@ -206,7 +218,7 @@ class ShardWriter:
             if buckets is not None:
                 self._buckets[order.split] = buckets
 
-    def _preprocessed(self, columns: dict[str, Any], stages: int) -> dict[str, Any]:
+    def _finished(self, columns: dict[str, Any], stages: int) -> dict[str, Any]:
         for preprocessor in self._preprocessors[:stages]:
             columns = preprocessor.transform(columns)
         return columns

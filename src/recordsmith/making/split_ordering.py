@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from recordsmith.making.balance.balancing import Balance, balance_training
 from recordsmith.making.options import MakeOptions
-from recordsmith.making.ordering import SplitOrder, build_order
-from recordsmith.making.splits.group_splitting import assign_groups
-from recordsmith.making.splits.groups import unit_blocks
-from recordsmith.making.splits.splitting import NO_SPLIT, assign_splits
-from recordsmith.making.staging import Staging
+from recordsmith.run.ordering import SplitOrder, build_order
+from recordsmith.run.splits.group_splitting import assign_groups
+from recordsmith.run.splits.groups import unit_blocks
+from recordsmith.run.splits.splitting import NO_SPLIT, assign_splits
+from recordsmith.run.staging import Staging
 from recordsmith.schema import Label, Schema
 
 __all__ = ["SplitOrdering"]

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.keyed_random import Uint64s, priorities, stream_key
-from recordsmith.making.external_sort import sorted_blocks
-from recordsmith.making.staging import KEY, Staging
 from recordsmith.records.index import FRAMING_BYTES
+from recordsmith.run.external_sort import sorted_blocks
+from recordsmith.run.staging import KEY, Staging
 
 __all__ = ["SplitOrder", "StagedBlock", "build_order"]
 

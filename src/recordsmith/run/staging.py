@@ -29,9 +29,9 @@ import numpy.typing as npt
 
 from recordsmith import _core
 from recordsmith.errors import RecordsmithError, SchemaError, advise
-from recordsmith.making.chunk_encoding import Classes, EncodedChunk
 from recordsmith.records.described_splits import check_file_name
 from recordsmith.records.index import FRAMING_BYTES
+from recordsmith.run.encoded_chunk import Classes, EncodedChunk
 from recordsmith.storage.atomic_file import write_text_atomically
 from recordsmith.storage.json_descriptions import JsonObject, read_json_object
 from recordsmith.storage.publication import Publication

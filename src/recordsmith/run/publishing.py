@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.errors import RecordsmithError, advise, list_names
-from recordsmith.making.descriptions import TFDS_DESCRIPTIONS
-from recordsmith.making.staging import Staging
 from recordsmith.records.shards import files_in
+from recordsmith.run.descriptions import TFDS_DESCRIPTIONS
+from recordsmith.run.staging import Staging
 from recordsmith.storage.atomic_file import write_atomically, write_text_atomically
 
 __all__ = ["REJECTED_NAME", "dataset_files", "index_names", "publish", "refuse_existing"]

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.columns import Ragged
+from recordsmith.columns.any_column import row_of
 from recordsmith.errors import EncodeError, SchemaError, SchemaMismatchError, did_you_mean
 from recordsmith.schema.features.constraints import NumberBounds, Violation, number_violations, raise_first
 from recordsmith.schema.features.feature import Feature
@@ -130,9 +131,7 @@ class NumericFeature(Feature):
         >>> int(Scalar("int64").row(np.array([7, 8]), 1))
         8
         """
-        if isinstance(column, np.ma.MaskedArray):
-            return None if np.ma.getmaskarray(column)[index].all() else column.data[index]
-        return column[index]
+        return row_of(column, index)
 
     def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:
         """Return what the core writes for a column of numbers; an array of the exact dtype is passed on as it is.

@@ -17,8 +17,10 @@ from recordsmith.keyed_random import Uint64s
 from recordsmith.records.index import FRAMING_BYTES
 from recordsmith.records.reader import RecordReader
 from recordsmith.records.writer import RecordWriter
+from recordsmith.run import shuffling
 from recordsmith.run.ordering import SplitOrder
-from recordsmith.run.shuffling import WORTH_DEALING, Buckets, deal_out
+from recordsmith.run.record_files import RecordFiles
+from recordsmith.run.shuffling import Buckets, deal_out
 from recordsmith.run.staging import Staging
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
@@ -93,8 +95,9 @@ class ShardWriter:
     """Writes shards from staged records, and checks what it wrote. Several threads may use one.
 
     Args:
-        staging: the staged records, and the folder that the shards go to.
-        schema: what the staged records hold.
+        staging: the folder that the shards go to.
+        records: where the records are read from.
+        schema: what the records hold; None: their bytes are copied, whatever they hold.
         finishers: what is still to be done to them.
         compression: None, "gzip" or "zlib".
         ignored: the features that the digests do not count.
@@ -103,20 +106,23 @@ class ShardWriter:
     def __init__(
         self,
         staging: Staging,
-        schema: Schema,
-        finishers: Sequence[Change],
+        records: RecordFiles,
+        schema: Schema | None,
+        finishers: Sequence[Change] = (),
         *,
         compression: str | None,
         ignored: Sequence[str],
     ) -> None:
         self._staging = staging
-        self._schema = schema
+        self._schema = schema if schema is not None else Schema({})
+        self._verbatim = schema is None
         self._finishers = finishers
         self._compression = compression
         self._ignored = list(ignored)
-        self._files = _core.FileSet([staging.path("records")])
+        self._files = records.open()
+        self._is_large = records.bytes > shuffling.WORTH_DEALING
         self._buckets: dict[str, Buckets] = {}
-        self.final_schema = schema
+        self.final_schema = self._schema
         for finisher in finishers:
             self.final_schema = finisher.schema(self.final_schema)
 
@@ -151,7 +157,7 @@ class ShardWriter:
 
     def forget(self) -> None:
         """Let go of the staged records: they are not needed for checking."""
-        self._files = _core.FileSet([self._staging.path("records")])
+        self._files.forget()
 
     def check(self, shard: Shard) -> None:
         """Read a shard back: checksums, the number of records, their content, the schema and its constraints.
@@ -171,7 +177,7 @@ class ShardWriter:
         found = 0
         for number, (frames, offsets) in enumerate(self._read_back(path)):
             rows = len(offsets) - 1
-            if self._finishers or number % _DECODED == 0:
+            if not self._verbatim and (self._finishers or number % _DECODED == 0):
                 self._check_schema(path, found, frames, offsets if self._finishers else offsets[:_DECODED_ROWS])
             if not self._finishers:
                 expected = shard.order.digests(shard.first + found, min(shard.first + found + rows, shard.last))
@@ -225,14 +231,8 @@ class ShardWriter:
 
     def _frames(self, numbers: Uint64s, entries: Any) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint64]]:
         lengths = entries["length"].astype(np.uint64)
-        frames = self._files.frames(
-            np.zeros(len(entries), np.uint32),
-            np.ascontiguousarray(entries["offset"]),
-            lengths,
-            numbers,
-            verify=True,
-        )
-        if self._staging.bytes > WORTH_DEALING:
+        frames = self._files.frames(entries, numbers)
+        if self._is_large:
             self._files.forget()  # the next block lies further on, and pages that were touched count as our memory
         return frames, np.concatenate([[0], np.cumsum(lengths + np.uint64(FRAMING_BYTES))]).astype(np.uint64)
 

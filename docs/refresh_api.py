@@ -16,6 +16,7 @@ Every public name of `import recordsmith as rs`, in the order in which people me
 GROUPS = {
     "Schema": "Schema",
     "make": "Making",
+    "copy": "Copying and exporting",
     "open": "Reading and feeding",
     "check": "Checking",
     "RecordReader": "Records",
@@ -24,7 +25,7 @@ GROUPS = {
 MODULES = {
     "augment": "recordsmith.augment",
     "sources": "recordsmith.making.sources",
-    "finish": "recordsmith.making.finish",
+    "preprocessing": "recordsmith.making.preprocessing",
 }
 
 

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from recordsmith.terminal.reports.rule_text import FAMILIES, every_rule, rule_markdown
+from recordsmith.rules import Rule
+from recordsmith.terminal.reports.rule_text import FAMILIES, every_rule
 
 FOLDER = Path(__file__).resolve().parent / "rules"
 HEAD = """# Rules
@@ -39,9 +41,23 @@ def pages() -> dict[str, str]:
             for rule in family
         ]
         index.append("")
-        found[page] = "\n".join([NOTE, "", f"# {heading}", "", *(rule_markdown(rule) for rule in family)])
+        found[page] = "\n".join([NOTE, "", f"# {heading}", "", *(section(rule) for rule in family)])
     found["index.md"] = "\n".join(index)
     return found
+
+
+def section(rule: Rule[Any]) -> str:
+    """Return a rule as a part of a Markdown page."""
+    text = rule.text
+    parts = [
+        f"## {rule.code} {rule.name}",
+        f"*{rule.severity.value}.* {text.summary}",
+        *([text.details] if text.details else []),
+        f"**Why it matters.** {text.why}",
+        f"**Example.** {text.example}",
+        f"**Fix.** {text.fix}",
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 if __name__ == "__main__":

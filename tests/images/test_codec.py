@@ -140,7 +140,7 @@ def test_changed_bytes_are_found_where_the_format_has_checksums(name):
     ("data", "reason"),
     [
         (b"", "no bytes at all"),
-        (b"%PDF-1.7 ...", "no JPEG, PNG, WebP, BMP or GIF: it begins with b'%PDF-1.7"),
+        (b"%PDF-1.7 ...", "no JPEG, PNG, WebP, BMP or GIF: it starts with b'%PDF-1.7"),
         (b"GIF89a" + bytes(20), "has no pixels"),
         (b"GIF89a\xff\xff\xff\xff" + bytes(20), "The limit is 100,000,000"),
     ],

@@ -13,8 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import recordsmith as rs
-from recordsmith.copying import copy_dataset
-from recordsmith.exporting import export_dataset
 from tests.formats.made_sources import rows_of
 
 WORDS = {"train": ["red", "green", "blue"], "validation": ["grey"], "test": ["unseen", "hidden"]}
@@ -118,7 +116,7 @@ def test_dividing_anew_must_be_said(options: dict[str, Any], quick_path: Path) -
 
 def test_a_vocabulary_is_fitted_on_the_training_split_of_the_source(quick_path: Path) -> None:
     rs.make(filled(quick_path / "in", "csv"), quick_path / "clean")
-    rs.make(quick_path / "clean", quick_path / "ids", finish=rs.finish.VocabularyIds("text"))
+    rs.make(quick_path / "clean", quick_path / "ids", preprocess=rs.preprocessing.VocabularyIds("text"))
     assert list(texts(quick_path / "ids", "n")) == ["train", "test", "validation"]
     words = next((quick_path / "ids").glob("*vocabulary*")).read_text()
     assert "red" in words
@@ -135,10 +133,10 @@ def folds(folder: Path, **splits: list[str]) -> None:
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "webdataset"])
 def test_export_and_back(kind: str, quick_path: Path) -> None:
     folds(quick_path / "in", fold_a=["a", "b"], fold_b=["c"])
-    export_dataset(quick_path / "in", quick_path / "files", kind=kind)
+    rs.export(quick_path / "in", quick_path / "files", kind=kind)
     rs.make(quick_path / "files", quick_path / "back")
     assert texts(quick_path / "back") == {"fold_a": ["a", "b"], "fold_b": ["c"]}
-    export_dataset(quick_path / "in", quick_path / f"one.{'tar' if kind == 'webdataset' else kind}", split="fold_b")
+    rs.export(quick_path / "in", quick_path / f"one.{'tar' if kind == 'webdataset' else kind}", split="fold_b")
     one = quick_path / f"one.{'tar' if kind == 'webdataset' else kind}"
     assert texts_of_made(one, quick_path / "one") == {"fold_b": ["c"]}
     assert list(rs.make(one, quick_path / "two", split="train").splits) == ["train"]
@@ -158,19 +156,19 @@ def test_several_datasets_keep_their_splits(quick_path: Path) -> None:
 
 def test_copies_keep_splits_unless_told_otherwise(quick_path: Path) -> None:
     rs.make(filled(quick_path / "in", "csv"), quick_path / "data")
-    copy_dataset(quick_path / "data", quick_path / "kept")
+    rs.copy(quick_path / "data", quick_path / "kept")
     assert texts(quick_path / "kept") == EXPECTED
     with pytest.raises(rs.RecordsmithError, match=r"splits already(.|\n)*merge_splits"):
-        copy_dataset(quick_path / "data", quick_path / "anew", split="train=0.5,test=0.5")
+        rs.copy(quick_path / "data", quick_path / "anew", split="train=0.5,test=0.5")
     assert not (quick_path / "anew").exists()
-    copied = copy_dataset(quick_path / "data", quick_path / "anew", split="train=0.5,test=0.5", merge_splits=True)
+    copied = rs.copy(quick_path / "data", quick_path / "anew", split="train=0.5,test=0.5", merge_splits=True)
     assert list(copied.splits) == ["train", "test"]
-    assert list(copy_dataset(quick_path / "data", quick_path / "all", merge_splits=True).splits) == ["train"]
+    assert list(rs.copy(quick_path / "data", quick_path / "all", merge_splits=True).splits) == ["train"]
     with pytest.raises(rs.RecordsmithError, match=r"several splits(.|\n)*merge_splits"):
-        export_dataset(quick_path / "data", quick_path / "all.csv")
-    assert export_dataset(quick_path / "data", quick_path / "all.csv", merge_splits=True).rows == 6
+        rs.export(quick_path / "data", quick_path / "all.csv")
+    assert rs.export(quick_path / "data", quick_path / "all.csv", merge_splits=True).rows == 6
     assert list(rs.make(quick_path / "all.csv", quick_path / "one").splits) == ["train"]
-    one = copy_dataset(quick_path / "data", quick_path / "one.tfrecord")
+    one = rs.copy(quick_path / "data", quick_path / "one.tfrecord")
     assert any("several splits are in one file" in text for text in one.warnings)
 
 
@@ -196,7 +194,7 @@ def test_one_content_under_two_labels_is_in_one_split(quick_path: Path) -> None:
         found = {split: set(values) for split, values in texts(out, "x").items()}
         assert not found["train"] & found["val"]
         assert not found["train"] & found["test"]
-    copy_dataset(out, quick_path / "copy", split="train=0.5,test=0.5", merge_splits=True)
+    rs.copy(out, quick_path / "copy", split="train=0.5,test=0.5", merge_splits=True)
     found = {split: set(values) for split, values in texts(quick_path / "copy", "x").items()}
     assert not found["train"] & found["test"]
 

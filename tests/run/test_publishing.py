@@ -54,7 +54,7 @@ def test_what_belonged_to_the_old_dataset_goes_and_all_else_stays(quick_path: Pa
     out = quick_path / "out"
     texts = Columns({"text": ["a b", "b"] * 9, "n": [*range(17), None]},
                     rs.Schema({"text": rs.Text(), "n": rs.Scalar("int64")}))  # fmt: skip
-    rs.make(texts, out, name="old", finish=rs.finish.VocabularyIds("text", 9), shards=3)
+    rs.make(texts, out, name="old", preprocess=rs.preprocessing.VocabularyIds("text", 9), shards=3)
     old = set(os.listdir(out))
     assert {"vocabulary.text.json", "rejected.jsonl"} <= old
     (out / "README.md").write_text("about my data")

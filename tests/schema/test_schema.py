@@ -282,8 +282,8 @@ class TestBatches:
             "A value does not fit the feature's type.\n"
             "  where:    row 2, feature 'age'\n"
             "  found:    300 (int64)\n"
-            "  expected: uint8, a whole number from 0 to 255\n"
-            "  to do:    Declare a type that holds it, change the value, or allow the loss with cast=True."
+            "  expected: uint8, an integer from 0 to 255\n"
+            "  to do:    Declare a type that can hold it, change the value, or allow the loss with cast=True."
         )
 
     def test_nothing_at_all(self) -> None:

@@ -1,1 +1,1 @@
-"""Checking datasets: rules over the facts of one pass. Reads no records itself, and renders nothing."""
+"""`rs.check`: rules that find problems in the data, over the facts of one pass."""

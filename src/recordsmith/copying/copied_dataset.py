@@ -16,7 +16,7 @@ __all__ = ["CopiedDataset"]
 
 @dataclass(frozen=True)
 class CopiedDataset:
-    """A dataset that was copied: what `copy_dataset` returns and `recordsmith copy` prints.
+    """A dataset that was copied: what `rs.copy` returns and `recordsmith copy` prints.
 
     Attributes:
         path: the folder or the file that was written.

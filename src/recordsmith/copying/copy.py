@@ -1,4 +1,4 @@
-"""copy_dataset: TFRecords into other TFRecords, with their bytes as they are wherever nothing about them changes."""
+"""rs.copy: TFRecords into other TFRecords, with their bytes as they are wherever nothing about them changes."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from recordsmith.schema import Schema
 from recordsmith.storage.atomic_file import local_output
 from recordsmith.storage.byte_sizes import parse_size
 
-__all__ = ["copy_dataset"]
+__all__ = ["copy"]
 
 PathLike = str | os.PathLike[str]
 
 _FILES = {".gz": "gzip", ".gzip": "gzip", ".zlib": "zlib", "": None}
 
 
-def copy_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but two have a default
+def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have a default
     paths: PathLike | Iterable[PathLike],
     out: PathLike,
     *,
@@ -109,7 +109,7 @@ def copy_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but t
     >>> with rs.RecordWriter(f"{folder}/data.tfrecord") as writer:
     ...     for n in range(10):
     ...         writer.write_example({"n": n})
-    >>> copied = copy_dataset(f"{folder}/data.tfrecord", f"{folder}/small.tfrecord", where="n >= 4", take=3)
+    >>> copied = rs.copy(f"{folder}/data.tfrecord", f"{folder}/small.tfrecord", where="n >= 4", take=3)
     >>> copied.rows, copied.unmatched, copied.not_sampled
     (3, 4, 3)
     >>> [row["n"].item() for row in rs.open(f"{folder}/small.tfrecord")]

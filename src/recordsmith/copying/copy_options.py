@@ -13,7 +13,7 @@ __all__ = ["CopyOptions"]
 
 @dataclass(frozen=True)
 class CopyOptions:
-    """How records are chosen and where they go, as `copy_dataset` says it.
+    """How records are chosen and where they go, as `rs.copy` says it.
 
     Attributes:
         out: the folder, or the file if `single` is set.

@@ -1,1 +1,1 @@
-"""Facts: what one pass over the data tells, as frozen dataclasses that know neither terminals nor options."""
+"""What one pass over the data finds out, as frozen dataclasses; nothing is judged here."""

@@ -73,7 +73,7 @@ def header_of(data: bytes) -> ImageHeader:
     if header is None:
         if not data:
             raise ImageError("There are no bytes at all.")
-        raise ImageError(f"This is no JPEG, PNG, WebP, BMP or GIF: it begins with {bytes(data[:12])!r}.")
+        raise ImageError(f"This is no JPEG, PNG, WebP, BMP or GIF: it starts with {bytes(data[:12])!r}.")
     if not header.height or not header.width:
         raise ImageError(f"The {header.title} has no pixels.")
     check_pixels(header.title, header.height, header.width)

@@ -9,10 +9,10 @@ from typing import Any
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.errors import RecordsmithError
 from recordsmith.formats.source import Source
-from recordsmith.making.finish.finisher import Finisher
 from recordsmith.making.made_dataset import MadeDataset
 from recordsmith.making.making_policy import MakingPolicy
 from recordsmith.making.options import MakeOptions
+from recordsmith.making.preprocessing.preprocessor import Preprocessor
 from recordsmith.run.option_checks import default_name
 from recordsmith.run.policy import OnError
 from recordsmith.run.progress import OnProgress
@@ -43,7 +43,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     shuffle: bool = True,
     balance: Any = None,
     map: Callable[[Row], Any] | None = None,  # noqa: A002 - the name that everyone knows it by
-    finish: Finisher | Sequence[Finisher] = (),
+    preprocess: Preprocessor | Sequence[Preprocessor] = (),
     shards: int | None = None,
     shard_size: int | str = "128MB",
     compression: str | None = None,
@@ -78,7 +78,8 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
             classes to counts, or a sampler of imbalanced-learn.
         map: a function of your own, from a row to a row, to several rows, or to None to leave the row out. It runs in
             worker processes.
-        finish: what is fitted on the training split, such as a vocabulary.
+        preprocess: what is fitted on the training split and then transforms all splits, from `rs.preprocessing`: a
+            vocabulary, a tokenizer or TF-IDF; or several of them.
         shards: how many files a split has; None goes by their size.
         shard_size: how large a file should be.
         compression: None, "gzip" or "zlib".
@@ -111,7 +112,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         shuffle=shuffle,
         balance=balance,
         function=map,
-        finish=finish,
+        preprocess=preprocess,
         shards=shards,
         shard_bytes=shard_size,
         compression=compression,

@@ -1,4 +1,4 @@
-"""How `rs.make` turns a source into records: schema, label, encoding, splits and finishers."""
+"""How `rs.make` turns a source into records: schema, label, encoding, splits and preprocessors."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class MakingPolicy(Policy):
             described=self._schema,
             label=self._label,
             provenance=self._recipe.ignored,
-            changes=options.finish,
+            changes=options.preprocess,
             warnings=warnings,
             dropped_because="dropped by the map function",
         )
@@ -98,8 +98,8 @@ class MakingPolicy(Policy):
 
     def texts(self) -> dict[str, TextFile]:
         """Return what the changes have learned."""
-        finishers = self._options.finish
-        return {name: TextFile(text) for finisher in finishers for name, text in finisher.artifacts().items()}
+        learned = (preprocessor.artifacts() for preprocessor in self._options.preprocess)
+        return {name: TextFile(text) for artifacts in learned for name, text in artifacts.items()}
 
     def outcome(self, staging: Staging) -> dict[str, Any]:
         """Return the counts of rows that were left out."""
@@ -127,8 +127,8 @@ class MakingPolicy(Policy):
     def _check(self) -> None:
         """Raise for what cannot work, before any work is done."""
         schema = self._schema
-        for finisher in self._options.finish:
-            schema = finisher.schema(schema)
+        for preprocessor in self._options.preprocess:
+            schema = preprocessor.schema(schema)
         if self._options.balance is not None and self._label is not None:
             check_balance(self._options.balance, self._schema[self._label], self._label)
         self._check_group()

@@ -10,7 +10,7 @@ from types import CellType, CodeType
 from typing import Any
 
 from recordsmith.errors import RecordsmithError, advise, list_names
-from recordsmith.making.finish.finisher import Finisher
+from recordsmith.making.preprocessing.preprocessor import Preprocessor
 from recordsmith.records.compression import writing_compression
 from recordsmith.records.shards import TRAINING
 from recordsmith.run.option_checks import check_name, check_on_error, check_seed, check_shards, checked_workers
@@ -36,7 +36,7 @@ class MakeOptions:
     shuffle: bool
     balance: Any
     function: Callable[[Row], Any] | None
-    finish: tuple[Finisher, ...]
+    preprocess: tuple[Preprocessor, ...]
     shards: int | None
     shard_bytes: int
     compression: str | None
@@ -68,7 +68,7 @@ class MakeOptions:
             **{
                 **given,
                 "split": parse_splits(given["split"]),
-                "finish": _finishers(given["finish"]),
+                "preprocess": _preprocessors(given["preprocess"]),
                 "shard_bytes": parse_size(given["shard_bytes"]),
                 "compression": None if compression == "none" else compression,
                 "workers": checked_workers(given["workers"]),
@@ -91,9 +91,10 @@ class MakeOptions:
                 ),
             )
         plan = SplitPlan.keeping(splits)
-        if (self.finish or self.balance is not None) and len(splits) > 1 and plan.training.lower() not in TRAINING:
+        if (self.preprocess or self.balance is not None) and len(splits) > 1 and plan.training.lower() not in TRAINING:
+            needs_it = "preprocess" if self.preprocess else "balance"
             raise RecordsmithError(
-                f"No split of the source is the training split, and {'finish' if self.finish else 'balance'} needs it.",
+                f"No split of the source is the training split, and {needs_it} needs it.",
                 found=f"the splits {list_names(splits)}",
                 expected="a split called train",
             )
@@ -127,7 +128,7 @@ class MakeOptions:
                 "shuffle": self.shuffle,
                 "balance": _balance_json(self.balance),
                 "map": None if self.function is None else function_identity(self.function),
-                "finish": [finisher.describe() for finisher in self.finish],
+                "preprocess": [preprocessor.describe() for preprocessor in self.preprocess],
                 "shards": self.shards,
                 "shard_bytes": self.shard_bytes,
                 "compression": self.compression,
@@ -192,15 +193,15 @@ def _digest_code(code: CodeType, digest: Any) -> None:
             digest.update(repr(constant).encode())
 
 
-def _finishers(given: Any) -> tuple[Finisher, ...]:
-    finishers = (given,) if isinstance(given, Finisher) else tuple(given)
-    for finisher in finishers:
-        if not isinstance(finisher, Finisher):
+def _preprocessors(given: Any) -> tuple[Preprocessor, ...]:
+    preprocessors = (given,) if isinstance(given, Preprocessor) else tuple(given)
+    for preprocessor in preprocessors:
+        if not isinstance(preprocessor, Preprocessor):
             raise RecordsmithError(
-                "finish takes what is fitted on the training split, such as rs.finish.Tfidf('text').",
-                found=repr(finisher),
+                "preprocess takes preprocessors, such as rs.preprocessing.Tfidf('text').",
+                found=repr(preprocessor),
             )
-    return finishers
+    return preprocessors
 
 
 def _balance_json(balance: Any) -> Any:

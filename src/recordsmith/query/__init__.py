@@ -1,1 +1,1 @@
-"""Questions to a dataset: conditions over rows, the rows that fulfil them, and an overview."""
+"""The language of `--where`, searching rows with it, and the overview of `recordsmith show`."""

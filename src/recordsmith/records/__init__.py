@@ -1,1 +1,1 @@
-"""One file of records: reading, writing, its index, single payloads, and the names of shards."""
+"""One TFRecord file: reading, writing, its index, single Examples, and the names of shards."""

@@ -29,7 +29,7 @@ def writing_compression(name: str | None) -> str:
     known = "none" if name is None else _NAMES.get(name.lower()) if isinstance(name, str) else None
     if known is None:
         raise CompressionError(
-            f"There is no compression {name!r} in TFRecords.{did_you_mean(str(name), ('gzip', 'zlib'))}",
+            f"Unknown compression {name!r}.{did_you_mean(str(name), ('gzip', 'zlib'))}",
             expected="None, 'gzip' or 'zlib'",
         )
     return known

@@ -96,10 +96,10 @@ def _corrupt_length(failure: Failure) -> RecordsmithError:
             advice=content.advice,
         )
     return CorruptRecordError(
-        f"The length of record {failure.record} does not match its checksum, so the next one cannot be found.",
+        f"The length of record {failure.record} does not match its checksum, so the next record cannot be found.",
         **failure.place,
-        found=f"a length of {failure.found} bytes with another checksum",
-        advice="Copy the file again from its source, or save every sound record, also those behind it, with "
+        found=f"a length of {failure.found} bytes with a different checksum",
+        advice="Copy the file again from its source, or save every undamaged record, including those after it, with "
         "`recordsmith repair FILE -o NEW`.",
     )
 
@@ -111,7 +111,7 @@ def _corrupt_data(failure: Failure) -> RecordsmithError:
         found=f"data with masked CRC-32C {failure.found}",
         expected=f"the stored {failure.expected}",
         advice="Copy the file again from its source, or leave this record out with `recordsmith repair FILE -o NEW`. "
-        "verify=False reads all records, this one as it is.",
+        "verify=False reads all records, including this one as it is.",
     )
 
 
@@ -119,7 +119,7 @@ def _truncated(failure: Failure) -> RecordsmithError:
     return TruncatedFileError(
         f"The file ends inside record {failure.record}: it was cut short, or is still being written.",
         **failure.place,
-        found=f"{failure.found} bytes from there to the end",
+        found=f"{failure.found} bytes until the end of the file",
         expected=f"at least {failure.expected} bytes",
         advice="Copy or write the file again, or keep the records before it with `recordsmith repair FILE -o NEW`.",
     )
@@ -128,34 +128,34 @@ def _truncated(failure: Failure) -> RecordsmithError:
 def _too_large(failure: Failure) -> RecordsmithError:
     if failure.detail == "message":
         return EncodeError(
-            "The row is too large for one record: protobuf messages end at 2 GiB.",
+            "The row is too large for one record: a protobuf message is limited to 2 GiB.",
             row=failure.record,
             feature=failure.feature or None,
             found=f"{failure.found} bytes",
             expected=f"at most {failure.expected} bytes",
-            advice="Store large data in pieces, or as files of their own with their names in the record.",
+            advice="Store large data in pieces, or in separate files with their names in the record.",
         )
     return CorruptRecordError(
-        f"Record {failure.record} claims a length that no file can have, although the length's checksum holds.",
+        f"Record {failure.record} has an impossible length, although the checksum of the length matches.",
         **failure.place,
         found=f"{failure.found} bytes",
-        advice="The file was made to mislead, or by broken software. Do not trust it.",
+        advice="The file was written by broken software or with bad intent. Do not trust it.",
     )
 
 
 def _compression(failure: Failure) -> RecordsmithError:
     content = describe_content(failure.path)
-    advice = "Copy the file again from its source, or save what can be inflated: `recordsmith repair FILE -o NEW`."
-    if content.is_plain_tfrecord:
+    advice = "Copy the file again from its source, or save what can be decompressed: `recordsmith repair FILE -o NEW`."
+    if content.format == "tfrecord":
         advice = "The file is not compressed. Leave compression at 'auto', or pass compression=None."
     elif content.compression not in (None, failure.expected):
         advice = f"The file is {content.compression}. Leave compression at 'auto', or name it."
     return CompressionError(
-        f"The {failure.expected} data cannot be read on: {failure.detail}.",
+        f"The {failure.expected} data cannot be decompressed: {failure.detail}.",
         path=failure.path or None,
         record=failure.record,
         found=None if failure.offset is None else f"damage at or before byte {failure.offset} of the compressed file",
-        expected=f"whole {failure.expected} streams, one after the other, and nothing else",
+        expected=f"complete {failure.expected} streams and nothing else",
         advice=advice,
     )
 
@@ -165,7 +165,7 @@ def _malformed(failure: Failure) -> RecordsmithError:
         f"The record's payload is not a valid tf.train.Example: {failure.detail}.",
         **failure.place,
         feature=failure.feature or None,
-        advice="It was written this way, unless verify=False let damage pass. If it holds something else, "
+        advice="The record was written this way, or damage passed because of verify=False. If it holds something else, "
         "read it with RecordReader or Dataset.raw.",
     )
 
@@ -187,10 +187,10 @@ def _list_of(kind: str) -> str:
 
 def _wrong_kind(failure: Failure) -> RecordsmithError:
     return SchemaMismatchError(
-        f"Feature {failure.feature!r} holds another kind of value than the schema says{failure.at_step}.",
+        f"Feature {failure.feature!r} holds a different kind of value than the schema declares{failure.at_step}.",
         **failure.place,
         feature=failure.feature,
-        found="no list at all" if failure.found == "nothing" else _list_of(failure.found),
+        found="no list" if failure.found == "nothing" else _list_of(failure.found),
         expected=_list_of(failure.expected),
         advice="Change the feature's type in the schema, or write the data again.",
     )
@@ -198,7 +198,7 @@ def _wrong_kind(failure: Failure) -> RecordsmithError:
 
 def _wrong_count(failure: Failure) -> RecordsmithError:
     return SchemaMismatchError(
-        f"Feature {failure.feature!r} has another number of values than the schema says{failure.at_step}.",
+        f"Feature {failure.feature!r} has a different number of values than the schema declares{failure.at_step}.",
         **failure.place,
         feature=failure.feature,
         found=f"{failure.found} values",
@@ -209,7 +209,7 @@ def _wrong_count(failure: Failure) -> RecordsmithError:
 
 def _wrong_byte_length(failure: Failure) -> RecordsmithError:
     return SchemaMismatchError(
-        f"Feature {failure.feature!r} has another size in bytes than its dtype and shape take{failure.at_step}.",
+        f"Feature {failure.feature!r} has a different size in bytes than its dtype and shape require{failure.at_step}.",
         **failure.place,
         feature=failure.feature,
         found=f"{failure.found} bytes",
@@ -224,23 +224,23 @@ def _changed(failure: Failure) -> RecordsmithError:
         f"The file was {happened} while it was in use.",
         **failure.place,
         found=f"{failure.found} bytes" if failure.found else None,
-        expected=f"the {failure.expected} bytes that it had, unchanged" if failure.expected else None,
-        advice="Wait until nothing writes to it, and open it again. To replace data that is in use, write the new "
+        expected=f"the {failure.expected} bytes that it had at first, unchanged" if failure.expected else None,
+        advice="Wait until no program writes to it, then open it again. To replace data that is in use, write the new "
         "files to another folder.",
     )
 
 
 def _stale_index(failure: Failure) -> RecordsmithError:
     return StaleIndexError(
-        "The index does not match its file: it was made for another file, or leaves records out.",
+        "The index does not match its file: it was made for another file, or some records are missing from it.",
         **failure.place,
-        advice="Open the dataset again: the index is built anew.",
+        advice="Open the dataset again to rebuild the index.",
     )
 
 
 _HINTS = {
-    errno.ENOSPC: "Free some space, or write elsewhere. Nothing was left under the final name.",
-    errno.EDQUOT: "Free some space, or write elsewhere. Nothing was left under the final name.",
+    errno.ENOSPC: "Free some space, or write elsewhere. The output file was not created.",
+    errno.EDQUOT: "Free some space, or write elsewhere. The output file was not created.",
     errno.EFBIG: "The file reached the largest size allowed here (ulimit -f). Write more and smaller shards.",
     errno.EMFILE: "Too many files are open in this process (ulimit -n). Close some, or raise the limit.",
 }

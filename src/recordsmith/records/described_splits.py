@@ -73,16 +73,16 @@ def check_split_name(name: str, path: str | None = None) -> str:
     ('train', 'test-de.v2')
     >>> check_split_name("../train")
     Traceback (most recent call last):
-    recordsmith.errors.SchemaError: This cannot be the name of a split.
+    recordsmith.errors.SchemaError: This is not a valid split name.
       found:    '../train'
-      expected: up to 100 letters, digits, '_', '-' and '.', the first one a letter, a digit or '_'
+      expected: up to 100 letters, digits, '_', '-' and '.', starting with a letter, a digit or '_'
     """
     if not _SPLIT_NAME.fullmatch(name):
         raise SchemaError(
-            "This cannot be the name of a split.",
+            "This is not a valid split name.",
             path=path,
             found=repr(name[:120]),
-            expected="up to 100 letters, digits, '_', '-' and '.', the first one a letter, a digit or '_'",
+            expected="up to 100 letters, digits, '_', '-' and '.', starting with a letter, a digit or '_'",
         )
     return name
 
@@ -96,9 +96,9 @@ def check_file_name(name: str, path: str | None = None) -> str:
     plain = name not in ("", ".", "..") and "/" not in name and "\\" not in name and "\0" not in name
     if not plain or len(os.fsencode(name)) > _LONGEST_FILE_NAME:
         raise SchemaError(
-            "A description may only name files in its own folder.",
+            "A description may only list files in its own folder.",
             path=path,
             found=repr(name[:300]),
-            expected="the name of a file, without a folder",
+            expected="a file name without a folder",
         )
     return name

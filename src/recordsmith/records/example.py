@@ -79,7 +79,7 @@ def _payload(data: bytes | bytearray | memoryview) -> bytes:
 
 def _present(mapping: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(mapping, Mapping):
-        raise EncodeError("An Example is made from a mapping of names to values.", found=type(mapping).__name__)
+        raise EncodeError("An Example needs a mapping of names to values.", found=type(mapping).__name__)
     return {name: value for name, value in mapping.items() if value is not None}
 
 
@@ -90,7 +90,7 @@ def _canonical(name: str, value: Any) -> npt.NDArray[Any] | list[bytes]:
     if isinstance(value, (int, float)):
         return _from_items(name, value, [value])
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise _refused(name, value, "some of it is masked, and a masked value is no value")
+        raise _refused(name, value, "it has masked values, which cannot be stored")
     if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.dtype.kind == "O"):
         if not _is_rectangular(value):
             raise _refused(name, value, "lists of different lengths cannot be flattened")
@@ -119,17 +119,17 @@ def _from_array(name: str, value: Any, flat: npt.NDArray[Any]) -> npt.NDArray[An
 def _from_items(name: str, value: Any, items: list[Any]) -> npt.NDArray[Any] | list[bytes]:
     if not items:
         raise EncodeError(
-            "An empty list does not say which kind of list it is.",
+            "The type of an empty list cannot be inferred.",
             feature=name,
             found=repr(value),
-            advice="Leave the feature out, give an empty array with a dtype, as np.empty(0, np.int64) or, "
-            "for strings, np.empty(0, 'S1'), or declare a Schema.",
+            advice="Leave the feature out, give an empty array with a dtype, such as np.empty(0, np.int64) or, for "
+            "strings, np.empty(0, 'S1'), or declare a Schema.",
         )
     for kind in (_WHOLE, _NUMBERS, _STRINGS):
         if isinstance(items[0], kind):
             misfit = next((item for item in items if not isinstance(item, _NUMBERS if kind is _WHOLE else kind)), None)
             if misfit is not None or any(item is None for item in items):
-                raise _refused(name, value, f"it holds a {type(misfit).__name__} among others")
+                raise _refused(name, value, f"it mixes in a {type(misfit).__name__}")
             break
     else:
         raise _refused(name, value, f"it holds a {type(items[0]).__name__}")
@@ -151,7 +151,7 @@ def _float32(name: str, value: Any, flat: npt.NDArray[Any]) -> npt.NDArray[np.fl
     with np.errstate(over="ignore"):
         narrow = np.ascontiguousarray(flat, np.float32)
     if (np.isinf(narrow) & ~np.isinf(flat)).any():
-        raise _refused(name, value, "the number is too large for float32, which is all that an Example holds")
+        raise _refused(name, value, "the number is too large for float32, the only float type of an Example")
     return narrow
 
 
@@ -183,7 +183,7 @@ def _string(name: str, string: Any) -> bytes:
     try:
         return string.encode()
     except UnicodeEncodeError:
-        raise _refused(name, string, "the text has a lone surrogate, which UTF-8 cannot hold") from None
+        raise _refused(name, string, "the string has a lone surrogate, which UTF-8 cannot encode") from None
 
 
 def _refused(name: str, value: Any, reason: str) -> EncodeError:
@@ -192,5 +192,5 @@ def _refused(name: str, value: Any, reason: str) -> EncodeError:
         feature=name,
         found=f"{type(value).__name__} {value!r}",
         expected="an int, float, str or bytes, or a list or an array of one of them",
-        advice="Convert the value first, or declare a Schema, which has more types.",
+        advice="Convert the value first, or use a Schema, which supports more types.",
     )

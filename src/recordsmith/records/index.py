@@ -291,7 +291,7 @@ def _in_cache(path: str, write: Callable[[str], T]) -> tuple[T, str]:
             if error.filename == path:
                 raise
             refused = error
-    raise OSError(f"there is no place to keep an index for {path!r}") from refused
+    raise OSError(f"no folder is writable for the index of {path!r}") from refused
 
 
 def _while_it_stands_still(build: Callable[[], T]) -> T:
@@ -342,9 +342,9 @@ def export_index(
     index = load_index(name)
     if index.compression != "none":
         raise CompressionError(
-            f"The file is compressed ({index.compression}), so its records have no place that a text index could name.",
+            f"The file is compressed ({index.compression}), so a text index cannot give the positions of its records.",
             path=name,
-            advice="Decompress the file first; DALI and vahidk's reader cannot read it by index otherwise.",
+            advice="Decompress the file first: DALI and vahidk's reader read only uncompressed files by index.",
         )
     if target is None:
         target = f"{name}.idx" if format == "dali" else f"{os.path.splitext(name)[0]}.tfindex"

@@ -62,7 +62,7 @@ class RowWriter:
             "A row must be a mapping of names to values.",
             row=number,
             found=f"{type(row).__name__} {row!r}",
-            advice="Give each row as a dict; columns go to write_columns.",
+            advice="Give each row as a dict. To write columns, use write_columns.",
         )
 
     # --- rows that the core reads ---
@@ -81,9 +81,9 @@ class RowWriter:
         """Raise about a row that has more in it than the schema, or too much for a record."""
         self._check_known(number, row)
         raise EncodeError(
-            "The row is too large for one record: protobuf messages end at 2 GiB.",
+            "The row is too large for one record: a protobuf message is limited to 2 GiB.",
             row=number,
-            advice="Store large data in pieces, or as files of their own with their names in the record.",
+            advice="Store large data in pieces, or in separate files with their names in the record.",
         )
 
     # --- rows that are turned into columns ---
@@ -119,7 +119,7 @@ class RowWriter:
 
     def _missing(self, name: str, number: int, row: dict[str, Any]) -> EncodeError:
         return EncodeError(
-            f"The row has no {name!r}.{did_you_mean(name, map(str, row))}",
+            f"The row has no value {name!r}.{did_you_mean(name, map(str, row))}",
             row=number,
             feature=name,
             found=f"a row with {list_names(map(str, row))}",
@@ -130,7 +130,7 @@ class RowWriter:
         for name in row:
             if name not in self._schema:
                 raise EncodeError(
-                    f"The row has a value {name!r}, and the schema no such feature."
+                    f"The row has a value {name!r}, but the schema has no such feature."
                     f"{did_you_mean(str(name), self.names)}",
                     row=number,
                     feature=str(name),

@@ -149,7 +149,7 @@ def warn_if_incomplete(files: Sequence[str]) -> None:
     ...     warnings.simplefilter("always")
     ...     warn_if_incomplete(["d/a-00000-of-00003", "d/a-00002-of-00003"])
     >>> print(caught[0].message)
-    Shards of 'd/a' are missing: 1 of 3 (number 1). Reading goes on without them.
+    Shards of 'd/a' are missing: 1 of 3 (number 1). Reading continues without them.
     """
     groups: dict[tuple[str, int], set[int]] = {}
     for file in files:
@@ -163,7 +163,7 @@ def warn_if_incomplete(files: Sequence[str]) -> None:
             shown = ", ".join(map(str, numbers[:5])) + (", ..." if missing > 5 else "")
             warnings.warn(
                 f"Shards of {group!r} are missing: {missing} of {count} "
-                f"(number{'s' if missing > 1 else ''} {shown}). Reading goes on without them.",
+                f"(number{'s' if missing > 1 else ''} {shown}). Reading continues without them.",
                 IncompleteShardsWarning,
                 stacklevel=caller_level(),
             )
@@ -218,10 +218,10 @@ def _what_is_there(folder: str, name: str) -> str:
     try:
         names = sorted(os.listdir(folder))
     except OSError:
-        return f"The folder {folder!r} cannot be read either."
+        return f"The folder {folder!r} cannot be read."
     if not names:
         return f"The folder {folder!r} is empty."
-    return f"The folder {folder!r} holds {list_names(names)}.{did_you_mean(name, names)}"
+    return f"The folder {folder!r} contains {list_names(names)}.{did_you_mean(name, names)}"
 
 
 def split_in_name(name: str) -> str | None:

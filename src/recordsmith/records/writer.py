@@ -210,11 +210,10 @@ class RecordWriter:
         if self._sink is None:
             return
         self._counts = (self._sink.records, self._sink.bytes)
-        self._sink = None
-        if os.getpid() != self._process:
-            return  # a forked child's copy: the file is the parent's
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(self._temporary)
+        if os.getpid() == self._process:  # else a forked child's copy: the file is the parent's
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(self._temporary)
+        self._sink = None  # and its lock, without which the name could be another writer's
 
     def _opened(self) -> _core.RecordSink:
         if self._sink is None:
@@ -248,15 +247,15 @@ def _target(path: str) -> str:
     The name is settled now: neither a change of the working folder nor a link may lead elsewhere at the end.
     """
     if not path:
-        raise FileNotFoundError(errno.ENOENT, "A file needs a name", path)
+        raise FileNotFoundError(errno.ENOENT, "The file name is empty", path)
     final = os.path.realpath(path)
     folder = os.path.dirname(final)
     if os.path.isdir(final):
-        raise IsADirectoryError(errno.EISDIR, "The target is a folder; name a file in it", path)
+        raise IsADirectoryError(errno.EISDIR, "The target is a folder, not a file", path)
     if os.path.exists(final) and not os.path.isfile(final):
-        raise OSError(errno.EINVAL, "The target is a pipe or a device, and only files can be replaced when whole", path)
+        raise OSError(errno.EINVAL, "The target is a pipe or a device, not a regular file", path)
     if not os.path.isdir(folder):
-        error = FileNotFoundError(errno.ENOENT, "There is no such folder to write to", folder)
-        error.add_note("Create it first, as with os.makedirs.")
+        error = FileNotFoundError(errno.ENOENT, "The folder to write to does not exist", folder)
+        error.add_note("Create it first, for example with os.makedirs.")
         raise error
     return final

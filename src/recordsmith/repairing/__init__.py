@@ -1,4 +1,4 @@
-"""Mending damaged TFRecord files: what is sound is kept byte for byte, and what is lost is listed."""
+"""`rs.repair`: damaged TFRecord files; sound records are kept byte for byte, and lost ones are listed."""
 
 from recordsmith.repairing.repair_files import repair
 from recordsmith.repairing.repair_result import FileRepair, Gap, Loss, Mend, RepairResult

@@ -45,7 +45,7 @@ class Change(Protocol):
     def fit(self, batches: Callable[[], Iterable[dict[str, Any]]]) -> None:
         """Learn from the training split. Each call of `batches` is one pass over its columns."""
 
-    def apply(self, columns: dict[str, Any]) -> dict[str, Any]:
+    def transform(self, columns: dict[str, Any]) -> dict[str, Any]:
         """Return the columns of some records after the change."""
 
 
@@ -98,7 +98,7 @@ class ShardWriter:
         staging: the folder that the shards go to.
         records: where the records are read from.
         schema: what the records hold; None: their bytes are copied, whatever they hold.
-        finishers: what is still to be done to them.
+        changes: what is still to be done to them.
         compression: None, "gzip" or "zlib".
         ignored: the features that the digests do not count.
     """
@@ -108,7 +108,7 @@ class ShardWriter:
         staging: Staging,
         records: RecordFiles,
         schema: Schema | None,
-        finishers: Sequence[Change] = (),
+        changes: Sequence[Change] = (),
         *,
         compression: str | None,
         ignored: Sequence[str],
@@ -116,20 +116,20 @@ class ShardWriter:
         self._staging = staging
         self._schema = schema if schema is not None else Schema({})
         self._verbatim = schema is None
-        self._finishers = finishers
+        self._changes = changes
         self._compression = compression
         self._ignored = list(ignored)
         self._files = records.open()
         self._is_large = records.bytes > shuffling.WORTH_DEALING
         self._buckets: dict[str, Buckets] = {}
         self.final_schema = self._schema
-        for finisher in finishers:
-            self.final_schema = finisher.schema(self.final_schema)
+        for change in changes:
+            self.final_schema = change.schema(self.final_schema)
 
     def fit(self, training: SplitOrder) -> None:
-        """Fit the finishers, one after the other, on the training split."""
-        for number, finisher in enumerate(self._finishers):
-            finisher.fit(self._batches_before(training, number))
+        """Fit the changes, one after the other, on the training split."""
+        for number, change in enumerate(self._changes):
+            change.fit(self._batches_before(training, number))
 
     def write(self, shard: Shard) -> dict[str, Any]:
         """Write a shard under its final name, and return its entry for the manifest."""
@@ -137,13 +137,13 @@ class ShardWriter:
         digest = hashlib.sha256()
         with RecordWriter(path, self._compression) as writer:
             for frames, offsets in self._in_order(shard):
-                if self._finishers:
-                    columns = self._finished(self._decoded(self._schema, frames, offsets), len(self._finishers))
+                if self._changes:
+                    columns = self._changed(self._decoded(self._schema, frames, offsets), len(self._changes))
                     writer.write_columns(columns, self.final_schema)
                 else:
                     writer.write_frames(frames)
                     digest.update(frames.data)  # while they are at hand: the file is nothing but these
-        if self._finishers or self._compression is not None:
+        if self._changes or self._compression is not None:
             with open(path, "rb") as file:
                 digest = hashlib.file_digest(file, "sha256")
         entry = {
@@ -162,7 +162,7 @@ class ShardWriter:
     def check(self, shard: Shard) -> None:
         """Read a shard back: checksums, the number of records, their content, the schema and its constraints.
 
-        Where finishers changed the records, all of them are decoded and held against the schema. Where not, each is
+        Where changes changed the records, all of them are decoded and held against the schema. Where not, each is
         proven by its digest to be the record that was encoded under the schema, and a part is decoded as well.
         """
         path = self._staging.path("shards", shard.file)
@@ -177,9 +177,9 @@ class ShardWriter:
         found = 0
         for number, (frames, offsets) in enumerate(self._read_back(path)):
             rows = len(offsets) - 1
-            if not self._verbatim and (self._finishers or number % _DECODED == 0):
-                self._check_schema(path, found, frames, offsets if self._finishers else offsets[:_DECODED_ROWS])
-            if not self._finishers:
+            if not self._verbatim and (self._changes or number % _DECODED == 0):
+                self._check_schema(path, found, frames, offsets if self._changes else offsets[:_DECODED_ROWS])
+            if not self._changes:
                 expected = shard.order.digests(shard.first + found, min(shard.first + found + rows, shard.last))
                 actual = _core.digest_frames(frames, offsets, self._ignored)
                 if len(expected) != rows or not np.array_equal(actual, expected):
@@ -197,7 +197,7 @@ class ShardWriter:
         def batches() -> Iterator[dict[str, Any]]:
             whole = Shard("", order, 0, order.rows)
             for frames, offsets in self._in_order(whole):
-                yield self._finished(self._decoded(self._schema, frames, offsets), stage)
+                yield self._changed(self._decoded(self._schema, frames, offsets), stage)
 
         return batches
 
@@ -224,9 +224,9 @@ class ShardWriter:
             if buckets is not None:
                 self._buckets[order.split] = buckets
 
-    def _finished(self, columns: dict[str, Any], stages: int) -> dict[str, Any]:
-        for finisher in self._finishers[:stages]:
-            columns = finisher.apply(columns)
+    def _changed(self, columns: dict[str, Any], stages: int) -> dict[str, Any]:
+        for change in self._changes[:stages]:
+            columns = change.transform(columns)
         return columns
 
     def _frames(self, numbers: Uint64s, entries: Any) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint64]]:

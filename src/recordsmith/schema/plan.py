@@ -33,10 +33,10 @@ Int64s: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
 Parts: TypeAlias = tuple[Any, Int64s | None, Bools | None, Int64s | None]
-"""What the core decodes one plan column of a batch into."""
+"""The form in which the core returns one decoded plan column of a batch."""
 
 ColumnParts: TypeAlias = tuple[Any, Int64s | None, Bools | None] | tuple[Any, Int64s | None, Bools | None, Int64s]
-"""What the core encodes one plan column from; the longer form is for steps."""
+"""The form in which the core takes one plan column to encode; the longer form is for steps."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ class Schema(Mapping[str, Feature]):
 
     def __init__(self, features: Mapping[str, Feature]) -> None:
         if not isinstance(features, Mapping):
-            raise SchemaError("A schema is made from a mapping of names to features.", found=type(features).__name__)
+            raise SchemaError("A schema needs a mapping of names to features.", found=type(features).__name__)
         spans = []
         owners: dict[tuple[str, bool], str] = {}
         start = 0
@@ -78,10 +78,10 @@ class Schema(Mapping[str, Feature]):
         object.__setattr__(self, "_native", None)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a Schema does not change; build a new one, as in Schema({**schema, name: feature})")
+        raise AttributeError("a Schema cannot be changed; build a new one, as in Schema({**schema, name: feature})")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError("a Schema does not change")
+        raise AttributeError("a Schema cannot be changed")
 
     def __getitem__(self, name: str) -> Feature:
         try:
@@ -173,7 +173,7 @@ class Schema(Mapping[str, Feature]):
         if given is None:
             if not isinstance(columns, Mapping):
                 raise EncodeError(
-                    "Columns are given by name.",
+                    "Columns must be given by name.",
                     found=type(columns).__name__,
                     expected="a mapping of names to columns, an Arrow table or a pandas DataFrame",
                 )
@@ -221,16 +221,16 @@ class Schema(Mapping[str, Feature]):
             raise SchemaError("This is not a recordsmith schema.", expected=f'a JSON object with "format": "{_FORMAT}"')
         if document.get("version") != _VERSION:
             raise SchemaError(
-                "This schema has a version that this recordsmith does not know.",
+                "The version of this schema is not supported by this version of recordsmith.",
                 found=f"version {document.get('version')!r}",
                 expected=f"version {_VERSION}",
-                advice="Read it with the recordsmith that wrote it, or a newer one.",
+                advice="Read it with the version of recordsmith that wrote it, or a newer one.",
             )
         unknown = [name for name in document if name not in ("format", "version", "features")]
         features = document.get("features")
         if unknown or not isinstance(features, Mapping):
             raise SchemaError(
-                "The schema's JSON has unknown or missing entries.",
+                "The JSON of the schema has unknown or missing entries.",
                 found=list_names(map(str, document)),
                 expected="'format', 'version', 'features'",
             )
@@ -366,7 +366,7 @@ class Schema(Mapping[str, Feature]):
         - a: Text()
         + b: Text()
         Records of the first cannot be read with the second.
-            b: it is required, and they lack it
+            b: it is required, but the records do not have it
         """
         from recordsmith.schema.export.diff import diff_of
 
@@ -376,14 +376,14 @@ class Schema(Mapping[str, Feature]):
         for name in given:
             if name not in self._features:
                 raise EncodeError(
-                    f"There is a column {name!r}, and no such feature.{did_you_mean(str(name), self)}",
+                    f"There is a column {name!r}, but the schema has no such feature.{did_you_mean(str(name), self)}",
                     expected=f"the features {list_names(self)}",
                     advice="Add it to the schema, or leave the column out.",
                 )
         for name, feature in self._features.items():
             if name not in given and not feature.optional:
                 raise EncodeError(
-                    f"There is no column for the feature {name!r}.{did_you_mean(name, map(str, given))}",
+                    f"The column for the feature {name!r} is missing.{did_you_mean(name, map(str, given))}",
                     feature=name,
                     found=f"the columns {list_names(map(str, given))}",
                     advice="Give the column, or declare the feature with optional=True or a default.",
@@ -404,7 +404,7 @@ class Schema(Mapping[str, Feature]):
             raise EncodeError(
                 "The columns differ in length.",
                 found=f"{longest!r} has {lengths[longest]} rows, {shortest!r} has {lengths[shortest]}",
-                advice="Every column needs one entry per row; None stands for an absent value of an optional feature.",
+                advice="Every column needs one entry per row. Use None for a missing value of an optional feature.",
             )
         return lengths[longest]
 
@@ -415,13 +415,13 @@ def _check_entry(name: object, feature: object) -> None:
     try:
         name.encode()
     except UnicodeEncodeError:
-        raise SchemaError("A feature's name must be text that UTF-8 can hold.", found=ascii(name)) from None
+        raise SchemaError("A feature's name must be valid UTF-8.", found=ascii(name)) from None
     if not isinstance(feature, Feature):
         advice = "Write a feature such as Scalar('float32'), Tensor('int64', (None,)), Text() or Bytes()."
         if isinstance(feature, type) and issubclass(feature, Feature):
             advice = f"Call it: {feature.__name__}(...)."
         raise SchemaError(
-            "A schema's entry must be a feature.", feature=name, found=feature, expected="a feature", advice=advice
+            "An entry of a schema must be a feature.", feature=name, found=feature, expected="a feature", advice=advice
         )
 
 

@@ -1,1 +1,1 @@
-"""Where bytes are: files that appear whole or not at all, files in other places, and descriptions in JSON."""
+"""Files on disk and elsewhere: atomic writing, remote files, and descriptions in JSON."""

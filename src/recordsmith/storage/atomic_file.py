@@ -52,9 +52,9 @@ def local_output(path: str | os.PathLike[str]) -> str:
     text = os.fsdecode(path)
     if is_url(text):
         raise RecordsmithError(
-            "Remote files are read, not written.",
+            "Remote files can be read, but not written.",
             path=text,
-            advice="Write to a local folder, and copy it there: `aws s3 sync`, `gsutil rsync`, `rclone`.",
+            advice="Write to a local folder, then upload it with `aws s3 sync`, `gsutil rsync`, `rclone`.",
         )
     return os.path.abspath(text)
 

@@ -21,5 +21,5 @@ def parse_size(given: int | str) -> int:
     unit = None if match is None else _UNITS.get(match[2].lower())
     size = 0 if match is None or unit is None else int(float(match[1]) * unit)
     if size < 1:
-        raise RecordsmithError("This is not a size.", found=repr(given), expected="a size such as 128MB or 1GiB")
+        raise RecordsmithError("The size cannot be parsed.", found=repr(given), expected="a size such as 128MB or 1GiB")
     return size

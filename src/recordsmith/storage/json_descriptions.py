@@ -107,11 +107,11 @@ def parse_json(raw: bytes | str, what: str, path: str | None = None, limits: Jso
         if len(entries) < len(pairs):
             seen: set[str] = set()
             twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-            wrong.stop(f"has the name {twice[:100]!r} twice in one object")
+            wrong.stop(f"has the key {twice[:100]!r} twice in one object")
         return entries
 
     def no_number(constant: str) -> NoReturn:
-        wrong.stop(f"has {constant}, which is no number in JSON")
+        wrong.stop(f"has {constant}, which is not a JSON number")
 
     try:
         text = raw if isinstance(raw, str) else raw.decode(json.detect_encoding(raw))
@@ -119,7 +119,7 @@ def parse_json(raw: bytes | str, what: str, path: str | None = None, limits: Jso
     except SchemaError:
         raise
     except RecursionError:
-        wrong.stop("is nested too deeply", expected=f"at most {limits.depth} lists and objects in each other")
+        wrong.stop("is nested too deeply", expected=f"at most {limits.depth} levels of nested lists and objects")
     except ValueError as error:  # not JSON, not UTF-8, or a number of thousands of digits
         raise SchemaError(f"The {what} is not JSON: {str(error)[:200]}", path=path) from None
     _check(document, limits, wrong)
@@ -152,23 +152,23 @@ def _check(document: Any, limits: JsonLimits, wrong: _Wrong) -> None:
                 _check_text(value, limits, wrong)
             elif isinstance(value, float):
                 if not math.isfinite(value):
-                    wrong.stop("has a number that is too large for a float64")
+                    wrong.stop("has a number that does not fit in a float64")
             elif isinstance(value, int) and not -_INT64 <= value < _UINT64:
-                wrong.stop("has a number that 64 bits cannot hold", found=f"{value:.3e}"[:40])
+                wrong.stop("has an integer that does not fit in 64 bits", found=f"{value:.3e}"[:40])
         if not below:
             return
         level = below
-    wrong.stop("is nested too deeply", expected=f"at most {limits.depth} lists and objects in each other")
+    wrong.stop("is nested too deeply", expected=f"at most {limits.depth} levels of nested lists and objects")
 
 
 def _check_text(text: str, limits: JsonLimits, wrong: _Wrong) -> None:
     if len(text) > limits.text:
-        wrong.stop("has a text that is too long", expected=f"at most {limits.text:,} characters")
+        wrong.stop("has a string that is too long", expected=f"at most {limits.text:,} characters")
     if not limits.surrogates and not text.isascii():
         try:
             text.encode()
         except UnicodeEncodeError:
-            wrong.stop("has a text with half a character (a lone surrogate)", found=ascii(text[:60]))
+            wrong.stop("has a string with a lone surrogate (half a character)", found=ascii(text[:60]))
 
 
 class JsonObject:
@@ -185,7 +185,7 @@ class JsonObject:
     recordsmith.errors.SchemaError: The manifest has a wrong entry.
       where:    recordsmith.json
       found:    "records" is the number 3
-      expected: a text
+      expected: a string
     """
 
     __slots__ = ("_place", "entries", "path", "what")
@@ -214,12 +214,12 @@ class JsonObject:
 
     def text(self, name: str, default: str | None = None) -> str:
         """Return a text; without a default it has to be there."""
-        found: str | None = self._entry(name, str, "a text", default)
+        found: str | None = self._entry(name, str, "a string", default)
         return found if found is not None else self._missing(name)
 
     def optional_text(self, name: str) -> str | None:
         """Return a text, or None."""
-        found: str | None = self._entry(name, str, "a text", None)
+        found: str | None = self._entry(name, str, "a string", None)
         return found
 
     def count(self, name: str) -> int | None:
@@ -236,7 +236,7 @@ class JsonObject:
         found = self._list(name)
         for place, one in enumerate(found):
             if not isinstance(one, str):
-                self._wrong(f"{name}[{place}]", one, "a text")
+                self._wrong(f"{name}[{place}]", one, "a string")
         return tuple(found)
 
     def plain_values(self, name: str) -> list[Any]:
@@ -244,7 +244,7 @@ class JsonObject:
         found = self._list(name)
         for place, one in enumerate(found):
             if isinstance(one, (list, dict)):
-                self._wrong(f"{name}[{place}]", one, "a text or a number")
+                self._wrong(f"{name}[{place}]", one, "a string or a number")
         return found
 
     def require(self, *names: str) -> None:
@@ -277,7 +277,7 @@ class JsonObject:
         """Return all entries, each of which has to be a text."""
         for name, one in self.entries.items():
             if not isinstance(one, str):
-                self._wrong(name, one, "a text")
+                self._wrong(name, one, "a string")
         return dict(self.entries)
 
     def tallies(self) -> dict[str, int]:
@@ -310,21 +310,21 @@ class JsonObject:
 
     def _wrong(self, name: str, found: Any, expected: str) -> NoReturn:
         raise SchemaError(
-            f"The {self.what} has a wrong entry.",
+            f"The {self.what} has an invalid entry.",
             path=self.path,
             found=f'"{self._place}{name}" is {_kind_of(found)}',
             expected=expected,
         )
 
     def _missing(self, name: str) -> NoReturn:
-        raise SchemaError(f"The {self.what} is not complete.", path=self.path, found=f'no "{self._place}{name}"')
+        raise SchemaError(f"The {self.what} is incomplete.", path=self.path, found=f'no "{self._place}{name}"')
 
 
 def _kind_of(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return f"the text {value[:60]!r}"
+        return f"the string {value[:60]!r}"
     if isinstance(value, (int, float)):
         return f"the number {value}" if isinstance(value, float) or abs(value) < _UINT64 else "a huge number"
     kinds = {type(None): "null", list: "a list", dict: "an object"}

@@ -80,7 +80,7 @@ def fetched(url: str, wanted: Callable[[str], bool]) -> list[str]:
             if wanted(_name(entry["name"])) or (entry.get("size") or 0) <= _DESCRIPTION_BYTES
         ]
         if not chosen:
-            raise RecordsmithError("There is no file in this remote folder.", path=shown)
+            raise RecordsmithError("The remote folder contains no files.", path=shown)
         folder = Path(_copies(url, storage, chosen)[0]).parent
         _forget(folder, gone_from={_name(entry["name"]) for entry in files})
         return [str(folder)]
@@ -165,10 +165,10 @@ class _Remote:
             if now == remote and proven:
                 size = os.path.getsize(unfinished)
                 if remote.size not in (None, size):
-                    raise OSError(f"{size:,} of {remote.size:,} bytes arrived")
+                    raise OSError(f"only {size:,} of {remote.size:,} bytes were received")
                 return remote
             remote = now
-        raise OSError("It changes each time that it is fetched.")
+        raise OSError("The file changes each time it is downloaded.")
 
     def _comes_again(self, storage: Any, first: str) -> bool:
         """Fetch a file of unknown length once more, and say whether it is the same."""
@@ -180,18 +180,18 @@ class _Remote:
 def _copies(url: str, storage: Any, paths: Sequence[str]) -> list[str]:
     targets = [_folder(url, path) / _name(path) for path in paths]
     if any(target.name in ("", ".", "..") for target in targets):
-        raise FileNotFoundError(2, "This address names no file", without_secrets(url))
+        raise FileNotFoundError(2, "This address does not name a file", without_secrets(url))
     with _turns({target.parent for target in targets}):
         remote = [_Remote.look(storage, path, target) for path, target in zip(paths, targets, strict=True)]
         missing = [one for one in remote if not one.is_here()]
         needed = sum(one.size or 0 for one in missing)
         if needed > shutil.disk_usage(cache_folder()).free:
             raise RecordsmithError(
-                "There is no room for the remote files.",
+                "There is not enough disk space for the remote files.",
                 path=without_secrets(url),
                 found=f"{bytes_text(shutil.disk_usage(cache_folder()).free)} free in {cache_folder()}",
                 expected=bytes_text(needed),
-                advice="Name a folder on a larger disk: RECORDSMITH_CACHE=/path.",
+                advice="Choose a cache folder on a larger disk: RECORDSMITH_CACHE=/path.",
             )
         with _shown(needed, len(missing)) as advance, thread_pool(_AT_ONCE) as pool:
             for size in in_order(pool, lambda one: one.fetch(storage), missing, ahead=2 * _AT_ONCE):
@@ -255,20 +255,20 @@ def _told(url: str) -> Iterator[None]:
     except RecordsmithError:
         raise
     except FileNotFoundError as error:
-        raise FileNotFoundError(2, error.strerror or "There is no such remote file or folder", shown) from None
+        raise FileNotFoundError(2, error.strerror or "No such remote file or folder", shown) from None
     except (ImportError, ValueError) as error:  # a package of its own for that kind of storage, or no such kind
         raise RecordsmithError(
             "This kind of remote storage cannot be read.",
             path=shown,
             found=without_secrets(str(error)),
-            advice="Install what fsspec needs for it, such as s3fs for s3://, gcsfs for gs:// or aiohttp for https://.",
+            advice="Install its package for fsspec, such as s3fs for s3://, gcsfs for gs:// or aiohttp for https://.",
         ) from None
     except Exception as error:  # noqa: BLE001 - packages raise what they like, and their chain may show secrets
         raise RecordsmithError(
-            "A remote file could not be fetched.",
+            "A remote file could not be downloaded.",
             path=shown,
             found=without_secrets(f"{type(error).__name__}: {error}"),
-            advice="Check the address, the network and your credentials. What has arrived is kept, so try again.",
+            advice="Check the address, the network and your credentials, then try again. Finished files are kept.",
         ) from None
 
 

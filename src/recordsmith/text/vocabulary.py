@@ -249,7 +249,7 @@ class Vocabulary:
                 "This vocabulary has a version that this recordsmith does not know.",
                 found=f"version {document.get('version')!r}",
                 expected=f"version {_VERSION}",
-                advice="Read it with the recordsmith that wrote it, or a newer one.",
+                advice="Read it with the version of recordsmith that wrote it, or a newer one.",
             )
         if sorted(document) != sorted(_ENTRIES) or not isinstance(document["words"], list):
             raise SchemaError(

@@ -1,1 +1,1 @@
-"""Work on several threads and in several processes, and how far it is."""
+"""Work on several threads and in several processes, and its progress bars."""

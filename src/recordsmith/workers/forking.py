@@ -35,10 +35,10 @@ def check_process(owner: int) -> None:
     """Refuse to continue an iterator in another process than the one that began it."""
     if os.getpid() != owner:
         raise RecordsmithError(
-            "This iterator was begun in another process, before a fork, and cannot be continued here.",
+            "This iterator was created in another process, before a fork, and cannot continue here.",
             found=f"process {os.getpid()}",
             expected=f"process {owner}",
-            advice="Begin a new one in the child process: iterate over the dataset, the loader or the file there.",
+            advice="Start iterating over the dataset, the loader or the file in the child process.",
         )
 
 

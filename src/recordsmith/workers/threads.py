@@ -20,7 +20,7 @@ __all__ = ["default_workers", "in_order", "result_of", "thread_pool"]
 T = TypeVar("T")
 R = TypeVar("R")
 
-_FEWER = "Try workers=1, or fewer; what was finished is kept: resume goes on from there."
+_FEWER = "Try fewer workers, such as workers=1. Finished work is kept: resume continues from there."
 
 
 def default_workers() -> int:
@@ -121,9 +121,9 @@ def result_of(future: Future[R], advice: str) -> R:
             raise
         if "serialize" in str(error):  # loky's words for a pickle that cannot be read
             raise RecordsmithError(
-                "What a function was given or returned cannot be sent between processes.",
+                "An argument or a result of the function cannot be sent between processes.",
                 found=_cause(error),
-                advice="Return numbers, texts, bytes and arrays.",
+                advice="Use numbers, strings, bytes and arrays as arguments and results.",
             ) from None
         raise RecordsmithError(
             "A worker process died.",

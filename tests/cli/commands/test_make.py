@@ -446,7 +446,7 @@ MISTYPED = [
     (["--map", "mien:clean"], "There is no module 'mien'. Did you mean 'mine'?"),
     (["--map", "mine:claen"], "Did you mean 'clean'?"),
     (["--map", "mine"], "A function is named by its module and its own name."),
-    (["--shard-size", "large"], "This is not a size."),
+    (["--shard-size", "large"], "The size cannot be parsed."),
     (["--name", "a/b"], "A dataset's name"),
     (["--strtify"], "--stratify"),
     (["--schema", "none.json"], "There is no such file or folder"),
@@ -539,7 +539,7 @@ def test_resume_after_a_kill(run, many_photos):
     assert not digests()
     result = run("make", many_photos, "-o", "out")
     assert result.exit_code == 2
-    assert "There is an unfinished run in the output folder." in result.stderr
+    assert "The output folder contains an unfinished run." in result.stderr
     assert "--resume" in result.stderr
     other = go_on(run, many_photos, "--resume", "--split", "train=0.6,test=0.4")
     assert other.exit_code == 2

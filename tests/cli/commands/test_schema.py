@@ -193,7 +193,7 @@ def test_a_difference(run, typed, tmp_path):
         result = run("schema", *arguments)
         assert result.exit_code == 1
         assert "~ label: Label(['cat', 'dog'])" in result.stdout
-        assert "class 0 was 'cat' and is 'dog'" in result.stdout
+        assert "class 0 was 'cat' and is now 'dog'" in result.stdout
         assert "\x1b" not in result.stdout
     document = json.loads(run("schema", typed, tmp_path / "other.json", "--format", "json").stdout)
     assert document["compatible"] is False

@@ -39,8 +39,8 @@ def test_what_is_said():
     assert difference.changed["x"].settings == {"shape": ("(4,)", "(None,)"), "description": ("''", "'any number'")}
     assert difference.changed["x"].problem is None
     assert difference.problems == {
-        "label": "class 0 was 'cat' and is 'dog'",
-        "fresh": "it is required, and they lack it",
+        "label": "class 0 was 'cat' and is now 'dog'",
+        "fresh": "it is required, but the records do not have it",
     }
     assert not difference.compatible
     assert str(difference) == (
@@ -55,8 +55,8 @@ def test_what_is_said():
         "    description: '' -> 'any number'\n"
         "    shape: (4,) -> (None,)\n"
         "Records of the first cannot be read with the second.\n"
-        "    label: class 0 was 'cat' and is 'dog'\n"
-        "    fresh: it is required, and they lack it"
+        "    label: class 0 was 'cat' and is now 'dog'\n"
+        "    fresh: it is required, but the records do not have it"
     )
     assert difference.to_json()["changed"]["x"]["settings"]["shape"] == ["(4,)", "(None,)"]
 
@@ -65,7 +65,7 @@ def test_a_thousand_classes_stay_readable():
     names = [f"class number {n}" for n in range(1000)]
     difference = rs.Schema({"x": rs.Label(names)}).diff(rs.Schema({"x": rs.Label([*names[:-1], "another"])}))
     assert max(map(len, str(difference).splitlines())) < 400
-    assert "class 999 was 'class number 999' and is 'another'" in str(difference)
+    assert "class 999 was 'class number 999' and is now 'another'" in str(difference)
 
 
 IMAGE = b"GIF89a" + bytes([32, 0, 24, 0, 0, 0, 0])

@@ -129,7 +129,7 @@ def _check_names(file: SourceFile, names: Sequence[str], cells: Sequence[str], d
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise RecordsmithError(
-            "Columns of the same name.",
+            "Two columns have the same name.",
             path=file.path,
             found=list_names(twice),
             advice="Rename one of them in the header, or pass names=[...] in place of the header's.",
@@ -146,7 +146,7 @@ def _check_is_text(file: SourceFile, data: bytes) -> None:
         )
     if b"\0" in data[:4096]:
         content = describe_content(file.path)
-        known = "" if content.looks_like.startswith("does not") else f": it {content.looks_like}"
+        known = "" if content.format == "unknown" else f": it {content.looks_like}"
         raise RecordsmithError(f"This is not a CSV file{known}.", path=file.path, found=content.found)
 
 

@@ -188,7 +188,7 @@ class Windows:
             return bytes(self._stream.read(size))
         except OSError as error:
             raise CompressionError(
-                f"The {self._compression} data cannot be read on: {error}",
+                f"The {self._compression} data cannot be decompressed: {error}",
                 path=self._path,
                 advice="Copy the file again from its source.",
             ) from None

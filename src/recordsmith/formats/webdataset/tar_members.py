@@ -178,7 +178,7 @@ def _header(block: bytes, reader: _Reader, start: int) -> tarfile.TarInfo:
     except tarfile.HeaderError as error:
         if start == 0:
             raise CorruptRecordError(
-                "This is no tar file.", path=reader.path, found=f"it begins with {block[:12]!r}"
+                "This is no tar file.", path=reader.path, found=f"it starts with {block[:12]!r}"
             ) from None
         raise _damaged(reader.path, start, f"no header of a file ({error})") from None
 

@@ -125,7 +125,7 @@ def diff_of(old: Mapping[str, Feature], new: Mapping[str, Feature]) -> SchemaDif
          Text()
         type: bytes -> text
     Records of the first cannot be read with the second.
-        a: the bytes need not be text
+        a: the bytes may not be UTF-8 text
     """
     added = {name: feature for name, feature in new.items() if name not in old}
     removed = {name: feature for name, feature in old.items() if name not in new}
@@ -139,7 +139,7 @@ def diff_of(old: Mapping[str, Feature], new: Mapping[str, Feature]) -> SchemaDif
                 problems[name] = problem
     for name, feature in added.items():
         if not feature.optional:
-            problems[name] = "it is required, and they lack it"
+            problems[name] = "it is required, but the records do not have it"
     return SchemaDiff(added, removed, changed, problems)
 
 
@@ -177,11 +177,11 @@ def _shown(value: Any) -> str:
 def _problem(old: Feature, new: Feature) -> str | None:
     """Say why values of one feature cannot be read as the other; None if they can."""
     if old.optional and not new.optional:
-        return "it is required now, and they may lack it"
+        return "it is now required, but some records may lack it"
     if isinstance(old, Steps) or isinstance(new, Steps):
         if isinstance(old, Steps) and isinstance(new, Steps):
             return _problem(old.feature, new.feature)
-        return "steps are stored in another part of the record"
+        return "steps are stored in a different part of the record"
     if isinstance(new, Label):
         return _as_label(old, new)
     if isinstance(new, Image):
@@ -195,32 +195,32 @@ def _problem(old: Feature, new: Feature) -> str | None:
 
 def _other(old: Feature, new: Feature) -> str | None:
     if type(old) is not type(new):
-        return f"{old.type_name} is not stored as {new.type_name} is"
+        return f"{old.type_name} and {new.type_name} are stored differently"
     if isinstance(old, Packed) and isinstance(new, Packed) and list(old.parts.items()) != list(new.parts.items()):
-        return "the parts lie in other places"
+        return "the parts have different positions"
     if isinstance(old, Sparse) and isinstance(new, Sparse):
         if old.dtype != new.dtype:
             return f"{old.dtype} values are not {new.dtype}"
-        return f"the size was {old.size} and is {new.size}" if old.size > new.size else None
+        return f"the size was {old.size} and is now {new.size}" if old.size > new.size else None
     return None
 
 
 def _as_label(old: Feature, new: Label) -> str | None:
     if not isinstance(old, Label):
-        return f"{old.type_name} values need not be numbers of classes"
+        return f"{old.type_name} values may not be class numbers"
     for number, (before, now) in enumerate(zip(old.names, new.names, strict=False)):
         if before != now:
-            return f"class {number} was {before!r} and is {now!r}"
-    return f"there were {old.size} classes, and are {new.size}" if old.size > new.size else None
+            return f"class {number} was {before!r} and is now {now!r}"
+    return f"there were {old.size} classes and are now {new.size}" if old.size > new.size else None
 
 
 def _as_image(old: Feature, new: Image) -> str | None:
     if not isinstance(old, Image):
-        return f"{old.type_name} values need not be images"
+        return f"{old.type_name} values may not be images"
     for setting in ("encoding", "height", "width"):
         before, now = getattr(old, setting), getattr(new, setting)
         if now not in (None, before):
-            return f"{setting} may be other than {now}"
+            return f"{setting} may differ from {now}"
     return None  # decoders convert to the channels that are asked for
 
 
@@ -229,22 +229,22 @@ def _as_strings(old: Feature, new: StringFeature) -> str | None:
     if len(columns) > 1 or columns[0].kind != "bytes":
         return f"{old.type_name} is not stored as strings"
     if isinstance(new, Text) and not isinstance(old, Text):
-        return "the bytes need not be text"
+        return "the bytes may not be UTF-8 text"
     return _as_shape(old.shape if isinstance(old, StringFeature) else (), new.shape)
 
 
 def _as_numbers(old: Feature, new: NumericFeature) -> str | None:
     if isinstance(old, Label):
         held = new.dtype.kind in "iu" and old.size - 1 <= np.iinfo(new.dtype).max
-        return None if held and new.stored_as == "list" and new.row_shape in _ONE else "it holds numbers of classes"
+        return None if held and new.stored_as == "list" and new.row_shape in _ONE else "it holds class numbers"
     if not isinstance(old, NumericFeature):
-        return f"{old.type_name} is not stored as numbers are"
+        return f"{old.type_name} is not stored as numbers"
     if old.stored_as != new.stored_as:
         return f"they are stored as {old.stored_as}, not as {new.stored_as}"
     if not _holds(new, old.dtype):
         return f"{old.dtype} values are not {new.dtype}"
     if (old.row_shape.count(None) > 1) != (new.row_shape.count(None) > 1):
-        return "several free dimensions are stored with their sizes, and one is not"
+        return "several variable dimensions are stored with their sizes, but a single one is not"
     return _as_shape(old.row_shape, new.row_shape)
 
 
@@ -261,4 +261,4 @@ def _as_shape(old: Shape, new: Shape) -> str | None:
     if old == () and new in _ONE:
         return None
     fits = len(old) == len(new) and all(now in (None, before) for before, now in zip(old, new, strict=True))
-    return None if fits else f"the shape was {old} and is {new}"
+    return None if fits else f"the shape was {old} and is now {new}"

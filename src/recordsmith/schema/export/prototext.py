@@ -73,7 +73,7 @@ def read_prototext(text: str) -> Message:
     reader = _Reader(text)
     fields = reader.message("")
     if not fields and text.strip() and not re.fullmatch(r"(\s|#.*)*", text):
-        raise reader.wrong("nothing that a schema has")
+        raise reader.wrong("a field that is not part of a schema")
     return fields
 
 
@@ -183,7 +183,7 @@ class _Reader:
         for begin, end in (("{", "}"), ("<", ">")):
             if self._take(begin):
                 if self._depth == _DEEPEST:
-                    raise self.wrong(f"more than {_DEEPEST} messages in each other")
+                    raise self.wrong(f"more than {_DEEPEST} levels of nested messages")
                 self._depth += 1
                 inner = self.message(end)
                 self._depth -= 1
@@ -210,7 +210,7 @@ class _Reader:
 
 def _error(line: int, found: str) -> SchemaError:
     return SchemaError(
-        f"This is not protobuf's text format: line {line} is not understood.",
+        f"This is not protobuf text format: line {line} cannot be parsed.",
         found=found,
         expected='fields such as name: "age" or feature { ... }',
     )

@@ -143,7 +143,7 @@ def joined_numbers(strings: Any, *, name: str, dtype: Any) -> tuple[Any, Any]:
     (TensorShape([3]), [2, 0, 1])
     """
     lengths = tf.cast(tf.strings.length(strings), tf.int64)
-    message = f"Feature {name!r} holds bytes that are no whole number of {dtype.name} values."
+    message = f"Feature {name!r} has a number of bytes that is not a multiple of the size of {dtype.name}."
     strings = checked(strings, lengths % dtype.size == 0, message)
     return raw_numbers(tf.strings.reduce_join(strings), name=name, dtype=dtype), lengths // dtype.size
 
@@ -173,7 +173,7 @@ def with_sizes(flat: Any, counts: Any, sizes: Any, *, name: str, shape: Sequence
     fits = tf.reduce_all(sizes >= 0, axis=1) & (tf.reduce_prod(sizes, axis=1) == counts)
     for axis, size in known:
         fits &= sizes[:, axis] == size
-    message = f"Feature {name!r} has a stored shape that is not one of {tuple(shape)} for its number of values."
+    message = f"Feature {name!r} has a stored shape that does not fit {tuple(shape)} or its number of values."
     return shaped_rows(flat, checked(sizes, fits, message), shape=shape, one=one)
 
 
@@ -211,7 +211,7 @@ def present_rows(values: Any, *, name: str, shape: Sequence[int], restore: Calla
     """
     count = prod(shape)
     lengths = values.row_lengths()
-    message = f"Feature {name!r} has neither no value nor {count}."
+    message = f"Feature {name!r} must have no value or {count} values."
     lengths = checked(lengths, (lengths == 0) | (lengths == count), message)
     rows = tf.reshape(values.flat_values, [-1, *shape])
     return in_ragged_dimension(restore(rows) if restore else rows, lengths // count)
@@ -269,7 +269,7 @@ def sparse_rows(indices: Any, values: Any, *, name: str, size: int) -> Any:
     counts = checked(
         indices.row_lengths(),
         indices.row_lengths() == tf.cast(values.row_lengths(), indices.row_splits.dtype),
-        f"Feature {name!r} does not have as many values as indices.",
+        f"Feature {name!r} has different numbers of values and indices.",
     )
     rising = (columns[1:] > columns[:-1]) | (row_ids[1:] > row_ids[:-1])
     columns = checked(

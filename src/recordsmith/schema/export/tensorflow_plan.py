@@ -125,7 +125,7 @@ def plan_feature(name: str, feature: Feature, *, decode_images: bool = False) ->
         return _whole(name, columns[0], (), Call("packed_fields", {"name": name, "fields": fields}))
     if isinstance(feature, Sparse):
         return _sparse(name, feature, columns)
-    raise SchemaError(f"TensorFlow has nothing like {type(feature).__name__}.", found=feature)
+    raise SchemaError(f"TensorFlow has no equivalent of {type(feature).__name__}.", found=feature)
 
 
 def _sparse(name: str, feature: Sparse, columns: tuple[PlanColumn, ...]) -> FeaturePlan:
@@ -196,8 +196,7 @@ def _fixed(column: PlanColumn, shape: Shape, *, absent: Any = None) -> Call:
 def _varying(column: PlanColumn) -> Call:
     if column.presence == "default" and len(np.atleast_1d(np.asarray(column.default, dtype=object))):
         raise SchemaError(
-            "TensorFlow cannot tell a record without the list from one with an empty list, so it cannot fill in the "
-            "default.",
+            "TensorFlow cannot distinguish a missing list from an empty one, so it cannot fill in the default.",
             advice="Leave the default out, or for numbers declare storage='bytes'.",
         )
     dtype = _STORED[column.kind]

@@ -68,10 +68,10 @@ def tfds_label_files(schema: Mapping[str, Feature]) -> dict[str, str]:
         for label in feature.names:
             if label != label.strip():
                 raise SchemaError(
-                    "TensorFlow Datasets cuts off white space around the name of a class.",
+                    "TensorFlow Datasets strips white space around class names.",
                     feature=name,
                     found=repr(label),
-                    advice="Name the class without it.",
+                    advice="Remove the white space from the class name.",
                 )
         files[file] = "".join(f"{label}\n" for label in feature.names)
     return files
@@ -199,7 +199,7 @@ def _node(feature: Feature) -> dict[str, Any]:
         raise SchemaError(
             "TensorFlow Datasets cannot express Steps: it reads tf.train.Example, and steps are in a SequenceExample.",
             found=feature,
-            advice="Declare a Tensor with a free first dimension, or leave TensorFlow Datasets' files out.",
+            advice="Declare a Tensor with a variable first dimension, or do not write TFDS files.",
         )
     if isinstance(feature, StringFeature):
         return _strings(feature)
@@ -218,7 +218,7 @@ def _node(feature: Feature) -> dict[str, Any]:
             raise _not_optional(feature)
         # Two lists, which read as empty where they are missing.
         return _dict_node({"indices": _tensor("int64", (None,)), "values": _tensor(feature.dtype.name, (None,))})
-    raise SchemaError(f"TensorFlow Datasets has nothing like {type(feature).__name__}.", found=feature)
+    raise SchemaError(f"TensorFlow Datasets has no equivalent of {type(feature).__name__}.", found=feature)
 
 
 def _strings(feature: StringFeature) -> dict[str, Any]:
@@ -236,7 +236,7 @@ def _numbers(feature: NumericFeature) -> dict[str, Any]:
     if feature.stored_as == "list":
         if shape.count(None) > 1:
             raise SchemaError(
-                "TensorFlow Datasets reads several free dimensions from bytes only.",
+                "TensorFlow Datasets can read several variable dimensions only from bytes.",
                 found=feature,
                 advice="Declare storage='bytes'.",
             )

@@ -78,7 +78,7 @@ class _Reader:
         except SchemaError:
             raise
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:  # not what TFDS writes
-            raise SchemaError(f"The TFDS description is not complete: {str(error)[:200]!r}.") from None
+            raise SchemaError(f"The TFDS description is incomplete: {str(error)[:200]!r}.") from None
         return self._found
 
     def _walk(self, node: Document, path: tuple[str, ...], lengths: Shape) -> None:
@@ -161,15 +161,15 @@ def _stored_as(node: Document) -> tuple[str, Shape]:
     if content is None:
         kind = str(node.get("pythonClassName", "")).rpartition(".")[2] or "this feature"
         raise SchemaError(
-            f"TensorFlow Datasets' {kind} is not known here.",
+            f"The TensorFlow Datasets feature {kind} is not supported.",
             found=", ".join(key for key in node if key not in ("pythonClassName", "description")) or "nothing",
-            advice="Open the files themselves, and not the folder: the schema is then inferred from the records.",
+            advice="Open the files instead of the folder: the schema is then inferred from the records.",
         )
     dtype, shape, encoding = _tensor_facts(content)
     if encoding != "none" or content.get("lazyDecode"):
         if shape.count(None) > 1:
             raise SchemaError(
-                f"A tensor with several free dimensions in the encoding {encoding!r} is not known here.",
+                f"A tensor with several variable dimensions in the encoding {encoding!r} is not supported.",
                 found=f"{dtype} of shape {shape}",
                 expected="the encoding 'bytes', outside of any sequence",
             )
@@ -186,7 +186,7 @@ def _whole(value: Any) -> int:
     if isinstance(value, str) and _WHOLE.fullmatch(value):
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise SchemaError("This is no whole number of 64 bits.", found=str(value)[:60])
+        raise SchemaError("This is not a 64-bit integer.", found=str(value)[:60])
     return value
 
 
@@ -205,14 +205,14 @@ def _image_shape(image: Document) -> Shape:
 def _listed(dtype: str, shape: Shape, settings: dict[str, Any]) -> Feature:
     if dtype == "text" or dtype in _STRINGS:
         if len(shape) > 1:
-            raise SchemaError("Strings of more than one dimension are not known here.", found=f"shape {shape}")
+            raise SchemaError("Strings with more than one dimension are not supported.", found=f"shape {shape}")
         return Text(shape, **settings) if dtype == "text" else Bytes(shape, **settings)
     if dtype in _INTEGERS:
         # TFDS keeps every integer and bool in an int64 list, and every float in a float list.
         return _numbers(dtype, shape, settings if dtype == "int64" else {**settings, "storage": "list"})
     if dtype in _FLOATS:
         return _numbers("float32", shape, settings)
-    raise SchemaError(f"The dtype {dtype!r} is not known here.", expected=", ".join((*_INTEGERS, *_FLOATS, "string")))
+    raise SchemaError(f"The dtype {dtype!r} is not supported.", expected=", ".join((*_INTEGERS, *_FLOATS, "string")))
 
 
 def _numbers(dtype: str, shape: Shape, settings: dict[str, Any]) -> Feature:

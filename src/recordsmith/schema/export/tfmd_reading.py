@@ -154,7 +154,7 @@ class _Document:
             if _one(domain, "disallow_nan", False) and _one(domain, "disallow_inf", False):
                 bounds["finite"] = True
             return _numbers("float32", shape, {**settings, **bounds}, lengths)
-        raise SchemaError(f"A feature of the type {kind} is not known here.", expected="BYTES, INT or FLOAT")
+        raise SchemaError(f"The feature type {kind} is not supported.", expected="BYTES, INT or FLOAT")
 
     def _strings(self, stored: Message, shape: tuple[int | None, ...], settings: dict[str, Any]) -> Feature:
         if len(shape) > 1:
@@ -208,7 +208,7 @@ def _shape_of(stored: Message, *, steps: bool) -> tuple[tuple[int | None, ...], 
     counts = _one(stored, "value_count", {})
     nested = _one(stored, "value_counts", {}).get("value_count", [])
     if len(nested) > (2 if steps else 1):
-        raise SchemaError("Lists in lists are not known here.", found=f"{len(nested)} levels of value_counts")
+        raise SchemaError("Nested lists are not supported.", found=f"{len(nested)} levels of value_counts")
     if nested:
         counts = nested[-1]
     least, most = int(_one(counts, "min", 0)), int(_one(counts, "max", 0))

@@ -36,7 +36,7 @@ __all__ = [
 Array = npt.NDArray[Any]
 Bools = npt.NDArray[np.bool_]
 RowsOf = Callable[[npt.NDArray[np.intp]], npt.NDArray[Any]]
-"""Which rows the values at these positions belong to."""
+"""The rows that the values at these positions belong to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +96,12 @@ class NumberBounds:
 
         >>> NumberBounds.checked(np.dtype("int8"), low=3, high=2, one_of=None, finite=False)
         Traceback (most recent call last):
-        recordsmith.errors.SchemaError: min is above max: no value can be both.
+        recordsmith.errors.SchemaError: min is greater than max.
           found:    min=3, max=2
         """
         low, high = (_checked_bound(name, bound, dtype) for name, bound in (("min", low), ("max", high)))
         if low is not None and high is not None and low > high:
-            raise SchemaError("min is above max: no value can be both.", found=f"min={low}, max={high}")
+            raise SchemaError("min is greater than max.", found=f"min={low}, max={high}")
         if not isinstance(finite, bool):
             raise SchemaError("finite must be True or False.", found=finite)
         if one_of is not None:
@@ -131,18 +131,18 @@ class LengthBounds:
 
         >>> LengthBounds.checked(3, 2, varies="")
         Traceback (most recent call last):
-        recordsmith.errors.SchemaError: min_length is above max_length.
+        recordsmith.errors.SchemaError: min_length is greater than max_length.
           found:    min_length=3, max_length=2
         """
         for name, length in (("min_length", least), ("max_length", most)):
             if length is None:
                 continue
             if varies is None:
-                raise SchemaError(f"{name} is for rows whose length varies, and the shape fixes it.", found=length)
+                raise SchemaError(f"{name} is only for rows of variable length, and this shape is fixed.", found=length)
             if isinstance(length, bool) or not isinstance(length, int) or length < 0:
-                raise SchemaError(f"{name} must be a whole number from 0.", found=length)
+                raise SchemaError(f"{name} must be an integer of at least 0.", found=length)
         if least is not None and most is not None and least > most:
-            raise SchemaError("min_length is above max_length.", found=f"min_length={least}, max_length={most}")
+            raise SchemaError("min_length is greater than max_length.", found=f"min_length={least}, max_length={most}")
         return cls(least, most)
 
     @property
@@ -241,17 +241,17 @@ def _checked_bound(name: str, bound: Any, dtype: np.dtype[Any]) -> Any:
     if bound is None:
         return None
     if dtype.kind in "bc":
-        raise SchemaError(f"{name} is for numbers that have an order, and {dtype} has none.", found=bound)
+        raise SchemaError(f"{name} needs numbers that can be ordered, and {dtype} values cannot.", found=bound)
     if isinstance(bound, (np.generic, np.ndarray)) and bound.ndim == 0:
         bound = bound.item()
     if isinstance(bound, bool) or not isinstance(bound, (int, float)):
         raise SchemaError(f"{name} must be a number.", found=bound)
     if not -np.inf < bound < np.inf:
         raise SchemaError(
-            f"{name} must be finite.", found=bound, advice="Say finite=True to keep NaN and infinities out."
+            f"{name} must be finite.", found=bound, advice="Use finite=True to exclude NaN and infinities."
         )
     if dtype.kind == "f" and abs(bound) > int(np.finfo(np.float64).max):
-        raise SchemaError(f"{name} is beyond every float.", found=describe_value(bound))
+        raise SchemaError(f"{name} does not fit in a float.", found=describe_value(bound))
     return bound
 
 
@@ -261,12 +261,14 @@ def _checked_choices(one_of: Any, dtype: np.dtype[Any]) -> tuple[Any, ...]:
         numbers = cast_exactly(np.array(choices, dtype=object), dtype, int)
     except EncodeError as error:
         raise SchemaError(
-            f"one_of holds something that the feature cannot hold. {error.problem}",
+            f"one_of contains a value that the feature cannot hold. {error.problem}",
             found=error.found,
             expected=describe_dtype(dtype),
         ) from None
     if dtype.kind in "fc" and bool(np.isnan(numbers).any()):
-        raise SchemaError("NaN equals nothing, so it cannot be one of the values.", found=list_names(map(str, choices)))
+        raise SchemaError(
+            "NaN is not equal to itself, so it cannot be one of the values.", found=list_names(map(str, choices))
+        )
     return choices
 
 
@@ -276,7 +278,7 @@ def _as_tuple(one_of: Any) -> tuple[Any, ...]:
     given = sorted(one_of) if isinstance(one_of, (set, frozenset)) else one_of
     choices = tuple(choice.item() if isinstance(choice, np.generic) else choice for choice in given)
     if not choices:
-        raise SchemaError("one_of must name at least one value.", found=one_of)
+        raise SchemaError("one_of must contain at least one value.", found=one_of)
     return choices
 
 

@@ -154,7 +154,7 @@ class Feature(ABC):
         try:
             return cls(**arguments)
         except TypeError as error:  # a setting that the type needs is not there
-            raise SchemaError(f"A {cls.type_name} feature is not complete: {error}", found=dict(settings)) from None
+            raise SchemaError(f"A {cls.type_name} feature is incomplete: {error}", found=dict(settings)) from None
 
     def __eq__(self, other: object) -> bool:
         # By the JSON form and not by the fields, so that a default of NaN equals itself.
@@ -233,14 +233,14 @@ def checked_shape(shape: Any) -> tuple[int | None, ...]:
     (None, 4)
     """
     if isinstance(shape, int) or shape is None:
-        raise SchemaError("shape must be a tuple.", found=shape, advice=f"Write shape=({shape},) for one dimension.")
+        raise SchemaError("shape must be a tuple.", found=shape, advice=f"For one dimension, write shape=({shape},).")
     if not isinstance(shape, (tuple, list)):
         raise SchemaError("shape must be a tuple of sizes.", found=shape)
     sizes: list[int | None] = []
     for size in shape:
         if size is not None and (isinstance(size, bool) or not hasattr(size, "__index__") or size.__index__() < 1):
             raise SchemaError(
-                "A dimension must be a size of at least 1, or None where it varies.",
+                "A dimension must be an integer of at least 1, or None if it varies.",
                 found=f"shape {tuple(shape)}",
             )
         sizes.append(None if size is None else size.__index__())

@@ -69,11 +69,11 @@ class Image(Feature):
     ) -> None:
         for name, size in (("height", height), ("width", width)):
             if size is not None and (isinstance(size, bool) or not hasattr(size, "__index__") or size.__index__() < 1):
-                raise SchemaError(f"The {name} of an image is a number of pixels, or None.", found=size)
+                raise SchemaError(f"The {name} of an image must be a number of pixels, or None.", found=size)
         if channels is not None and channels not in _CHANNELS:
-            raise SchemaError("An image has 1, 3 or 4 channels, or None if that varies.", found=channels)
+            raise SchemaError("An image must have 1, 3 or 4 channels, or None if the number varies.", found=channels)
         if encoding is not None and encoding not in FORMATS:
-            raise SchemaError("Unknown encoding of an image.", found=encoding, expected=f"{', '.join(FORMATS)} or None")
+            raise SchemaError("Unknown image encoding.", found=encoding, expected=f"{', '.join(FORMATS)} or None")
         self._set(
             height=None if height is None else height.__index__(),
             width=None if width is None else width.__index__(),
@@ -152,8 +152,8 @@ class Image(Feature):
             formats = [self.encoding] if self.encoding else FORMATS
             names = [name.upper() for name in formats]
             known = " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-            begin = f"it begins with {bytes(data[:12])!r}" if data else "it is empty"
-            return f"no image: {begin}", f"an encoded {known}"
+            begin = f"it starts with {bytes(data[:12])!r}" if data else "it is empty"
+            return f"not an image: {begin}", f"an encoded {known}"
         if self.encoding is not None and header.format != self.encoding:
             return f"a {header.title}", f"a {self.encoding.upper()}"
         if self.height not in (None, header.height) or self.width not in (None, header.width):
@@ -165,11 +165,11 @@ class Image(Feature):
         wrong = self.mismatch(data)
         if wrong is not None:
             raise EncodeError(
-                "An image is not what the feature declares.",
+                "An image does not match the declared feature.",
                 row=row,
                 found=wrong[0],
                 expected=wrong[1],
-                advice="Convert the image, or declare the feature with what all of them are.",
+                advice="Convert the image, or change the feature so that it matches all images.",
             )
 
     def _canonical(self, value: Any, *, cast: bool) -> bytes:
@@ -189,4 +189,4 @@ class Image(Feature):
         try:
             return base64.b64decode(value, validate=True)
         except (binascii.Error, TypeError, ValueError):
-            raise SchemaError("The default of an image must be in base64.", found=value) from None
+            raise SchemaError("The default of an image must be base64.", found=value) from None

@@ -75,7 +75,7 @@ class Label(Feature):
         'cat'
         """
         if not 0 <= number < self.size:
-            raise IndexError(f"there is no class {number}: they are numbered from 0 to {self.size - 1}")
+            raise IndexError(f"there is no class {number}: the classes are numbered from 0 to {self.size - 1}")
         return self.names[number]
 
     def plan(self, name: str) -> tuple[PlanColumn, ...]:
@@ -133,7 +133,7 @@ class Label(Feature):
                 row=wrong[0].row,
                 found=wrong[0].found,
                 expected=wrong[0].expected,
-                advice="Give None and declare the feature with optional=True where a row has no label.",
+                advice="If a row has no label, give None and declare the feature with optional=True.",
             )
         return ((numbers, None, there),)
 
@@ -208,7 +208,7 @@ class UnknownClassError(EncodeError):
     def __init__(self, value: Any, name: str, names: Sequence[str], row: int) -> None:
         self._name, self._names = name, names
         super().__init__(
-            "There is no class of this name.",
+            "There is no class with this name.",
             row=row,
             found=describe_value(value),
             expected=f"one of the classes {list_names(names)}",
@@ -242,12 +242,12 @@ def _checked_names(names: Any) -> tuple[str, ...]:
                 "A label has too many classes.",
                 found=f"{names:,}",
                 expected=f"at most {MOST_NUMBERED:,}",
-                advice="Store larger numbers as Scalar('int64').",
+                advice="Use Scalar('int64') for larger numbers.",
             )
         return _numbered_names(int(names))
     if isinstance(names, (str, bytes)) or not isinstance(names, (Sequence, np.ndarray)):
         raise SchemaError(
-            "A label is made from the names of its classes, or from their number.",
+            "A label needs the names of its classes, or the number of classes.",
             found=names,
             advice="Write Label(['cat', 'dog']), or Label(10) for ten classes without names.",
         )
@@ -255,9 +255,9 @@ def _checked_names(names: Any) -> tuple[str, ...]:
     for name in found:
         if not isinstance(name, str) or not name or name.splitlines() != [name]:
             raise SchemaError(
-                "A class's name must be a string of one line.",
+                "A class name must be a string without line breaks.",
                 found=name,
-                advice="Names are also kept in a text file, one a line.",
+                advice="Class names are also stored in a text file, one per line.",
             )
     if not found:
         raise SchemaError("A label needs at least one class.", found=names)

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.columns import Ragged
+from recordsmith.columns.any_column import row_of
 from recordsmith.errors import EncodeError, SchemaError, SchemaMismatchError, did_you_mean
 from recordsmith.schema.features.constraints import NumberBounds, Violation, number_violations, raise_first
 from recordsmith.schema.features.feature import Feature
@@ -73,7 +74,7 @@ class NumericFeature(Feature):
         if storage == "list" and self.dtype.name in ("float64", "complex64", "complex128"):
             raise SchemaError(
                 f"{self.dtype} values cannot be stored in a list without loss: a float list holds float32.",
-                advice="Leave storage out to keep every bit as bytes, or declare dtype 'float32'.",
+                advice="Omit storage to store the values as bytes, or declare dtype 'float32'.",
             )
 
     @cached_property
@@ -130,9 +131,7 @@ class NumericFeature(Feature):
         >>> int(Scalar("int64").row(np.array([7, 8]), 1))
         8
         """
-        if isinstance(column, np.ma.MaskedArray):
-            return None if np.ma.getmaskarray(column)[index].all() else column.data[index]
-        return column[index]
+        return row_of(column, index)
 
     def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:
         """Return what the core writes for a column of numbers; an array of the exact dtype is passed on as it is.
@@ -278,7 +277,7 @@ class NumericFeature(Feature):
             if uneven.size:
                 row = int(uneven[0])
                 raise SchemaMismatchError(
-                    f"Row {row} of the batch does not fill the feature's shape.",
+                    f"Row {row} of the batch does not match the feature's shape.",
                     row=row,
                     found=f"{lengths[row]} {'bytes' if raw else 'values'}",
                     expected=f"a multiple of {step}, for {self.dtype} of shape {self.row_shape}",
@@ -324,7 +323,7 @@ class NumericFeature(Feature):
             row=row,
             found=value.item(),
             expected=describe_dtype(self.dtype),
-            advice="Declare a type that holds what is stored.",
+            advice="Declare a type that can hold the stored values.",
         )
 
     def _shown_setting(self, name: str) -> str:
@@ -365,7 +364,7 @@ def checked_dtype(dtype: Any) -> np.dtype[Any]:
         if found is not None and found.kind in "OSUT":
             advice = "Declare strings as Text() or Bytes()."
         elif found is not None and found.kind in "mM":
-            advice = "Store times as int64, in a unit that the description names."
+            advice = "Store times as int64, and name the unit in the description."
         raise SchemaError("This dtype cannot be stored.", found=dtype, expected=", ".join(_DTYPES), advice=advice)
     native: np.dtype[Any] = np.dtype(found.name)  # in this machine's byte order, whichever order it was written in
     return native

@@ -164,7 +164,7 @@ class Packed(Feature):
 def _checked_parts(parts: Any) -> dict[str, Part]:
     if not isinstance(parts, Mapping) or not parts:
         raise SchemaError(
-            "A packed feature is made from a mapping of names to (dtype, shape).",
+            "A packed feature needs a mapping of names to (dtype, shape).",
             found=parts,
             advice='Write Packed({"pixels": ("uint8", (28, 28)), "label": ("int64", ())}).',
         )
@@ -178,9 +178,9 @@ def _checked_parts(parts: Any) -> dict[str, Part]:
         sizes = tuple(size for size in shape if size is not None)
         if len(sizes) != len(shape):
             raise SchemaError(
-                f"The part {name!r} must have a fixed shape: nothing in the bytes tells where it ends.",
+                f"The part {name!r} must have a fixed shape: the bytes do not say where it ends.",
                 found=f"shape {shape}",
-                advice="Store what varies as a feature of its own.",
+                advice="Store data of variable length as a separate feature.",
             )
         checked[name] = (checked_dtype(part[0]).name, sizes)
     return checked

@@ -66,11 +66,11 @@ class Sparse(Feature):
         found = checked_dtype(dtype)
         if found.name not in ("float32", "int64"):
             raise SchemaError(
-                "The values of a sparse vector are float32 or int64, the two that an Example has lists of.",
+                "The values of a sparse vector must be float32 or int64, the number types of an Example.",
                 found=found.name,
             )
         if isinstance(size, bool) or not hasattr(size, "__index__") or size.__index__() < 1:
-            raise SchemaError("The size of a sparse vector is a whole number from 1.", found=size)
+            raise SchemaError("The size of a sparse vector must be an integer of at least 1.", found=size)
         self._set(dtype=found, size=size.__index__())
         self._set_common(optional=optional, default=default, description=description)
 
@@ -108,7 +108,7 @@ class Sparse(Feature):
         if uneven.any():
             row = int(uneven.argmax())
             raise SchemaMismatchError(
-                f"Row {row} of the batch has not as many places as values.",
+                f"Row {row} of the batch has different numbers of indices and values.",
                 row=row,
                 found=f"{int(np.diff(offsets)[row])} indices and {int(np.diff(value_offsets)[row])} values",
             )

@@ -53,21 +53,21 @@ class Steps(Feature):
     def __init__(self, feature: Feature, *, optional: bool = False, description: str = "") -> None:
         if type(feature) not in _TYPES.values():
             raise SchemaError(
-                "Steps takes a feature that says what one step holds.",
+                "Steps needs the feature of a single step.",
                 found=feature,
                 expected=", ".join(kind.__name__ for kind in _TYPES.values()),
             )
         if len(feature.plan("")) > 1:
             raise SchemaError(
-                "Steps takes features that are stored in one part.",
+                "Steps needs a feature that is stored as a single list.",
                 found=feature,
-                advice="Fix all dimensions of a step but one.",
+                advice="Give the step at most one variable dimension.",
             )
         if feature.optional:
             raise SchemaError(
                 "A single step cannot be optional or have a default.",
                 found=feature,
-                advice="Say optional=True on Steps itself if records may lack the whole list.",
+                advice="Use optional=True on Steps itself if records may lack the whole list.",
             )
         self._set(feature=feature)
         self._set_common(optional=optional, default=None, description=description)
@@ -156,7 +156,9 @@ class Steps(Feature):
             return super()._setting_from_json(name, value, settings)
         if not isinstance(value, Mapping) or str(value.get("type")) not in _TYPES:
             raise SchemaError(
-                "Steps needs the feature of one step.", found=value, expected=f"one with a type of {', '.join(_TYPES)}"
+                "Steps needs the feature of one step.",
+                found=value,
+                expected=f"a feature with one of the types {', '.join(_TYPES)}",
             )
         return _TYPES[str(value["type"])].from_json({key: entry for key, entry in value.items() if key != "type"})
 
@@ -165,7 +167,7 @@ def _name_step(error: EncodeError, step: int) -> None:
     error.problem = f"Step {step}: {error.problem}"
     if error.found == "None":
         error.problem = f"Step {step} has no value."
-        error.advice = "A row is there whole or not at all: fill the gap, or leave the step out."
+        error.advice = "A row cannot have gaps: fill in a value, or leave out the step."
 
 
 def _steps_of(values: Any) -> tuple[Any, Int64s, Bools | None]:
@@ -198,7 +200,7 @@ def _list_of_steps(row: Any, number: int | None) -> Any:
         row=number,
         found=describe_value(row),
         expected="a list, or an array whose first axis is the step",
-        advice="Put a single step into a list, or declare the feature without Steps.",
+        advice="Put a single step in a list, or declare the feature without Steps.",
     )
 
 

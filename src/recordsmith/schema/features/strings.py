@@ -66,7 +66,7 @@ class StringFeature(Feature):
             raise SchemaError(
                 "Strings have at most one dimension.",
                 found=f"shape {self.shape}",
-                expected="() for one string, (k,) for k of them, (None,) for a number that varies",
+                expected="() for one string, (k,) for k strings, (None,) for a variable number",
             )
         lengths = LengthBounds.checked(min_length, max_length, varies=None if self._fixed_list else "length")
         self._set(min_length=lengths.least, max_length=lengths.most)
@@ -224,7 +224,7 @@ class Text(StringFeature):
     """Text, stored as UTF-8.
 
     Args:
-        shape: () for one string, (k,) for k of them, (None,) for a number that varies.
+        shape: () for one string, (k,) for k strings, (None,) for a variable number.
         min_length: the least characters, or strings where their number varies.
         max_length: the most of them.
         one_of: the only strings that there may be.
@@ -249,7 +249,7 @@ class Bytes(StringFeature):
     """Byte strings, stored as they are.
 
     Args:
-        shape: () for one string, (k,) for k of them, (None,) for a number that varies.
+        shape: () for one string, (k,) for k strings, (None,) for a variable number.
         min_length: the least bytes, or strings where their number varies.
         max_length: the most of them.
         one_of: the only strings that there may be.
@@ -285,7 +285,7 @@ class Bytes(StringFeature):
                 return tuple(base64.b64decode(entry, validate=True) for entry in value)
             return base64.b64decode(value, validate=True)
         except (binascii.Error, TypeError, ValueError):
-            raise SchemaError(f"The setting {name!r} of a bytes feature must be in base64.", found=value) from None
+            raise SchemaError(f"The setting {name!r} of a bytes feature must be base64.", found=value) from None
 
 
 def _as_column(strings: list[bytes] | ByteColumn, *, text: bool) -> ByteColumn:

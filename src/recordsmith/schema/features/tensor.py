@@ -186,7 +186,7 @@ class Tensor(NumericFeature):
         if not fits.all():
             row = int(fits.argmin())
             raise SchemaMismatchError(
-                f"Row {row} of the batch has a stored shape that its values do not fill.",
+                f"Row {row} of the batch has a stored shape that does not match its number of values.",
                 row=row,
                 found=f"{int(np.diff(offsets)[row])} values for shape {tuple(shapes[row].tolist())}",
                 expected=f"{self.dtype} of shape {self.shape}",

@@ -34,10 +34,10 @@ __all__ = [
 
 Array = npt.NDArray[Any]
 RowOf = Callable[[int], int]
-"""Which row the n-th value of an array (in C order) belongs to."""
+"""The row that the n-th value of an array (in C order) belongs to."""
 
 Cast = Callable[[Array, "np.dtype[Any]", RowOf], Array]
-"""How an array becomes one of another dtype: without loss, or as near as it gets."""
+"""Converts an array to another dtype: without loss, or to the nearest value."""
 
 _LONGEST_VALUE = 60  # characters of a value that a message shows
 LARGEST_EXPONENT = 400  # of ten, beyond every dtype
@@ -121,7 +121,7 @@ def describe_dtype(dtype: np.dtype[Any]) -> str:
         return "bool, or 0 or 1"
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
-        return f"{dtype}, a whole number from {limits.min} to {limits.max}"
+        return f"{dtype}, an integer from {limits.min} to {limits.max}"
     if dtype.kind == "f":
         return f"{dtype}, up to {float(np.finfo(dtype).max):.4g}, integers exactly up to {2 ** (_digits(dtype))}"
     return str(dtype)
@@ -262,9 +262,9 @@ def _does_not_fit(value: Any, dtype: np.dtype[Any], row: int) -> EncodeError:
         found=describe_value(value),
         expected=describe_dtype(dtype),
         advice=(
-            "Fill the gap first, or declare a float."
+            "Fill the gap first, or declare a float dtype."
             if value != value  # noqa: PLR0124 - NaN, which no cast makes whole
-            else advise("Declare a type that holds it, change the value, or allow the loss with {cast}.", cast=True)
+            else advise("Declare a type that can hold it, change the value, or allow the loss with {cast}.", cast=True)
         ),
     )
 
@@ -294,18 +294,21 @@ _ADVICE_BY_TYPE: tuple[tuple[tuple[type, ...], str], ...] = (
     ((str, bytes), "Convert it with int() or float(), or declare the feature as Text or Bytes."),
     (
         (np.datetime64, np.timedelta64),
-        "Store it as a number of a unit that you choose, as in value.astype('M8[s]').astype(int), or give str(value).",
+        "Store it as a number in a unit of your choice, such as value.astype('M8[s]').astype(int), or give str(value).",
     ),
     (
         (dt.timedelta,),
-        "Store it as a number of a unit that you choose, as in value.total_seconds().",
+        "Store it as a number in a unit of your choice, such as value.total_seconds().",
     ),
     (
         (dt.date, dt.time),
-        "Store it as a number of a unit that you choose, as in value.timestamp(), or as Text: value.isoformat().",
+        "Store it as a number in a unit of your choice, such as value.timestamp(), or as Text: value.isoformat().",
     ),
-    ((PurePath,), "Read the file and give its numbers, or declare the feature as Text to store its name."),
-    ((type(None),), "A row is there whole or not at all: fill the gap, or give None for the whole row if optional."),
+    ((PurePath,), "Read the file and give its numbers, or declare the feature as Text to store the path."),
+    (
+        (type(None),),
+        "A row cannot have gaps: fill in a value, or give None for the whole row if the feature is optional.",
+    ),
 )
 
 
@@ -328,7 +331,7 @@ def advice_about(value: Any) -> str:
     """Say what to do with a value that is no number.
 
     >>> advice_about(dt.timedelta(1))
-    'Store it as a number of a unit that you choose, as in value.total_seconds().'
+    'Store it as a number in a unit of your choice, such as value.total_seconds().'
     """
     for types, words in _ADVICE_BY_TYPE:
         if isinstance(value, types):

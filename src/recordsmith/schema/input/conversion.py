@@ -157,11 +157,11 @@ def _masked_column(values: Any) -> tuple[Given, Bools]:
     partly = np.flatnonzero(masked.any(axis=1) & ~masked.all(axis=1))
     if partly.size:
         raise EncodeError(
-            "A row is masked in part.",
+            "A row is partly masked.",
             row=int(partly[0]),
             found=f"{int(masked[partly[0]].sum())} of {masked.shape[1]} values masked",
-            expected="a row that is there whole, or not at all",
-            advice="Fill the gaps, or mask the whole row to leave it out.",
+            expected="a row without masked values, or a fully masked row",
+            advice="Fill the gaps, or mask the whole row if it has no value.",
         )
     given, _ = _numpy_column(np.asarray(values.data))
     return given, np.asarray(~masked.all(axis=1))
@@ -174,8 +174,8 @@ def _missing_markers() -> tuple[object, ...]:
 
 def _no_column(values: Any) -> EncodeError:
     return EncodeError(
-        "This is not a column of values.",
+        "This cannot be used as a column of values.",
         found=describe_value(values),
         expected="a list, a numpy array with one entry per row, Ragged, ByteColumn, an Arrow array or a pandas Series",
-        advice="Put a single value into a list.",
+        advice="Put a single value in a list.",
     )

@@ -20,7 +20,7 @@ __all__ = ["arrow_column", "comes_from", "is_sparse", "named_columns", "pandas_c
 
 Array = npt.NDArray[Any]
 Given = Array | ByteColumn | Ragged | list[Any]
-"""A column whose container has been understood; a list may hold None for absent rows."""
+"""A column converted from any container; a list may hold None for missing rows."""
 
 Bools = npt.NDArray[np.bool_]
 
@@ -59,7 +59,9 @@ def named_columns(table: Any) -> dict[str, Any] | None:
         return None
     twice = sorted(str(name) for name, count in Counter(names).items() if count > 1)
     if twice:
-        raise EncodeError("Columns of the same name.", found=list_names(twice), advice="Rename or drop one of them.")
+        raise EncodeError(
+            "Two columns have the same name.", found=list_names(twice), advice="Rename or drop one of them."
+        )
     return dict(zip(names, columns, strict=True))
 
 
@@ -108,10 +110,10 @@ def arrow_column(array: Any) -> tuple[Given, Bools | None]:
     if types.is_decimal(kind):
         return array.to_pylist(), None
     raise EncodeError(
-        "This kind of Arrow column has no defined meaning in a TFRecord.",
+        "This Arrow type cannot be stored in a TFRecord.",
         found=f"Arrow type {kind}",
         expected="numbers, bools, strings, binary, or lists of them",
-        advice="Cast it first: for example a timestamp to int64 or string, a struct to its own columns.",
+        advice="Cast it first: for example a timestamp to int64 or string, or a struct to separate columns.",
     )
 
 
@@ -203,11 +205,11 @@ def _list_column(array: Any, kind: Any, types: Any, present: Bools | None) -> Gi
     if value_present is not None and not value_present.all():
         gap = int(np.flatnonzero(~value_present)[0])
         raise EncodeError(
-            "None among the values of a row.",
+            "A row has None among its values.",
             row=int(np.searchsorted(offsets, gap, side="right")) - 1,
             found="None",
             expected="a value",
-            advice="Fill the gap; a row is there whole or not at all.",
+            advice="Fill in a value: a row cannot have gaps.",
         )
     if types.is_fixed_size_list(kind) and present is None and isinstance(values, np.ndarray):
         return values.reshape(len(array), kind.list_size, *values.shape[1:])

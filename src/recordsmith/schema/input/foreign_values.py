@@ -75,10 +75,10 @@ def _array(value: Any) -> Any:
     except Exception as error:  # noqa: BLE001 - whatever the other library raises, it has no values to give
         name = type(value).__name__
         raise EncodeError(
-            f"A {name} does not give its values.",
+            f"The values of a {name} cannot be read.",
             found=f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}",
             expected="values in memory",
-            advice="Convert it to a numpy array first; symbolic tensors have no values before they are run.",
+            advice="Convert it to a numpy array first. Symbolic tensors have no values until they are run.",
         ) from None
 
 

@@ -90,7 +90,7 @@ def _read(path: PurePath, row: int) -> bytes:
             return file.read()
     except OSError as error:
         raise EncodeError(
-            "The file of an image cannot be read.",
+            "An image file cannot be read.",
             row=row,
             found=f"{path}: {error.strerror or error}",
             expected="a file that can be read",
@@ -109,7 +109,7 @@ def _pil_pixels(image: Any, row: int, channels: int | None, *, cast: bool) -> Ar
         if image.mode == "I;16" and channels in (None, 1):
             return np.asarray(image)
         raise EncodeError(
-            "A PIL image would lose something on the way to the feature's channels.",
+            "Converting a PIL image to the feature's channels would lose information.",
             row=row,
             found=f"a PIL image of mode {image.mode!r}, {image.width}×{image.height}",
             expected=f"{wanted} ({_channel_words(channels)})",
@@ -122,11 +122,11 @@ def _pil_pixels(image: Any, row: int, channels: int | None, *, cast: bool) -> Ar
 
 def _check_pixels(pixels: Array, row: int, shape: Shape) -> None:
     if pixels.dtype not in (np.uint8, np.uint16):
-        advice = "Scale it to 0..255 and round it, as in (array * 255).round().astype('uint8')."
+        advice = "Scale it to 0..255 and round it, for example (array * 255).round().astype('uint8')."
         if pixels.dtype.kind in "biu":
             advice = "Give array.astype('uint8') if its values are from 0 to 255."
         raise EncodeError(
-            "An image is made from pixels of uint8.",
+            "The pixels of an image must be uint8.",
             row=row,
             found=describe_value(pixels),
             expected="uint8, or uint16 for PNG",
@@ -136,16 +136,16 @@ def _check_pixels(pixels: Array, row: int, shape: Shape) -> None:
     fits = len(sizes) == 3 and all(want in (None, size) for size, want in zip(sizes, shape, strict=True))
     if not fits or sizes[2] not in (1, 3, 4):
         first = pixels.ndim == 3 and pixels.shape[0] in (1, 3, 4) and pixels.shape[2] not in (1, 3, 4)
-        advice = "Give the pixels in the declared shape, or declare another one."
+        advice = "Give the pixels in the declared shape, or declare another shape."
         if first:
-            advice = "The channels seem to come first: move them with array.transpose(1, 2, 0)."
+            advice = "The channels seem to be first: move them last with array.transpose(1, 2, 0)."
         elif pixels.ndim == 2 and shape[2] == 3:
             advice = "Declare channels=1 for grey images, or give np.stack([array] * 3, axis=-1)."
         raise EncodeError(
             "The pixels have the wrong shape.",
             row=row,
             found=f"shape {pixels.shape}",
-            expected=f"(height, width, channels) of {shape}, None for what varies",
+            expected=f"(height, width, channels) of {shape}, where None is any size",
             advice=advice,
         )
 
@@ -157,7 +157,7 @@ def _channel_words(channels: int | None) -> str:
 def _not_a_image(value: Any, row: int) -> EncodeError:
     advice = "Give encoded bytes, a pathlib.Path of a file, a uint8 array or a PIL image."
     if isinstance(value, str):
-        advice = "If it is the name of a file, give pathlib.Path(value)."
+        advice = "If it is a file name, give pathlib.Path(value)."
     return EncodeError(
         "A value is not an image.",
         row=row,

@@ -99,9 +99,9 @@ def _nearest_float(value: int) -> float:
 
 def _nan_has_no_integer(dtype: np.dtype[Any], row: int) -> EncodeError:
     return EncodeError(
-        "NaN has no meaning as a whole number.",
+        "NaN cannot be converted to an integer.",
         row=row,
         found=describe_value(float("nan")),
         expected=describe_dtype(dtype),
-        advice="Fill the gaps first, or declare a float.",
+        advice="Fill the gaps first, or declare a float dtype.",
     )

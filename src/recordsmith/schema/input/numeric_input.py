@@ -128,7 +128,7 @@ def _stack_rows(rows: list[Any], dtype: np.dtype[Any], shape: Shape, numbers: Ar
         found = shape_of(row)
         if found != shape:
             raise wrong_shape(_number(numbers, position), row, found, shape)
-    raise EncodeError("The rows make no rectangle.", expected=_wanted(shape), advice=_shape_advice(None, shape))
+    raise EncodeError("The rows have different shapes.", expected=_wanted(shape), advice=_shape_advice(None, shape))
 
 
 def _join_rows(
@@ -267,8 +267,8 @@ def plain_rows(rows: list[Any], numbers: Array | None) -> list[Any]:
                     "A row has masked values.",
                     row=_number(numbers, position),
                     found=f"{int(np.ma.getmaskarray(row).sum())} of {row.size} values masked",
-                    expected="a row that is there whole, or not at all",
-                    advice="Fill the gaps; give None to leave a whole row out.",
+                    expected="a row without masked values, or a fully masked row",
+                    advice="Fill the gaps, or give None if the whole row has no value.",
                 )
     return rows
 
@@ -277,10 +277,10 @@ def _refuse_sparse(rows: list[Any], numbers: Array | None) -> None:
     for position, row in enumerate(rows):
         if is_sparse(row):
             raise EncodeError(
-                "A sparse array is not taken for a dense one.",
+                "A sparse array cannot be used as a dense one.",
                 row=_number(numbers, position),
                 found=f"{type(row).__name__} of shape {tuple(row.shape)}",
-                expected="numbers that are all there",
+                expected="a dense array of numbers",
                 advice="Declare the feature as Sparse, or give row.toarray().",
             )
 
@@ -290,11 +290,11 @@ def _pixels(row: Any, number: int) -> Any:
         return row
     if row.mode in ("P", "PA"):
         raise EncodeError(
-            "The pixels of this PIL image are places in its palette, not colours.",
+            "The pixels of this PIL image are palette indices, not colours.",
             row=number,
             found=f"a PIL image of mode {row.mode!r}",
             expected="an image whose pixels are numbers, such as mode 'RGB' or 'L'",
-            advice="Convert it first, as with image.convert('RGB').",
+            advice="Convert it first, for example with image.convert('RGB').",
         )
     return np.asarray(row)
 
@@ -337,12 +337,12 @@ def wrong_shape(row: int | None, value: Any, found: tuple[int, ...] | None, shap
 
 def _shape_advice(found: tuple[int, ...] | None, shape: Shape) -> str:
     if found is None:
-        return "Fill the inner lists up to one length, or store each as a feature of its own."
+        return "Pad the inner lists to the same length, or store each as a separate feature."
     if found == ():
-        return "Put a single value into a list, or declare the feature as Scalar."
+        return "Put a single value in a list, or declare the feature as Scalar."
     if shape == ():
-        return f"Give one number, or declare the feature as a Tensor of shape {found}, with None for what varies."
-    return "Reshape the value, or declare the shape that it has, with None for what varies."
+        return f"Give one number, or declare the feature as a Tensor of shape {found} (None: any size)."
+    return "Reshape the value, or declare its shape, with None for a dimension that varies."
 
 
 def _wanted(shape: Shape) -> str:

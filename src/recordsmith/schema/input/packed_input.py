@@ -116,7 +116,7 @@ def _check_names(given: Mapping[str, Any], dtype: np.dtype[Any], row: int | None
                 row=row,
                 found=f"the parts {list_names(map(str, given))}",
                 expected=f"the parts {list_names(names)}",
-                advice="Add it to the feature's parts, or leave it out.",
+                advice="Add the part to the feature, or leave it out.",
             )
     for name in names:
         if name not in given:
@@ -137,7 +137,7 @@ def _from_bytes(value: Any, row: int, dtype: np.dtype[Any]) -> Any:
     raw = bytes(value)
     if len(raw) != dtype.itemsize:
         raise EncodeError(
-            "The bytes do not have the size of the parts together.",
+            "The number of bytes is not the total size of the parts.",
             row=row,
             found=count_text(len(raw), "byte"),
             expected=f"{dtype.itemsize} bytes: {_sizes(dtype)}",
@@ -156,5 +156,5 @@ def _not_packed(value: Any, row: int, dtype: np.dtype[Any]) -> EncodeError:
         row=row,
         found=describe_value(value),
         expected=f"a mapping with {list_names(dtype.names or ())}, or {dtype.itemsize} bytes",
-        advice="Give the parts by name, or the ready bytes.",
+        advice="Give the parts by name, or the packed bytes.",
     )

@@ -146,11 +146,11 @@ def _one_row(row: Any, number: int, dtype: np.dtype[Any], size: int) -> tuple[Ar
         indices, values = (_flat(part, number, kind, size) for part, kind in zip(row, (_INT64, dtype), strict=True))
         if len(indices) != len(values):
             raise EncodeError(
-                "A vector has as many places as values.",
+                "A vector has different numbers of indices and values.",
                 row=number,
                 found=f"{count_text(len(indices), 'place')} and {count_text(len(values), 'value')}",
-                expected="lists of one length",
-                advice="Give a value for each place.",
+                expected="lists of the same length",
+                advice="Give one value for each index.",
             )
         return indices, values
     dense = _flat(row, number, dtype, size)
@@ -197,7 +197,7 @@ def _check_places(indices: Array, offsets: Int64s, size: int, row_of: Any) -> No
     outside = np.flatnonzero((indices < 0) | (indices >= size))
     if outside.size:
         raise EncodeError(
-            "An entry lies outside the vector.",
+            "An index is outside the vector.",
             row=row_of(int(outside[0])),
             found=f"index {indices[outside[0]]}",
             expected=f"an index from 0 to {size - 1}",
@@ -207,22 +207,22 @@ def _check_places(indices: Array, offsets: Int64s, size: int, row_of: Any) -> No
     same = same[~np.isin(same + 1, offsets)]
     if same.size:
         raise EncodeError(
-            "A vector has two entries at the same place.",
+            "A vector has two entries with the same index.",
             row=row_of(int(same[0])),
             found=f"index {indices[same[0]]} twice",
-            expected="each place once",
-            advice="Add them up, or drop one of them.",
+            expected="each index once",
+            advice="Add them up, or remove one of them.",
         )
 
 
 def _wrong_size(row: int | None, found: object, size: int) -> EncodeError:
-    words = f"{found} wide" if isinstance(found, int) else found
+    words = f"{found} entries" if isinstance(found, int) else found
     return EncodeError(
         "A vector has the wrong size.",
         row=row,
         found=words,
-        expected=f"{size} wide",
-        advice="Declare the size that all vectors have, or give only the entries, as (indices, values).",
+        expected=f"{size} entries",
+        advice="Declare the common size of all vectors, or give only the non-zero entries, as (indices, values).",
     )
 
 

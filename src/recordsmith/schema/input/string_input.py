@@ -134,11 +134,11 @@ def _check_utf8(raw: bytes, row: int) -> None:
         raw.decode()
     except UnicodeDecodeError as error:
         raise EncodeError(
-            "Bytes given as text are not UTF-8.",
+            "Bytes given for a text feature are not UTF-8.",
             row=row,
             found=f"byte 0x{raw[error.start]:02x} at position {error.start} of {raw[:24]!r}",
             expected="UTF-8 text",
-            advice="Declare the feature as Bytes, or decode the bytes with their own encoding first.",
+            advice="Declare the feature as Bytes, or decode the bytes with the right encoding first.",
         ) from None
 
 
@@ -175,7 +175,7 @@ def _check_counts(lengths: Int64s, present: Bools | None, count: int | None) -> 
             row=int(wrong[0]),
             found=f"{lengths[wrong[0]]} strings",
             expected=f"{count} strings",
-            advice="Give as many as declared, or declare shape (None,) if their number varies.",
+            advice="Give the declared number of strings, or declare shape (None,) if the number varies.",
         )
 
 
@@ -189,22 +189,22 @@ def _is_flat_uint8(value: Any) -> bool:
 
 def _not_a_string(value: Any, row: int | None, *, text: bool) -> EncodeError:
     if value is None:
-        advice = "A row is there whole or not at all: fill the gap."
+        advice = "A row cannot have gaps: fill in a value."
     elif text and isinstance(value, (dt.date, dt.time)):
-        advice = "Give it in the form that you want, as in value.isoformat()."
+        advice = "Convert it to a string, for example with value.isoformat()."
     elif text:
-        advice = "Convert it with str(), or declare the feature with the type it has."
+        advice = "Convert it with str(), or declare the feature with the type of the value."
     elif isinstance(value, str):
-        advice = "Encode it first, as in value.encode(), or declare the feature as Text."
+        advice = "Encode it first, for example with value.encode(), or declare the feature as Text."
     elif isinstance(value, PurePath):
-        advice = "Read the file first, as in path.read_bytes(), or declare the feature as Text to store its name."
+        advice = "Read the file first, as with path.read_bytes(), or declare the feature as Text to store the path."
     else:
-        advice = "Convert it to bytes, or declare the feature with the type it has."
+        advice = "Convert it to bytes, or declare the feature with the type of the value."
     return EncodeError(
         "A value is not a string." if text else "A value is not a byte string.",
         row=row,
         found=describe_value(value),
-        expected="str, or UTF-8 in bytes" if text else "bytes",
+        expected="str, or bytes in UTF-8" if text else "bytes",
         advice=advice,
     )
 
@@ -215,5 +215,5 @@ def _not_a_list(value: Any, row: int, *, text: bool) -> EncodeError:
         row=row,
         found=describe_value(value),
         expected=f"a list of {'str' if text else 'bytes'}",
-        advice="Put a single string into a list, or declare the feature with shape ().",
+        advice="Put a single string in a list, or declare the feature with shape ().",
     )

@@ -192,7 +192,7 @@ class Publication:
                 raise RecordsmithError("A file cannot have this name.", path=self.folder, found=repr(name)[:80])
             if os.path.isdir(os.path.join(self.folder, name)):
                 raise RecordsmithError(
-                    "A folder has the name of a file that is to be written.",
+                    "A folder exists under the name of a file to be written.",
                     path=os.path.join(self.folder, name),
                     advice="Rename the folder, or choose another output.",
                 )
@@ -205,10 +205,10 @@ class Publication:
         text = json.dumps({"format": FORMAT, "version": VERSION, "new": sizes, "old": gone}, indent=1)
         if len(text) > LONGEST_COMMIT:
             raise RecordsmithError(
-                "These are too many files for one folder.",
+                "There are too many files for one folder.",
                 path=self.folder,
                 found=f"{len(new)} files",
-                advice="Write fewer, larger ones: shards, shard_size (--shards, --shard-size).",
+                advice="Write fewer, larger files: see shards and shard_size (--shards, --shard-size).",
             )
         try:
             write_text_atomically(self.path(COMMIT), text)
@@ -231,11 +231,11 @@ class Publication:
                     os.replace(staged, final)
                 elif not os.path.isfile(final) or os.path.getsize(final) != size:
                     raise RecordsmithError(
-                        "A finished file is neither in its place nor in the folder of the run.",
+                        "A finished file is missing: it is neither in the output folder nor in the folder of the run.",
                         path=final,
                         expected=f"a file of {size} bytes",
                         advice=advise(
-                            f"Remove {self.hidden}, and make the dataset again with {{overwrite}}.", overwrite=True
+                            f"Remove {self.hidden}, then make the dataset again with {{overwrite}}.", overwrite=True
                         ),
                     )
             for name in switch.old:
@@ -247,7 +247,7 @@ class Publication:
             os.remove(self.path(COMMIT))  # the run is over; what is left of its folder means nothing
         except OSError as error:
             error.add_note(
-                "The new files are complete and are read from now on. The next run on this folder finishes moving them."
+                "The new files are complete and are used from now on. The next run on this folder finishes moving them."
             )
             raise
         self.remove()
@@ -257,10 +257,10 @@ def unfinished_run(place: str) -> RecordsmithError:
     """Return the error about a run that can be resumed.
 
     >>> unfinished_run("data").problem
-    'There is an unfinished run in the output folder.'
+    'The output folder contains an unfinished run.'
     """
     return RecordsmithError(
-        "There is an unfinished run in the output folder.",
+        "The output folder contains an unfinished run.",
         path=place,
         advice=advise("Continue it with {resume}, or start over with {overwrite}.", resume=True, overwrite=True),
     )
@@ -294,9 +294,9 @@ def _locked(path: str, place: str) -> int | None:
 
 def _in_use(place: str) -> RecordsmithError:
     return RecordsmithError(
-        "Another run is writing to this place just now.",
+        "Another run is writing to this output.",
         path=place,
-        advice="Wait until it has finished, or stop it. Splits of one dataset are written one after the other.",
+        advice="Wait until it has finished, or stop it. The splits of one dataset must be written one after the other.",
     )
 
 

@@ -199,7 +199,7 @@ def refuse_links(hidden: str) -> None:
     for path in (hidden, os.path.join(hidden, NEW_FILES)):
         if os.path.islink(path):
             raise RecordsmithError(
-                "The folder for unfinished work is a link, and what it points to may be anything.",
+                "The folder for unfinished work is a symbolic link, which recordsmith does not follow.",
                 path=path,
                 advice="Remove the link.",
             )
@@ -248,8 +248,8 @@ def is_plain(name: Any) -> bool:
 
 def _not_ours(path: str) -> RecordsmithError:
     return RecordsmithError(
-        "The list of files of an interrupted run cannot be read.",
+        "The file list of an interrupted run cannot be read.",
         path=path,
         expected=f'"format": "{FORMAT}", "version": {VERSION}, "new": {{...}}, "old": [...]',
-        advice=f"Make the dataset again, or remove the folder {os.path.dirname(path)} if you do not know it.",
+        advice=f"Make the dataset again, or remove the folder {os.path.dirname(path)} if it is not yours.",
     )

@@ -1,20 +1,7 @@
-"""Exported WebDatasets: which member of a sample holds which feature, and such files as a source.
-
-0000000000.jpg         a feature `image`, by the format that the image has
-0000000000.cls         a feature `label`: the number of the class
-0000000000.NAME.png    other images; NAME.cls other labels
-0000000000.NAME.txt    text
-0000000000.NAME.bin    bytes
-0000000000.NAME.npy    tensors, in numpy's format
-0000000000.NAME.json   anything else, as in JSON lines
-0000000000.empty.json  a sample that has no value at all
-"""
+"""Exported WebDatasets as a source: read by their first member, to exactly what they were made from."""
 
 from __future__ import annotations
 
-import io
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -22,78 +9,21 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, ClassVar
 
-import numpy as np
-
 from recordsmith.errors import reason_of
-from recordsmith.formats.arrays.npy_format import array_of_bytes
 from recordsmith.formats.exported.form import TAR_MEMBER, ExportedForm, same_form
-from recordsmith.formats.exported.values import plain_value, restored_value
 from recordsmith.formats.files.file_splits import FileSource
 from recordsmith.formats.files.source_files import SourceFile, describe_files, opened
-from recordsmith.formats.json_lines.json_text import parse_json
 from recordsmith.formats.source import Chunk, Loaded, Reject
+from recordsmith.formats.webdataset.feature_members import EMPTY, features_by_extension, value_of
 from recordsmith.formats.webdataset.tar_members import MOST_MEMBER_BYTES, TarMember, tar_members, too_large_reason
-from recordsmith.images import read_header
-from recordsmith.schema import Bytes, Feature, Image, Label, Schema, Tensor, Text
+from recordsmith.schema import Label, Schema
 
-__all__ = ["EMPTY", "ExportedTarSource", "form_within", "member_of", "members_of"]
+__all__ = ["ExportedTarSource", "form_within"]
 
-EMPTY = "empty.json"
 _CHUNK_SAMPLES = 1024
 _CHUNK_BYTES = 8 << 20
-_IMAGES = {"jpeg": "jpg", "png": "png", "webp": "webp", "bmp": "bmp", "gif": "gif"}
-_LONGEST_STEM = 60  # the name of a member of a tar file has at most 100 characters
-_ANY = "*"  # in place of an image's format, where it varies
 
 Members = list[tuple[str, TarMember]]
-
-
-def members_of(schema: Schema) -> dict[str, str]:
-    """Return the extension that the members of each feature have; * stands for an image's own format.
-
-    >>> members_of(Schema({"image": Image(encoding="png"), "label": Label(2), "a/b": Text(), "view": Image()}))
-    {'image': 'png', 'label': 'cls', 'a/b': 'a_b.txt', 'view': 'view.*'}
-    """
-    members: dict[str, str] = {}
-    stems: set[str] = {"empty"}
-    taken: dict[str, int] = {}  # the last number that was added to a stem
-    for name, feature in schema.items():
-        kind = _kind(feature)
-        plain = re.sub(r"[^a-z0-9_]+", "_", name.lower())[:_LONGEST_STEM] or "_"
-        stem = plain
-        while stem in stems:
-            taken[plain] = taken.get(plain, 1) + 1
-            stem = f"{plain}{taken[plain]}"
-        stems.add(stem)
-        bare = (name == "image" and isinstance(feature, Image)) or (name == "label" and isinstance(feature, Label))
-        members[name] = kind if bare else f"{stem}.{kind}"
-    return members
-
-
-def member_of(extension: str, feature: Feature, value: Any) -> tuple[str, bytes]:
-    """Return the extension and the content of the member that holds a value.
-
-    >>> member_of("tokens.json", Text((None,)), ["a", "b"])
-    ('tokens.json', b'["a", "b"]')
-    """
-    kind = extension.rpartition(".")[2]
-    if isinstance(feature, Image):
-        if kind == _ANY:
-            header = read_header(value)
-            found = "bin" if header is None else _IMAGES.get(header.format, "bin")
-            extension = extension.removesuffix(_ANY) + found
-        return extension, value
-    if kind == "cls":
-        return extension, str(int(value)).encode()
-    if kind == "txt":
-        return extension, value.encode()
-    if kind == "bin":
-        return extension, value
-    if kind == "npy":
-        stream = io.BytesIO()
-        np.save(stream, np.asarray(value), allow_pickle=False)
-        return extension, stream.getvalue()
-    return extension, json.dumps(plain_value(feature, value), ensure_ascii=False, allow_nan=False).encode()
 
 
 def form_within(files: Sequence[SourceFile]) -> ExportedForm | None:
@@ -155,15 +85,7 @@ class ExportedTarSource(FileSource):
 
     @cached_property
     def _extensions(self) -> dict[str, str]:
-        """Features by the extensions that their members may have."""
-        found: dict[str, str] = {}
-        for name, extension in self._form.members.items():
-            if extension.endswith(_ANY):
-                stem = extension.removesuffix(_ANY)
-                found |= {stem + kind: name for kind in (*_IMAGES.values(), "bin")}
-            else:
-                found[extension] = name
-        return found
+        return features_by_extension(self._form.members)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +138,7 @@ class ExportedTarChunk(Chunk):
         if data is None:
             stream.seek(member.offset)
             data = stream.read(member.size)
-        row[name] = _value(self.schema[name], extension.rpartition(".")[2], data)
+        row[name] = value_of(extension, self.schema[name], data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,28 +150,6 @@ class _Places:
 
     def of(self, row: int) -> str:
         return f"{self.path}, sample {self.keys[row]!r}"
-
-
-def _kind(feature: Feature) -> str:
-    if isinstance(feature, Image):
-        return _ANY if feature.encoding is None else _IMAGES[feature.encoding]
-    if isinstance(feature, Label):
-        return "cls"
-    if isinstance(feature, (Text, Bytes)) and not feature.shape:
-        return "txt" if isinstance(feature, Text) else "bin"
-    return "npy" if isinstance(feature, Tensor) else "json"
-
-
-def _value(feature: Feature, kind: str, data: bytes) -> Any:
-    if isinstance(feature, (Image, Bytes)) and kind != "json":
-        return data
-    if kind == "cls":
-        return int(data)
-    if kind == "txt":
-        return data.decode()
-    if kind == "npy":
-        return array_of_bytes(data)
-    return restored_value(feature, parse_json(data))
 
 
 def _samples(members: Iterator[TarMember]) -> Iterator[tuple[str, Members]]:

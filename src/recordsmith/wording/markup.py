@@ -1,8 +1,7 @@
-"""HTML put together from elements, in which text is always escaped.
+"""HTML built from elements, in which text is always escaped.
 
-A plain `str` is text, and becomes `&lt;` and the like wherever it stands: as a child, or as an attribute. Only `Markup`
-passes as it is, and only `element` and the constants of this package make any. A forgotten call of an escaping function
-is thereby not a hole but impossible; that is why there is no template language here.
+A plain `str` is text, and is escaped both as a child and as an attribute. Only `Markup` is inserted as it is. Escaping
+therefore cannot be forgotten, which is why there is no template language here.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _LONGEST = 2_000  # characters of one text that come from data
 
 
 class Markup(str):
-    """Text that is HTML already.
+    """Text that is already HTML.
 
     >>> Markup("<b>")
     '<b>'
@@ -36,8 +35,8 @@ Child = str | Markup | None | Iterable["Child"]
 def element(tag: str, /, *children: Child, **attributes: str | float | bool | None) -> Markup:
     """Return an element.
 
-    An attribute that is None or False is left out, True stands alone; `class_` means class, and a line below in any
-    other name is a hyphen.
+    An attribute that is None or False is left out, and one that is True has no value. `class_` means class; in other
+    names, an underscore becomes a hyphen: `data_name` is data-name.
 
     >>> element("a", "1 < 2", class_="x", data_name='"', hidden=True, title=None)
     '<a class="x" data-name="&quot;" hidden>1 &lt; 2</a>'
@@ -48,16 +47,22 @@ def element(tag: str, /, *children: Child, **attributes: str | float | bool | No
     for key, value in attributes.items():
         attribute = key.rstrip("_").replace("_", "-")
         if not _NAME.fullmatch(attribute):
-            raise ValueError(f"{attribute!r} is no attribute.")
+            raise ValueError(f"{attribute!r} is not an attribute name.")
         if value is True:
             parts.append(attribute)
         elif value is not None and value is not False:
-            parts.append(f'{attribute}="{escape(shown(str(value)) if isinstance(value, str) else f"{value:g}")}"')
+            parts.append(f'{attribute}="{_attribute(value)}"')
     start = " ".join(parts)
     inner = joined(children)
     if tag in _WITHOUT_END and not inner:
         return Markup(f"<{start}>")
     return Markup(f"<{start}>{inner}</{tag}>")
+
+
+def _attribute(value: str | float) -> str:
+    if isinstance(value, Markup):
+        return value
+    return escape(shown(value) if isinstance(value, str) else f"{value:g}")
 
 
 def joined(children: Child) -> Markup:
@@ -76,9 +81,9 @@ def joined(children: Child) -> Markup:
 
 
 def shown(text: str) -> str:
-    r"""Return text in which everything that does not show, or turns the line around, is an escape; cut if it is long.
+    r"""Return text with escapes for invisible characters and those that change the direction of writing.
 
-    Lines stay lines.
+    Line ends are kept, and long text is cut.
 
     >>> shown("a\x00\n\u202eb")
     'a\\x00\n\\u202eb'
@@ -88,11 +93,11 @@ def shown(text: str) -> str:
 
 
 def with_code(text: str) -> Markup:
-    """Return a sentence of ours in which what stands between backticks is code.
+    """Return a sentence in which the parts between backticks are code.
 
     >>> with_code("Call `a < b` first.")
     'Call <code>a &lt; b</code> first.'
     """
     parts = text.split("`")
-    whole = len(parts) % 2 == 1  # else one of them has no partner, and all stand for themselves
+    whole = len(parts) % 2 == 1  # otherwise a backtick has no partner, and all of them are shown as they are
     return joined([element("code", part) if n % 2 else part for n, part in enumerate(parts)] if whole else text)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from recordsmith.columns import SparseColumn
 from recordsmith.errors import PipelineError, did_you_mean, import_extra, list_names
-from recordsmith.making.finish.text_finisher import TextFinisher
+from recordsmith.making.preprocessing.text_preprocessor import TextPreprocessor
 from recordsmith.schema import Feature, Sparse
 from recordsmith.text.texts import rows_of, texts_of
 
@@ -36,7 +36,7 @@ _OURS = {
 }
 
 
-class Tfidf(TextFinisher):
+class Tfidf(TextPreprocessor):
     """Replaces a text by the TF-IDF weights of its terms: those of scikit-learn's TfidfVectorizer.
 
     The terms are counted in one pass over the training split, and the weights are made batch by batch, sparse from
@@ -51,11 +51,11 @@ class Tfidf(TextFinisher):
         keep_text: the text stays in the records too.
         options: other options of TfidfVectorizer, such as ngram_range, min_df, stop_words or sublinear_tf.
 
-    >>> finisher = Tfidf("text", size=3)
-    >>> finisher.fit(lambda: [{"text": ["the cat", "the dog and the cat"]}])
-    >>> finisher.terms
+    >>> preprocessor = Tfidf("text", size=3)
+    >>> preprocessor.fit(lambda: [{"text": ["the cat", "the dog and the cat"]}])
+    >>> preprocessor.terms
     ['and', 'cat', 'the']
-    >>> finisher.apply({"text": ["the cat"]})["text"].dense()
+    >>> preprocessor.transform({"text": ["the cat"]})["text"].dense()
     array([[0.        , 0.70710677, 0.70710677]], dtype=float32)
     """
 

@@ -26,9 +26,14 @@ def texts_with_ids(count: int = 120) -> list[dict[str, Any]]:
     ]
 
 
-def made(folder: Path, finish: Any, **options: Any) -> Path:
+def made(folder: Path, preprocess: Any, **options: Any) -> Path:
     rs.make(
-        rs.sources.rows(texts_with_ids()), folder, name="texts", split="train=0.75,test=0.25", finish=finish, **options
+        rs.sources.rows(texts_with_ids()),
+        folder,
+        name="texts",
+        split="train=0.75,test=0.25",
+        preprocess=preprocess,
+        **options,
     )
     return folder
 
@@ -45,7 +50,7 @@ def parsed_by_tensorflow(folder: Path, split: str, spec: dict[str, Any]) -> dict
 
 
 def test_word_ids_are_those_of_keras_adapted_on_the_training_split(tmp_path: Path):
-    folder = made(tmp_path / "data", rs.finish.VocabularyIds("text", size=60))
+    folder = made(tmp_path / "data", rs.preprocessing.VocabularyIds("text", size=60))
     layer = tf.keras.layers.TextVectorization(max_tokens=60, ragged=True)
     layer.adapt(tf.constant(texts_of(folder, "train")))
     for split in ("train", "test"):
@@ -59,8 +64,8 @@ def test_nothing_is_learned_from_the_test_split(tmp_path: Path):
     folder = made(
         tmp_path / "data",
         [
-            rs.finish.VocabularyIds("text", size=1000, into="ids", keep_text=True),
-            rs.finish.Tfidf("text", size=1000, into="weights", keep_text=True),
+            rs.preprocessing.VocabularyIds("text", size=1000, into="ids", keep_text=True),
+            rs.preprocessing.Tfidf("text", size=1000, into="weights", keep_text=True),
         ],
     )
     training = {word for text in texts_of(folder, "train") for word in text.lower().replace(",", "").strip("!").split()}
@@ -73,7 +78,7 @@ def test_nothing_is_learned_from_the_test_split(tmp_path: Path):
 
 
 def test_weights_are_those_of_scikit_learn_and_tensorflow_reads_them(tmp_path: Path):
-    folder = made(tmp_path / "data", rs.finish.Tfidf("text", size=50))
+    folder = made(tmp_path / "data", rs.preprocessing.Tfidf("text", size=50))
     vectorizer = TfidfVectorizer(max_features=50).fit(texts_of(folder, "train"))
     spec = {"text": tf.io.SparseFeature("text/indices", "text/values", tf.float32, 50)}
     for split in ("train", "test"):
@@ -87,7 +92,7 @@ def test_weights_are_those_of_scikit_learn_and_tensorflow_reads_them(tmp_path: P
 def test_the_files_do_not_depend_on_the_workers(kind: str, tmp_path: Path):
     def digests(workers: int) -> dict[str, str]:
         folder = made(
-            tmp_path / f"data{workers}", getattr(rs.finish, kind)("text", size=300), workers=workers, shards=3
+            tmp_path / f"data{workers}", getattr(rs.preprocessing, kind)("text", size=300), workers=workers, shards=3
         )
         kept = [path for path in folder.iterdir() if ".tfrecord-" in path.name or path.name.endswith(".text.json")]
         return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in kept}

@@ -1,4 +1,4 @@
-"""What is fitted on the training split alone and then applied to all splits: vocabularies, TF-IDF and the like."""
+"""The base class of what is fitted on the training split and then transforms all splits."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 from recordsmith.schema import Schema
 
-__all__ = ["Finisher"]
+__all__ = ["Preprocessor"]
 
 
-class Finisher(ABC):
-    """A change to the records that can only be known once the splits are: it is fitted on the training split.
+class Preprocessor(ABC):
+    """A change to the records that is learnt from the training split: `fit`, then `transform`, as in scikit-learn.
 
-    After `fit` it is pickled to wherever shards are written, and `apply` gives the same result everywhere.
+    After `fit` it is pickled for the processes that write shards, and `transform` gives the same result in all of them.
     """
 
     @abstractmethod
@@ -26,7 +26,7 @@ class Finisher(ABC):
         """Learn from the training split. Each call of `batches` is one pass over its columns, in bounded memory."""
 
     @abstractmethod
-    def apply(self, columns: dict[str, Any]) -> dict[str, Any]:
+    def transform(self, columns: dict[str, Any]) -> dict[str, Any]:
         """Return the columns of some records after the change."""
 
     def artifacts(self) -> dict[str, str]:

@@ -21,8 +21,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 import recordsmith as rs
 from recordsmith.columns import SparseColumn
-from recordsmith.making.finish import BpeIds, Tfidf, VocabularyIds
-from recordsmith.making.finish.tfidf import _TermCounts
+from recordsmith.making.preprocessing import BpeIds, Tfidf, VocabularyIds
+from recordsmith.making.preprocessing.tfidf import _TermCounts
 from recordsmith.text import Vocabulary
 
 SCHEMA = rs.Schema({"id": rs.Scalar("int64"), "text": rs.Text(), "label": rs.Scalar("int64")})
@@ -45,49 +45,49 @@ def in_batches(texts: list[str], size: int = 2) -> Callable[[], Iterable[dict[st
     return lambda: ({"text": column(texts[at : at + size])} for at in range(0, len(texts), size))
 
 
-def fitted(finisher: Any, texts: list[str] = TRAINING) -> Any:
-    finisher.fit(in_batches(texts))
-    return finisher
+def fitted(preprocessor: Any, texts: list[str] = TRAINING) -> Any:
+    preprocessor.fit(in_batches(texts))
+    return preprocessor
 
 
-FINISHERS = [
+PREPROCESSORS = [
     lambda **options: VocabularyIds("text", 8, **options),
     lambda **options: BpeIds("text", 300, **options),
     lambda **options: Tfidf("text", 8, **options),
 ]
 
 
-@pytest.mark.parametrize("make", FINISHERS, ids=["vocabulary", "bpe", "tfidf"])
+@pytest.mark.parametrize("make", PREPROCESSORS, ids=["vocabulary", "bpe", "tfidf"])
 class TestEveryOne:
     def test_the_numbers_take_the_place_of_the_text(self, make: Any):
         schema = make().schema(SCHEMA)
         assert list(schema) == ["id", "text", "label"]
         assert not isinstance(schema["text"], rs.Text)
-        assert set(fitted(make()).apply({"id": [1], "text": column(["cat"]), "label": [2]})) == set(schema)
+        assert set(fitted(make()).transform({"id": [1], "text": column(["cat"]), "label": [2]})) == set(schema)
 
     def test_or_stand_beside_it(self, make: Any):
-        finisher = make(into="numbers", keep_text=True)
-        schema = finisher.schema(SCHEMA)
+        preprocessor = make(into="numbers", keep_text=True)
+        schema = preprocessor.schema(SCHEMA)
         assert list(schema) == ["id", "text", "numbers", "label"]
         assert schema["text"] == rs.Text()
         text = column(["cat"])
-        assert fitted(finisher).apply({"text": text})["text"] is text
+        assert fitted(preprocessor).transform({"text": text})["text"] is text
         assert list(make(into="numbers").schema(SCHEMA)) == ["id", "numbers", "label"]
 
     def test_what_it_makes_is_written_and_read_back(self, make: Any, tmp_path: Path):
-        finisher = fitted(make())
-        schema = finisher.schema(SCHEMA)
-        made = finisher.apply({"id": np.arange(5), "text": column(TRAINING), "label": np.arange(5)})
+        preprocessor = fitted(make())
+        schema = preprocessor.schema(SCHEMA)
+        made = preprocessor.transform({"id": np.arange(5), "text": column(TRAINING), "label": np.arange(5)})
         with rs.RecordWriter(tmp_path / "data.tfrecord") as writer:
             writer.write_columns(made, schema)
         (batch,) = rs.open(tmp_path / "data.tfrecord", schema=schema).batch(10)
         assert rows_of(batch["text"]) == rows_of(made["text"])
 
     def test_absent_texts_are_absent_numbers(self, make: Any, tmp_path: Path):
-        finisher = fitted(make())
-        schema = finisher.schema(rs.Schema({"text": rs.Text(optional=True)}))
+        preprocessor = fitted(make())
+        schema = preprocessor.schema(rs.Schema({"text": rs.Text(optional=True)}))
         assert schema["text"].optional
-        made = finisher.apply({"text": column(["cat", None, "the dog"])})
+        made = preprocessor.transform({"text": column(["cat", None, "the dog"])})
         with rs.RecordWriter(tmp_path / "data.tfrecord") as writer:
             writer.write_columns(made, schema)
         rows = list(rs.open(tmp_path / "data.tfrecord", schema=schema))
@@ -97,13 +97,13 @@ class TestEveryOne:
         assert not make().schema(rs.Schema({"text": rs.Text(default="none")}))["text"].optional
 
     def test_pickled_it_does_the_same(self, make: Any):
-        finisher = fitted(make())
-        copy = pickle.loads(pickle.dumps(finisher))
-        assert rows_of(copy.apply({"text": column(OTHERS)})["text"]) == rows_of(
-            finisher.apply({"text": column(OTHERS)})["text"]
+        preprocessor = fitted(make())
+        copy = pickle.loads(pickle.dumps(preprocessor))
+        assert rows_of(copy.transform({"text": column(OTHERS)})["text"]) == rows_of(
+            preprocessor.transform({"text": column(OTHERS)})["text"]
         )
-        assert copy.artifacts() == finisher.artifacts()
-        assert copy.describe() == finisher.describe()
+        assert copy.artifacts() == preprocessor.artifacts()
+        assert copy.describe() == preprocessor.describe()
         assert pickle.loads(pickle.dumps(make())).describe() == make().describe()
 
     def test_how_the_texts_are_batched_changes_nothing(self, make: Any):
@@ -111,8 +111,8 @@ class TestEveryOne:
         one.fit(in_batches(TRAINING, 1))
         other.fit(in_batches(TRAINING, 5))
         assert one.artifacts() == other.artifacts()
-        assert rows_of(one.apply({"text": column(OTHERS)})["text"]) == rows_of(
-            [row for text in OTHERS for row in rows_of(other.apply({"text": column([text])})["text"])]
+        assert rows_of(one.transform({"text": column(OTHERS)})["text"]) == rows_of(
+            [row for text in OTHERS for row in rows_of(other.transform({"text": column([text])})["text"])]
         )
 
     def test_it_describes_itself_in_json(self, make: Any):
@@ -129,7 +129,7 @@ class TestEveryOne:
         assert make().artifacts() == {}
 
     def test_the_empty_batch(self, make: Any):
-        assert rows_of(fitted(make()).apply({"text": column([])})["text"]) == []
+        assert rows_of(fitted(make()).transform({"text": column([])})["text"]) == []
 
     @pytest.mark.parametrize(
         ("schema", "message"),
@@ -148,7 +148,7 @@ class TestEveryOne:
         with pytest.raises(rs.PipelineError, match="same name"):
             make(keep_text=True)
         with pytest.raises(rs.PipelineError, match="not fitted"):
-            make().apply({"text": column(["cat"])})
+            make().transform({"text": column(["cat"])})
 
 
 def rows_of(numbers: Any) -> list[Any]:
@@ -158,10 +158,10 @@ def rows_of(numbers: Any) -> list[Any]:
 
 class TestVocabularyIds:
     def test_ids_are_those_of_the_vocabulary_of_the_training_texts(self):
-        finisher = fitted(VocabularyIds("text", 8, max_length=3))
+        preprocessor = fitted(VocabularyIds("text", 8, max_length=3))
         vocabulary = Vocabulary.fit(TRAINING, size=8)
-        assert finisher.apply({"text": column(OTHERS)})["text"] == vocabulary.encode(OTHERS, max_length=3)
-        assert finisher.artifacts() == {"vocabulary.text.json": vocabulary.to_text()}
+        assert preprocessor.transform({"text": column(OTHERS)})["text"] == vocabulary.encode(OTHERS, max_length=3)
+        assert preprocessor.artifacts() == {"vocabulary.text.json": vocabulary.to_text()}
 
     def test_the_file_loads_as_a_vocabulary(self, tmp_path: Path):
         ((name, content),) = fitted(VocabularyIds("text", standardize="lower", split="character")).artifacts().items()
@@ -170,7 +170,7 @@ class TestVocabularyIds:
         assert vocabulary == Vocabulary.fit(TRAINING, size=10_000, standardize="lower", split="character")
         again = VocabularyIds("text", vocabulary=tmp_path / name)
         again.fit(in_batches(["other texts entirely"]))
-        assert again.apply({"text": column(OTHERS)})["text"] == vocabulary.encode(OTHERS)
+        assert again.transform({"text": column(OTHERS)})["text"] == vocabulary.encode(OTHERS)
         assert again.describe() == VocabularyIds("text", vocabulary=vocabulary).describe()
         assert again.describe() != VocabularyIds("text", vocabulary=Vocabulary(["cat"])).describe()
 
@@ -185,17 +185,17 @@ class TestVocabularyIds:
 
 class TestBpeIds:
     def test_the_text_comes_back_whole(self):
-        finisher = fitted(BpeIds("text", 300))
+        preprocessor = fitted(BpeIds("text", 300))
         texts = [*TRAINING, *OTHERS, "[PAD] \x00 \U0010ffff\n\t  two  spaces [PAD]"]
-        ids = finisher.apply({"text": column(texts)})["text"]
-        assert [finisher.decode(row) for row in ids] == texts
+        ids = preprocessor.transform({"text": column(texts)})["text"]
+        assert [preprocessor.decode(row) for row in ids] == texts
         assert ids.values.min() > 0  # 0 is padding, and nothing else
         assert ids.values.max() < 300
 
     def test_the_file_is_a_tokenizer(self):
-        finisher = fitted(BpeIds("text", 300))
-        tokenizer = Tokenizer.from_str(finisher.artifacts()["tokenizer.text.json"])
-        ids = finisher.apply({"text": column(OTHERS)})["text"]
+        preprocessor = fitted(BpeIds("text", 300))
+        tokenizer = Tokenizer.from_str(preprocessor.artifacts()["tokenizer.text.json"])
+        ids = preprocessor.transform({"text": column(OTHERS)})["text"]
         assert [row.ids for row in tokenizer.encode_batch(OTHERS)] == ids.to_list()
         assert tokenizer.get_vocab_size() == 300
         assert tokenizer.token_to_id("[PAD]") == 0
@@ -203,12 +203,12 @@ class TestBpeIds:
     def test_it_learns_the_same_in_every_process(self):
         program = (
             "import hashlib, random\n"
-            "from recordsmith.making.finish import BpeIds\n"
+            "from recordsmith.making.preprocessing import BpeIds\n"
             "choice = random.Random(1).choice\n"
             "texts = [' '.join(choice('abcdé') + choice('abcdé') * 2 for _ in range(50)) for _ in range(300)]\n"
-            "finisher = BpeIds('text', 400)\n"
-            "finisher.fit(lambda: [{'text': texts}])\n"
-            "print(hashlib.sha256(finisher.artifacts()['tokenizer.text.json'].encode()).hexdigest())"
+            "preprocessor = BpeIds('text', 400)\n"
+            "preprocessor.fit(lambda: [{'text': texts}])\n"
+            "print(hashlib.sha256(preprocessor.artifacts()['tokenizer.text.json'].encode()).hexdigest())"
         )
         digests = {
             subprocess.run(
@@ -231,13 +231,13 @@ class TestBpeIds:
         tokenizer.enable_padding(length=20)
         path = tmp_path / "tokenizer.json"
         tokenizer.save(str(path))
-        finisher = BpeIds("text", tokenizer=path, max_length=4)
-        finisher.fit(in_batches(TRAINING))
+        preprocessor = BpeIds("text", tokenizer=path, max_length=4)
+        preprocessor.fit(in_batches(TRAINING))
         # Its special tokens stay, also where a text is cut; its padding does not.
-        rows = finisher.apply({"text": column(["the cat", "the cat the cat the cat", ""])})["text"]
+        rows = preprocessor.transform({"text": column(["the cat", "the cat the cat the cat", ""])})["text"]
         assert rows.to_list() == [[1, 4, 3, 2], [1, 4, 3, 2], [1, 2]]
-        assert "tokenizer" in finisher.describe()
-        assert finisher.describe() == BpeIds("text", tokenizer=path, max_length=4).describe()
+        assert "tokenizer" in preprocessor.describe()
+        assert preprocessor.describe() == BpeIds("text", tokenizer=path, max_length=4).describe()
 
     def test_wrong_options(self, tmp_path: Path):
         path = tmp_path / "tokenizer.json"
@@ -282,42 +282,42 @@ class TestTfidf:
         if options.get("analyzer", "word") != "word":
             options.pop("stop_words", None)  # scikit-learn warns that it does not use them then
         theirs = TfidfVectorizer(max_features=size, **options)
-        finisher = Tfidf("text", size, **options)
+        preprocessor = Tfidf("text", size, **options)
         try:
             theirs.fit(texts)
         except ValueError:  # no terms are left
             with pytest.raises(rs.PipelineError, match="no terms"):
-                fitted(finisher, texts)
+                fitted(preprocessor, texts)
             return
-        fitted(finisher, texts)
-        assert finisher.terms == theirs.get_feature_names_out().tolist()
+        fitted(preprocessor, texts)
+        assert preprocessor.terms == theirs.get_feature_names_out().tolist()
         expected = theirs.transform(texts + others).astype(np.float32)
-        mine = finisher.apply({"text": column(texts + others)})["text"].to_scipy()
+        mine = preprocessor.transform({"text": column(texts + others)})["text"].to_scipy()
         assert mine.shape == (len(texts + others), size)
-        assert (mine[:, : len(finisher.terms)] != expected).nnz == 0
+        assert (mine[:, : len(preprocessor.terms)] != expected).nnz == 0
         assert mine.nnz == expected.nnz
 
     def test_many_terms_equally_frequent_at_the_limit(self):
         numbers = np.random.default_rng(5).geometric(0.01, 6000)
         texts = [" ".join(f"w{number}" for number in row) for row in numbers.reshape(-1, 20)]
-        finisher = fitted(Tfidf("text", 150), texts)
+        preprocessor = fitted(Tfidf("text", 150), texts)
         theirs = TfidfVectorizer(max_features=150).fit(texts)
-        assert finisher.terms == theirs.get_feature_names_out().tolist()
+        assert preprocessor.terms == theirs.get_feature_names_out().tolist()
 
     def test_the_file_makes_a_vectorizer_of_scikit_learn(self):
-        finisher = fitted(Tfidf("text", 12, ngram_range=(1, 2), sublinear_tf=True))
-        document = json.loads(finisher.artifacts()["tfidf.text.json"])
+        preprocessor = fitted(Tfidf("text", 12, ngram_range=(1, 2), sublinear_tf=True))
+        document = json.loads(preprocessor.artifacts()["tfidf.text.json"])
         vectorizer = TfidfVectorizer(vocabulary=document["terms"], **document["options"])
         vectorizer.idf_ = np.array(document["idf"])
         expected = vectorizer.transform(OTHERS).astype(np.float32)
         assert expected.nnz
-        made = finisher.apply({"text": column(OTHERS)})["text"].to_scipy()
+        made = preprocessor.transform({"text": column(OTHERS)})["text"].to_scipy()
         assert (expected != made).nnz == 0
         assert document["documents"] == len(TRAINING)
         assert document["undercount"] == 0
 
     def test_rows_are_never_made_dense(self):
-        made = fitted(Tfidf("text", 10**12)).apply({"text": column(TRAINING * 200)})["text"]
+        made = fitted(Tfidf("text", 10**12)).transform({"text": column(TRAINING * 200)})["text"]
         assert isinstance(made, SparseColumn)
         assert len(made) == 1000
         assert made.values.dtype == np.float32

@@ -1,4 +1,4 @@
-"""What all that turn a text into numbers share: which feature they read, and where the numbers go."""
+"""What all preprocessors of text share: which feature they read, and where the numbers go."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from recordsmith.errors import PipelineError, did_you_mean, list_names
-from recordsmith.making.finish.finisher import Finisher
+from recordsmith.making.preprocessing.preprocessor import Preprocessor
 from recordsmith.schema import Feature, Schema, Text
 
-__all__ = ["TextFinisher", "checked_length"]
+__all__ = ["TextPreprocessor", "checked_length"]
 
 
-class TextFinisher(Finisher):
+class TextPreprocessor(Preprocessor):
     """Turns one text feature into a feature of numbers.
 
     Args:
@@ -62,7 +62,7 @@ class TextFinisher(Finisher):
                 features[self._into] = numbers
         return Schema(features)
 
-    def apply(self, columns: dict[str, Any]) -> dict[str, Any]:
+    def transform(self, columns: dict[str, Any]) -> dict[str, Any]:
         """Return the columns with the numbers in them."""
         if not self._fitted:
             raise PipelineError(f"{type(self).__name__} is not fitted yet.", feature=self._feature)
@@ -74,7 +74,7 @@ class TextFinisher(Finisher):
     @property
     @abstractmethod
     def _fitted(self) -> bool:
-        """Whether there is something to apply."""
+        """Whether `fit` was called."""
 
     @abstractmethod
     def _numbers(self, *, optional: bool) -> Feature:

@@ -12,7 +12,7 @@ import numpy as np
 
 from recordsmith.columns import Ragged
 from recordsmith.errors import PipelineError, import_extra
-from recordsmith.making.finish.text_finisher import TextFinisher, checked_length
+from recordsmith.making.preprocessing.text_preprocessor import TextPreprocessor, checked_length
 from recordsmith.schema import Feature, Tensor
 from recordsmith.text.texts import in_pieces, rows_of, texts_of
 
@@ -22,7 +22,7 @@ _PADDING = "[PAD]"  # has id 0
 _SMALLEST = 257  # padding, and every byte
 
 
-class BpeIds(TextFinisher):
+class BpeIds(TextPreprocessor):
     """Replaces a text by the ids of its sub-words, through Hugging Face's `tokenizers`.
 
     Without a tokenizer of its own it learns byte-pair encoding over bytes, as GPT-2 does: no text is ever unknown, and
@@ -38,10 +38,10 @@ class BpeIds(TextFinisher):
         keep_text: the text stays in the records too.
         max_length: a longer row is cut to this many ids, in the way the tokenizer cuts.
 
-    >>> finisher = BpeIds("text", size=300)
-    >>> finisher.fit(lambda: [{"text": ["the cat sat on the mat", "the hat"]}])
-    >>> ids = finisher.apply({"text": ["the rat"]})["text"]
-    >>> ids.lengths.tolist(), finisher.decode(ids[0])
+    >>> preprocessor = BpeIds("text", size=300)
+    >>> preprocessor.fit(lambda: [{"text": ["the cat sat on the mat", "the hat"]}])
+    >>> ids = preprocessor.transform({"text": ["the rat"]})["text"]
+    >>> ids.lengths.tolist(), preprocessor.decode(ids[0])
     ([4], 'the rat')
     """
 
@@ -84,9 +84,9 @@ class BpeIds(TextFinisher):
     def decode(self, ids: Any) -> str:
         """Return the text that ids stand for, without special tokens.
 
-        >>> finisher = BpeIds("text", size=257)
-        >>> finisher.fit(lambda: [{"text": ["abc"]}])
-        >>> finisher.decode(finisher.apply({"text": ["naïve 🙂"]})["text"][0])
+        >>> preprocessor = BpeIds("text", size=257)
+        >>> preprocessor.fit(lambda: [{"text": ["abc"]}])
+        >>> preprocessor.decode(preprocessor.transform({"text": ["naïve 🙂"]})["text"][0])
         'naïve 🙂'
         """
         if self._tokenizer is None:
@@ -139,7 +139,7 @@ class BpeIds(TextFinisher):
 
     def _encode(self, texts: Any) -> Ragged:
         rows = rows_of(texts)
-        encode = self._tokenizer.encode_batch_fast  # type: ignore[union-attr]  # apply has checked it
+        encode = self._tokenizer.encode_batch_fast  # type: ignore[union-attr]  # transform has checked it
         ids, lengths = [np.zeros(0, np.int64)], [np.zeros(1, np.int64)]
         for piece in in_pieces(rows):
             encoded = [row.ids for row in encode([_decoded(text or b"") for text in piece])]

@@ -1,4 +1,4 @@
-"""Pixels as a PNG, without any library for images: reports and terminals show pixels where OpenCV is missing too."""
+"""Pixels as a PNG file, without OpenCV: reports and terminals show pixels without it too."""
 
 from __future__ import annotations
 

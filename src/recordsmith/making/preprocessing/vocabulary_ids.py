@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from recordsmith.errors import PipelineError
-from recordsmith.making.finish.text_finisher import TextFinisher, checked_length
+from recordsmith.making.preprocessing.text_preprocessor import TextPreprocessor, checked_length
 from recordsmith.schema import Feature, Tensor
 from recordsmith.text import Vocabulary
 from recordsmith.text.rules import Split, Standardize, WordRules
@@ -18,7 +18,7 @@ __all__ = ["VocabularyIds"]
 _MOST_WORDS = 2_000_000  # different words in memory while counting: about 240 MB
 
 
-class VocabularyIds(TextFinisher):
+class VocabularyIds(TextPreprocessor):
     """Replaces a text by the ids of its words: those that Keras' TextVectorization gives.
 
     The vocabulary is kept beside the data as `vocabulary.<feature>.json`, for `rs.Vocabulary.load`. It is exact for
@@ -34,9 +34,9 @@ class VocabularyIds(TextFinisher):
         standardize: what is done to a text first, as for `rs.Vocabulary`.
         split: what a word is, as for `rs.Vocabulary`.
 
-    >>> finisher = VocabularyIds("text", size=4)
-    >>> finisher.fit(lambda: [{"text": ["the cat", "the dog and the cat"]}])
-    >>> finisher.apply({"text": ["the dog"], "label": [1]})
+    >>> preprocessor = VocabularyIds("text", size=4)
+    >>> preprocessor.fit(lambda: [{"text": ["the cat", "the dog and the cat"]}])
+    >>> preprocessor.transform({"text": ["the dog"], "label": [1]})
     {'label': [1], 'text': Ragged(1 row of int64 (None,): [2, 1])}
     """
 
@@ -105,5 +105,5 @@ class VocabularyIds(TextFinisher):
         return Tensor("int64", (None,), optional=optional, description=f"ids of the words of {self._feature!r}")
 
     def _encode(self, texts: Any) -> Any:
-        assert self._vocabulary is not None  # noqa: S101 - apply has checked it
+        assert self._vocabulary is not None  # noqa: S101 - transform has checked it
         return self._vocabulary.encode(texts, max_length=self._max_length)

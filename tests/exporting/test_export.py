@@ -98,14 +98,14 @@ def test_nothing_is_lost(
 
 @pytest.mark.parametrize("kind", sorted(SUFFIXES))
 def test_many_rows_in_small_pieces(kind: str, folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recordsmith.exporting import export_writers
     from recordsmith.formats.parquet import source as parquet_source
+    from recordsmith.formats.parquet import writer as parquet_writer
     from recordsmith.formats.tables import lines as table_lines
-    from recordsmith.formats.webdataset import exported_tar
+    from recordsmith.formats.webdataset import exported as exported_tar
     from recordsmith.making.sources import tfrecord_files
 
     monkeypatch.setattr(tfrecord_files, "_CHUNK_ROWS", 7)
-    monkeypatch.setattr(export_writers, "_GROUP_BYTES", 500)
+    monkeypatch.setattr(parquet_writer, "_GROUP_BYTES", 500)
     monkeypatch.setattr(parquet_source, "_CHUNK_ROWS", 5)
     monkeypatch.setattr(exported_tar, "_CHUNK_SAMPLES", 5)
     monkeypatch.setattr(table_lines, "LINES_AT_ONCE", 5)
@@ -124,11 +124,11 @@ def test_a_folder_gets_a_file_for_each_split(folder: Path, quick_path: Path) -> 
 
 
 def test_files_of_a_size(folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recordsmith.exporting import export_writers
+    from recordsmith.formats.parquet import writer as parquet_writer
     from recordsmith.making.sources import tfrecord_files
 
     monkeypatch.setattr(tfrecord_files, "_CHUNK_ROWS", 7)
-    monkeypatch.setattr(export_writers, "_GROUP_BYTES", 100)
+    monkeypatch.setattr(parquet_writer, "_GROUP_BYTES", 100)
     for kind, suffix in SUFFIXES.items():
         exported = rs.export(folder, quick_path / f"data{suffix}", split="train", shard_size="1KB")
         names = [os.path.basename(path) for path in exported.files]
@@ -311,7 +311,7 @@ def test_changed_texts_are_refused_row_by_row(folder: Path, quick_path: Path) ->
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("data.xml", {}, "cannot be told what kind"),
+        ("data.xml", {}, "kind of file to write is not known"),
         ("data.csv", {"kind": "parquet"}, "disagree"),
         ("data", {"kind": "parqet"}, "Did you mean 'parquet'"),
         ("data.csv", {"features": ["nam"], "split": "test"}, "Did you mean 'name'"),
@@ -334,9 +334,9 @@ def test_refused_before_anything_is_written(
 def test_nothing_is_left_of_an_export_that_fails(
     folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from recordsmith.exporting import export_writers
+    from recordsmith.exporting.export_files import WRITERS
 
-    for kind, writer in (("parquet", "_ParquetWriter"), ("jsonl", "_JsonWriter"), ("webdataset", "_TarWriter")):
+    for kind, writer in WRITERS.items():
         calls = 0
 
         def failing(*_: object) -> None:
@@ -345,7 +345,7 @@ def test_nothing_is_left_of_an_export_that_fails(
             if calls > 1:
                 raise OSError(28, os.strerror(28))
 
-        monkeypatch.setattr(getattr(export_writers, writer), "write", failing)
+        monkeypatch.setattr(writer, "write", failing)
         with pytest.raises(OSError, match="space"):
             rs.export(folder, quick_path / "out", kind=kind)
         assert list((quick_path / "out").iterdir()) == []

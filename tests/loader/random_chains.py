@@ -10,6 +10,7 @@ import random
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -260,7 +261,10 @@ def chain_hides_length(chain: Chain) -> bool:
 
 
 def hold_random_chains(folder: Path, seeds: range, *, tell: bool = False) -> tuple[int, int]:
-    """Hold the chains of some seeds against their models; return how many were held, and how many were refused."""
+    """Compare the chains of some seeds with their models; return how many were compared, and how many were refused.
+
+    The first difference is raised; with `tell`, differences and progress are written to standard error.
+    """
     datasets = write_rows(folder)
     refused, began = 0, time.monotonic()
     with small_pieces(), warnings.catch_warnings():
@@ -273,17 +277,20 @@ def hold_random_chains(folder: Path, seeds: range, *, tell: bool = False) -> tup
             threads, shown = choose.choice((0, 0, 0, 0, 1, 2, 4)), choose.random() < 0.5
             try:
                 built(chain, datasets)
-            except rs.PipelineError:
+                chain = shortened(chain)
+                built(chain, datasets)
+            except (rs.PipelineError, BeyondHorizonError):
                 refused += 1
                 continue
             try:
-                chain = shortened(chain)
                 hold_against_model(chain, datasets, threads=threads, shown=shown)
             except BeyondHorizonError:
                 refused += 1
             except Exception as error:
                 error.add_note(f"seed {seed}, {threads} threads, epochs shown: {shown}, chain {chain}")
-                raise
+                if not tell:
+                    raise
+                traceback.print_exception(error)
     return len(seeds) - refused, refused
 
 

@@ -249,7 +249,7 @@ def _link(path: str, new: str) -> str:
 def _refuse_other_formats(path: str) -> None:
     """Raise if the file is plainly something else; an unknown one may be a TFRecord file of which nothing is left."""
     content = describe_content(path)
-    if os.path.getsize(path) == 0 or content.is_plain_tfrecord or content.compression is not None:
+    if os.path.getsize(path) == 0 or content.format == "tfrecord" or content.compression is not None:
         return
     if content.looks_like != "does not begin with a record":
         raise NotTFRecordError(

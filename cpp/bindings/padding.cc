@@ -16,8 +16,8 @@ using Target = nb::ndarray<std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::
 void pad(const Bytes& values, const Offsets& offsets, const Bytes& padding, const Target& target) {
   const std::span<const std::int64_t> edges(offsets.data(), offsets.shape(0));
   const std::size_t item = padding.shape(0);
-  if (item == 0 || target.shape(1) % item != 0) throw nb::value_error("rows are whole items");
-  if (edges.size() != target.shape(0) + 1) throw nb::value_error("each row has a beginning and an end");
+  if (item == 0 || target.shape(1) % item != 0) throw nb::value_error("rows must have whole items");
+  if (edges.size() != target.shape(0) + 1) throw nb::value_error("there must be one more offset than rows");
   if (!offsets_fit(edges, values.shape(0) / item)) throw nb::value_error("the offsets do not fit the values");
   const std::size_t length = target.shape(1) / item;
   const std::uint8_t* from = values.data();

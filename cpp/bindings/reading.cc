@@ -64,7 +64,7 @@ std::vector<InputFile> inputs_of(const nb::list& paths, const std::vector<std::s
 }
 
 // A stream of batches and its threads. A fork leaves the threads behind. In the child process the copy of the stream is
-// given up as it is, because ending it would wait for them for ever.
+// leaked, because its destructor would wait for them for ever.
 class ThreadedBatches {
  public:
   explicit ThreadedBatches(std::unique_ptr<BatchStream> stream) : stream_(std::move(stream)), process_(getpid()) {}
@@ -75,7 +75,7 @@ class ThreadedBatches {
   }
 
   nb::object next() {
-    if (getpid() != process_) throw std::runtime_error("the threads of this stream are in another process");
+    if (getpid() != process_) throw std::runtime_error("this stream belongs to another process");
     std::optional<ColumnBatch> batch;
     run([&] { return stream_->next(&batch); });
     if (!batch.has_value()) return nb::none();
@@ -161,7 +161,7 @@ void bind_reading(nb::module_& module) {
           [](ThreadedBatches* self, const nb::list& paths, const std::vector<std::string>& compressions,
              const Plan& plan, std::size_t batch_size, bool verify_data, bool drop_last, unsigned threads,
              const std::optional<nb::list>& known) {
-            if (batch_size == 0) throw nb::value_error("a batch has at least one row");
+            if (batch_size == 0) throw nb::value_error("a batch must have at least one row");
             std::vector<InputFile> inputs = inputs_of(paths, compressions);
             for (std::size_t i = 0; known.has_value() && i < inputs.size(); ++i) {
               const auto of_file = nb::cast<nb::tuple>((*known)[i]);

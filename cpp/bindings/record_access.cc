@@ -85,7 +85,8 @@ class FileSet final : public OpenFiles {
  public:
   FileSet(const nb::list& paths, const std::optional<nb::list>& known)
       : files_(paths_of(paths), known.has_value() ? identities_of(*known) : std::vector<FileIdentity>()) {
-    if (known.has_value() && known->size() != paths.size()) throw nb::value_error("each file is known, or none is");
+    if (known.has_value() && known->size() != paths.size())
+      throw nb::value_error("known must have an entry for each file");
   }
 
   nb::object read(Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers, bool verify) {
@@ -125,7 +126,8 @@ class IndexedFiles final : public OpenFiles {
  public:
   IndexedFiles(const nb::list& paths, const nb::list& known, const nb::list& indexes)
       : table_(paths_of(paths), identities_of(known), offsets_of(indexes, &arrays_)) {
-    if (indexes.size() != paths.size() || known.size() != paths.size()) throw nb::value_error("each file has an index");
+    if (indexes.size() != paths.size() || known.size() != paths.size())
+      throw nb::value_error("each file needs an index");
   }
 
   nb::object read(Int64Array numbers, bool verify) { return payloads_at(places_of(numbers), verify); }
@@ -170,8 +172,8 @@ class IndexedFiles final : public OpenFiles {
   RecordTable table_;
 };
 
-// Record numbers out of plain whole numbers that count within `rows` (of `count`, from `start`, in `step`), negative
-// ones from the end. None if one of them is something else, or outside: Python knows what to say.
+// Record numbers from Python ints that count within a range of rows (`count` rows from `start` in steps of `step`);
+// negative ones count from the end. None if one is not an int or is outside of the range: Python then raises the error.
 nb::object record_numbers(const nb::list& keys, std::int64_t start, std::int64_t step, std::int64_t count) {
   PooledArray<std::int64_t> numbers;
   numbers.reserve(keys.size() + 1, 0);

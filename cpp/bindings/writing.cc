@@ -28,7 +28,7 @@ class ColumnArguments {
   ColumnArguments(const FeaturePlan& plan, const nb::list& parts, std::size_t records)
       : records_(records), rows_(records) {
     if (parts.size() != plan.columns().size())
-      throw nb::value_error("as many parts are needed as the plan has columns");
+      throw nb::value_error("there must be one part for each column of the plan");
     if (records > kMostRows) throw nb::value_error("too many rows at once");
     sources_.resize(parts.size());
     views_.resize(parts.size());
@@ -40,7 +40,7 @@ class ColumnArguments {
   const std::vector<ColumnSource>& sources() const { return sources_; }
 
  private:
-  // Times the values that a row can have (feature_plan.cc), this is no overflow.
+  // Multiplied by the values that a row can have (feature_plan.cc), this does not overflow.
   static constexpr std::size_t kMostRows = std::size_t{1} << 32;
 
   template <typename T>
@@ -233,9 +233,9 @@ class RowEncoder {
     }
   }
 
-  // normalize(column, row_number, row): the canonical value where the native reading does not do: None for an absent
+  // normalize(column, row_number, row): the canonical value if the value cannot be read here: None for an absent
   // one, else a float32 or int64 array, bytes, or a list of bytes. complain(row_number, row): raises about names that
-  // the schema does not have. Both are given with each call: kept, they would make a cycle that is never freed.
+  // the schema does not have. Both are passed with each call: stored, they would make a cycle that is never freed.
   void append(Sink& sink, const nb::list& rows, std::uint64_t first_number, const nb::callable& normalize,
               const nb::callable& complain) {
     std::uint64_t number = first_number;
@@ -264,7 +264,7 @@ class RowEncoder {
         ValueRule canonical_rule;
         canonical_rule.kind = column.kind;
         if (!reader_.read(canonical.ptr(), canonical_rule, &values)) {
-          values = FeatureValues();  // the empty list, which says nothing by itself
+          values = FeatureValues();  // an empty list has no kind of its own
           values.kind = column.kind;
         }
       }

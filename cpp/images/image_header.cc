@@ -18,7 +18,7 @@ class Head {
   bool matches(std::size_t at, const char* text, std::size_t count) const {
     return has(at, count) && std::memcmp(data_ + at, text, count) == 0;
   }
-  // Some of the bytes, as far as they exist.
+  // Some of the bytes, or fewer at the end.
   Head part(std::size_t at, std::size_t count) const {
     const std::size_t begin = std::min(at, size_);
     return {data_ + begin, std::min(count, size_ - begin)};
@@ -44,7 +44,7 @@ using Found = std::optional<ImageHeader>;
 
 constexpr std::size_t kExifPrefix = 6;  // "Exif" and two zeros
 
-// The orientation of EXIF data, from its byte order mark on; 1, upright, if there is none or it makes no sense.
+// The orientation in EXIF data, which begins with its byte order mark; 1, upright, if it is missing or invalid.
 int read_orientation(const Head& tiff) {
   const bool is_little = tiff.matches(0, "II*\0", 4);
   if (!is_little && !tiff.matches(0, "MM\0*", 4)) return 1;

@@ -27,7 +27,7 @@ struct RecordSink::Deflater {
 namespace {
 
 // Locks a new file until it is closed, so that others can distinguish a running writer from a killed one. False if
-// somebody took it for the latter's before it was locked, and has removed it or is about to.
+// another process considered it abandoned before it was locked, and has removed it or will do so.
 bool lock_new_file(const std::string& path, int descriptor) {
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
   struct stat opened, named;

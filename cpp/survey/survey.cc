@@ -56,7 +56,7 @@ class Surveyor {
   }
 
  private:
-  // How far the merging of one file is.
+  // The state of merging one file.
   struct FileState {
     Compression compression = Compression::kNone;
     Status failure;                  // to open it
@@ -92,7 +92,7 @@ class Surveyor {
     results_.resize(units_.size());
   }
 
-  // Does not throw: what is thrown here stops the survey.
+  // Does not throw: an exception stops the survey.
   void work(bool is_caller) {
     try {
       Reporter reporter(&shared_, is_caller);
@@ -166,7 +166,7 @@ class Surveyor {
     if (compression != Compression::kNone) shared_.bytes_done += states_[unit.file].size;
   }
 
-  // Merges what is next in order, if nobody else is at it.
+  // Merges what is next in order, unless another thread does.
   void hand_over(std::size_t index, std::unique_ptr<UnitResult> result, Reporter* reporter) {
     std::unique_lock lock(mutex_);
     results_[index] = std::move(result);

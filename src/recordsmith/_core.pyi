@@ -241,10 +241,10 @@ def pad_rows(
     padding: npt.NDArray[np.uint8],
     target: npt.NDArray[np.uint8],
 ) -> None:
-    """Copy rows, whose offsets count items as large as `padding`, into the rows of `target`, and fill these up."""
+    """Copy rows into the rows of `target`, and fill the rest with `padding`, which is one item; offsets count items."""
 
 def pooled_bytes(size: int) -> npt.NDArray[np.uint8]:
-    """Return memory for a batch, with any content; it is used again when the last array over it is gone."""
+    """Return memory for a batch, with any content; it is reused when the last array over it is gone."""
 
 class JpegDecoder:
     """Decodes one JPEG after the other, for one thread."""
@@ -370,7 +370,10 @@ class ValueSummary:
     distinct_error: float
 
 class NumberSummary:
-    """Numbers of one feature. Quantiles are at the shares of `feature_facts.SHARES`; min to edges need finite ones."""
+    """Numbers of one feature. Quantiles are at the shares `SHARES` of facts/feature_facts.py.
+
+    Without finite numbers, `min` to `deviation` mean nothing, and quantiles and edges are empty.
+    """
 
     values: ValueSummary
     frequent: list[tuple[int | float, int]]

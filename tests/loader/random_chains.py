@@ -161,7 +161,7 @@ def built(chain: Chain, datasets: dict[int, rs.Dataset], *, threads: int = 0, sh
             size, start, step = settings
             loader = datasets[size] if (start, step) == (0, 1) else datasets[size][start::step]
         elif verb == "shuffle":
-            loader = loader.shuffle(settings[0], buffer=settings[1], reshuffle=settings[2])
+            loader = loader.shuffle(seed=settings[0], buffer=settings[1], reshuffle=settings[2])
         elif verb == "shard":
             loader = loader.shard(settings[0], settings[1], remainder=settings[2])
         elif verb == "balance":
@@ -174,7 +174,7 @@ def built(chain: Chain, datasets: dict[int, rs.Dataset], *, threads: int = 0, sh
         elif verb == "map":
             loader = loader.map(dict)
         elif verb in BATCHING:
-            plan = loader._chain()
+            plan = loader.plan
             loader = rs.Loader(replace(plan, changes=(*plan.changes, EpochShown()))) if shown else loader
             loader = batched(loader, verb, settings, threads)
         else:
@@ -250,7 +250,7 @@ def hold_against_model(chain: Chain, datasets: dict[int, rs.Dataset], *, threads
             assert look(resumed) == epochs[1 + has_ended][:most]
     most = known
     for processes in (2, 4) if threads else (3,):
-        shares = [look(b for b, _ in feed(loader._chain(), Cursor(), (i, processes))) for i in range(processes)]
+        shares = [look(b for b, _ in feed(loader.plan, Cursor(), (i, processes))) for i in range(processes)]
         dealt = [batch for turn in zip_longest(*shares) for batch in turn if batch is not None]
         assert dealt[:most] == epochs[0]
 

@@ -21,7 +21,7 @@ std::string_view folder_of(std::string_view key) {
   return slash == std::string_view::npos ? std::string_view{} : key.substr(0, slash);
 }
 
-// Features that say where a record comes from: what it is does not depend on them.
+// Features that only say where a record comes from.
 bool is_provenance_key(std::string_view key) {
   const std::size_t slash = key.rfind('/');
   const std::string_view name = slash == std::string_view::npos ? key : key.substr(slash + 1);
@@ -329,7 +329,7 @@ PayloadKind FeatureSet::add(const std::uint8_t* payload, std::size_t size, const
     tally.places.add(record, std::move(found.detail));
   }
   if (kind == PayloadKind::kExample || kind == PayloadKind::kSequenceExample || kind == PayloadKind::kEmpty) {
-    find_all(content_);  // each name is there once now
+    find_all(content_);  // each name occurs once now
     take(content_, record, file);
   }
   return kind;
@@ -340,8 +340,8 @@ std::uint64_t FeatureSet::digest_content(const std::uint8_t* payload, std::size_
   for (std::size_t i = 0; i < content_.features.size(); ++i) {
     if (found_[i] != nullptr && found_[i]->is_provenance()) rest -= content_.features[i].stored_bytes;
   }
-  // Rows of a small table may well be equal but for their number, and yet not be copies of each other: where nobody
-  // declared what to leave out, there must be enough left.
+  // Rows of a small table may be equal except for their number, and yet not be copies of each other: unless the
+  // features to leave out are declared, enough must be left to compare.
   provenance_.clear();
   for (const FeatureTally* feature : found_) {
     if (feature == nullptr || !feature->is_provenance()) continue;
@@ -367,7 +367,7 @@ void FeatureSet::digest_unlabelled(const std::uint8_t* payload, std::size_t size
     if (feature->is_label() || feature->is_provenance()) rest -= content_.features[i].stored_bytes;
   }
   const std::size_t left = content_.features.size() + content_.lists.size() - ignored_.size();
-  // Rows of a small table may well be equal by chance; what nobody declared to be a label is then no evidence.
+  // Rows of a small table may be equal by chance: there, only a declared label counts.
   digests->has_label = labels > 0 && left > 0 && (is_declared || rest >= kEnoughToCompare);
   if (digests->has_label) digests->unlabelled = digest_record(payload, size, ignored_);
 }

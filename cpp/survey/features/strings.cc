@@ -50,7 +50,7 @@ constexpr std::array<std::uint8_t, 256> kClasses = [] {
 
 TextFacts look_at_text(const std::uint8_t* data, std::size_t size) {
   TextFacts facts;
-  // Most binary values show within a few bytes that they are no UTF-8; only what could be text is looked at whole.
+  // Most binary values are not UTF-8 within their first bytes; only what could be text is checked completely.
   constexpr std::size_t kGlance = 64;
   std::uint8_t classes = 0;
   for (std::size_t i = 0; i < std::min(size, kGlance); ++i) classes |= kClasses[data[i]];

@@ -3,8 +3,8 @@
     augment = rs.augment
     ds.images(size=(224, 224), scale=1 / 255, augment=[augment.flip_left_right(), augment.brightness(0.2)])
 
-Each is a small frozen object, which says what may happen, and `apply(image, rng)`, which does it to one image. In a
-loader the random numbers depend on the seed, the epoch and the record alone.
+Each is a small frozen object with the settings of one change; `apply(image, rng)` changes one image. In a loader, the
+random numbers depend only on the seed, the epoch and the record.
 """
 
 from recordsmith.augment.augmentation import Augmentation, Random, RandomStream, random_keys

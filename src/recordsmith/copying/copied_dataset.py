@@ -16,21 +16,21 @@ __all__ = ["CopiedDataset"]
 
 @dataclass(frozen=True)
 class CopiedDataset:
-    """A dataset that was copied: what `rs.copy` returns and `recordsmith copy` prints.
+    """The result of `rs.copy`, which `recordsmith copy` prints.
 
     Attributes:
         path: the folder or the file that was written.
         splits: its splits by name; a single file has one, with the name "".
-        source_rows: the records that were read, with those that could not be.
+        source_rows: the number of records in the input, damaged ones included.
         rejects: damaged records, and those that do not fit the schema.
-        reasons: the commonest reasons for that.
-        unmatched: records that the condition leaves out.
-        duplicates: records that are there again.
-        not_sampled: records that the sample leaves out.
-        unassigned: records that no split asked for.
+        reasons: the most common reasons for that.
+        unmatched: records that do not meet the condition.
+        duplicates: records left out because an equal one was copied.
+        not_sampled: records that are not in the sample.
+        unassigned: records left over by splits that are given as numbers.
         left_out: features that are not copied.
-        verbatim: the records are the same bytes; otherwise they were decoded and encoded anew.
-        warnings: what should be known about the copy.
+        verbatim: True if the records have the same bytes; False if they were decoded and encoded again.
+        warnings: what to know about the copy.
 
     >>> copied = CopiedDataset("data", {"train": MadeSplit(7, 1234, 1)}, source_rows=10, duplicates=3)
     >>> copied.rows, copied.left_behind, copied.ok

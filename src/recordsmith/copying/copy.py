@@ -68,40 +68,40 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     resume: bool = False,
     on_progress: OnProgress | None = None,
 ) -> CopiedDataset:
-    """Copy TFRecords, and on the way choose, divide, shuffle, change or compress them.
+    """Copy TFRecords: all or some of them, in other shards, divided, shuffled, changed or compressed.
 
-    As long as no option changes what is in a record, its bytes are copied as they are, whatever they hold. The input
-    is never touched; files get their names only when all are whole and were read back.
+    If no option changes the content of a record, its bytes are copied as they are, whatever they contain. The input is
+    never changed. Files get their names only when all of them are complete and were read back.
 
     Args:
-        paths: files, folders or globs, which are put one behind the other.
-        out: the folder to write to, or one file if its name ends as a TFRecord's does: "all.tfrecord.gz".
-        from_split: copy this split of the input only.
-        where: a condition such as "label == 'cat' and len(tokens) > 10", for the records to copy.
-        dedupe: leave out records whose bytes were there before.
-        sample: copy some at random: a share of each split such as 0.1, or a number of records such as 500.
-        take: copy the first so many of each split.
+        paths: files, folders or globs; several are copied one after the other.
+        out: the folder to write to; or one file, with a name such as "all.tfrecord.gz".
+        from_split: copy only this split of the input.
+        where: copy only records that meet a condition, such as "label == 'cat' and len(tokens) > 10".
+        dedupe: leave out records whose bytes have been copied already.
+        sample: copy a random sample: a share of each split such as 0.1, or a number of records such as 500.
+        take: copy the first n records of each split.
         features: the only features to keep, in this order.
         drop: features to leave out.
-        rename: new names of features by old ones.
-        schema: what the records are to hold: values are cast, images encoded anew where they have to be.
-        infer_schema: describe the copy by a look at its records, where the input has no description.
-        cast: allow what loses information: casts, and images that are resized or encoded anew.
-        split: divide, as in "train=0.8,test=0.2"; None keeps the splits that there are.
+        rename: a mapping of old names of features to new ones.
+        schema: the features of the copy: values are cast, and images encoded again, where necessary.
+        infer_schema: infer the schema of the copy from its records, if the input has no description.
+        cast: allow changes that lose information: casts, and images that are resized or encoded again.
+        split: divide the records, as in "train=0.8,test=0.2"; None keeps the existing splits.
         stratify: the feature whose classes have the same shares in every split; True means the label.
-        group: the feature whose equal values never are in two splits.
-        merge_splits: take the records of all splits together, to divide them anew, or to write them as one.
+        group: records with the same value of this feature are always in the same split.
+        merge_splits: ignore the splits of the input: divide all records with `split`, or write them as one split.
         shuffle: put the records of each split into a random order, over all files.
-        seed: decides about splits, samples and order.
-        shards: how many files a split has; None goes by their size.
-        shard_size: how large a file should be.
-        compression: None or "none", "gzip", "zlib", or "keep": as the input's files are.
-        name: how the files begin; None takes the folder's name.
-        on_error: what becomes of damaged records and of those that do not fit: "stop", "skip" (counted), or
-            "quarantine" (written to rejected.jsonl, with the reason).
-        workers: how many threads work at a time. The files do not depend on it.
-        overwrite: replace what is there.
-        resume: go on with a run that did not end.
+        seed: of all random choices: splits, samples and order.
+        shards: the number of files of a split; None chooses it by `shard_size`.
+        shard_size: the size of a file, about.
+        compression: None or "none", "gzip", "zlib", or "keep" for that of the input.
+        name: the beginning of the file names; None takes the name of the folder.
+        on_error: what to do with damaged records and with those that do not fit: "stop" raises an error, "skip" leaves
+            them out and counts them, "quarantine" also writes them to rejected.jsonl, with the reason.
+        workers: the number of threads. The files do not depend on it.
+        overwrite: replace existing files.
+        resume: continue a run that was interrupted.
         on_progress: called from time to time with a `Progress`.
 
     >>> import recordsmith as rs, tempfile

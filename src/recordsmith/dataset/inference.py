@@ -65,7 +65,7 @@ def infer_schema(
     All records are read, unless `records` limits how many of each file. A feature that always has one value becomes a
     Scalar, Text or Bytes; one that always has k values a Tensor of shape (k,); anything else a Tensor of shape
     (None,). A feature that some records lack becomes optional. Bytes of which every value has the header of a JPEG,
-    PNG, WebP or GIF become an Image. What was a label or a matrix is not in the file: edit the result where you know
+    PNG, WebP or GIF become an Image. The file does not say what is a label or a matrix: edit the result where you know
     more.
 
     >>> import recordsmith as rs, tempfile

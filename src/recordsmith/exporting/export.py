@@ -31,16 +31,16 @@ PathLike = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class ExportedDataset:
-    """What came of an export.
+    """The result of `rs.export`.
 
     Attributes:
         kind: "parquet", "csv", "jsonl" or "webdataset".
-        files: the rows of each file that was written.
-        bytes: how large the files are.
-        source_rows: the records that were read, with those that could not be.
+        files: the number of rows of each file.
+        bytes: the size of all files.
+        source_rows: the number of records in the input, damaged ones included.
         rejects: damaged records, and those that do not fit the schema.
         reasons: why the first of them were refused.
-        unmatched: records that the condition leaves out.
+        unmatched: records that do not meet the condition.
         left_out: features that are not exported.
 
     >>> ExportedDataset("csv", {"data.csv": 10}, 1234, source_rows=10).rows
@@ -86,23 +86,24 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
 ) -> ExportedDataset:
     """Write TFRecords as Parquet, CSV, JSON lines or WebDataset.
 
-    The schema goes along, so that `make` brings everything back: in the metadata of a Parquet file, beside a CSV or
-    JSON lines file as NAME.schema.json, as the first member of a tar file.
+    The schema is exported too, so that `rs.make` restores every record: in the metadata of a Parquet file, as
+    NAME.schema.json beside a CSV or JSON lines file, or as the first member of a tar file.
 
     Args:
-        paths: files, folders or globs, which are put one behind the other.
-        out: the file to write; or a folder, which gets a file for each split.
-        kind: "parquet", "csv", "jsonl" or "webdataset"; None: told from the name of the file.
-        split: export this split only.
-        where: a condition such as "label == 'cat' and len(tokens) > 10", for the records to export.
+        paths: files, folders or globs; several are exported one after the other.
+        out: the file to write; or a folder, for one file for each split.
+        kind: "parquet", "csv", "jsonl" or "webdataset"; None: detected from the name of the file.
+        split: export only this split.
+        where: export only records that meet a condition, such as "label == 'cat' and len(tokens) > 10".
         features: the only features to export, in this order.
         drop: features to leave out.
         schema: what is in a record; None: the schema beside the files, or one inferred from all records.
         merge_splits: write the records of all splits into one file.
-        shard_size: begin another file when one has this size: data-00000.tar, data-00001.tar; None writes one.
-        on_error: what becomes of damaged records and of those that do not fit: "stop", or "skip" (counted).
-        workers: how many threads decode records.
-        overwrite: replace files that are there.
+        shard_size: start a new file at this size: data-00000.tar, data-00001.tar; None writes one file.
+        on_error: what to do with damaged records and with those that do not fit: "stop" raises an error, "skip" leaves
+            them out and counts them.
+        workers: the number of threads.
+        overwrite: replace existing files.
         on_progress: called from time to time with a `Progress`.
 
     >>> import recordsmith as rs, tempfile, pathlib

@@ -42,21 +42,21 @@ def write(  # noqa: PLR0913 - each is a setting of its own, and most have a defa
     overwrite: bool = False,
     description: str = "",
 ) -> DatasetWriter:
-    """Write one split of a dataset from rows or columns of your own; use it in a with statement.
+    """Open a writer for one split of a dataset, for rows or columns of your own; use it in a with statement.
 
-    Rows are dealt out to the shards in turn, so that all have the same number. At the end of the block the files get
-    their names and the manifest is written; if the block raises, nothing is left. Another split can be added to the
+    Rows go to the shards in turn, so that all have the same number. At the end of the block the files get their
+    names and the manifest is written; if the block raises, nothing is left. Another split can be added to the
     same folder later, with the same name and schema.
 
     Args:
-        folder: where the dataset lies; it is made if it is not there.
-        schema: what the records hold.
-        name: how the files begin.
+        folder: the folder of the dataset; it is created if it does not exist.
+        schema: the features of a record.
+        name: the beginning of the file names.
         split: the split to write.
-        shards: how many files.
+        shards: the number of files.
         compression: None, "gzip" or "zlib".
         cast: allow casts that lose information.
-        overwrite: replace the split if it is there.
+        overwrite: replace the split if it exists.
         description: a sentence about the dataset, for its description files.
 
     >>> import recordsmith as rs, tempfile

@@ -17,25 +17,25 @@ __all__ = ["MadeDataset"]
 
 @dataclass(frozen=True)
 class MadeDataset:
-    """A dataset that was made: what `rs.make` returns and `recordsmith make` prints.
+    """The result of `rs.make`, which `recordsmith make` prints.
 
     Attributes:
-        folder: where it lies.
+        folder: the folder of the dataset.
         name: its name, the beginning of its file names.
         splits: its splits by name.
-        source_rows: rows that the source had.
-        source_bytes: how large the source is; None where that is not known.
+        source_rows: the number of rows of the source.
+        source_bytes: the size of the source; None if it is not known.
         rejects: rows that were refused; `rejected.jsonl` has each with its reason, if they were quarantined.
-        reasons: the commonest reasons for that.
+        reasons: the most common reasons for that.
         dropped: rows for which the map function returned None.
-        unassigned: rows that no split asked for.
+        unassigned: rows left over by splits that are given as numbers.
         unlabelled: rows that were left out because they have no label.
-        splits_kept: the splits are those of the source.
+        splits_kept: whether the splits are those of the source.
         label: the feature that is the label, if there is one.
         class_weights: a weight for each class, by what records store (the number of a class), for Keras' class_weight.
         class_names: the names of these classes.
         left_out: columns of the source that the schema does not have.
-        warnings: what should be known before training on it.
+        warnings: what to know before training on it.
 
     >>> MadeDataset("data", "pets", {"train": MadeSplit(10, 1234, 1)}, source_rows=11, rejects=1).ok
     False

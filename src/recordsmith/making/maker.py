@@ -57,39 +57,41 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     progress: bool = True,
     on_progress: OnProgress | None = None,
 ) -> MadeDataset:
-    """Turn a source into a dataset: TFRecord shards, split and shuffled, with a manifest, checked before it says done.
+    """Make a dataset from a source: split, shuffled, written as TFRecord shards with a manifest, and read back.
 
     Args:
-        source: one of `rs.sources`, a path from which its kind can be told, a mapping of arrays, rows as mappings, or
-            a function that returns an iterator of rows.
+        source: one of `rs.sources`, a path whose kind can be detected, a mapping of arrays, an iterable of rows, or a
+            function that returns an iterator of rows.
         out: the folder to write to.
-        schema: what the records hold; None takes what the source says of itself.
-        name: how the files begin; None takes the folder's name.
-        split: "train=0.8,test=0.2", or a mapping; counts of rows work too, and one of them may be "rest". None keeps
-            the splits that the source has (a dataset with splits, folders or files named train and test).
+        schema: the features of a record; None takes the schema of the source.
+        name: the beginning of the file names; None takes the name of the folder.
+        split: shares such as "train=0.8,test=0.2", or a mapping. Numbers of rows are allowed too, and one of them may
+            be "rest". None keeps the splits of the source (a dataset with splits, folders or files named train and
+            test).
         stratify: the feature whose classes have the same shares in every split; True means the label.
-        group: the column whose equal values (a patient, a user) never are in two splits, which need not be stored; or
-            a function of a row that returns such a value. A run is only resumed with the same code in it.
-        merge_splits: take the rows of all splits of the source together, to divide them anew with `split`.
+        group: rows with the same value in this column (a patient, a user) are always in the same split; the column
+            need not be stored. Or a function that returns such a value for a row; its code must be the same when a
+            run is resumed.
+        merge_splits: ignore the splits of the source, and divide all of its rows with `split`.
         drop_unlabelled: leave out rows without a label, and count them.
-        seed: decides about splits, order and balance.
+        seed: of all random choices: splits, order and balance.
         shuffle: write the training split in a random order; the others keep the order of the source.
-        balance: what is done about rare classes, in the training split only: "oversample", "undersample", a mapping of
+        balance: how to balance the classes of the training split: "oversample", "undersample", a mapping of
             classes to counts, or a sampler of imbalanced-learn.
-        map: a function of your own, from a row to a row, to several rows, or to None to leave the row out. It runs in
-            worker processes.
+        map: your own function, which takes a row and returns a row, several rows, or None to leave the row out. It
+            runs in worker processes.
         preprocess: what is fitted on the training split and then transforms all splits, from `rs.preprocessing`: a
             vocabulary, a tokenizer or TF-IDF; or several of them.
-        shards: how many files a split has; None goes by their size.
-        shard_size: how large a file should be.
+        shards: the number of files of a split; None chooses it by `shard_size`.
+        shard_size: the size of a file, about.
         compression: None, "gzip" or "zlib".
-        cast: allow casts that lose information.
-        on_error: what becomes of a row that does not fit: "quarantine" (left out, and written to rejected.jsonl),
-            "skip" (left out and counted), or "stop".
+        cast: allow casts that lose information, such as 1.5 to 1.
+        on_error: what to do with a row that does not fit: "quarantine" leaves it out and writes it to rejected.jsonl,
+            "skip" leaves it out and counts it, "stop" raises an error.
         max_rejects: the maximum share of rejected rows; if more are rejected, it stops.
-        workers: how many threads, or processes for `map`, work at a time. The files do not depend on it.
-        overwrite: replace a dataset that is there.
-        resume: go on with a run that did not end.
+        workers: the number of threads, or of processes for `map`. The files do not depend on it.
+        overwrite: replace an existing dataset.
+        resume: continue a run that was interrupted.
         description: a sentence about the dataset, for its description files.
         progress: show a bar on a terminal; elsewhere nothing is shown.
         on_progress: called from time to time with a `Progress`, instead of a bar.

@@ -18,14 +18,14 @@ __all__ = ["RecordReader"]
 class RecordReader(Iterator[bytes]):
     """Iterates over the payload bytes of a TFRecord file.
 
-    Both checksums of every record are checked before it is handed out; `verify=False` leaves out the one of the data.
-    A damaged record raises, after all records before it have been delivered, with file, record number and byte offset.
-    At the end of a file that is still being written, the next call looks again and goes on with what was added.
+    Both checksums of every record are checked before it is returned; `verify=False` leaves out that of the data. For a
+    damaged record, all records before it are returned first; then an error says the file, the record number and the
+    byte offset. At the end of a file that is still being written, the next call reads what was added.
 
     Args:
         path: the file, or a pipe.
-        compression: "auto" (told from the content), None, "gzip" or "zlib".
-        verify: check the data's checksums.
+        compression: "auto" (detected from the content), None, "gzip" or "zlib".
+        verify: check the checksums of the data.
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/two.tfrecord"

@@ -33,13 +33,13 @@ class RecordWriter:
     """Writes payload bytes, mappings, rows or columns to a TFRecord file.
 
     The file is written under a hidden temporary name and gets its own name when it is closed: flushed, synced to disk
-    and renamed, replacing a file that was there. If the `with` block raises, or the process is killed, nothing is left
+    and renamed, replacing an existing file. If the `with` block raises, or the process is killed, nothing is left
     under the final name and an older file stays as it was. A full disk or a failing write raises OSError.
 
     Args:
         path: the file to write.
         compression: None, "gzip" or "zlib".
-        level: how hard to compress, 1 to 9.
+        level: the level of compression, 1 (fast) to 9 (small).
         sync: wait at the end until the data is on the disk, so that it survives a power cut.
 
     >>> import recordsmith as rs, tempfile

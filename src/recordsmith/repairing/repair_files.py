@@ -38,26 +38,26 @@ def repair(
     link: bool = False,
     progress: OnProgress | None = None,
 ) -> RepairResult:
-    """Write what is sound of damaged TFRecord files to new ones, and say what is lost.
+    """Write the sound records of damaged TFRecord files to new files, and list what is lost.
 
-    Every undamaged record is kept byte for byte, wherever the damage lies: flipped bits, bytes put in or removed,
-    blocks of zeros, a file cut off, garbage, and damaged gzip or zlib data. A record of which only the header is
-    damaged gets a new one. The damaged files are never changed, and new ones have their names only when they are whole
-    and checked. Of a single file in which no record is left, none is written; among several, one without records
-    takes its place, so that the numbers of the shards stay right.
+    Every undamaged record is kept byte for byte, whatever the damage is: flipped bits, bytes inserted or removed,
+    blocks of zeros, a truncated file, garbage, or damaged gzip or zlib data. A record of which only the header
+    is damaged gets a new header. The damaged files are never changed, and the new ones get their names only when they
+    are complete and checked. If no record of a single file is left, no file is written; among several
+    files, an empty one takes its place, so that the numbers of the shards stay right.
 
     Args:
-        bad: a file, a folder, a glob, or a list of them. Of a folder with a manifest, the description is brought up to
-            date too, and its other files are copied.
+        bad: a file, a folder, a glob, or a list of them. For a folder with a manifest, the descriptions are updated
+            too, and its other files are copied.
         good: the file to write; a folder if several files, or a folder, are given.
-        dry_run: only look; `good` need not be given then.
-        keep_suspect: a file, or for several a folder, for the records that are put aside: those whose data fails its
-            checksum, framed anew, and those that were left out because they seem to lie inside of others.
-        compression: of the damaged files: "auto" (told from content and name), None, "gzip" or "zlib". The new ones
-            have the same.
-        overwrite: replace files that are there.
-        link: let sound files be links to the old ones, where the disk allows it, instead of copies.
-        progress: is called with the bytes done and the bytes in all.
+        dry_run: only report; `good` is not needed then.
+        keep_suspect: a file, or for several files a folder, for suspect records: those whose data fails its checksum,
+            with a new one, and those that were left out because they seem to be inside of others.
+        compression: of the damaged files: "auto" (detected from content and name), None, "gzip" or "zlib". The new
+            files have the same.
+        overwrite: replace existing files.
+        link: link to files that are sound, where the file system allows it, instead of copying them.
+        progress: a function that is called with the number of bytes done and of all bytes.
 
     >>> import recordsmith as rs, tempfile
     >>> folder = tempfile.mkdtemp()

@@ -20,7 +20,7 @@ _FORMAT_VERSION = 1  # of the JSON; keys may be added to it without a new one
 
 
 class Report(ReportContents):
-    """What was found, and its ways out: attributes, JSON, HTML, SARIF, annotations, text.
+    """The result of `check`, `lint` and `diagnose`: findings, and their export as JSON, HTML, SARIF and text.
 
     Attributes: `findings` (errors first), `facts`, `ok` (no finding counts as a failure), `counts` by severity, `kind`,
     `subject`, `sections`, `samples`, `rules`, `fail_on` and `known`; see ReportContents.

@@ -34,13 +34,14 @@ _SHARED_FILE = "pyproject.toml"
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What a project has decided about its checks.
+    """The settings of a project for `check`, `lint` and `diagnose`, from `rs.load_configuration`.
 
     Attributes:
-        select, ignore: as in Selection.
+        select: rules to apply, by code, beginning of a code, or name; empty: all.
+        ignore: rules to leave out.
         fail_on: the least severity that counts as a failure; None: nothing does.
         baseline: the file of known findings, as an absolute path; None without one.
-        path: where this was read from; None where nothing was found.
+        path: the file that was read; None if there is none.
     """
 
     select: tuple[str, ...] = ()
@@ -79,11 +80,11 @@ class Configuration:
 
 
 def load_configuration(path: str | os.PathLike[str] = ".") -> Configuration:
-    """Read a project's settings for `check`, `lint` and `diagnose`: what the commands do by themselves.
+    """Read the settings of a project for `check`, `lint` and `diagnose`. The commands do it by themselves.
 
     Args:
-        path: the configuration file itself, or a folder: the nearest recordsmith.toml, or pyproject.toml with
-            `[tool.recordsmith]`, is then read from it or from the folders above it.
+        path: the configuration file; or a folder, to read the nearest recordsmith.toml, or pyproject.toml with
+            `[tool.recordsmith]`, of that folder and those above it.
 
     Returns:
         The settings; the defaults if the folders have no such file.

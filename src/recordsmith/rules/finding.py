@@ -85,14 +85,14 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong, or worth knowing; made by `Rule.finding`.
+    """Something that is wrong, or worth knowing: what `check`, `lint` and `diagnose` report.
 
     Attributes:
         code: the rule's code, which `recordsmith rule` explains.
         name: the rule's name in kebab case.
         severity: how much it matters.
         message: what is wrong, in one or two sentences with the figures that prove it.
-        location: where.
+        location: where it is.
         advice: what to do about it.
         count: how often it occurs; the location is that of the first.
         places: more places, at most a few.

@@ -38,11 +38,11 @@ class Vocabulary:
     the same settings.
 
     Args:
-        words: the words in the order of their ids, from 2 on; "" and "[UNK]" may stand before them.
+        words: the words in the order of their ids, which begin with 2; "" and "[UNK]" may come before them.
         counts: how often each of these was seen.
-        standardize: what is done to a text first: "lower_and_strip_punctuation", "lower", "strip_punctuation", None.
+        standardize: how a text is prepared first: "lower_and_strip_punctuation", "lower", "strip_punctuation", None.
         split: what a word is: "whitespace" or "character".
-        undercount: by how much counts may be too low, because fitting had to forget rare words.
+        undercount: by how much counts may be too low, because rare words were forgotten during fitting.
 
     >>> vocabulary = Vocabulary.fit(["The cat sat.", "The dog, the cat!"], size=5)
     >>> vocabulary

@@ -51,23 +51,23 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
     configuration: Configuration | None = None,
     progress: bool | OnPhase = True,
 ) -> Report:
-    """Look at what a pipeline really feeds, and say why training on it may not improve.
+    """Look at the batches that a pipeline really feeds, and say why training on them may not improve.
 
-    It draws some batches of two epochs and looks at their form, values and order. With `records`, elements are looked
-    up on disk and their labels compared. With a model, form and labels are compared with what it takes, and a copy of
-    it is trained for a while. The model's weights, its optimizer and everybody's random numbers stay as they are.
+    It draws batches of two epochs and looks at their shapes, values and order. With `records`, elements are found again
+    on disk and their labels are compared. With a model, shapes and labels are compared with what the model takes, and a
+    copy of it is trained for a moment. The weights of the model, its optimizer and all random states stay unchanged.
 
     Args:
         pipeline: a recordsmith loader, a tf.data.Dataset, a PyTorch DataLoader, or any iterable of batches. A generator
-            can be drawn once only: it is used up then, and there is no second epoch to compare with.
-        records: the TFRecords behind it: a path as for `rs.open`, or what that returns. A recordsmith loader knows its
-            own.
+            can be iterated over only once: it is used up afterwards, and there is no second epoch to compare with.
+        records: the TFRecords behind the pipeline: a path as for `rs.open`, or an open dataset. A recordsmith loader
+            knows its own.
         model: a Keras 3 model or a PyTorch module.
-        loss: its loss; None takes that of a compiled Keras model.
-        batches: how many batches to draw of each epoch at most.
-        epochs: how many epochs to draw.
-        time_limit: how many seconds it may take, about.
-        seed: for what is dealt out at random.
+        loss: the loss of the model; None takes that of a compiled Keras model.
+        batches: the maximum number of batches to draw of each epoch.
+        epochs: the number of epochs to draw.
+        time_limit: the time that it may take in seconds, about.
+        seed: of all random choices.
         select: the rules to apply, by code, beginning of a code, or name; without any, all.
         ignore: the rules to leave out.
         fail_on: the least severity that makes the report not `ok`; None: as the configuration says, or "warning".

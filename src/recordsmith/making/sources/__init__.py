@@ -1,10 +1,10 @@
-"""Where datasets come from: files of every usual kind, arrays, and anything that can be iterated.
+"""Sources of datasets: files of all common formats, arrays, and anything that can be iterated over.
 
     import recordsmith as rs
 
     rs.make(rs.sources.csv("irises.csv", label="species"), "data")
 
-Each function returns a source; nothing but the beginning of files is read until `make` asks for more.
+Each function returns a source. Only the beginning of files is read until `make` asks for more.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _MOST_VALUES = 2**31 - 1  # of a record, which has at most as many bytes
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Feature(ABC):
-    """One named thing in a record: its type, its shape and how it is stored.
+    """What one feature of a record contains: its type, its shape and how it is stored.
 
     Feature types are frozen dataclasses. Their fields are their constructor's arguments, so that the repr, the JSON
     form and equality follow from the fields alone.
@@ -33,7 +33,7 @@ class Feature(ABC):
     Attributes:
         optional: a record may lack the feature; it then reads as absent, or as the default.
         default: what a record without the feature reads as; giving one makes the feature optional.
-        description: a sentence for whoever reads the schema.
+        description: a sentence for readers of the schema.
 
     >>> from recordsmith.schema import Scalar
     >>> isinstance(Scalar("float32"), Feature)

@@ -36,12 +36,12 @@ class Image(Feature):
     Args:
         height: the height in pixels; None if it varies.
         width: the width in pixels; None if it varies.
-        channels: what decoding is to give: 1 grey, 3 RGB, 4 RGBA; None leaves it to each image. Arrays must have
-            as many; encoded images may have others, which decoders convert.
+        channels: the channels after decoding: 1 grey, 3 RGB, 4 RGBA; None leaves it to each image. Arrays must have as
+            many; encoded images may have others, which decoders convert.
         encoding: "jpeg", "png", "webp", "bmp" or "gif"; None takes any of them, and makes PNG from arrays.
         optional: a record may lack it; absent rows read as None.
         default: the bytes that a record without it reads as.
-        description: a sentence for whoever reads the schema.
+        description: a sentence for readers of the schema.
 
     >>> Image(channels=3, encoding="jpeg")
     Image(encoding='jpeg')

@@ -35,14 +35,14 @@ _NUMBERS = {optional: Scalar("int64", optional=optional) for optional in (False,
 class Label(Feature):
     """One of a known number of classes.
 
-    It is written from the class's name or its number, stored as the number, and reads as the number.
+    It is written from the name or the number of the class, and is stored and read as the number.
 
     Args:
-        names: the classes' names in the order of their numbers, or how many classes there are: those are then named
+        names: the names of the classes in the order of their numbers; or the number of classes, which are then named
             "0", "1" and so on.
         optional: a record may lack it; the column is a masked array then.
         default: what a record without it reads as: a name or a number.
-        description: a sentence for whoever reads the schema.
+        description: a sentence for readers of the schema.
 
     >>> label = Label(["cat", "dog"])
     >>> label.value_to_canonical("dog"), label.value_to_canonical(0)

@@ -29,18 +29,18 @@ __all__ = ["Sparse"]
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Sparse(Feature):
-    """A vector of one size, such as counts of words, of which only some entries are stored.
+    """A vector of fixed size, such as counts of words, of which only some entries are stored: the others are 0.
 
-    It is kept as two features, `name/indices` (sorted, each once) and `name/values`, which `tf.io.SparseFeature` reads.
-    Rows are given as (indices, values), mappings of index to value, scipy.sparse rows, or all of the numbers; a column
-    also as a scipy.sparse matrix. All reads as a SparseColumn, never as one large array.
+    It is stored as two features, `name/indices` (sorted, each once) and `name/values`, for `tf.io.SparseFeature`. Rows
+    are given as (indices, values), mappings of index to value, scipy.sparse rows, or all numbers; a column also as a
+    scipy.sparse matrix. It is read as a SparseColumn, never as one large array.
 
     Args:
         dtype: "float32" or "int64".
-        size: how long the vector is.
+        size: the length of the vector.
         optional: a record may lack it; absent rows read as None.
         default: what a record without it reads as.
-        description: a sentence for whoever reads the schema.
+        description: a sentence for readers of the schema.
 
     >>> words = Sparse("float32", size=20_000)
     >>> [column.key for column in words.plan("tfidf")]

@@ -38,7 +38,7 @@ class Steps(Feature):
     Args:
         feature: what one step holds: a Scalar, Tensor, Label, Text, Bytes or Image.
         optional: a record may lack the whole list; absent rows read as None.
-        description: a sentence for whoever reads the schema.
+        description: a sentence for readers of the schema.
 
     >>> steps = Steps(Scalar("float32"))
     >>> parts = (np.array([1, 2, 3], np.float32), None, None, np.array([0, 1, 3]))

@@ -220,12 +220,12 @@ class Text(StringFeature):
 
     Args:
         shape: () for one string, (k,) for k strings, (None,) for a variable number.
-        min_length: the least characters, or strings where their number varies.
-        max_length: the most of them.
-        one_of: the only strings that there may be.
+        min_length: the minimum number of characters, or of strings if their number varies.
+        max_length: the maximum number of them.
+        one_of: the allowed strings.
         optional: a record may lack it; absent rows read as None.
         default: what a record without it reads as.
-        description: a sentence for whoever reads the schema.
+        description: a sentence for readers of the schema.
 
     >>> Text((None,), description="the words of the caption")
     Text((None,), description='the words of the caption')
@@ -245,12 +245,12 @@ class Bytes(StringFeature):
 
     Args:
         shape: () for one string, (k,) for k strings, (None,) for a variable number.
-        min_length: the least bytes, or strings where their number varies.
-        max_length: the most of them.
-        one_of: the only strings that there may be.
+        min_length: the minimum number of bytes, or of strings if their number varies.
+        max_length: the maximum number of them.
+        one_of: the allowed strings.
         optional: a record may lack it; absent rows read as None.
         default: what a record without it reads as.
-        description: a sentence for whoever reads the schema.
+        description: a sentence for readers of the schema.
 
     >>> Bytes(optional=True)
     Bytes(optional=True)

@@ -33,15 +33,15 @@ class Scalar(NumericFeature):
     """One number.
 
     Args:
-        dtype: any numpy dtype of numbers or bool.
-        min: the least that it may be.
-        max: the most that it may be.
-        one_of: the only values that it may have.
-        finite: it may not be NaN or infinite.
+        dtype: a numpy dtype of numbers or bool, such as "float32".
+        min: the minimum.
+        max: the maximum.
+        one_of: the allowed values.
+        finite: refuse NaN and infinity.
         optional: a record may lack it; the column is a masked array then.
         default: what a record without it reads as.
         storage: "list" or "bytes"; None takes a list for float32 and int64, and bytes for all others.
-        description: a sentence for whoever reads the schema.
+        description: a sentence for readers of the schema.
 
     >>> Scalar("float32", min=0, max=1, default=0.5)
     Scalar('float32', default=0.5, min=0, max=1)
@@ -73,25 +73,25 @@ class Scalar(NumericFeature):
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Tensor(NumericFeature):
-    """An array of numbers of a known shape, in which dimensions may vary from record to record.
+    """An array of numbers. Its dimensions are fixed, or vary from record to record.
 
-    One that varies is restored from the number of values. Where several do, the shape is stored beside the values:
-    `name/shape` and `name/value`, as TensorFlow Datasets does it.
+    If one dimension varies, it is restored from the number of values. If several do, the shape is stored beside the
+    values, as `name/shape` and `name/value`, as TensorFlow Datasets does it.
 
     Args:
-        dtype: any numpy dtype of numbers or bool.
+        dtype: a numpy dtype of numbers or bool, such as "float32".
         shape: sizes, with None for those that vary.
-        min: the least that any number may be.
-        max: the most that any number may be.
-        one_of: the only values that the numbers may have.
-        finite: none may be NaN or infinite.
-        min_length: the least size of the dimension that varies (the first, if several do).
-        max_length: the most that it may be.
+        min: the minimum of all numbers.
+        max: the maximum of all numbers.
+        one_of: the allowed values.
+        finite: refuse NaN and infinity.
+        min_length: the minimum size of the dimension that varies (the first, if several do).
+        max_length: its maximum size.
         optional: a record may lack it; the column is a masked array, or a Ragged with absent rows.
         default: what a record without it reads as.
         storage: "list" or "bytes"; None takes a list for float32 and int64 unless several dimensions vary, and bytes
             for all others.
-        description: a sentence for whoever reads the schema.
+        description: a sentence for readers of the schema.
 
     >>> Tensor("float32", (None, 4), max_length=100)
     Tensor('float32', (None, 4), max_length=100)

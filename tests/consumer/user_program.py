@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, assert_type
 
 import numpy as np
-import torch
 
 import recordsmith as rs
 
@@ -109,6 +108,8 @@ def feed() -> None:
 
 def frameworks() -> None:
     """What the frameworks get is known as far as they have types."""
+    import torch
+
     loader = rs.open("data").shuffle(seed=0).batch(32).pairs("image", "label")
     for images, labels in torch.utils.data.DataLoader(loader.to_torch(), batch_size=None):
         print(images.shape, labels.shape)

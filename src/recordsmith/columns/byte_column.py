@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ from recordsmith.columns.offset_column import (
     checked_present,
 )
 from recordsmith.errors import SchemaMismatchError, import_extra
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _SHOWN_BYTES = 24  # bytes of a row that a repr or a message shows
 
@@ -129,7 +132,7 @@ class ByteColumn(OffsetColumn):
         objects = self.to_numpy()
         return objects if dtype is None else objects.astype(dtype)
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pa.Array:
         """Return a pyarrow binary or string array that shares the bytes (a large_ one from 2 GiB on).
 
         >>> ByteColumn(b"catdog", [0, 3, 6], text=True).to_arrow().to_pylist()

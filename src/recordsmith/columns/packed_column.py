@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,9 @@ import numpy.typing as npt
 from recordsmith.columns.any_column import concatenated_presence
 from recordsmith.columns.offset_column import Array, Bools, row_numbers
 from recordsmith.errors import did_you_mean, import_extra, list_names
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _SHOWN_ROWS = 4
 
@@ -121,7 +124,7 @@ class PackedColumn:
         """
         return [None if row is None else {name: value.tolist() for name, value in row.items()} for row in self]
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pa.Array:
         """Return a pyarrow struct array with a field for each part.
 
         >>> PackedColumn(np.array([(1, [2, 3])], [("a", "u1"), ("b", "u1", 2)])).to_arrow().to_pylist()

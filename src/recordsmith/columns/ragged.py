@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,9 @@ from recordsmith.columns.offset_column import (
     offsets_of,
 )
 from recordsmith.errors import PipelineError, import_extra
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Ragged(OffsetColumn):
@@ -183,7 +186,7 @@ class Ragged(OffsetColumn):
         padded[np.arange(length) < lengths[:, np.newaxis]] = entries
         return padded.reshape(len(self), *before, length, *entries.shape[1:])
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pa.Array:
         """Return a pyarrow list array that shares the values (a large_list from 2^31 values on).
 
         >>> Ragged(np.array([1, 2, 3]), [0, 1, 3]).to_arrow().to_pylist()

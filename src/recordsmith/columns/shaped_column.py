@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ from recordsmith.columns.offset_column import (
     offsets_of,
 )
 from recordsmith.errors import import_extra
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class ShapedColumn(OffsetColumn):
@@ -120,7 +123,7 @@ class ShapedColumn(OffsetColumn):
                 padded[number][tuple(slice(size) for size in row.shape)] = row
         return padded
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pa.Array:
         """Return a pyarrow array of nested lists.
 
         >>> ShapedColumn(np.arange(3), [0, 2, 3], [[1, 2], [1, 1]]).to_arrow().to_pylist()

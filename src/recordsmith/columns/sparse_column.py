@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ from recordsmith.columns.offset_column import (
 )
 from recordsmith.columns.ragged import Ragged
 from recordsmith.errors import import_extra
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _SHOWN_ENTRIES = 4  # of a row, in a repr
 
@@ -153,7 +156,7 @@ class SparseColumn(OffsetColumn):
         parts = (self._values[start:stop], self._indices[start:stop], self._offsets - start)
         return sparse.csr_array(parts, shape=(len(self), self._size))
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pa.Array:
         """Return a pyarrow struct array with the fields `indices` and `values`, lists both.
 
         >>> SparseColumn(np.array([2]), np.array([7]), [0, 1], size=4).to_arrow().to_pylist()

@@ -12,7 +12,7 @@ HEAD = """# Python API
 
 This page lists every public name of `import recordsmith as rs`. The tests run all examples.
 
-The package has types, for mypy, pyright and editors. dtypes and other choices are literals, so that `rs.Scalar("int46")`
+The package has types for mypy, pyright and editors. dtypes and other choices are literals, so `rs.Scalar("int46")`
 is marked as an error. A loader says what it iterates over: `rs.Loader[dict[str, Any]]` gives rows or batches, and
 `rs.Loader[tuple[Any, ...]]`, after `.pairs()`, tuples. Which column a feature becomes depends on the data, so a column
 itself is `Any`. `schema["label"]` is an `rs.Feature` of any kind: `names`, `dtype` and `shape` are known on it, and are

@@ -27,7 +27,7 @@ _SHUFFLES = 8
 
 
 def label_signal(batches: list[Batch], *, seed: int = 0) -> float | None:
-    """Return by how many deviations true labels are guessed better than random ones; None where it cannot be told.
+    """Return by how many deviations true labels are guessed better than random ones; None where it is not known.
 
     >>> from recordsmith.doctor.diagnose.observing.batch import read_batch
     >>> x = np.random.default_rng(0).normal(size=(400, 4))

@@ -63,12 +63,12 @@ class ImageFacts:
         flat: how many have one value throughout.
         blank: how many of these are completely black or white: at an end of all values.
         extreme: the share of all values that are the smallest or the largest possible.
-        within: how far values lie apart within an image: the mean of the images' deviations.
-        between: how far the images' means lie apart.
+        within: how much values differ within an image: the mean of the images' deviations.
+        between: how much the images' means differ.
         other_layout: another way to read the same values, in which neighbours are far more alike: "channels first",
             "width before height"; empty where the images are best as they are.
         smoother: how much more alike: the mean difference of neighbours in that layout relative to this one.
-        jumps: the share of neighbours that lie more than half the range of a byte apart; 0 where values are no bytes.
+        jumps: the share of neighbours that differ by more than half the range of a byte; 0 where values are not bytes.
         wrapping: how much less neighbours differ if 0 follows 255: small where values overflowed.
     """
 
@@ -203,7 +203,7 @@ class OrderFacts:
 
     Attributes:
         same_order: both epochs had the same rows in the same order; None where that is not known.
-        by: what told it: "content" or "labels".
+        by: what shows it: "content" or "labels".
         batches: how many batches could be compared.
         same_batch: all sampled batches hold the same rows.
         rows: how many different rows the first epoch had, by their content.

@@ -36,7 +36,7 @@ class Pipeline:
     records: StoredDataset | None = None
     label: str | None = None
 
-    def slowest_step(self, seconds: float, rows: int) -> str:  # noqa: ARG002 - for those that can tell
+    def slowest_step(self, seconds: float, rows: int) -> str:  # noqa: ARG002 - for those that know
         """Return which step takes most of the time for a batch of so many rows; empty where it is not known."""
         return ""
 

@@ -32,7 +32,7 @@ class PlainIterable(Pipeline):
         return self._by_number()
 
     def _is_keras_dataset(self) -> bool:
-        """Whether it is a PyDataset or Sequence of Keras, which is read by number and told when an epoch ends."""
+        """Whether it is a PyDataset or Sequence of Keras, which is read by number and notified when an epoch ends."""
         return hasattr(self._thing, "__getitem__") and hasattr(self._thing, "on_epoch_end")
 
     def _by_number(self) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Whether labels have anything to do with the inputs, told without any model.
+"""Whether labels have anything to do with the inputs, without any model.
 
 Kernel ridge regression, linear and with a bell-shaped kernel, guesses each row from all the others; the same with
 labels that were dealt out at random says what chance gives. It is crude and quick, and it misses what only a deep model

@@ -10,7 +10,7 @@ from recordsmith.rules import Finding, Severity, rule
 __all__ = ["CHAIN_RULES", "all_steps"]
 
 _BATCHING = ("batch", "padded_batch", "ragged_batch")
-_OPENING = ("interleave", "flat_map")  # behind these, elements are rows; before them often files
+_OPENING = ("interleave", "flat_map")  # after these, elements are rows; before them often files
 
 
 @rule("T050", "fed-batch-before-shuffle", Severity.WARNING)
@@ -134,13 +134,13 @@ def random_steps_cached(observed: Observations) -> Iterator[Finding]:
         if "cache" not in names:
             continue
         place = len(names) - 1 - names[::-1].index("cache")
-        before, behind = rows[:place], names[place:]
+        before, after = rows[:place], names[place:]
         if any(step.random for step in before):
             yield random_steps_cached.finding(
                 "A map that uses random numbers comes before .cache(): every epoch has the same augmented rows.",
                 corrected="dataset.cache().map(augment)",
             )
-        elif any(step.name == "shuffle" for step in before) and "shuffle" not in behind:
+        elif any(step.name == "shuffle" for step in before) and "shuffle" not in after:
             yield random_steps_cached.finding(
                 "The shuffle comes before .cache(): every epoch has the same order.",
                 corrected="dataset.cache().shuffle(n)",
@@ -188,7 +188,7 @@ def map_one_by_one(observed: Observations) -> Iterator[Finding]:
 
 
 def _rows_part(chain: tuple[ChainStep, ...]) -> tuple[ChainStep, ...]:
-    """Return the steps behind the last one that opens files or windows: there, elements are rows."""
+    """Return the steps after the last one that opens files or windows, whose elements are rows."""
     places = [place for place, step in enumerate(chain) if step.name in _OPENING]
     return chain[places[-1] :] if places else chain
 

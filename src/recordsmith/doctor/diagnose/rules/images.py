@@ -40,7 +40,10 @@ def not_scaled(observed: Observations) -> Iterator[Finding]:
         elif layer is None or layer.kind != "linear" or not (layer.min >= -0.5 and layer.max > 100):
             continue
         elif observed.model.normalises:
-            severity, what = Severity.INFO, f"they reach the layer {layer.name!r} so; the model normalises behind it"
+            severity, what = (
+                Severity.INFO,
+                f"they reach the layer {layer.name!r} as they are; the model normalises after it",
+            )
         else:
             severity, what = Severity.WARNING, f"they reach the layer {layer.name!r} so"
         yield not_scaled.finding(
@@ -101,23 +104,23 @@ def blank_images(observed: Observations) -> Iterator[Finding]:
         Look at the images in `report.to_html(...)`, and make the augmentation weaker.
     """
     for column in observed.inputs:
-        picture = column.image
-        if picture is None or picture.looked_at < _ENOUGH_IMAGES or column.distinct <= 1:
+        facts = column.image
+        if facts is None or facts.looked_at < _ENOUGH_IMAGES or column.distinct <= 1:
             continue
-        share = picture.flat / picture.looked_at
+        share = facts.flat / facts.looked_at
         before = observed.records.flat if observed.records is not None else None
-        told = "" if before is None else f" On disk it is {before:.0%}."
+        detail = "" if before is None else f" On disk it is {before:.0%}."
         if share >= 0.05 and before is not None and share > 2 * before + 0.03:
             severity = Severity.ERROR
-        elif before is None and share < 0.98 and picture.blank >= 0.25 * picture.looked_at:
+        elif before is None and share < 0.98 and facts.blank >= 0.25 * facts.looked_at:
             severity = Severity.WARNING
         else:
             continue
         yield blank_images.finding(
-            f"{picture.flat} of {picture.looked_at} images of {column.shown} have one colour throughout.{told}",
+            f"{facts.flat} of {facts.looked_at} images of {column.shown} have one colour throughout.{detail}",
             location=at(column),
             severity=severity,
-            count=picture.flat,
+            count=facts.flat,
         )
 
 
@@ -138,12 +141,12 @@ def saturated_images(observed: Observations) -> Iterator[Finding]:
     if before is None:
         return
     for column in observed.inputs:
-        picture = column.image
-        if picture is None or picture.looked_at < _ENOUGH_IMAGES or column.distinct <= 1:
+        facts = column.image
+        if facts is None or facts.looked_at < _ENOUGH_IMAGES or column.distinct <= 1:
             continue
-        if picture.extreme - before > 0.3 and picture.flat < picture.looked_at:
+        if facts.extreme - before > 0.3 and facts.flat < facts.looked_at:
             yield saturated_images.finding(
-                f"{picture.extreme:.0%} of all values of {column.shown} are at an end of the range; on disk "
+                f"{facts.extreme:.0%} of all values of {column.shown} are at an end of the range; on disk "
                 f"{before:.0%} do.",
                 location=at(column),
             )
@@ -163,13 +166,13 @@ def brightness_drowns(observed: Observations) -> Iterator[Finding]:
         Use a strength that fits the range of the image: `random_brightness(image, 0.2)` for 0 to 1.
     """
     for column in observed.inputs:
-        picture = column.image
-        if picture is None or picture.looked_at < _ENOUGH_IMAGES or picture.flat > picture.looked_at / 2:
+        facts = column.image
+        if facts is None or facts.looked_at < _ENOUGH_IMAGES or facts.flat > facts.looked_at / 2:
             continue
-        if picture.within > 0 and picture.between > 5 * picture.within:
+        if facts.within > 0 and facts.between > 5 * facts.within:
             yield brightness_drowns.finding(
-                f"The images of {column.shown} differ by {picture.between:.3g} in brightness, and values within one "
-                f"by {picture.within:.3g}.",
+                f"The images of {column.shown} differ by {facts.between:.3g} in brightness, and values within one "
+                f"by {facts.within:.3g}.",
                 location=at(column),
             )
 
@@ -323,20 +326,20 @@ def values_wrapped(observed: Observations) -> Iterator[Finding]:
     before = observed.records.jumps if observed.records is not None else None
     extreme = observed.records.extreme if observed.records is not None else None
     for column in observed.inputs:
-        picture = column.image
-        if picture is None or picture.looked_at < _ENOUGH_IMAGES:
+        facts = column.image
+        if facts is None or facts.looked_at < _ENOUGH_IMAGES:
             continue
         most = 0.03 if before is None else 0.5 if extreme is None else min(0.5, extreme + 0.2)
         wrapped = observed.records.wrapped if observed.records is not None else 0
-        jumps = picture.jumps > (before or 0) + 0.005 and picture.wrapping < 0.72 and picture.extreme < most
+        jumps = facts.jumps > (before or 0) + 0.005 and facts.wrapping < 0.72 and facts.extreme < most
         if wrapped >= _ENOUGH_COLOURED or jumps:
             if wrapped:
-                told = f"{wrapped} images are those of a record with a number added, which made bright pixels dark"
+                detail = f"{wrapped} images are those of a record with a number added, which made bright pixels dark"
             else:
-                told = f"{picture.jumps:.1%} of all neighbours jump from one end of the range to the other"
-                told += "" if before is None else f"; on disk {before:.1%} do"
+                detail = f"{facts.jumps:.1%} of all neighbours jump from one end of the range to the other"
+                detail += "" if before is None else f"; on disk {before:.1%} do"
             yield values_wrapped.finding(
-                f"{begin(column)} holds pixels that overflowed a byte: {told}.",
+                f"{begin(column)} holds pixels that overflowed a byte: {detail}.",
                 location=at(column),
                 severity=Severity.WARNING if before is None else Severity.ERROR,
                 corrected="image = tf.clip_by_value(tf.cast(image, tf.float32) + 200, 0, 255)",

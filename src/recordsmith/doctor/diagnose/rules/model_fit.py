@@ -147,7 +147,7 @@ def label_range(observed: Observations) -> Iterator[Finding]:
         The loss fails, or on a GPU with TensorFlow becomes NaN.
 
     Example:
-        Classes 1 to 10 for an output of 10 units, which stands for 0 to 9; labels -1 and 1 with binary_crossentropy.
+        Classes 1 to 10 for an output of 10 units, which means 0 to 9; labels -1 and 1 with binary_crossentropy.
 
     Fix:
         Shift or map the labels to 0 … units - 1, or give the output one unit more.
@@ -160,7 +160,7 @@ def label_range(observed: Observations) -> Iterator[Finding]:
         if low < 0 or high >= units:
             shift = low == 1 and high == units
             yield label_range.finding(
-                f"Labels go from {int(low)} to {int(high)}, and the output of {units} units stands for the classes 0 "
+                f"Labels go from {int(low)} to {int(high)}, and the output of {units} units means the classes 0 "
                 f"to {units - 1}.",
                 location=at(target),
                 advice="" if shift else f"The output needs {int(high) + 1} units, if the labels are right.",
@@ -180,8 +180,8 @@ def output_units(observed: Observations) -> Iterator[Finding]:
     """The output has a number of units that cannot express the labels.
 
     Why it matters:
-        Softmax over one unit is always 1: its gradient is zero, and nothing is learnt. One unit cannot tell three
-        classes apart.
+        Softmax over one unit is always 1: its gradient is zero, and nothing is learnt. One unit cannot distinguish
+        three classes apart.
 
     Example:
         `Dense(1, activation="softmax")`; `Dense(1)` with sparse_categorical_crossentropy.
@@ -380,7 +380,7 @@ def model_refuses(observed: Observations) -> Iterator[Finding]:
 
 
 def _inputs_of_model(observed: Observations) -> list[tuple[ColumnFacts, InputSpec]]:
-    """Return each input with what the model declares for it, as far as that can be told."""
+    """Return each input with what the model declares for it, as far as that is known."""
     model = observed.model
     if model is None or not model.inputs or (observed.form == "inputs" and len(observed.inputs) > 1):
         return []

@@ -121,10 +121,10 @@ def same_order(observed: Observations) -> Iterator[Finding]:
     if order.by == "labels" and any(step.branches for step in steps):
         return  # a mixture may take its classes in turns
     own_loop = observed.kind in ("a list", "an iterable")
-    told = "in file order" if observed.records is not None and observed.records.file_order else "in the same order"
+    detail = "in file order" if observed.records is not None and observed.records.file_order else "in the same order"
     what = "rows" if order.by == "content" else "labels"
     yield same_order.finding(
-        f"The first {order.batches} batches of both epochs hold the same {what} {told}.{_about_shuffle(observed)}",
+        f"The first {order.batches} batches of both epochs hold the same {what} {detail}.{_about_shuffle(observed)}",
         severity=Severity.INFO if own_loop or observed.model is None else Severity.WARNING,
     )
 
@@ -149,9 +149,9 @@ def same_batch(observed: Observations) -> Iterator[Finding]:
     count = observed.records.count if observed.records is not None else None
     rows = observed.batch_sizes[0] if observed.batch_sizes else 0
     more = count is not None and count > rows
-    told = f" There are {count} records." if more else " That is right only if there are no others."
+    detail = f" There are {count} records." if more else " That is right only if there are no others."
     yield same_batch.finding(
-        f"All {observed.epochs[0].batches} sampled batches hold the same {count_text(rows, 'row')}.{told}",
+        f"All {observed.epochs[0].batches} sampled batches hold the same {count_text(rows, 'row')}.{detail}",
         severity=Severity.ERROR if more else Severity.INFO,
     )
 
@@ -264,15 +264,15 @@ def one_epoch_only(observed: Observations) -> Iterator[Finding]:
 
 def _about_shuffle(observed: Observations) -> str:
     """Say what is known about why: the shuffles in the chain, and how long runs of equal labels are on disk."""
-    told = []
+    notes = []
     shuffles = [step for step in all_steps(observed.chain) if step.name == "shuffle" and step.buffer is not None]
     if observed.chain and not shuffles:
-        told.append("The dataset has no shuffle.")
+        notes.append("The dataset has no shuffle.")
     elif shuffles:
-        told.append(f"Its shuffle has a buffer of {max(step.buffer or 0 for step in shuffles):,}.")
+        notes.append(f"Its shuffle has a buffer of {max(step.buffer or 0 for step in shuffles):,}.")
     if observed.records is not None and observed.records.longest_run > 1:
-        told.append(f"On disk up to {observed.records.longest_run:,} records in a row have the same label.")
-    return "".join(f" {one}" for one in told)
+        notes.append(f"On disk up to {observed.records.longest_run:,} records in a row have the same label.")
+    return "".join(f" {one}" for one in notes)
 
 
 ORDER_RULES = (

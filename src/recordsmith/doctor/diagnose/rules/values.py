@@ -191,13 +191,13 @@ def constant_target(observed: Observations) -> Iterator[Finding]:
         value = next(iter(labels.counts)) if labels is not None and labels.counts else f"{target.min:g}"
         stored = observed.records.stored_classes if observed.records is not None else {}
         value = value if observed.records is None else observed.records.named(value)
-        told = (
+        detail = (
             f" The records have {count_text(len(stored), 'class', 'classes')} in {observed.records.label!r}."
             if len(stored) > 1 and observed.records
             else ""
         )
         yield constant_target.finding(
-            f"All {count_text(observed.epochs[0].rows, 'row')} of the epoch have the target {value}.{told}",
+            f"All {count_text(observed.epochs[0].rows, 'row')} of the epoch have the target {value}.{detail}",
             location=at(target),
             advice=_name_advice(observed, target),
         )

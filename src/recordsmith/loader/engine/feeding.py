@@ -51,9 +51,7 @@ def batch_count(plan: Plan) -> int:
         )
     start, stop = plan.batches_taken
     if plan.order.length >= ENDLESS and stop is None:
-        raise UnknownLengthError(
-            "An endless repeat has no length.", advice="Write .repeat(n), or count per epoch."
-        )
+        raise UnknownLengthError("An endless repeat has no length.", advice="Write .repeat(n), or count per epoch.")
     count = BatchRanges(plan).count
     return max(0, min(count, count if stop is None else stop) - start)
 

@@ -137,7 +137,7 @@ def test_known_findings_are_not_reported_again(family: Family, tmp_path: Path):
         assert report.known == 1
         assert report.ok
     assert codes(run(baseline=Baseline(), configuration=Configuration(baseline=str(path)))) == [code]
-    with pytest.raises(rs.RecordsmithError, match="There is no such baseline"):
+    with pytest.raises(rs.RecordsmithError, match="The baseline was not found"):
         run(baseline=tmp_path / "missing.json")
 
 

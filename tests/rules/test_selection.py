@@ -133,11 +133,11 @@ def test_the_command_line_goes_before_the_file():
     ("text", "problem"),
     [
         ("selct = []", "There is no setting 'selct'. Did you mean 'select'?"),
-        ('select = "V"', "'select' is no list of rules."),
-        ("ignore = [1]", "'ignore' is no list of rules."),
-        ("fail-on = 3", "'fail-on' is no text."),
+        ('select = "V"', "'select' is not a list of rules."),
+        ("ignore = [1]", "'ignore' is not a list of rules."),
+        ("fail-on = 3", "'fail-on' is not a string."),
         ('fail-on = "eror"', "There is no severity 'eror'. Did you mean 'error'?"),
-        ("select = [", "This is no TOML."),
+        ("select = [", "This is not TOML."),
     ],
 )
 def test_a_wrong_configuration_is_refused_with_its_file(text, problem, tmp_path: Path):
@@ -171,8 +171,8 @@ def test_a_baseline_of_names_that_are_no_text_can_be_written(tmp_path: Path):
         ("{", "The baseline is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
         ("[]", "The baseline is not a JSON object."),
         ('{"recordsmith-baseline": 1, "findings": [{}]}', "The baseline is incomplete."),
-        ("{}", "This is no baseline."),
-        ('{"recordsmith-baseline": 2, "findings": []}', "This baseline is of another version."),
+        ("{}", "This is not a baseline."),
+        ('{"recordsmith-baseline": 2, "findings": []}', "This baseline has another version."),
     ],
 )
 def test_what_is_no_baseline_is_refused(text, problem, tmp_path: Path):

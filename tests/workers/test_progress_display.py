@@ -22,7 +22,7 @@ CALLS = {
     "check": "rs.check(folder + '/a.tfrecord', progress={shown})",
     "diagnose": "rs.diagnose([(np.zeros((4, 2)), np.arange(4))] * 5, progress={shown})",
 }
-WORDS = {"make": b"checking", "check": b"checking", "diagnose": b"drawing epoch 0"}
+WORDS = {"make": b"checking", "check": b"checking", "diagnose": b"sampling epoch 0"}
 SCRIPT = """
     import sys, tempfile
     import numpy as np

@@ -1,11 +1,11 @@
-"""Images of shapes in class folders, with faults that people have in theirs.
+"""Images of shapes in class folders, with faults that real datasets have.
 
     photos/circle/…      480 images
     photos/square/…      480
     photos/triangle/…     24, so that the classes are unequal
-    photos/Circle/…        4 circles whose folder is written otherwise: a class of its own, by mistake
+    photos/Circle/…        4 circles in a misspelt folder, which becomes a class of its own
 
-One image is cut in half, and one of the circles lies there twice under two names.
+One image is cut in half, and one of the circles exists twice under two names.
 """
 
 from __future__ import annotations

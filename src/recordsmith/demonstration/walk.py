@@ -1,4 +1,4 @@
-"""The demo's way: make, check, repair, feed, train, explain. Each step shows the command that does the same."""
+"""The steps of the demo: make, check, repair, feed, train, explain. Each step shows the command that does the same."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ class _Walk:
         self._say(
             "text",
             f"{planted.images} images of shapes were drawn into class folders. Four faults are planted among them: "
-            "an image that is cut in half, one that lies there twice, a folder whose name is written in two ways, and "
+            "an image that is cut in half, one that exists twice, a folder whose name is spelt in two ways, and "
             "a class that is rare.",
         )
         options = "--split train=0.8,test=0.2 --stratify label --shards 2"
         self._run("make", "photos", "-o", "data", *options.split())
-        self._say("text", "What is cut was refused, and data/rejected.jsonl names it; nothing else is lost.")
+        self._say("text", "The cut image was rejected, and data/rejected.jsonl names it; nothing else is lost.")
 
     def check(self) -> None:
         self._say("chapter", "2  Check it: the other three faults are in the data")
@@ -77,8 +77,8 @@ class _Walk:
         del data[len(data) // 4 : len(data) // 4 + 5]  # and five bytes are gone
         with open(self._path("damaged.tfrecord"), "wb") as file:
             file.write(data)
-        self._say("text", "In a copy of a test file one bit is turned over, and five bytes are gone.")
-        self._run("repair", "damaged.tfrecord", "-o", "mended.tfrecord")
+        self._say("text", "In a copy of a test file one bit is flipped, and five bytes are missing.")
+        self._run("repair", "damaged.tfrecord", "-o", "repaired.tfrecord")
 
     def train(self, framework: str) -> float:
         self._say("chapter", f"4  Feed a model, with {framework}")
@@ -100,7 +100,9 @@ class _Walk:
         with open(self._path("train_broken.py"), "w", encoding="utf-8") as file:
             file.write(BROKEN_PROGRAM)
         self._run("doctor", "train_broken.py", "--data", "data")
-        self._say("text", "That was the code. And this is what its model would really see, looked up on disk:")
+        self._say(
+            "text", "That was the code. This is what its model would really get, compared with the records on disk:"
+        )
         self._say("command", 'rs.diagnose(batches, records=rs.open("data", split="train")).to_html("diagnosis.html")')
         self._diagnose()
 
@@ -124,7 +126,7 @@ class _Walk:
             self._say("text", f"{finding.code} {finding.message}")
 
     def _run(self, *words: str) -> None:
-        """Run recordsmith in the folder, as one would type it. Findings and rejects are what the demo is about."""
+        """Run recordsmith in the folder, as a user would type it. Findings and rejects are what the demo shows."""
         self._say("command", shlex.join(["recordsmith", *words]))
         sys.stdout.flush()
         done = subprocess.run(  # noqa: S603 - our own program
@@ -138,6 +140,6 @@ class _Walk:
 
 
 def _two_streams(batches: list[Any]) -> Iterator[Any]:
-    """Give images with the labels of other images, as two streams do that are shuffled one by one."""
+    """Give images with the labels of other images, as two streams do that are shuffled separately."""
     for number, (images, _) in enumerate(batches):
         yield images, batches[(number + 1) % len(batches)][1][: len(images)]

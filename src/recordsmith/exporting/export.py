@@ -127,7 +127,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     inputs = find_inputs(paths, split=split, keep_splits=is_folder and not merge_splits)
     if not is_folder and not merge_splits and len(inputs.found_splits) > 1:
         raise RecordsmithError(
-            "The dataset has several splits, and one file would not tell them apart.",
+            "The dataset has several splits, and one file cannot keep them apart.",
             path=out,
             found=list_names(inputs.found_splits),
             advice=advise(
@@ -276,13 +276,13 @@ def _kind(out: str, asked: str | None) -> tuple[str, bool]:
         raise RecordsmithError(
             f"There is no export to {asked!r}.{did_you_mean(asked, WRITERS)}", expected=list_names(WRITERS)
         )
-    told = next((kind for kind, writer in WRITERS.items() if out.lower().endswith(writer.suffixes)), None)
-    if told is not None and not os.path.isdir(out):
-        if asked not in (None, told):
+    named = next((kind for kind, writer in WRITERS.items() if out.lower().endswith(writer.suffixes)), None)
+    if named is not None and not os.path.isdir(out):
+        if asked not in (None, named):
             raise RecordsmithError(
-                "The name of the file and its kind disagree.", path=out, found=asked, expected=f"{told}, by its name"
+                "The name of the file and its kind disagree.", path=out, found=asked, expected=f"{named}, by its name"
             )
-        return told, False
+        return named, False
     if asked is None:
         endings = ", ".join(suffix for writer in WRITERS.values() for suffix in writer.suffixes)
         raise RecordsmithError(

@@ -1,6 +1,6 @@
 """Reports: findings, facts and sections, as JSON, SARIF, GitHub annotations and HTML.
 
-Renderers know no rules: what a rule has to say stands in its findings.
+Renderers know no rules: everything that a rule reports is in its findings.
 """
 
 from recordsmith.report.report import Report

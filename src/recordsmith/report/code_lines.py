@@ -1,4 +1,4 @@
-"""The source code that a finding is about, line by line, with the part of each line that is meant."""
+"""The source code that a finding is about, line by line, with the part of each line that it is about."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class CodeLine:
 
     Attributes:
         number: its number in the file or cell.
-        text: what it says, less what all lines are indented.
-        marked: the columns of the text that the finding is about, from the first to the one behind; None: none.
+        text: what it says, without the indentation that all lines share.
+        marked: the columns of the text that the finding is about, from the first to the one after the last; None: none.
 
     >>> CodeLine(12, "ds = ds.repeat()", (5, 16)).text[5:16]
     'ds.repeat()'

@@ -1,4 +1,4 @@
-"""What a report consists of, for the renderers; `Report` adds the ways out."""
+"""What a report contains, for the renderers; `Report` adds the methods that render it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class ReportContents:
     Attributes:
         kind: "check" (data), "lint" (code) or "diagnose" (what a model would see).
         findings: errors first, then warnings, then what is only worth knowing; by rule, and by place.
-        facts: what the pass over the data told; None where no data was read.
+        facts: the facts about the data; None where no data was read.
         sections: more to show: images, histograms, tables, texts.
-        subject: what was looked at, as the user called it.
+        subject: what was checked, as the user named it.
         fail_on: the least severity that counts as a failure; None: nothing does.
         rules: what the rules say about themselves, by code, as far as renderers may need it.
-        samples: some records, for those who want to see them.
+        samples: some records to show.
         images: of records that findings name.
-        known: how many findings a baseline knew, which are not told again.
+        known: how many findings are left out because a baseline knows them.
 
     >>> ReportContents("check", (Finding("V001", "nan", Severity.ERROR, "2 NaN."),)).counts
     {'error': 1, 'warning': 0, 'info': 0}

@@ -48,7 +48,7 @@ def _line(finding: Finding) -> str:
 
 
 def _relative(path: str) -> str:
-    """The path as seen from the folder of the run, as GitHub wants it, where it lies below."""
+    """The path as seen from the folder of the run, as GitHub wants it, if it is below it."""
     relative = os.path.relpath(path) if os.path.isabs(path) else path
     return path if relative.startswith("..") else relative
 

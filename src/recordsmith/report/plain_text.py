@@ -11,7 +11,7 @@ __all__ = ["report_text", "verdict"]
 
 
 def report_text(subject: str, findings: Sequence[Finding], known: int = 0) -> str:
-    """Write findings one below the other, and the verdict above them.
+    """Write the verdict, and the findings below it.
 
     >>> print(report_text("data", [Finding("V001", "nan", Severity.ERROR, "2 NaN.", advice="Remove them.")]))
     data: 1 error
@@ -41,6 +41,6 @@ def verdict(findings: Sequence[Finding], known: int = 0) -> str:
         Severity.INFO: ("info",) * 2,
     }
     counts = {severity: sum(one.severity is severity for one in findings) for severity in nouns}
-    told = ", ".join(f"{count:,} {nouns[kind][count != 1]}" for kind, count in counts.items() if count)
+    listed = ", ".join(f"{count:,} {nouns[kind][count != 1]}" for kind, count in counts.items() if count)
     left_out = f" ({known:,} known {'one is' if known == 1 else 'ones are'} left out)" if known else ""
-    return (told or "no findings") + left_out
+    return (listed or "no findings") + left_out

@@ -36,7 +36,7 @@ class Report(ReportContents):
     __slots__ = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as JSON-ready values; docs/report-format.md describes them, and they stay.
+        """Return the report as JSON-ready values; docs/report-format.md describes them.
 
         >>> sorted(Report("lint").to_json())
         ['counts', 'facts', 'fail_on', 'findings', 'kind', 'known', 'ok', 'sections', 'subject', 'tool', 'version']
@@ -90,8 +90,10 @@ class Report(ReportContents):
         return report_text(self.subject or self.kind, self.findings, self.known)
 
     def __repr__(self) -> str:
-        told = verdict(self.findings, self.known)
-        return f"<Report: {self.kind} of {self.subject}, {told}>" if self.subject else f"<Report: {self.kind}, {told}>"
+        counts = verdict(self.findings, self.known)
+        return (
+            f"<Report: {self.kind} of {self.subject}, {counts}>" if self.subject else f"<Report: {self.kind}, {counts}>"
+        )
 
     def _repr_html_(self) -> str:
         """Return what notebooks show."""

@@ -1,8 +1,8 @@
 """Findings as SARIF 2.1.0, the format in which code hosts and editors take the results of checkers.
 
 https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html. Findings in code have a region of lines and columns;
-findings in data have the file, and the record, offset and feature as a logical location and as properties, because a
-region of a binary file would be shown by nobody.
+findings in data have the file, and the record, offset and feature as a logical location and as properties, because no
+viewer shows a region of a binary file.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def sarif_log(findings: Iterable[Finding], texts: Mapping[str, RuleText]) -> dic
     >>> log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     'a.tfrecord'
     """
-    told = list(findings)
-    first = {one.code: one for one in reversed(told)}
+    listed = list(findings)
+    first = {one.code: one for one in reversed(listed)}
     codes = sorted(first)
     return {
         "$schema": _SCHEMA,
@@ -47,7 +47,7 @@ def sarif_log(findings: Iterable[Finding], texts: Mapping[str, RuleText]) -> dic
                     }
                 },
                 "columnKind": "unicodeCodePoints",
-                "results": [_result(one, codes.index(one.code)) for one in told],
+                "results": [_result(one, codes.index(one.code)) for one in listed],
             }
         ],
     }

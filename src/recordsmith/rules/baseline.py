@@ -62,11 +62,11 @@ class Baseline:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a baseline; a file that is none is refused.
+        """Read a baseline; a file that is not one is refused.
 
         >>> Baseline.load("no-such-file.json")
         Traceback (most recent call last):
-        recordsmith.errors.RecordsmithError: There is no such baseline.
+        recordsmith.errors.RecordsmithError: The baseline was not found.
           where:    no-such-file.json
           to do:    Write one with --write-baseline.
         """
@@ -84,11 +84,11 @@ class Baseline:
             ) from None
         except FileNotFoundError:
             raise RecordsmithError(
-                "There is no such baseline.", path=path, advice="Write one with --write-baseline."
+                "The baseline was not found.", path=path, advice="Write one with --write-baseline."
             ) from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it, in an order that makes differences small.
+        """Write it, sorted so that differences are small.
 
         >>> import tempfile
         >>> path = tempfile.mkdtemp() + "/baseline.json"
@@ -124,9 +124,9 @@ class Baseline:
 
 def _check_version(version: int | None) -> None:
     if version is None:
-        raise SchemaError("This is no baseline.", expected=f'an object with "{_MARK}"')
+        raise SchemaError("This is not a baseline.", expected=f'an object with "{_MARK}"')
     if version != _VERSION:
-        raise SchemaError("This baseline is of another version.", found=version, expected=_VERSION)
+        raise SchemaError("This baseline has another version.", found=version, expected=_VERSION)
 
 
 def _entry(entry: JsonObject) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _entry(entry: JsonObject) -> dict[str, Any]:
 
 
 def _place(one: Finding) -> str:
-    """Where it is, without what changes from run to run."""
+    """Where it is, without anything that changes from run to run."""
     where = one.location
     parts = [os.path.basename(where.path)] if where.path else []
     parts += [f"split {where.split!r}"] if where.split is not None else []

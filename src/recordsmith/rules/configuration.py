@@ -125,12 +125,12 @@ def _parsed(path: str) -> dict[str, Any]:
     try:
         return tomllib.loads(read_bounded(path, "configuration").decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RecordsmithError("This is no TOML.", path=path, found=str(error), advice="Correct the file.") from None
+        raise RecordsmithError("This is not TOML.", path=path, found=str(error), advice="Correct the file.") from None
 
 
 def _configuration(path: str, table: Any) -> Configuration:
     if not isinstance(table, dict):
-        raise RecordsmithError("'tool.recordsmith' is no table.", path=path, found=table)
+        raise RecordsmithError("'tool.recordsmith' is not a table.", path=path, found=table)
     for key in table:
         if key not in _KEYS:
             raise RecordsmithError(
@@ -157,7 +157,7 @@ def _texts(table: dict[str, Any], key: str, path: str) -> tuple[str, ...]:
     value = table.get(key, [])
     if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
         raise RecordsmithError(
-            f"{key!r} is no list of rules.", path=path, found=value, expected='a list such as ["V", "D004"]'
+            f"{key!r} is not a list of rules.", path=path, found=value, expected='a list such as ["V", "D004"]'
         )
     return tuple(value)
 
@@ -165,5 +165,5 @@ def _texts(table: dict[str, Any], key: str, path: str) -> tuple[str, ...]:
 def _text(table: dict[str, Any], key: str, path: str, *, default: str) -> str:
     value = table.get(key, default)
     if not isinstance(value, str) or "\0" in value:
-        raise RecordsmithError(f"{key!r} is no text.", path=path, found=value, expected="a text in quotes")
+        raise RecordsmithError(f"{key!r} is not a string.", path=path, found=value, expected="a string in quotes")
     return value

@@ -1,4 +1,4 @@
-"""A finding: one thing that a rule has to say about data or code, and where."""
+"""A finding: one problem in data or code, and where it is."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a finding lies; each part is None where it does not apply.
+    """The place of a finding; each part is None where it does not apply.
 
     Attributes:
         path: the file, or the folder if it is about the whole dataset.
@@ -41,7 +41,7 @@ class Location:
         offset: the byte offset in the (decompressed) file.
         feature: the feature.
         line, column: the place in source code, counted from 1.
-        end_line, end_column: where that place ends; the column is the first one behind it.
+        end_line, end_column: where that place ends; the column is the first one after it.
         cell: the cell of a notebook, counted from 1; lines then count within the cell.
 
     >>> print(Location(path="a.tfrecord", record=7, feature="label"))
@@ -94,7 +94,7 @@ class Finding:
         message: what is wrong, in one or two sentences with the figures that prove it.
         location: where it is.
         advice: what to do about it.
-        count: how often it occurs; the location is that of the first.
+        count: how often it occurs; the location is that of the first one.
         places: more places, at most a few.
         evidence: the facts behind the message, ready for JSON.
         quoted: the source code that it is about.
@@ -118,7 +118,7 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """What stays the same from run to run, so that a baseline can know the finding again.
+        """What stays the same from run to run, so that a baseline can recognise the finding.
 
         The code, the file's name (not the folder: data moves), the split, the feature and the quoted code; neither
         record and line numbers nor figures, which change when something else does.

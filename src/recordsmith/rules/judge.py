@@ -138,8 +138,9 @@ def _run(one: Rule[Subject], subject: Subject) -> list[Finding]:
 
 
 def _failure(failed: Rule[Any], error: Exception) -> Finding:
-    reason = f"{type(error).__name__}: {error}".splitlines()[0].rstrip(".")
+    kind = type(error).__name__
+    reason = f"{kind}: {error}".splitlines()[0].rstrip(".")
     return rule_failed.finding(
         f"Rule {failed.code} ({failed.name}) failed: {reason}.",
-        evidence={"rule": failed.code, "error": reason},
+        evidence={"rule": failed.code, "exception": kind, "error": reason},
     )

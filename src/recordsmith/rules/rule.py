@@ -1,4 +1,4 @@
-"""A rule: one documented thing that may be found. Its text stands beside the code that finds it.
+"""A rule: one documented problem that may be found. Its text is beside the code that finds it.
 
 The decorator `rule` makes a Rule of a function whose docstring has these parts, in this order:
 
@@ -130,12 +130,12 @@ def rule(code: str, name: str, severity: Severity) -> Callable[[Callable[[Subjec
 
     >>> rule("V1", "short", Severity.INFO)
     Traceback (most recent call last):
-    ValueError: 'V1' is no code: a letter and three digits are.
+    ValueError: 'V1' is not a code, which is a letter and three digits.
     """
     if not _CODE.fullmatch(code):
-        raise ValueError(f"{code!r} is no code: a letter and three digits are.")
+        raise ValueError(f"{code!r} is not a code, which is a letter and three digits.")
     if not _NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no name in kebab case.")
+        raise ValueError(f"{name!r} is not a name in kebab case.")
 
     def make(find: Callable[[Subject], Iterable[Finding]]) -> Rule[Subject]:
         return Rule(code, name, severity, _read_text(code, inspect.getdoc(find) or ""), find)

@@ -1,4 +1,4 @@
-"""Which rules are wanted, and from which severity on a finding counts as a failure."""
+"""Which rules are wanted, and the least severity that counts as a failure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Coded", "Selection", "severity_from"]
 
 _EVERYTHING = "ALL"
 _PREFIX = re.compile(r"[A-Z]\d{0,3}")
-_OWN_FAILURES = "X"  # says that a rule failed: leaving that out would let silence look like soundness
+_OWN_FAILURES = "X"  # a rule failed: leaving that out would make the data look sound
 
 
 class Coded(Protocol):
@@ -35,8 +35,8 @@ class Selection:
     """Which rules are wanted.
 
     Each entry is a code (`V001`), the beginning of one (`V`, `V0`), a rule's name, or `ALL`. Where both lists have an
-    entry for a rule, the longer one decides, and of two equal ones the one in `ignore`. What says that a rule itself
-    failed (codes with X) is wanted unless it is ignored by its code.
+    entry for a rule, the longer one decides, and of two equal ones the one in `ignore`. That a rule itself
+    failed (codes with X) is reported unless it is ignored by its code.
 
     Attributes:
         select: the rules to run; empty: all.
@@ -55,7 +55,7 @@ class Selection:
     fail_on: Severity | None = Severity.WARNING
 
     def wants(self, rule: Coded | str) -> bool:
-        """Tell whether a rule or its findings are wanted; of a bare code, names are not known: see `resolved`."""
+        """Return whether a rule or its findings are wanted; entries that are names do not match a bare code."""
         code, name = (rule.upper(), None) if isinstance(rule, str) else (rule.code, rule.name)
         if code.startswith(_OWN_FAILURES):
             return code not in {entry.upper() for entry in self.ignore}
@@ -64,7 +64,7 @@ class Selection:
         return for_it > against_it
 
     def fails(self, findings: Iterable[Finding]) -> bool:
-        """Tell whether one of the findings counts as a failure.
+        """Return whether one of the findings counts as a failure.
 
         >>> Selection().fails([Finding("V001", "nan", Severity.INFO, "2 NaN.")])
         False

@@ -71,7 +71,7 @@ def test_a_pipeline_that_hangs_in_native_code_is_stopped(program: Path, run):
     assert result.exit_code == 2
     told = " ".join(result.stderr.split())
     assert "The diagnosis did not end within 20 seconds and was stopped." in told
-    assert "drawing epoch 0, 1 of 100; at " in told
+    assert "sampling epoch 0, 1 of 100; at " in told
     assert "train.py, line 10, in waiting" in told
     assert "--timeout 600" in told
 

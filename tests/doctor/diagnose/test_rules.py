@@ -19,9 +19,9 @@ from recordsmith.doctor.diagnose.observing.model_facts import (
 from recordsmith.doctor.diagnose.observing.observations import (
     ChainStep,
     ColumnFacts,
-    Drawn,
     EpochFacts,
     LabelFacts,
+    Observations,
     PairExample,
     RecordFacts,
 )
@@ -46,7 +46,7 @@ MODEL = ModelFacts(
     learnt=2,
 )
 SIGNAL = SignalFacts(200, 0.7, 0.01, 0.69, gradient_norm=1.0, gradients=2, seconds_per_step=0.01)
-HEALTHY = Drawn(
+HEALTHY = Observations(
     "a tf.data.Dataset",
     (EpochFacts(8, 64, whole=True, seconds=0.01), EpochFacts(8, 64, whole=True)),
     columns=(INPUT, TARGET),
@@ -57,25 +57,25 @@ HEALTHY = Drawn(
     signal=SIGNAL,
 )
 RECORDS = RecordFacts(
-    "a.tfrecord", 64, 64, ("x", "y"), "x", "content", found=64, drawn=64, label="y", compared=64, agree=64
+    "a.tfrecord", 64, 64, ("x", "y"), "x", "content", found=64, elements=64, label="y", compared=64, agree=64
 )
 
 
-def found(drawn: Drawn) -> list[str]:
-    return [finding.code for finding in without_consequences(Judge(RULES).find(drawn))]
+def found(observed: Observations) -> list[str]:
+    return [finding.code for finding in without_consequences(Judge(RULES).find(observed))]
 
 
 def test_nothing_is_found_where_all_is_well() -> None:
     assert found(HEALTHY) == []
     assert found(replace(HEALTHY, records=RECORDS)) == []
-    assert found(Drawn("a list")) == []
+    assert found(Observations("a list")) == []
 
 
-def changed(part: str, **facts: Any) -> Drawn:
+def changed(part: str, **facts: Any) -> Observations:
     return replace(HEALTHY, **{part: replace(getattr(HEALTHY, part), **facts)})
 
 
-def chained(*steps: ChainStep) -> Drawn:
+def chained(*steps: ChainStep) -> Observations:
     return replace(HEALTHY, chain=(ChainStep("source"), *steps, ChainStep("prefetch")))
 
 

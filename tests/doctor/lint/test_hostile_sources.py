@@ -27,10 +27,10 @@ PIPELINE = "import tensorflow as tf\nds = tf.data.TFRecordDataset('a').repeat().
         ("a.py", "# coding: rot13\nx = 1\n", "not Python source"),
         ("a.py", "# coding: nothing\nx = 1\n", "not Python source"),
         ("a.py", b"\xff\xfe\x00", "not Python source"),
-        ("a.ipynb", "[" * 100_000, "no notebook"),
-        ("a.ipynb", '{"cells": 5}', "no notebook"),
-        ("a.ipynb", '{"worksheets": [[]]}', "no notebook"),
-        ("a.ipynb", b"\xff", "no notebook"),
+        ("a.ipynb", "[" * 100_000, "not a notebook"),
+        ("a.ipynb", '{"cells": 5}', "not a notebook"),
+        ("a.ipynb", '{"worksheets": [[]]}', "not a notebook"),
+        ("a.ipynb", b"\xff", "not a notebook"),
     ],
 )
 def test_what_cannot_be_followed_is_said(name: str, content: str | bytes, said: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""rs.diagnose: draw, measure, compare, try, and say what is wrong."""
+"""rs.diagnose: sample batches, measure, compare with records, train a copy, and report what is wrong."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from recordsmith.doctor.diagnose.consequences import without_consequences
 from recordsmith.doctor.diagnose.models import ModelProbe, open_model
 from recordsmith.doctor.diagnose.observing.batch import Batch
 from recordsmith.doctor.diagnose.observing.measuring import find_leaks, measure_columns, rows_without_tokens
-from recordsmith.doctor.diagnose.observing.observations import Drawn, RecordFacts
-from recordsmith.doctor.diagnose.observing.sampling import DrawnEpoch, draw_epochs, random_numbers_kept
+from recordsmith.doctor.diagnose.observing.observations import Observations, RecordFacts
+from recordsmith.doctor.diagnose.observing.sampling import SampledEpoch, random_numbers_kept, sample_epochs
 from recordsmith.doctor.diagnose.pipelines import Pipeline, open_pipeline
 from recordsmith.doctor.diagnose.probes.label_order import compare_epochs, measure_labels
 from recordsmith.doctor.diagnose.probes.pair_checking import Match, compare_with_records
@@ -84,7 +84,7 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
     >>> batches = [(x[i : i + 16], y[i : i + 16]) for i in range(0, 256, 16)]
     >>> for finding in rs.diagnose(batches).findings:
     ...     print(finding.code, finding.message)
-    T040 16 of 16 batches hold a single label, of 2 classes: the data comes sorted by label.
+    T040 16 of 16 batches hold a single label, of 2 classes: the data is sorted by label.
     """
     _check(batches=batches, epochs=epochs, time_limit=time_limit)
     judge = Judge(RULES, configuration, select=select, ignore=ignore, fail_on=fail_on, baseline=baseline)
@@ -93,39 +93,40 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
     dataset = _opened(records) if records is not None else source.records
     with random_numbers_kept(), phase_progress(shown=progress is True) as bar:
         on_phase = progress if callable(progress) else bar
-        drawn_epochs = draw_epochs(source, batches=batches, epochs=epochs, seconds=0.35 * time_limit, progress=on_phase)
-        first = drawn_epochs[0]
+        seconds = 0.35 * time_limit
+        sampled = sample_epochs(source, batches=batches, epochs=epochs, seconds=seconds, progress=on_phase)
+        first = sampled[0]
         matches: list[Match] = []
         with np.errstate(all="ignore"):  # values may be anything here, and are looked at for that
-            drawn = _observed(source, drawn_epochs, seed)
+            observed = _observed(source, sampled, seed)
             if dataset is not None:
                 on_phase("comparing with records", 0, 0)
-                drawn, matches = _with_records(drawn, dataset, first, source, seconds=0.25 * time_limit)
+                observed, matches = _with_records(observed, dataset, first, source, seconds=0.25 * time_limit)
         probe: ModelProbe | None = None
-        kept = _rows_without_tokens_first(first.kept, drawn)
+        kept = _rows_without_tokens_first(first.kept, observed)
         if model is not None and kept:
             on_phase("looking at the model", 0, 0)
             probe, why_not = open_model(model, loss)
-            drawn = replace(drawn, notes=(*drawn.notes, *([why_not] if why_not else [])))
+            observed = replace(observed, notes=(*observed.notes, *([why_not] if why_not else [])))
             if probe is not None:
                 facts, failed = _tried("The model was not looked at", None, probe.facts, kept[0])
-                drawn = replace(drawn, model=facts, notes=(*drawn.notes, *failed))
-        found = without_consequences(judge.find(drawn))
+                observed = replace(observed, model=facts, notes=(*observed.notes, *failed))
+        found = without_consequences(judge.find(observed))
         left = begun + time_limit - time.perf_counter()
-        if probe is not None and drawn.model is not None:
+        if probe is not None and observed.model is not None:
             on_phase("training a copy", 0, 0)
             stopped = any(finding.severity is Severity.ERROR for finding in found)
-            drawn = _with_signal(
-                drawn, probe, kept, seconds=max(min(left, 0.5 * time_limit), 1.0), seed=seed, stopped=stopped
+            observed = _with_signal(
+                observed, probe, kept, seconds=max(min(left, 0.5 * time_limit), 1.0), seed=seed, stopped=stopped
             )
-            if any(finding.code == "T070" for finding in judge.find(drawn)):
-                rows = max(drawn.batch_sizes, default=1)
-                drawn = replace(drawn, slowest=source.slowest_step(min(2.0, 0.1 * time_limit), rows))
-            found = without_consequences(judge.find(drawn))
+            if any(finding.code == "T070" for finding in judge.find(observed)):
+                rows = max(observed.batch_sizes, default=1)
+                observed = replace(observed, slowest=source.slowest_step(min(2.0, 0.1 * time_limit), rows))
+            found = without_consequences(judge.find(observed))
     return Report(
         "diagnose",
         **judge.judgement(found),
-        sections=report_sections(drawn, drawn_epochs, dataset, matches),
+        sections=report_sections(observed, sampled, dataset, matches),
         subject=source.kind,
     )
 
@@ -142,7 +143,7 @@ def _opened(records: Any) -> StoredDataset:
     return records if isinstance(records, StoredDataset) else open_dataset(records)
 
 
-def _observed(source: Pipeline, epochs: list[DrawnEpoch], seed: int) -> Drawn:
+def _observed(source: Pipeline, epochs: list[SampledEpoch], seed: int) -> Observations:
     first = epochs[0]
     kept = first.kept
     notes = []
@@ -153,7 +154,7 @@ def _observed(source: Pipeline, epochs: list[DrawnEpoch], seed: int) -> Drawn:
     leaks, _ = _tried("", (), find_leaks, kept)
     labels, no_labels = _tried("Labels were not looked at", None, measure_labels, first, seed=seed)
     order, no_order = _tried("Order was not looked at", None, compare_epochs, epochs)
-    return Drawn(
+    return Observations(
         source.kind,
         epochs=tuple(epoch.facts for epoch in epochs),
         form=first.batches[0].batch.form if first.batches else "inputs",
@@ -173,38 +174,38 @@ def _observed(source: Pipeline, epochs: list[DrawnEpoch], seed: int) -> Drawn:
 
 
 def _with_records(
-    drawn: Drawn, dataset: StoredDataset, first: DrawnEpoch, source: Pipeline, *, seconds: float
-) -> tuple[Drawn, list[Match]]:
+    observed: Observations, dataset: StoredDataset, first: SampledEpoch, source: Pipeline, *, seconds: float
+) -> tuple[Observations, list[Match]]:
     try:
         facts, matches = compare_with_records(dataset, first, label=source.label, seconds=seconds)
     except Exception as error:  # noqa: BLE001 - damaged records are for `check`; what arrives is looked at all the same
-        note = f"The records could not be compared with: {str(error).splitlines()[0]}"
-        names = tuple(dataset.schema)
-        return replace(drawn, records=RecordFacts(dataset.files[0], 0, names=names), notes=(*drawn.notes, note)), []
-    return replace(drawn, records=facts), matches
+        note = f"The records could not be compared: {str(error).splitlines()[0]}"
+        unread = RecordFacts(dataset.files[0], 0, names=tuple(dataset.schema))
+        return replace(observed, records=unread, notes=(*observed.notes, note)), []
+    return replace(observed, records=facts), matches
 
 
 def _with_signal(
-    drawn: Drawn, probe: ModelProbe, kept: list[Batch], *, seconds: float, seed: int, stopped: bool
-) -> Drawn:
+    observed: Observations, probe: ModelProbe, kept: list[Batch], *, seconds: float, seed: int, stopped: bool
+) -> Observations:
     """Train a copy, unless that cannot work or would say nothing new."""
-    model = drawn.model
+    model = observed.model
     if stopped:
-        return _noted(drawn, "Training was not tried: what is found here has to be mended first.")
+        return _noted(observed, "Training was not tried: fix the errors found here first.")
     if model is None or model.refusal or model.loss_refusal or model.output is None:
-        return drawn
+        return observed
     if model.loss is None:
-        return _noted(drawn, "Training was not tried: no loss is known. Compile the model, or give loss=.")
+        return _noted(observed, "Training was not tried: no loss is known. Compile the model, or give loss=.")
     trainer = probe.trainer()
     if trainer is None:
-        return _noted(drawn, "Training was not tried: it needs TensorFlow as Keras' backend, and weights to be learnt.")
+        return _noted(observed, "Training was not tried: it needs TensorFlow as Keras' backend, and trainable weights.")
     try:
-        signal = probe_signal(trainer, kept, loss=model.loss, labels=drawn.labels, seconds=seconds, seed=seed)
+        signal = probe_signal(trainer, kept, loss=model.loss, labels=observed.labels, seconds=seconds, seed=seed)
     except Exception as error:  # noqa: BLE001 - a model may do anything when it is trained
-        return _noted(drawn, f"Training a copy failed: {type(error).__name__}: {str(error).splitlines()[0][:200]}")
+        return _noted(observed, f"Training a copy failed: {type(error).__name__}: {str(error).splitlines()[0][:200]}")
     finally:
         trainer.close()
-    return replace(drawn, signal=signal)
+    return replace(observed, signal=signal)
 
 
 def _tried(
@@ -218,14 +219,14 @@ def _tried(
         return otherwise, [f"{failed}: {type(error).__name__}: {reason}"] if failed else []
 
 
-def _rows_without_tokens_first(kept: list[Batch], drawn: Drawn) -> list[Batch]:
+def _rows_without_tokens_first(kept: list[Batch], observed: Observations) -> list[Batch]:
     """Put a batch with rows that hold no token first, so that the model is asked about them."""
-    for column in drawn.inputs:
+    for column in observed.inputs:
         if column.without_tokens:
             empty = rows_without_tokens(column.name, [batch.inputs[column.name] for batch in kept])
             return [kept[place] for place in sorted(range(len(kept)), key=lambda place: not empty[place].any())]
     return kept
 
 
-def _noted(drawn: Drawn, note: str) -> Drawn:
-    return replace(drawn, notes=(*drawn.notes, note))
+def _noted(observed: Observations, note: str) -> Observations:
+    return replace(observed, notes=(*observed.notes, note))

@@ -11,8 +11,8 @@ from recordsmith.dataset import StoredDataset
 from recordsmith.doctor.diagnose.observing.batch import Batch
 from recordsmith.doctor.diagnose.observing.content import stored_pixels
 from recordsmith.doctor.diagnose.observing.image_measuring import as_images
-from recordsmith.doctor.diagnose.observing.observations import ColumnFacts, Drawn
-from recordsmith.doctor.diagnose.observing.sampling import DrawnEpoch
+from recordsmith.doctor.diagnose.observing.observations import ColumnFacts, Observations
+from recordsmith.doctor.diagnose.observing.sampling import SampledEpoch
 from recordsmith.doctor.diagnose.probes.label_order import class_values
 from recordsmith.doctor.diagnose.probes.pair_checking import Match
 from recordsmith.report.sections import GridImage, HistogramSection, ImageGrid, Section, TableSection, TextSection
@@ -25,52 +25,52 @@ _LARGEST = 160
 
 
 def report_sections(
-    drawn: Drawn, epochs: list[DrawnEpoch], dataset: StoredDataset | None, matches: list[Match]
+    observed: Observations, epochs: list[SampledEpoch], dataset: StoredDataset | None, matches: list[Match]
 ) -> tuple[Section, ...]:
     """Return the sections of a report.
 
-    >>> [section.title for section in report_sections(Drawn("a list"), [], None, [])]
+    >>> [section.title for section in report_sections(Observations("a list"), [], None, [])]
     ['What was looked at']
     """
-    sections: list[Section] = [_looked_at(drawn)]
-    if drawn.columns:
-        sections.append(_columns(drawn))
+    sections: list[Section] = [_looked_at(observed)]
+    if observed.columns:
+        sections.append(_columns(observed))
     if epochs and epochs[0].kept:
-        sections += _images(epochs[0].kept, drawn, dataset, matches)
-    for column in drawn.columns:
+        sections += _images(epochs[0].kept, observed, dataset, matches)
+    for column in observed.columns:
         if column.histogram is not None and column.values > 1:
             title = f"Values of {column.shown}"
             sections.append(HistogramSection(title, {"as it arrives": column.histogram}))
-    if drawn.labels is not None and drawn.labels.counts:
-        sections.append(_labels(drawn))
-    if drawn.chain:
-        sections.append(_chain(drawn))
-    if drawn.signal is not None:
-        sections.append(_training(drawn))
+    if observed.labels is not None and observed.labels.counts:
+        sections.append(_labels(observed))
+    if observed.chain:
+        sections.append(_chain(observed))
+    if observed.signal is not None:
+        sections.append(_training(observed))
     return tuple(sections)
 
 
-def _looked_at(drawn: Drawn) -> TextSection:
-    lines = [f"The pipeline is {drawn.kind}."]
-    for number, epoch in enumerate(drawn.epochs, 1):
+def _looked_at(observed: Observations) -> TextSection:
+    lines = [f"The pipeline is {observed.kind}."]
+    for number, epoch in enumerate(observed.epochs, 1):
         ended = "the whole epoch" if epoch.whole else "not the whole epoch"
         lines.append(
             f"Epoch {number}: {count_text(epoch.batches, 'batch', 'batches')}, "
             f"{count_text(epoch.rows, 'row')}; {ended}."
         )
-    if drawn.records is not None:
-        records = drawn.records
+    if observed.records is not None:
+        records = observed.records
         lines.append(
             f"Records: {records.looked_at:,} of {records.count:,} read from {records.path}; {records.found} of "
-            f"{records.drawn} elements found again; labels of {records.compared} compared, {records.agree} agree."
+            f"{records.elements} elements found again; labels of {records.compared} compared, {records.agree} agree."
         )
-    return TextSection("What was looked at", "\n\n".join([*lines, *drawn.notes]))
+    return TextSection("What was looked at", "\n\n".join([*lines, *observed.notes]))
 
 
-def _columns(drawn: Drawn) -> TableSection:
+def _columns(observed: Observations) -> TableSection:
     heads = ("", "dtype", "shape of a row", "least", "greatest", "mean", "deviation", "zeros", "NaN", "infinite")
     rows = []
-    for column in drawn.columns:
+    for column in observed.columns:
         shape = f"({', '.join(str(side) for side in column.shape)})"
         zeros = column.zeros / column.values if column.values else None
         rows.append(
@@ -94,7 +94,9 @@ def _short(value: float | None) -> str | None:
     return None if value is None else f"{value:.4g}"
 
 
-def _images(kept: list[Batch], drawn: Drawn, dataset: StoredDataset | None, matches: list[Match]) -> list[Section]:
+def _images(
+    kept: list[Batch], observed: Observations, dataset: StoredDataset | None, matches: list[Match]
+) -> list[Section]:
     batch = kept[0]
     labels = class_values(next(iter(batch.target.values()))) if len(batch.target) == 1 else None
     sections: list[Section] = []
@@ -105,9 +107,9 @@ def _images(kept: list[Batch], drawn: Drawn, dataset: StoredDataset | None, matc
             continue
         shown = []
         for row in range(min(len(images), _IMAGES)):
-            label = "" if labels is None or row >= len(labels) else _named(drawn, labels[row])
-            shown.append(GridImage(_as_seen(_small(images[row]), drawn.column(name)), label, "as it arrives"))
-            before = _stored(dataset, drawn, by_row.get(row))
+            label = "" if labels is None or row >= len(labels) else _named(observed, labels[row])
+            shown.append(GridImage(_as_seen(_small(images[row]), observed.column(name)), label, "as it arrives"))
+            before = _stored(dataset, observed, by_row.get(row))
             if before is not None:
                 shown.append(before)
         what = f" of {name!r}" if name else ""
@@ -122,23 +124,23 @@ def _label(value: Any) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
-def _named(drawn: Drawn, value: Any) -> str:
+def _named(observed: Observations, value: Any) -> str:
     """Write a label that arrived with its class's name, unless labels arrive under other numbers."""
-    records = drawn.records
+    records = observed.records
     return _label(value) if records is None or records.mapping else records.named(_label(value))
 
 
-def _stored(dataset: StoredDataset | None, drawn: Drawn, match: Match | None) -> GridImage | None:
-    if dataset is None or match is None or drawn.records is None or not drawn.records.feature:
+def _stored(dataset: StoredDataset | None, observed: Observations, match: Match | None) -> GridImage | None:
+    if dataset is None or match is None or observed.records is None or not observed.records.feature:
         return None
     row = dataset[match.record]
-    pixels = stored_pixels(row.get(drawn.records.feature))
+    pixels = stored_pixels(row.get(observed.records.feature))
     if pixels is None:
         return None
-    label = row.get(drawn.records.label) if drawn.records.label else None
-    exact = drawn.records.how in ("index", "content")
+    label = row.get(observed.records.label) if observed.records.label else None
+    exact = observed.records.how in ("index", "content")
     sure = "" if exact else f", {min(match.sureness, 0.99):.0%} sure"
-    name = "" if label is None else drawn.records.named(_label(label))
+    name = "" if label is None else observed.records.named(_label(label))
     return GridImage(_small(pixels), name, f"record {match.record} on disk{sure}")
 
 
@@ -157,13 +159,13 @@ def _small(image: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.ascontiguousarray(image[::step, ::step])
 
 
-def _labels(drawn: Drawn) -> TableSection:
-    labels = drawn.labels
+def _labels(observed: Observations) -> TableSection:
+    labels = observed.labels
     counts = {} if labels is None else labels.counts
     total = sum(counts.values())
-    stored = {} if drawn.records is None else drawn.records.stored_classes
+    stored = {} if observed.records is None else observed.records.stored_classes
     rows = tuple(
-        (_named(drawn, name), count, f"{count / total:.1%}", stored.get(name))
+        (_named(observed, name), count, f"{count / total:.1%}", stored.get(name))
         for name, count in list(counts.items())[:50]
     )
     text = ""
@@ -172,19 +174,19 @@ def _labels(drawn: Drawn) -> TableSection:
             f"{labels.spread:.0%} of the rows would have to change places for every batch to have the mix of all; "
             f"after a true shuffle it would be {labels.expected_spread:.0%}."
         )
-    return TableSection("Labels", ("label", "rows drawn", "share", "records on disk"), rows, text)
+    return TableSection("Labels", ("label", "sampled rows", "share", "records on disk"), rows, text)
 
 
-def _chain(drawn: Drawn) -> TextSection:
+def _chain(observed: Observations) -> TextSection:
     shown = []
-    for step in drawn.chain:
+    for step in observed.chain:
         number = step.buffer if step.buffer is not None else step.count
         shown.append(f".{step.name}({'' if number is None else number})")
     return TextSection("The dataset's transformations, read back", "\n".join(shown), code=True)
 
 
-def _training(drawn: Drawn) -> TableSection:
-    signal = drawn.signal
+def _training(observed: Observations) -> TableSection:
+    signal = observed.signal
     rows: list[tuple[str, str]] = []
     if signal is not None:
         guess = "not known" if signal.guess_loss is None else f"{signal.guess_loss:.4g}"
@@ -192,12 +194,12 @@ def _training(drawn: Drawn) -> TableSection:
             ("loss of the first batch, before training", f"{signal.first_loss:.4g}"),
             (f"least loss in {signal.steps} steps on that batch alone", f"{signal.best_loss:.4g}"),
             ("loss of always answering the same", guess),
-            ("length of the first gradient", _short(signal.gradient_norm) or "no number"),
+            ("length of the first gradient", _short(signal.gradient_norm) or "not finite"),
             ("weights without gradient", f"{signal.zero_gradients} of {signal.gradients}"),
         ]
         if signal.kept_apart:
             rows += [
-                (f"loss on {signal.kept_apart} rows kept apart, trained on true labels", f"{signal.true_loss:.4g}"),
+                (f"loss on {signal.kept_apart} held-out rows, trained on true labels", f"{signal.true_loss:.4g}"),
                 ("the same, trained on mixed labels", f"{signal.permuted_loss:.4g}"),
             ]
     return TableSection("Training a copy of the model", ("", ""), tuple(rows), "The model itself was not changed.")

@@ -15,7 +15,7 @@ __all__ = ["Edit", "apply_edits", "call_span", "move_stage", "segment_of"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edit:
-    """Put a text in the place of what stands from `begin` to `end`, in characters.
+    """Replace the text from `begin` to `end`, in characters.
 
     >>> apply_edits("a + b", [Edit(4, 5, "c")])
     'a + c'
@@ -58,7 +58,7 @@ def segment_of(source: SourceFile, call: ast.Call) -> tuple[int, int]:
 def move_stage(source: SourceFile, stages: Sequence[Stage]) -> list[Edit] | None:
     """Return the edits that put the last of some successive stages before the others; None if that is not safe.
 
-    Safe is: one chain, or statements directly behind each other that each add to the same variable.
+    Safe is: one chain, or statements directly after each other that each add to the same variable.
     """
     calls = [stage.expression for stage in stages]
     if not all(isinstance(call.func, ast.Attribute) and getattr(call, "source", None) is source for call in calls):

@@ -17,7 +17,7 @@ __all__ = ["Fixed", "fix_sources"]
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A finding that was mended in its file."""
+    """The findings that were fixed in a file."""
 
     path: str
     findings: tuple[Finding, ...]
@@ -31,13 +31,13 @@ def fix_sources(programs: Iterable[Program], findings: Iterable[Finding]) -> lis
         for identity, (source, edits) in program.fixes.items():
             if identity in kept:
                 wanted.setdefault(source.path, (source, []))[1].append((kept[identity], edits))
-    return [fixed for source, mended in wanted.values() if (fixed := _fix(source, mended)) is not None]
+    return [fixed for source, fixes in wanted.values() if (fixed := _fix(source, fixes)) is not None]
 
 
-def _fix(source: SourceFile, mended: list[tuple[Finding, tuple[Edit, ...]]]) -> Fixed | None:
+def _fix(source: SourceFile, fixes: list[tuple[Finding, tuple[Edit, ...]]]) -> Fixed | None:
     chosen: list[Edit] = []
     made: list[Finding] = []
-    for finding, edits in mended:
+    for finding, edits in fixes:
         if not any(edit.begin < other.end and other.begin < edit.end for edit in edits for other in chosen):
             chosen += edits
             made.append(finding)
@@ -59,7 +59,7 @@ def _write_plain(source: SourceFile, text: str) -> bool:
 
 
 def _write_notebook(source: SourceFile, text: str) -> bool:
-    """Put the changed lines into their cells, and leave everything else as it stands."""
+    """Put the changed lines into their cells, and leave everything else as it is."""
     before, after = source.text.splitlines(), text.splitlines()
     if len(before) != len(after):
         return False

@@ -127,7 +127,7 @@ def _findings(programs: list[Program], judge: Judge[Program]) -> list[Finding]:
     found: dict[tuple[object, ...], Finding] = {}
     for program in programs:
         for finding in judge.find(program):
-            if program.cut_short and "RecursionError" in str(finding.evidence.get("error")):
+            if program.cut_short and finding.evidence.get("exception") == RecursionError.__name__:
                 continue  # the report says that the program was not followed to its end
             where = finding.location
             key = (finding.code, where.path, where.cell, where.line, where.column, where.feature)

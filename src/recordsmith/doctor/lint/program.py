@@ -40,7 +40,7 @@ class Program:
         elsewhere: what other modules of the project write.
         data: what is known of the data that it reads; None without.
         cut_short: it is nested too deeply to be followed to its end.
-        fixes: the edits that mend a finding for certain, by the finding's identity.
+        fixes: the edits that certainly fix a finding, by the finding's identity.
 
     >>> text = "import tensorflow as tf\nds = tf.data.TFRecordDataset('x').batch(8)"
     >>> program = analyse(SourceFile.parse("a.py", text))
@@ -145,7 +145,7 @@ class Program:
             corrected: the corrected lines, where edits cannot say it.
             certain: the edits may be made without asking.
             severity: other than the rule's.
-            evidence: the facts behind it.
+            evidence: the facts that support it.
             feature: the feature that it is about.
             count: how often it occurs.
         """
@@ -176,7 +176,7 @@ class Program:
         return made
 
     def text(self, node: ast.AST) -> str:
-        """The source of a node as it stands."""
+        """The source of a node as it is."""
         source: SourceFile = getattr(node, "source", self.source)
         return source.segment(node)
 
@@ -186,7 +186,7 @@ class Program:
         return f"`{names[0]}`" if names else "this dataset"
 
     def source_of(self, stage: Stage) -> SourceFile:
-        """The file that a stage stands in."""
+        """The file that a stage is in."""
         source: SourceFile = getattr(stage.expression, "source", self.source)
         return source
 
@@ -201,7 +201,7 @@ class Program:
 
 
 def analyse(source: SourceFile, *, folder: str | None = None, data: DatasetFacts | None = None) -> Program:
-    """Follow a module; `folder` is where the modules lie that it may import."""
+    """Follow a module; `folder` is where the modules are that it may import."""
     interpreter = ProjectInterpreter(folder)
     cut_short = False
     try:

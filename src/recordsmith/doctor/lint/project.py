@@ -18,7 +18,7 @@ _MODULE = ast.ClassDef("module", [], [], [], [])
 
 
 class ProjectInterpreter(Interpreter):
-    """Follows imports of modules that lie beside the one at hand, or below it.
+    """Follows imports of modules in the same folder, or below it.
 
     >>> ProjectInterpreter(None).imported("tensorflow", "data").path
     'tensorflow.data'

@@ -34,8 +34,8 @@ class SourceFile:
 
     Attributes:
         path: what it is called in findings.
-        text: the source; of a notebook all code cells, one behind the other.
-        tree: the tree; each node has its file as `source` and what it stands in as `parent`.
+        text: the source; of a notebook all code cells, one after the other.
+        tree: the tree; each node has its file as `source` and its enclosing node as `parent`.
         cells: for each line the cell and the line there, counted from 1; empty for a plain file.
 
     >>> source = SourceFile.parse("train.py", "x = 1\ny = 2\n")
@@ -118,7 +118,7 @@ class SourceFile:
         return starts
 
     def segment(self, node: ast.AST) -> str:
-        """Return the source of a node as it stands."""
+        """Return the source of a node as it is."""
         begin, end = self.span(node)
         return self.text[begin:end]
 
@@ -194,7 +194,7 @@ def _notebook(path: str) -> SourceFile:
             document: Any = json.load(file)
             found = list(document.get("cells") or document["worksheets"][0]["cells"])
         except (ValueError, LookupError, AttributeError, TypeError, RecursionError) as error:
-            raise RecordsmithError("This is no notebook.", path=path, found=str(error)) from None
+            raise RecordsmithError("This is not a notebook.", path=path, found=str(error)) from None
     lines: list[str] = []
     places: list[tuple[int, int]] = []
     for number, cell in enumerate(found, 1):
@@ -217,12 +217,12 @@ def _plain_cell(text: str) -> str:
         rows = ["", *rest]
     text = _without_magic("\n".join(rows))
     if not is_python(text):
-        return "\n" * (len(rows) - 1)  # one broken cell is no reason to say nothing about the others
+        return "\n" * (len(rows) - 1)  # one broken cell must not hide the others
     return text
 
 
 def _without_magic(text: str) -> str:
-    """The same lines, with `pass` for each line that starts with % or !, where the text is no Python as it stands."""
+    """The same lines, with `pass` for each line that starts with % or !, where the text is not Python otherwise."""
     if not is_python(text):
         return "\n".join(_MAGIC.sub(r"\1pass", line) for line in text.split("\n"))
     return text

@@ -15,7 +15,7 @@ _HEIGHT = 72
 
 
 def histogram(facts: Histogram, *, name: str = "values") -> Markup:
-    """Draw a histogram with its range below; each bar says what it stands for when it is pointed at.
+    """Draw a histogram with its range below; each bar shows its range and count under the mouse.
 
     >>> histogram(Histogram((0.0, 0.5, 1.0), (3, 4))).count("<rect")
     2
@@ -122,7 +122,7 @@ def _about(shard: ShardFacts) -> str:
 
 
 def _merged(facts: Histogram) -> tuple[Sequence[float], Sequence[int]]:
-    """Add neighbours up until the bars can be told apart."""
+    """Add neighbours up until there are few enough bars."""
     step = -(-len(facts.counts) // _MOST_BARS)
     if step <= 1:
         return facts.edges, facts.counts
@@ -131,7 +131,7 @@ def _merged(facts: Histogram) -> tuple[Sequence[float], Sequence[int]]:
 
 
 def legend(entries: Iterable[tuple[str, str]]) -> Markup:
-    """Say what colours stand for: (class, words) for each.
+    """Explain the colours: (class, words) for each.
 
     >>> legend([("damaged", "damaged")])
     '<p class="legend"><span class="key damaged"></span>damaged</p>'

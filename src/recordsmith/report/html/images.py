@@ -1,6 +1,6 @@
 """Images inside the page, small, as data URIs.
 
-What is decoded here comes from data that nobody vouches for. OpenCV decodes it, within the bounds that
+The data decoded here is not trusted. OpenCV decodes it, within the bounds that
 `recordsmith.images` sets, and the page gets new bytes; where OpenCV is missing, small images go in as they are, and a
 browser, which meets hostile images every day, decodes them. SVG, which may hold scripts, is never an image here.
 """
@@ -26,7 +26,7 @@ _AS_IT_IS = 64 << 10  # bytes of an image that goes in without OpenCV
 
 
 def thumbnail(data: bytes, *, caption: str = "") -> Markup | None:
-    """Return a small image of encoded bytes; None if they are none.
+    """Return a small version of an encoded image; None if the bytes are not an image.
 
     >>> thumbnail(b"plain text") is None
     True
@@ -45,7 +45,7 @@ def thumbnail(data: bytes, *, caption: str = "") -> Markup | None:
 
 
 def pixels_uri(pixels: np.ndarray[Any, Any]) -> str | None:
-    """Return pixels as a data URI; those that are not uint8 are stretched to black and white. None if they are none.
+    """Return pixels as a data URI, stretched to black and white unless they are uint8; None if they are not an image.
 
     >>> pixels_uri(np.zeros((2, 2, 3), np.uint8))[:22]
     'data:image/png;base64,'

@@ -35,10 +35,10 @@ def samples_part(rows: Sequence[RowOverview], labels: Sequence[LabelFacts] = ())
 def _row(row: RowOverview, names: Mapping[str, tuple[str, ...]]) -> Markup:
     values = {**(row.features or {}), **(row.steps or {})}
     first = next((name for name, value in values.items() if _is_image(value)), None)
-    pictures = [] if first is None else [thumbnail(values[first], caption=clipped(first, 60))]
+    shown = [] if first is None else [thumbnail(values[first], caption=clipped(first, 60))]
     return element(
         "article",
-        element("div", pictures, class_="shot") if pictures else None,
+        element("div", shown, class_="shot") if shown else None,
         element(
             "header",
             element("h3", f"record {row.number_in_file:,}"),

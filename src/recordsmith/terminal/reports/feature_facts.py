@@ -87,11 +87,11 @@ def _classes(label: LabelFacts, width: int) -> Text:
     records = max(1, sum(totals.values()))
     shown: list[str] = []
     for name, count in sorted(totals.items(), key=lambda entry: -entry[1]):
-        told = f"{quoted(name, 20)} {100 * count / records:.0f} %"
-        if len(", ".join([*shown, told])) > width - 3:
+        entry = f"{quoted(name, 20)} {100 * count / records:.0f} %"
+        if len(", ".join([*shown, entry])) > width - 3:
             shown.append("…")
             break
-        shown.append(told)
+        shown.append(entry)
     return Text(", ".join(shown), "green")
 
 

@@ -19,7 +19,7 @@ from recordsmith.wording.visible_text import clipped
 __all__ = ["SEVERITY_STYLES", "findings_renderable"]
 
 SEVERITY_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
-_MOST_PER_RULE = 10  # findings of one rule that are told in full
+_MOST_PER_RULE = 10  # findings of one rule that are shown in full
 _MOST_PLACES = 3
 _MOST_EVIDENCE = 8
 

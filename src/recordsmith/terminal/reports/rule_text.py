@@ -19,13 +19,13 @@ from recordsmith.terminal.reports.findings_list import SEVERITY_STYLES
 __all__ = ["FAMILIES", "every_rule", "rule_json", "rule_page", "rule_table"]
 
 FAMILIES = {
-    "F": "framing: files and how records stand in them",
+    "F": "framing: files, and how records are framed in them",
     "W": "wire: the bytes of a record",
     "S": "schema: what was declared",
-    "V": "values: what the features hold",
+    "V": "values: what the features contain",
     "D": "dataset: classes, splits, copies, files",
     "P": "pipelines: the code that reads the data",
-    "T": "tensors: what a model would really see",
+    "T": "tensors: what a model really gets",
     "X": "the check itself",
 }
 _HOMES = ("checking.rules", "doctor.lint.rules", "doctor.diagnose.rules")
@@ -87,7 +87,7 @@ def rule_table(rules: Iterable[Rule[Any]]) -> RenderableType:
 
     >>> from rich.console import Console
     >>> Console(width=80).print(rule_table([every_rule().get("F014")]))
-    F  framing: files and how records stand in them
+    F  framing: files, and how records are framed in them
       F014  unreadable-file  error  The system does not let the file be read.
     """
     listed = list(rules)
@@ -111,7 +111,7 @@ def _paragraphs(text: str, width: int, indent: str = "") -> Iterator[Text]:
     for number, paragraph in enumerate(re.split(r"\n\s*\n", text)):
         if number:
             yield Text()
-        if "\n    " in paragraph or paragraph.startswith("    "):  # code: as it stands
+        if "\n    " in paragraph or paragraph.startswith("    "):  # code, which keeps its lines
             yield Text(textwrap.indent(paragraph, indent))
         else:
             filled = textwrap.fill(

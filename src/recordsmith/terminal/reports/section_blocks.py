@@ -1,4 +1,4 @@
-"""Sections of a report on a terminal. Images are told in words: HTML shows them."""
+"""Sections of a report on a terminal. Images are described in words; HTML shows them."""
 
 from __future__ import annotations
 

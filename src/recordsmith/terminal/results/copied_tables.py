@@ -28,7 +28,7 @@ def copied_renderable(copied: CopiedDataset, *, path: str) -> RenderableType:
 
     Args:
         copied: the copy.
-        path: where it lies, as the user calls it.
+        path: where it is, as the user named it.
 
     >>> from rich.console import Console
     >>> from recordsmith.run.made_split import MadeSplit
@@ -134,7 +134,7 @@ def _title(copied: CopiedDataset, path: str) -> Text:
     if copied.rows != copied.source_rows:
         rows = f"{copied.rows:,} of {count_text(copied.source_rows, 'record')}"
     title = Text().append(printable(path), "bold").append(f": {rows}, ").append(bytes_text(copied.bytes), "bold")
-    return title.append(", copied byte for byte" if copied.verbatim else ", encoded anew")
+    return title.append(", copied byte for byte" if copied.verbatim else ", encoded again")
 
 
 def _splits(copied: CopiedDataset) -> Table:

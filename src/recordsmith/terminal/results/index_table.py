@@ -63,7 +63,7 @@ def index_table(files: Sequence[IndexedFile], width: int) -> RenderableType:
 
 
 def index_summary(files: Sequence[IndexedFile]) -> str:
-    """Add up what was indexed, and say where the indexes lie.
+    """Add up what was indexed, and say where the indexes are.
 
     >>> index_summary([IndexedFile("a.tfrecord", 2, 38, None, "a.tfrecord.idx", True)])
     '2 records in 1 file, 38 bytes. 1 index written: a.tfrecord.idx'
@@ -79,7 +79,7 @@ def index_summary(files: Sequence[IndexedFile]) -> str:
 
 
 def _common_folder(paths: Sequence[str]) -> str:
-    """Return the folder that all files lie in, as they were named, with a slash at its end; or nothing."""
+    """Return the folder that all files are in, as they were named, with a slash at its end; or nothing."""
     folders = {path.rpartition("/")[0] for path in paths}
     return f"{folders.pop()}/" if len(folders) == 1 and "" not in folders else ""
 

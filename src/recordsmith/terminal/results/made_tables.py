@@ -30,7 +30,7 @@ def made_renderable(made: MadeDataset, *, folder: str, width: int) -> Renderable
 
     Args:
         made: the dataset.
-        folder: where it lies, as the user calls it.
+        folder: where it is, as the user named it.
         width: of the terminal.
 
     >>> from rich.console import Console

@@ -40,8 +40,8 @@ def repair_renderable(result: RepairResult, *, width: int) -> RenderableType:
     for file in [file for file in result.files if not file.is_sound][:_MOST_FILES]:
         parts += [Text(), Text(printable(file.path), "bold"), _places(file)]
         if file.suspect_file is not None:
-            told = f"  {count_text(file.suspects, 'suspect record')} written to {file.suspect_file}"
-            parts.append(Text(printable(told), "yellow"))
+            line = f"  {count_text(file.suspects, 'suspect record')} written to {file.suspect_file}"
+            parts.append(Text(printable(line), "yellow"))
     parts.append(Text())
     parts += [Text(printable(note), "dim") for note in result.notes]
     return Group(*parts, *([Text()] if result.notes else []), _summary(result))

@@ -44,6 +44,6 @@ def schema_text(schema: Schema, form: str) -> str:
 
 def _python(schema: Schema) -> str:
     shown = repr(schema)
-    # A name that only stands in a string is imported for nothing, and does no harm.
+    # A name that is only in a string is imported too, which does no harm.
     kinds = {type(feature).__name__ for feature in schema.values()} | set(re.findall(r"Steps\((\w+)\(", shown))
     return f"from recordsmith import {', '.join(sorted({'Schema', *kinds}))}\n\nschema = {shown}\n"

@@ -14,7 +14,7 @@ __all__ = ["class_name", "named_class"]
 
 
 def class_name(value: Any, feature: Feature | None) -> str | None:
-    """Return the name of a class; None if the feature is no label, or has no such class.
+    """Return the name of a class; None if the feature is not a label, or has no such class.
 
     >>> class_name(np.int64(1), Label(["cat", "dog"])), class_name(7, Label(["cat", "dog"])), class_name(1, None)
     ('dog', None, None)

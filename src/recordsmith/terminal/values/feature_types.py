@@ -62,9 +62,9 @@ def shape_text(overview: FeatureOverview) -> str:
     unit = 1
     for size in sizes:
         unit *= size or 1
-    # Sizes that the header of each image, or a stored shape, tells are not known from the number of values.
-    told = isinstance(feature, Image) or sizes.count(None) > 1
-    varies = "?" if told else _free(overview, feature, unit)
+    # Sizes that are in the header of each image, or in a stored shape, do not follow from the number of values.
+    in_data = isinstance(feature, Image) or sizes.count(None) > 1
+    varies = "?" if in_data else _free(overview, feature, unit)
     shown = [varies if size is None else str(size) for size in sizes]
     if overview.steps:
         shown.insert(0, "steps")

@@ -1,4 +1,4 @@
-r"""Images on terminals that can show them, and which can, as far as the environment tells.
+r"""Images on terminals that can show them, and which can, as far as the environment says.
 
     kitty     the graphics protocol of kitty and Ghostty: PNG in base64, in pieces of 4,096 characters
     iterm2    the inline images of iTerm2, WezTerm and Konsole: PNG in base64, in one piece
@@ -29,7 +29,7 @@ __all__ = ["TerminalImage", "graphics_of"]
 
 Pixels = np.ndarray[Any, Any]
 _PIECE = 4096
-_CELL = (10, 20)  # pixels of a character, as far as nobody tells: half as wide as high is what counts
+_CELL = (10, 20)  # pixels of a character, if not known: what counts is that it is half as wide as high
 
 
 def graphics_of(environment: Mapping[str, str]) -> str | None:

@@ -293,15 +293,15 @@ def _layers_watched(model: Any, seen: list[LayerInputs]) -> Iterator[None]:
 
 def _watching(layer: Any, call: Any, seen: list[LayerInputs]) -> Any:
     kind = type(layer).__name__
-    told = "embedding" if kind == "Embedding" else "normalising" if kind in _NORMALISING else "linear"
+    role = "embedding" if kind == "Embedding" else "normalising" if kind in _NORMALISING else "linear"
     entries = int(layer.input_dim) if kind == "Embedding" else None
 
     def watched(*inputs: Any, **settings: Any) -> Any:
         first = inputs[0] if inputs else None
         try:
-            seen.append(LayerInputs(str(layer.name), told, np.asarray(first), entries))
+            seen.append(LayerInputs(str(layer.name), role, np.asarray(first), entries))
         except Exception:  # noqa: BLE001 - a symbolic or ragged tensor: nothing to be noted
-            seen.append(LayerInputs(str(layer.name), told, np.empty(0), entries))
+            seen.append(LayerInputs(str(layer.name), role, np.empty(0), entries))
         return call(*inputs, **settings)
 
     return watched

@@ -58,7 +58,7 @@ def loss_facts(loss: Any, *, torch: bool) -> LossFacts | None:
 
 
 def _keras_logits(loss: Any) -> bool | None:
-    """Return from_logits; what a loss of Keras is without being told is False."""
+    """Return from_logits; the default of a Keras loss is False."""
     try:
         return bool(loss.get_config().get("from_logits", False)) if hasattr(loss, "get_config") else False
     except Exception:  # noqa: BLE001 - a loss of the user's own with a config of its own

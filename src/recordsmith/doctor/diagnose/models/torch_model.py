@@ -208,13 +208,13 @@ def _activation(model: Any) -> str:
 
 def _watching(name: str, module: Any, seen: list[LayerInputs]) -> Any:
     kind = type(module).__name__
-    told = "embedding" if kind in ("Embedding", "EmbeddingBag") else "normalising" if "Norm" in kind else "linear"
-    entries = int(module.num_embeddings) if told == "embedding" else None
+    role = "embedding" if kind in ("Embedding", "EmbeddingBag") else "normalising" if "Norm" in kind else "linear"
+    entries = int(module.num_embeddings) if role == "embedding" else None
 
     def watched(_module: Any, inputs: tuple[Any, ...]) -> None:
         first: Any = inputs[0] if inputs else None
         if hasattr(first, "detach"):
-            seen.append(LayerInputs(name or kind, told, first.detach().cpu().float().numpy(), entries))
+            seen.append(LayerInputs(name or kind, role, first.detach().cpu().float().numpy(), entries))
 
     return watched
 

@@ -1,6 +1,6 @@
 """One batch of any framework in one form: names and numpy arrays.
 
-Frameworks are told by the module that an object's type comes from, so that none is imported that is not there already.
+Frameworks are recognised by the module that an object's type comes from, so that none has to be imported.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def _whole(values: Array) -> int:
 
 
 def stored_pixels(data: Any) -> Array | None:
-    """Return the pixels of a stored image, RGB; None if these bytes are none."""
+    """Return the pixels of a stored image, RGB; None if the bytes are not an image."""
     if not isinstance(data, bytes) or read_header(data) is None:
         return None
     try:

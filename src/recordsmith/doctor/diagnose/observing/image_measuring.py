@@ -20,7 +20,7 @@ _FOR_LAYOUT = 32
 
 
 def as_images(part: Values) -> Array | None:
-    """Return rows that are images as (rows, height, width, channels); None if they are none.
+    """Return rows that are images as (rows, height, width, channels); None for other rows.
 
     >>> as_images(np.zeros((2, 3, 32, 32))).shape, as_images(np.zeros((2, 28, 28))).shape
     ((2, 32, 32, 3), (2, 28, 28, 1))
@@ -51,7 +51,7 @@ def channels_first(shape: tuple[int | None, ...]) -> bool:
 
 
 def measure_images(parts: list[Values]) -> ImageFacts | None:
-    """Return what images look like; None if the rows are none.
+    """Measure images; None for other rows.
 
     >>> measure_images([np.zeros((4, 16, 16, 3), np.uint8)]).flat
     4
@@ -95,7 +95,7 @@ def measure_images(parts: list[Values]) -> ImageFacts | None:
 def measure_jumps(images: Array) -> tuple[float, float]:
     """Return the share of neighbours far apart, and how much less neighbours differ if 0 follows 255.
 
-    Values are bytes, or bytes that were divided by 255; of others nothing is told.
+    Values are bytes, or bytes that were divided by 255; others are not measured.
 
     >>> ramp = np.add.outer(np.arange(64), np.arange(64))[np.newaxis, :, :, np.newaxis]
     >>> jumps, wrapping = measure_jumps(((ramp * 2 + 200) % 256).astype(np.uint8))

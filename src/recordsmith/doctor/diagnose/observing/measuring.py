@@ -144,7 +144,7 @@ def _measure(name: str, role: Literal["input", "target"], parts: list[Values], *
 def rows_without_tokens(name: str, parts: list[Values]) -> list[Array]:
     """Say of each row of ids, or of a mask, whether it is nothing but padding; of other inputs no row is.
 
-    Ids are told from counts by where they are 0: at one end of a row only, which is filled up there.
+    Ids differ from counts in where they are 0: only at one end of a row, as padding.
 
     >>> rows_without_tokens("ids", [np.array([[7, 3, 9, 0], [4, 8, 0, 0], [0, 0, 0, 0], [5, 2, 7, 1]])])[0].tolist()
     [False, False, True, False]

@@ -143,11 +143,11 @@ class SignalFacts:
         first_loss: of that batch before training.
         best_loss: the least that was reached.
         guess_loss: what a model that always answers the same would reach; None where it is not known.
-        bad_step: the step at which the loss was no number any more; None if that never was.
-        gradient_norm: of all weights together, at the first step; None where it is no number.
+        bad_step: the step at which the loss became NaN or infinite; None if it never did.
+        gradient_norm: of all weights together, at the first step; None where it is not finite.
         gradients: how many weights could be learnt.
         zero_gradients: how many of them had a gradient of zero, or none at all, in every position.
-        true_loss, permuted_loss: on rows kept apart, after training on the true and on permuted labels.
+        true_loss, permuted_loss: on held-out rows, after training on the true and on permuted labels.
         kept_apart: how many rows those are; 0 where this was not tried.
         advantage: how clearly true labels win: the mean difference over the rows in standard errors.
         model_free: by how many deviations a simple guess from the inputs beats chance; None where it was not tried.

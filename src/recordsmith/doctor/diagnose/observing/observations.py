@@ -1,7 +1,7 @@
-"""What was observed of a pipeline: frozen dataclasses that the rules look at, which draw and train nothing themselves.
+"""What was observed of a pipeline: frozen dataclasses that the rules look at, which read and train nothing themselves.
 
-Drawn
-├── epochs     EpochFacts     how many batches and rows each drawn epoch had, and how long they took
+Observations
+├── epochs     EpochFacts     how many batches and rows each sampled epoch had, and how long they took
 ├── columns    ColumnFacts    every input and target: dtype, shape, values, images
 ├── labels     LabelFacts     the classes, and how they are spread over the batches
 ├── order      OrderFacts     the same order, the same batch again
@@ -22,10 +22,10 @@ from recordsmith.facts.dataset_facts import Histogram
 __all__ = [
     "ChainStep",
     "ColumnFacts",
-    "Drawn",
     "EpochFacts",
     "ImageFacts",
     "LabelFacts",
+    "Observations",
     "OrderFacts",
     "PairExample",
     "RecordFacts",
@@ -34,12 +34,12 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class EpochFacts:
-    """One drawn epoch.
+    """One sampled epoch.
 
     Attributes:
-        batches: how many were drawn.
+        batches: how many were sampled.
         rows: in all of them.
-        whole: the pipeline ended by itself; otherwise drawing stopped first.
+        whole: the pipeline ended; otherwise sampling stopped first.
         seconds: what waiting for the batches took, without the first, which begins the work.
     """
 
@@ -63,13 +63,13 @@ class ImageFacts:
         flat: how many have one value throughout.
         blank: how many of these are completely black or white: at an end of all values.
         extreme: the share of all values that are the smallest or the largest possible.
-        within: how far values lie apart within an image: the mean of the images' deviations.
-        between: how far the images' means lie apart.
+        within: how much values differ within an image: the mean of the images' deviations.
+        between: how much the images' means differ.
         other_layout: another way to read the same values, in which neighbours are far more alike: "channels first",
             "width before height"; empty where the images are best as they are.
         smoother: how much more alike: the mean difference of neighbours in that layout relative to this one.
-        jumps: the share of neighbours that lie more than half the range of a byte apart; 0 where values are no bytes.
-        wrapping: how much less neighbours differ if 0 follows 255: small where values ran over the end.
+        jumps: the share of neighbours that differ by more than half the range of a byte; 0 where values are not bytes.
+        wrapping: how much less neighbours differ if 0 follows 255: small where values overflowed.
     """
 
     looked_at: int
@@ -86,7 +86,7 @@ class ImageFacts:
 
 @dataclass(frozen=True, slots=True)
 class ColumnFacts:
-    """One input or target, all drawn batches together.
+    """One input or target, over all sampled batches.
 
     Attributes:
         name: its name; empty where inputs or target have none.
@@ -157,7 +157,7 @@ class ColumnFacts:
 
 @dataclass(frozen=True, slots=True)
 class LabelFacts:
-    """The classes of the drawn rows, and how they are spread over the batches.
+    """The classes of the sampled rows, and how they are spread over the batches.
 
     Attributes:
         kind: "classes", or "numbers" for a target that is measured, not chosen.
@@ -202,10 +202,10 @@ class OrderFacts:
     """How the epochs compare.
 
     Attributes:
-        same_order: both epochs had the same rows in the same order; None where that cannot be told.
-        by: what told it: "content" or "labels".
+        same_order: both epochs had the same rows in the same order; None where that is not known.
+        by: what shows it: "content" or "labels".
         batches: how many batches could be compared.
-        same_batch: all drawn batches hold the same rows.
+        same_batch: all sampled batches hold the same rows.
         rows: how many different rows the first epoch had, by their content.
     """
 
@@ -269,7 +269,7 @@ class RecordFacts:
         how: "index", "content" (equal values after `change`), "nearest" (the most similar one), or "" without any.
         change: what was undone to find the content: "divided by 255", "cast to float64", ...
         found: elements that were found again.
-        drawn: elements that were looked for.
+        elements: how many elements were looked up.
         sureness: how sure the matches are, from 0 to 1.
         label: the feature that the label was compared with; empty where there is none.
         compared: elements whose label was compared.
@@ -277,7 +277,7 @@ class RecordFacts:
         by_chance: the share that would agree if labels had been dealt at random.
         mapping: consistent renamings of labels, such as 1 for 'cat'; empty where labels came as they are.
         examples: some elements with another label.
-        different: how many different records came in the whole epoch; None where it was not drawn whole.
+        different: how many different records came in the whole epoch; None where it was not read to its end.
         repeated: how many elements of it were repetitions.
         stored_classes: how many records each class has, by its value as it would be fed; empty where not known.
         class_names: the names of the classes, where the label is declared with some.
@@ -288,7 +288,7 @@ class RecordFacts:
         jumps: for images on disk, as ImageFacts.jumps.
         coloured: how many colour images were compared with their records.
         swapped: how many of them have red where the record has blue.
-        wrapped: how many images are a record's with a number added, of which some pixels ran over the end of a byte.
+        wrapped: how many images are a record's with a number added, of which some pixels overflowed a byte.
     """
 
     path: str
@@ -299,7 +299,7 @@ class RecordFacts:
     how: str = ""
     change: str = ""
     found: int = 0
-    drawn: int = 0
+    elements: int = 0
     sureness: float = 0.0
     label: str = ""
     compared: int = 0
@@ -332,17 +332,17 @@ class RecordFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class Observations:
     """All of it.
 
     Attributes:
         kind: what the pipeline is: "a recordsmith loader", "a tf.data.Dataset", "a PyTorch DataLoader", "an iterable".
-        epochs: the drawn epochs.
+        epochs: the sampled epochs.
         form: "pair" (inputs, target), "inputs" alone, or "pair and more".
-        failure: what the pipeline raised while it was drawn from; empty if nothing.
+        failure: what the pipeline raised; empty if nothing.
         columns: all inputs and targets.
         unequal_rows: a batch whose inputs and target have different numbers of rows, as (inputs, target).
-        batch_sizes: rows in the drawn batches, the last of a whole epoch left out.
+        batch_sizes: rows in the sampled batches, without the last of a whole epoch.
         leaks: inputs that hold the target itself.
         endless: the pipeline repeats without end.
         fixed: it is a list, which cannot come in another order.

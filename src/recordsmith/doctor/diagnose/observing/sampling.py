@@ -19,17 +19,17 @@ from recordsmith.doctor.diagnose.observing.observations import EpochFacts
 from recordsmith.doctor.diagnose.pipelines import Pipeline
 from recordsmith.workers.progress_display import OnPhase
 
-__all__ = ["DrawnBatch", "DrawnEpoch", "draw_epochs", "random_numbers_kept"]
+__all__ = ["SampledBatch", "SampledEpoch", "random_numbers_kept", "sample_epochs"]
 
 _KEPT_BYTES = 256 << 20
 _HASHED_VALUES = 2048
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DrawnBatch:
+class SampledBatch:
     """A batch, and a number for the content of each of its rows; `batch` has no inputs once too much was kept.
 
-    >>> DrawnBatch(read_batch((np.zeros((2, 3)), np.arange(2))), np.array([1, 2])).batch.rows
+    >>> SampledBatch(read_batch((np.zeros((2, 3)), np.arange(2))), np.array([1, 2])).batch.rows
     2
     """
 
@@ -38,14 +38,14 @@ class DrawnBatch:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DrawnEpoch:
-    """What was drawn of one epoch.
+class SampledEpoch:
+    """What was sampled of one epoch.
 
-    >>> DrawnEpoch([], whole=True, seconds=0.0).facts
+    >>> SampledEpoch([], whole=True, seconds=0.0).facts
     EpochFacts(batches=0, rows=0, whole=True, seconds=0.0)
     """
 
-    batches: list[DrawnBatch]
+    batches: list[SampledBatch]
     whole: bool
     seconds: float
     failure: str = ""
@@ -53,45 +53,45 @@ class DrawnEpoch:
     @property
     def facts(self) -> EpochFacts:
         """How much it is."""
-        rows = sum(drawn.batch.rows for drawn in self.batches)
+        rows = sum(one.batch.rows for one in self.batches)
         return EpochFacts(len(self.batches), rows, self.whole, self.seconds)
 
     @property
     def kept(self) -> list[Batch]:
         """The batches whose inputs are still there."""
-        return [drawn.batch for drawn in self.batches if drawn.batch.inputs]
+        return [one.batch for one in self.batches if one.batch.inputs]
 
 
-def draw_epochs(
+def sample_epochs(
     pipeline: Pipeline,
     *,
     batches: int,
     epochs: int,
     seconds: float,
     progress: OnPhase = lambda _phase, _done, _total: None,
-) -> list[DrawnEpoch]:
-    """Draw up to so many batches of each epoch; an epoch that can be drawn once only is drawn once.
+) -> list[SampledEpoch]:
+    """Read up to so many batches of each epoch; a pipeline that can be iterated only once has one epoch.
 
     >>> from recordsmith.doctor.diagnose.pipelines import open_pipeline
     >>> pair = (np.zeros((2, 3)), np.arange(2))
-    >>> [len(epoch.batches) for epoch in draw_epochs(open_pipeline([pair] * 3), batches=9, epochs=2, seconds=9)]
+    >>> [len(epoch.batches) for epoch in sample_epochs(open_pipeline([pair] * 3), batches=9, epochs=2, seconds=9)]
     [3, 3]
     """
-    drawn: list[DrawnEpoch] = []
-    for number in range(epochs if pipeline.redrawable else min(epochs, 1)):
+    sampled: list[SampledEpoch] = []
+    for number in range(epochs if pipeline.repeatable else min(epochs, 1)):
         # The first epoch is looked at from all sides; of others only order and content count.
         share = seconds * 0.7 if number == 0 else seconds * 0.3 / max(epochs - 1, 1)
         kept = _KEPT_BYTES if number == 0 else 0
-        drawn.append(_draw(pipeline, batches, share, kept, partial(progress, f"drawing epoch {number}")))
-        if drawn[-1].failure or not drawn[-1].batches:
+        sampled.append(_sample(pipeline, batches, share, kept, partial(progress, f"sampling epoch {number}")))
+        if sampled[-1].failure or not sampled[-1].batches:
             break
-    return drawn
+    return sampled
 
 
-def _draw(
+def _sample(
     pipeline: Pipeline, limit: int, seconds: float, kept_bytes: int, progress: Callable[[int, int], object]
-) -> DrawnEpoch:
-    found: list[DrawnBatch] = []
+) -> SampledEpoch:
+    found: list[SampledBatch] = []
     begun = time.perf_counter()
     waited, whole, failure = 0.0, False, ""
     batches: Iterator[Any] | None = None
@@ -109,7 +109,7 @@ def _draw(
             batch = read_batch(given, with_index=pipeline.with_index)
             content = _content(batch)
             kept_bytes -= sum(_size(column) for column in batch.inputs.values())
-            found.append(DrawnBatch(batch if kept_bytes >= 0 else _without_inputs(batch), content))
+            found.append(SampledBatch(batch if kept_bytes >= 0 else _without_inputs(batch), content))
         else:
             whole = len(found) >= limit and next(batches, _END) is _END
     except Exception as error:  # noqa: BLE001 - whatever a pipeline raises is what the report is about
@@ -118,7 +118,7 @@ def _draw(
         close = getattr(batches, "close", None)
         if close is not None:
             close()
-    return DrawnEpoch(found, whole, waited, failure)
+    return SampledEpoch(found, whole, waited, failure)
 
 
 _END = object()

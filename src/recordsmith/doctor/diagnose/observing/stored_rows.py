@@ -36,7 +36,7 @@ class FeatureRows:
     Attributes:
         by_content: the records with a content, by its number.
         signatures: of images; None for an image without one.
-        vectors: rows of numbers; None where they are none.
+        vectors: rows of numbers; None for other features.
         images: how many values are images.
         extreme, flat, jumps: of the images.
         by_steps: the images' first, least and greatest pixel, by the number for their steps from pixel to pixel.

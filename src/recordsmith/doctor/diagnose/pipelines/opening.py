@@ -17,13 +17,13 @@ __all__ = ["open_pipeline"]
 
 
 def open_pipeline(thing: Any) -> Pipeline:
-    """Return what draws from a pipeline, by its kind.
+    """Return the reader of a pipeline, by its kind.
 
     >>> open_pipeline([1, 2]).kind
     'a list'
     >>> open_pipeline(7)
     Traceback (most recent call last):
-    recordsmith.errors.PipelineError: There is nothing to be drawn from this.
+    recordsmith.errors.PipelineError: Batches cannot be read from this object.
       found:    int
       expected: a recordsmith loader, a tf.data.Dataset, a PyTorch DataLoader, or an iterable of batches
     """
@@ -45,7 +45,7 @@ def open_pipeline(thing: Any) -> Pipeline:
         return TorchLoader(thing)
     if isinstance(thing, (str, bytes, dict)) or not (isinstance(thing, Iterable) or hasattr(thing, "__getitem__")):
         raise PipelineError(
-            "There is nothing to be drawn from this.",
+            "Batches cannot be read from this object.",
             found=type(thing).__name__,
             expected="a recordsmith loader, a tf.data.Dataset, a PyTorch DataLoader, or an iterable of batches",
         )

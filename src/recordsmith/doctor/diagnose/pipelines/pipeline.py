@@ -16,7 +16,7 @@ class Pipeline:
 
     Attributes:
         kind: what it is, in words.
-        redrawable: a second epoch can be drawn.
+        repeatable: it can be iterated again for a second epoch.
         endless: it never ends.
         fixed: it is a list, which cannot come in another order.
         sharded: it feeds one rank's share only.
@@ -27,7 +27,7 @@ class Pipeline:
     """
 
     kind: str = "an iterable"
-    redrawable: bool = True
+    repeatable: bool = True
     endless: bool = False
     fixed: bool = False
     sharded: bool = False
@@ -36,8 +36,8 @@ class Pipeline:
     records: StoredDataset | None = None
     label: str | None = None
 
-    def slowest_step(self, seconds: float, rows: int) -> str:  # noqa: ARG002 - for those that can tell
-        """Return which step takes most of the time for a batch of so many rows; empty where it cannot be told."""
+    def slowest_step(self, seconds: float, rows: int) -> str:  # noqa: ARG002 - for those that know
+        """Return which step takes most of the time for a batch of so many rows; empty where it is not known."""
         return ""
 
     def epoch(self) -> Iterator[Any]:

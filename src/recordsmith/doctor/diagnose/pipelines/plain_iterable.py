@@ -11,9 +11,9 @@ __all__ = ["PlainIterable"]
 
 
 class PlainIterable(Pipeline):
-    """An iterable. One that is its own iterator, such as a generator, can be drawn once only.
+    """An iterable. One that is its own iterator, such as a generator, can be iterated only once.
 
-    >>> PlainIterable(n for n in range(3)).redrawable
+    >>> PlainIterable(n for n in range(3)).repeatable
     False
     >>> list(PlainIterable([1, 2]).epoch())
     [1, 2]
@@ -21,9 +21,9 @@ class PlainIterable(Pipeline):
 
     def __init__(self, thing: Any) -> None:
         self._thing = thing
-        self.redrawable = not hasattr(thing, "__next__")
+        self.repeatable = not hasattr(thing, "__next__")
         self.fixed = isinstance(thing, (list, tuple))
-        self.kind = "a list" if self.fixed else "an iterable" if self.redrawable else "a generator"
+        self.kind = "a list" if self.fixed else "an iterable" if self.repeatable else "a generator"
 
     def epoch(self) -> Iterator[Any]:
         """Begin an epoch."""
@@ -32,7 +32,7 @@ class PlainIterable(Pipeline):
         return self._by_number()
 
     def _is_keras_dataset(self) -> bool:
-        """Whether it is a PyDataset or Sequence of Keras, which is read by number and told when an epoch ends."""
+        """Whether it is a PyDataset or Sequence of Keras, which is read by number and notified when an epoch ends."""
         return hasattr(self._thing, "__getitem__") and hasattr(self._thing, "on_epoch_end")
 
     def _by_number(self) -> Iterator[Any]:

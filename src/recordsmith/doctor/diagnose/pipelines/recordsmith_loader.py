@@ -15,7 +15,7 @@ __all__ = ["RecordsmithLoader"]
 
 
 class RecordsmithLoader(Pipeline):
-    """A loader. A copy is drawn from, so that the loader's own place does not move.
+    """A loader. Batches are read from a copy, so that the loader's own place does not move.
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"

@@ -78,7 +78,7 @@ class TensorFlowDataset(Pipeline):
             return ""
         batched = next((place for place, name in enumerate(names) if name in _BATCHING), len(names))
         if any(name in ("cache", "interleave", "flat_map", "unbatch") for name in names):
-            return ""  # elements before and behind these are not the same things, or are remembered
+            return ""  # elements before and after these are not the same things, or are cached
         took = [
             _seconds_per_element(stage, seconds / len(stages)) * (rows if place < batched else 1)
             for place, stage in enumerate(stages)

@@ -1,6 +1,6 @@
-"""The labels of the drawn rows: which there are, and whether batches have the mix of all.
+"""The labels of the sampled rows: which exist, and whether batches have the overall mix.
 
-Whether a mix could come from a true shuffle is told by shuffling: the drawn labels are dealt out to the same batches
+Whether a mix could come from a true shuffle is tested by shuffling: the sampled labels are assigned to the same batches
 999 times at random. If not one of these is as uneven as what arrived, chance is at most 1 in 1,000, which is the rate
 of false alarms of the rules that use it.
 """
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from recordsmith.doctor.diagnose.observing.batch import Batch, Values
 from recordsmith.doctor.diagnose.observing.observations import LabelFacts, OrderFacts
-from recordsmith.doctor.diagnose.observing.sampling import DrawnEpoch
+from recordsmith.doctor.diagnose.observing.sampling import SampledEpoch
 
 __all__ = ["class_values", "compare_epochs", "measure_labels"]
 
@@ -53,18 +53,18 @@ def class_values(target: Values) -> Array | None:
     return None
 
 
-def measure_labels(epoch: DrawnEpoch, *, seed: int = 0) -> LabelFacts | None:
+def measure_labels(epoch: SampledEpoch, *, seed: int = 0) -> LabelFacts | None:
     """Return what the labels of an epoch are like; None where rows have no label of their own.
 
     >>> from recordsmith.doctor.diagnose.observing.batch import read_batch
-    >>> from recordsmith.doctor.diagnose.observing.sampling import DrawnBatch
+    >>> from recordsmith.doctor.diagnose.observing.sampling import SampledBatch
     >>> batches = [read_batch((np.zeros((8, 2)), np.full(8, n // 4))) for n in range(8)]
-    >>> epoch = DrawnEpoch([DrawnBatch(batch, np.arange(8)) for batch in batches], whole=True, seconds=0.0)
+    >>> epoch = SampledEpoch([SampledBatch(batch, np.arange(8)) for batch in batches], whole=True, seconds=0.0)
     >>> facts = measure_labels(epoch)
     >>> facts.counts, facts.single_label_batches, facts.chance
     ({'0': 32, '1': 32}, 8, 0.001)
     """
-    parts = [_labels(drawn.batch) for drawn in epoch.batches]
+    parts = [_labels(one.batch) for one in epoch.batches]
     if not parts or any(part is None for part in parts):
         return None
     labels: list[Array] = [part for part in parts if part is not None]
@@ -96,13 +96,13 @@ def measure_labels(epoch: DrawnEpoch, *, seed: int = 0) -> LabelFacts | None:
     )
 
 
-def compare_epochs(epochs: Sequence[DrawnEpoch]) -> OrderFacts:
+def compare_epochs(epochs: Sequence[SampledEpoch]) -> OrderFacts:
     """Say whether two epochs came in the same order, and whether all batches are the same one."""
     first = epochs[0] if epochs else None
     same_batch = False
-    rows = len({number for drawn in first.batches for number in drawn.content.tolist()}) if first is not None else 0
-    if first is not None and len(first.batches) >= 3 and all(len(drawn.content) for drawn in first.batches):
-        contents = {tuple(sorted(drawn.content.tolist())) for drawn in first.batches}
+    rows = len({number for one in first.batches for number in one.content.tolist()}) if first is not None else 0
+    if first is not None and len(first.batches) >= 3 and all(len(one.content) for one in first.batches):
+        contents = {tuple(sorted(one.content.tolist())) for one in first.batches}
         # Rows that are all alike are another matter: then it is the inputs that say nothing.
         same_batch = len(contents) == 1 and len(set(next(iter(contents)))) > 1
     if first is None or len(epochs) < 2:

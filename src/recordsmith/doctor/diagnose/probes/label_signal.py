@@ -1,4 +1,4 @@
-"""Whether labels have anything to do with the inputs, told without any model.
+"""Whether labels have anything to do with the inputs, without any model.
 
 Kernel ridge regression, linear and with a bell-shaped kernel, guesses each row from all the others; the same with
 labels that were dealt out at random says what chance gives. It is crude and quick, and it misses what only a deep model
@@ -27,7 +27,7 @@ _SHUFFLES = 8
 
 
 def label_signal(batches: list[Batch], *, seed: int = 0) -> float | None:
-    """Return by how many deviations true labels are guessed better than random ones; None where it cannot be told.
+    """Return by how many deviations true labels are guessed better than random ones; None where it is not known.
 
     >>> from recordsmith.doctor.diagnose.observing.batch import read_batch
     >>> x = np.random.default_rng(0).normal(size=(400, 4))

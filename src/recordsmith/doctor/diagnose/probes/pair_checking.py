@@ -24,7 +24,7 @@ from recordsmith.doctor.diagnose.observing.content import (
 )
 from recordsmith.doctor.diagnose.observing.image_measuring import as_images
 from recordsmith.doctor.diagnose.observing.observations import PairExample, RecordFacts
-from recordsmith.doctor.diagnose.observing.sampling import DrawnEpoch
+from recordsmith.doctor.diagnose.observing.sampling import SampledEpoch
 from recordsmith.doctor.diagnose.observing.stored_rows import FeatureRows, StoredRows, read_stored_rows
 from recordsmith.doctor.diagnose.probes.label_order import class_values
 
@@ -39,7 +39,7 @@ _STANDS_OUT = 0.1  # and how much less similar the next one with another label
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """An element and its record: the row's place among the drawn ones, the record's number, and how sure that is."""
+    """An element and its record: the row's place among the sampled ones, the record's number, and how sure that is."""
 
     row: int
     record: int
@@ -55,7 +55,7 @@ class _Found:
 
 
 def compare_with_records(
-    dataset: StoredDataset, epoch: DrawnEpoch, *, label: str | None, seconds: float
+    dataset: StoredDataset, epoch: SampledEpoch, *, label: str | None, seconds: float
 ) -> tuple[RecordFacts, list[Match]]:
     """Look the elements of an epoch up among the records, and compare their labels."""
     kept = epoch.kept
@@ -199,7 +199,7 @@ def _code(stored: StoredRows, number: int) -> int:
     return hash(stored.labels[number]) if stored.label and number < len(stored.labels) else number
 
 
-def _facts(dataset: StoredDataset, stored: StoredRows, found: _Found, drawn: int) -> dict[str, Any]:
+def _facts(dataset: StoredDataset, stored: StoredRows, found: _Found, elements: int) -> dict[str, Any]:
     there = stored.features.get(found.feature, FeatureRows())
     records = [match.record for match in found.matches]
     steps = np.diff(records) if len(records) > 1 else np.empty(0)
@@ -211,7 +211,7 @@ def _facts(dataset: StoredDataset, stored: StoredRows, found: _Found, drawn: int
         "how": found.how,
         "change": "" if found.change == "as it is" else found.change,
         "found": len(found.matches),
-        "drawn": drawn,
+        "elements": elements,
         "sureness": float(np.mean([match.sureness for match in found.matches])) if found.matches else 0.0,
         "label": stored.label,
         "stored_classes": stored.classes if len(stored.classes) <= 1000 else {},
@@ -231,7 +231,7 @@ def _jumps(stored: StoredRows, there: FeatureRows) -> float | None:
 
 
 def _wrapped(rows: list[dict[str, Any]], stored: StoredRows) -> int:
-    """Count the images that are a record's with a number added to all pixels, of which some ran over the end."""
+    """Count the images that are a record's with a number added to all pixels, of which some overflowed."""
     count = 0
     for there in (one.by_steps for one in stored.features.values() if one.by_steps):
         for value in (value for row in rows for value in row.values()):
@@ -263,15 +263,15 @@ def _compared_colours(rows: list[dict[str, Any]], stored: StoredRows, found: _Fo
     return {"coloured": same + swapped, "swapped": swapped}
 
 
-def _whole_epoch(epoch: DrawnEpoch, found: _Found, rows: int) -> dict[str, Any]:
-    """Count how many different records came, where the whole epoch was drawn and rows are told by their content."""
+def _whole_epoch(epoch: SampledEpoch, found: _Found, rows: int) -> dict[str, Any]:
+    """Count how many different records came, where the whole epoch was read and rows are known by their content."""
     if not epoch.whole or found.how not in ("index", "content") or len(found.matches) < 0.98 * rows:
         return {}
     if found.how == "index":
         numbers = [batch.batch.index for batch in epoch.batches]
         every = np.concatenate([number for number in numbers if number is not None])
     else:
-        every = np.concatenate([drawn.content for drawn in epoch.batches])
+        every = np.concatenate([batch.content for batch in epoch.batches])
     different = len(np.unique(every))
     return {"different": different, "repeated": len(every) - different}
 

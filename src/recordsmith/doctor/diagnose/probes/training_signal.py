@@ -47,7 +47,7 @@ def probe_signal(
 
 
 def _one_batch(trainer: Trainer, batch: Batch, rows: Any, loss: LossFacts | None, until: float) -> dict[str, Any]:
-    """Try to learn one batch by heart, at two rates."""
+    """Try to memorise one batch, at two learning rates."""
     given = trainer.prepared(batch, rows)
     first_loss, gradients = trainer.gradients(given)
     norm = float(np.sqrt(sum(float((one.astype(np.float64) ** 2).sum()) for one in gradients if one is not None)))
@@ -86,7 +86,7 @@ def _one_batch(trainer: Trainer, batch: Batch, rows: Any, loss: LossFacts | None
 
 
 def _guess_loss(batch: Batch, rows: Any, loss: LossFacts | None) -> float | None:
-    """Return what always answering the same would cost; None where the loss is not one of the usual ones."""
+    """Return what always predicting the same would cost; None where the loss is not one of the usual ones."""
     if loss is None or len(batch.target) != 1:
         return None
     target = next(iter(batch.target.values()))
@@ -119,7 +119,7 @@ def _entropy(shares: Any) -> float:
 def _control(
     trainer: Trainer, batches: list[Batch], labels: LabelFacts | None, until: float, seed: int
 ) -> dict[str, Any]:
-    """Train on true and on permuted labels, and compare on rows kept apart."""
+    """Train on true and on permuted labels, and compare on held-out rows."""
     whole = [batch for batch in batches if batch.rows == batches[0].rows]
     apart = max(1, len(whole) // 3)
     train, kept = whole[:-apart], whole[-apart:]

@@ -1,6 +1,6 @@
-"""The rules of family T: training data as it is fed. Each looks at what was drawn, and draws nothing itself."""
+"""The rules of family T: training data as it is fed. Each looks at what was observed, and reads nothing itself."""
 
-from recordsmith.doctor.diagnose.observing.observations import Drawn
+from recordsmith.doctor.diagnose.observing.observations import Observations
 from recordsmith.doctor.diagnose.rules.chain import CHAIN_RULES
 from recordsmith.doctor.diagnose.rules.images import IMAGE_RULES
 from recordsmith.doctor.diagnose.rules.model_fit import MODEL_FIT_RULES
@@ -13,7 +13,7 @@ from recordsmith.rules import RuleSet
 
 __all__ = ["RULES"]
 
-RULES: RuleSet[Drawn] = RuleSet(
+RULES: RuleSet[Observations] = RuleSet(
     [
         *STRUCTURE_RULES,
         *MODEL_FIT_RULES,

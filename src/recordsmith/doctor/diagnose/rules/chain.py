@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordsmith.doctor.diagnose.observing.observations import ChainStep, Drawn
+from recordsmith.doctor.diagnose.observing.observations import ChainStep, Observations
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["CHAIN_RULES", "all_steps"]
 
 _BATCHING = ("batch", "padded_batch", "ragged_batch")
-_OPENING = ("interleave", "flat_map")  # behind these, elements are rows; before them often files
+_OPENING = ("interleave", "flat_map")  # after these, elements are rows; before them often files
 
 
 @rule("T050", "fed-batch-before-shuffle", Severity.WARNING)
-def batch_before_shuffle(drawn: Drawn) -> Iterator[Finding]:
+def batch_before_shuffle(observed: Observations) -> Iterator[Finding]:
     """The dataset is batched first and shuffled afterwards, so that only whole batches are shuffled.
 
     Why it matters:
@@ -26,7 +26,7 @@ def batch_before_shuffle(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         `dataset.shuffle(10_000).batch(32)`
     """
-    for chain in _chains(drawn.chain):
+    for chain in _chains(observed.chain):
         batched = shuffled = False
         rows = _rows_part(chain)
         for place, step in enumerate(rows):
@@ -39,7 +39,7 @@ def batch_before_shuffle(drawn: Drawn) -> Iterator[Finding]:
                 shuffled = True
             elif step.name == "shuffle" and not shuffled and not again:
                 yield batch_before_shuffle.finding(
-                    "Batches are shuffled, not rows: .batch() stands before .shuffle().",
+                    "Batches are shuffled, not rows: .batch() comes before .shuffle().",
                     quoted="dataset.batch(n).shuffle(m)",
                     corrected="dataset.shuffle(m).batch(n)",
                 )
@@ -47,7 +47,7 @@ def batch_before_shuffle(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T051", "fed-repeat-before-shuffle", Severity.WARNING)
-def repeat_before_shuffle(drawn: Drawn) -> Iterator[Finding]:
+def repeat_before_shuffle(observed: Observations) -> Iterator[Finding]:
     """The dataset is repeated first and shuffled afterwards, so that epochs run into each other.
 
     Why it matters:
@@ -59,7 +59,7 @@ def repeat_before_shuffle(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         `dataset.shuffle(1000).repeat().batch(32)`
     """
-    for chain in _chains(drawn.chain):
+    for chain in _chains(observed.chain):
         names = [step.name for step in _rows_part(chain)]
         if (
             "repeat" in names
@@ -67,14 +67,14 @@ def repeat_before_shuffle(drawn: Drawn) -> Iterator[Finding]:
             and "shuffle" not in names[: names.index("repeat")]
         ):
             yield repeat_before_shuffle.finding(
-                "Epochs run into each other: .repeat() stands before .shuffle().",
+                "Epochs run into each other: .repeat() comes before .shuffle().",
                 quoted="dataset.repeat().shuffle(m)",
                 corrected="dataset.shuffle(m).repeat()",
             )
 
 
 @rule("T052", "shuffled-streams-zipped", Severity.ERROR)
-def shuffled_streams_zipped(drawn: Drawn) -> Iterator[Finding]:
+def shuffled_streams_zipped(observed: Observations) -> Iterator[Finding]:
     """Features and labels are two datasets that are zipped after at least one of them was shuffled.
 
     Why it matters:
@@ -87,7 +87,7 @@ def shuffled_streams_zipped(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         `tf.data.Dataset.zip((images, labels)).shuffle(1000)`; better, keep both in one record.
     """
-    for step in all_steps(drawn.chain):
+    for step in all_steps(observed.chain):
         if step.name != "zip" or len(step.branches) < 2 or any(rank is None for rank in step.ranks):
             continue
         ranks = [rank for rank in step.ranks if rank is not None]
@@ -106,7 +106,7 @@ def shuffled_streams_zipped(drawn: Drawn) -> Iterator[Finding]:
             continue
         yield shuffled_streams_zipped.finding(
             f"{len(shuffled)} of {len(step.branches)} zipped streams are shuffled"
-            f"{', each by itself' if len(shuffled) > 1 else ''}: features and labels do not stay together."
+            f"{', each on its own' if len(shuffled) > 1 else ''}: features and labels do not stay together."
             if shuffled
             else "A zipped stream is read in an order of its own (deterministic=False): features and labels do not "
             "stay together.",
@@ -116,7 +116,7 @@ def shuffled_streams_zipped(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T053", "random-steps-cached", Severity.WARNING)
-def random_steps_cached(drawn: Drawn) -> Iterator[Finding]:
+def random_steps_cached(observed: Observations) -> Iterator[Finding]:
     """A shuffle or a random augmentation comes before `.cache()`.
 
     Why it matters:
@@ -128,27 +128,27 @@ def random_steps_cached(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         `dataset.cache().shuffle(1000).map(augment)`
     """
-    for chain in _chains(drawn.chain):
+    for chain in _chains(observed.chain):
         rows = _rows_part(chain)
         names = [step.name for step in rows]
         if "cache" not in names:
             continue
         place = len(names) - 1 - names[::-1].index("cache")
-        before, behind = rows[:place], names[place:]
+        before, after = rows[:place], names[place:]
         if any(step.random for step in before):
             yield random_steps_cached.finding(
-                "A map that draws random numbers stands before .cache(): every epoch has the same augmented rows.",
+                "A map that uses random numbers comes before .cache(): every epoch has the same augmented rows.",
                 corrected="dataset.cache().map(augment)",
             )
-        elif any(step.name == "shuffle" for step in before) and "shuffle" not in behind:
+        elif any(step.name == "shuffle" for step in before) and "shuffle" not in after:
             yield random_steps_cached.finding(
-                "The shuffle stands before .cache(): every epoch has the same order.",
+                "The shuffle comes before .cache(): every epoch has the same order.",
                 corrected="dataset.cache().shuffle(n)",
             )
 
 
 @rule("T054", "fed-without-prefetch", Severity.INFO)
-def no_prefetch(drawn: Drawn) -> Iterator[Finding]:
+def no_prefetch(observed: Observations) -> Iterator[Finding]:
     """The dataset does not prefetch.
 
     Why it matters:
@@ -160,12 +160,12 @@ def no_prefetch(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         `.prefetch(tf.data.AUTOTUNE)` as the last step.
     """
-    if len(drawn.chain) > 1 and not any(step.name == "prefetch" for step in drawn.chain[-3:]):
+    if len(observed.chain) > 1 and not any(step.name == "prefetch" for step in observed.chain[-3:]):
         yield no_prefetch.finding("The dataset ends without .prefetch().", corrected=".prefetch(tf.data.AUTOTUNE)")
 
 
 @rule("T055", "map-one-by-one", Severity.INFO)
-def map_one_by_one(drawn: Drawn) -> Iterator[Finding]:
+def map_one_by_one(observed: Observations) -> Iterator[Finding]:
     """A map processes one row at a time.
 
     Why it matters:
@@ -177,7 +177,7 @@ def map_one_by_one(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         `dataset.map(decode_and_resize, num_parallel_calls=tf.data.AUTOTUNE)`
     """
-    rows = _rows_part(drawn.chain)
+    rows = _rows_part(observed.chain)
     batched = next((place for place, step in enumerate(rows) if step.name in _BATCHING), 0)
     maps = [step for step in rows[:batched] if step.name == "map"]
     if maps and not any(step.parallel for step in maps):
@@ -188,7 +188,7 @@ def map_one_by_one(drawn: Drawn) -> Iterator[Finding]:
 
 
 def _rows_part(chain: tuple[ChainStep, ...]) -> tuple[ChainStep, ...]:
-    """Return the steps behind the last one that opens files or windows: there, elements are rows."""
+    """Return the steps after the last one that opens files or windows, whose elements are rows."""
     places = [place for place, step in enumerate(chain) if step.name in _OPENING]
     return chain[places[-1] :] if places else chain
 

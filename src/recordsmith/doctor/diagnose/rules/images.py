@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordsmith.doctor.diagnose.observing.observations import Drawn
+from recordsmith.doctor.diagnose.observing.observations import Observations
 from recordsmith.doctor.diagnose.rules.wording import are_pixels, at, begin, image_like
 from recordsmith.rules import Finding, Severity, rule
 
@@ -15,7 +15,7 @@ _ENOUGH_COLOURED = 8
 
 
 @rule("T024", "not-scaled", Severity.WARNING)
-def not_scaled(drawn: Drawn) -> Iterator[Finding]:
+def not_scaled(observed: Observations) -> Iterator[Finding]:
     """Pixels reach the first layer as 0 to 255.
 
     With a model, what counts is what reaches its first layer with weights: a `Rescaling` layer in the model is as good
@@ -31,16 +31,19 @@ def not_scaled(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         `image = tf.cast(image, tf.float32) / 255`, or `keras.layers.Rescaling(1 / 255)` as the model's first layer.
     """
-    for column in drawn.inputs:
+    for column in observed.inputs:
         if not are_pixels(column) or column.max is None or column.max <= 100:
             continue
-        layer = drawn.model.first_layer if drawn.model is not None else None
-        if drawn.model is None:
+        layer = observed.model.first_layer if observed.model is not None else None
+        if observed.model is None:
             severity, what = Severity.INFO, "fine if the model scales them itself"
         elif layer is None or layer.kind != "linear" or not (layer.min >= -0.5 and layer.max > 100):
             continue
-        elif drawn.model.normalises:
-            severity, what = Severity.INFO, f"they reach the layer {layer.name!r} so; the model normalises behind it"
+        elif observed.model.normalises:
+            severity, what = (
+                Severity.INFO,
+                f"they reach the layer {layer.name!r} as they are; the model normalises after it",
+            )
         else:
             severity, what = Severity.WARNING, f"they reach the layer {layer.name!r} so"
         yield not_scaled.finding(
@@ -52,7 +55,7 @@ def not_scaled(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T025", "fed-scaled-twice", Severity.ERROR)
-def scaled_twice(drawn: Drawn) -> Iterator[Finding]:
+def scaled_twice(observed: Observations) -> Iterator[Finding]:
     """Pixels were divided by 255 twice: all values are between 0 and 0.004.
 
     Why it matters:
@@ -66,10 +69,10 @@ def scaled_twice(drawn: Drawn) -> Iterator[Finding]:
         Scale in one place: in the pipeline or in the model.
     """
     limit = 1.02 / 255
-    for column in drawn.inputs:
+    for column in observed.inputs:
         if column.max is None or column.min is None or not image_like(column):
             continue
-        layer = drawn.model.first_layer if drawn.model is not None else None
+        layer = observed.model.first_layer if observed.model is not None else None
         low = 0.2 / 255 if column.image is not None else 0.9 / 255
         if column.min >= 0 and low < column.max <= limit:
             yield scaled_twice.finding(
@@ -83,12 +86,12 @@ def scaled_twice(drawn: Drawn) -> Iterator[Finding]:
                 f"{begin(column)} arrives as {column.min:g} to {column.max:g}, and the model divides it again: "
                 f"the layer {layer.name!r} sees {layer.min:g} to {layer.max:.4f}.",
                 location=at(column),
-                advice="Take the Rescaling layer out of the model, or the division out of the pipeline.",
+                advice="Remove the Rescaling layer from the model, or the division from the pipeline.",
             )
 
 
 @rule("T026", "blank-images", Severity.ERROR)
-def blank_images(drawn: Drawn) -> Iterator[Finding]:
+def blank_images(observed: Observations) -> Iterator[Finding]:
     """Images arrive with one colour throughout.
 
     Why it matters:
@@ -100,29 +103,29 @@ def blank_images(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Look at the images in `report.to_html(...)`, and make the augmentation weaker.
     """
-    for column in drawn.inputs:
-        picture = column.image
-        if picture is None or picture.looked_at < _ENOUGH_IMAGES or column.distinct <= 1:
+    for column in observed.inputs:
+        facts = column.image
+        if facts is None or facts.looked_at < _ENOUGH_IMAGES or column.distinct <= 1:
             continue
-        share = picture.flat / picture.looked_at
-        before = drawn.records.flat if drawn.records is not None else None
-        told = "" if before is None else f" On disk it is {before:.0%}."
+        share = facts.flat / facts.looked_at
+        before = observed.records.flat if observed.records is not None else None
+        detail = "" if before is None else f" On disk it is {before:.0%}."
         if share >= 0.05 and before is not None and share > 2 * before + 0.03:
             severity = Severity.ERROR
-        elif before is None and share < 0.98 and picture.blank >= 0.25 * picture.looked_at:
+        elif before is None and share < 0.98 and facts.blank >= 0.25 * facts.looked_at:
             severity = Severity.WARNING
         else:
             continue
         yield blank_images.finding(
-            f"{picture.flat} of {picture.looked_at} images of {column.shown} have one colour throughout.{told}",
+            f"{facts.flat} of {facts.looked_at} images of {column.shown} have one colour throughout.{detail}",
             location=at(column),
             severity=severity,
-            count=picture.flat,
+            count=facts.flat,
         )
 
 
 @rule("T027", "saturated-images", Severity.ERROR)
-def saturated_images(drawn: Drawn) -> Iterator[Finding]:
+def saturated_images(observed: Observations) -> Iterator[Finding]:
     """Far more pixels are completely black or white when they arrive than on disk.
 
     Why it matters:
@@ -134,23 +137,23 @@ def saturated_images(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Use strengths that fit the range of the image: 0.2 for images from 0 to 1, 50 for 0 to 255.
     """
-    before = drawn.records.extreme if drawn.records is not None else None
+    before = observed.records.extreme if observed.records is not None else None
     if before is None:
         return
-    for column in drawn.inputs:
-        picture = column.image
-        if picture is None or picture.looked_at < _ENOUGH_IMAGES or column.distinct <= 1:
+    for column in observed.inputs:
+        facts = column.image
+        if facts is None or facts.looked_at < _ENOUGH_IMAGES or column.distinct <= 1:
             continue
-        if picture.extreme - before > 0.3 and picture.flat < picture.looked_at:
+        if facts.extreme - before > 0.3 and facts.flat < facts.looked_at:
             yield saturated_images.finding(
-                f"{picture.extreme:.0%} of all values of {column.shown} lie at an end of the range; on disk "
+                f"{facts.extreme:.0%} of all values of {column.shown} are at an end of the range; on disk "
                 f"{before:.0%} do.",
                 location=at(column),
             )
 
 
 @rule("T028", "brightness-drowns-images", Severity.WARNING)
-def brightness_drowns(drawn: Drawn) -> Iterator[Finding]:
+def brightness_drowns(observed: Observations) -> Iterator[Finding]:
     """Images differ far more in brightness than the pixels within any of them do.
 
     Why it matters:
@@ -162,20 +165,20 @@ def brightness_drowns(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Use a strength that fits the range of the image: `random_brightness(image, 0.2)` for 0 to 1.
     """
-    for column in drawn.inputs:
-        picture = column.image
-        if picture is None or picture.looked_at < _ENOUGH_IMAGES or picture.flat > picture.looked_at / 2:
+    for column in observed.inputs:
+        facts = column.image
+        if facts is None or facts.looked_at < _ENOUGH_IMAGES or facts.flat > facts.looked_at / 2:
             continue
-        if picture.within > 0 and picture.between > 5 * picture.within:
+        if facts.within > 0 and facts.between > 5 * facts.within:
             yield brightness_drowns.finding(
-                f"The images of {column.shown} differ by {picture.between:.3g} in brightness, and values within one "
-                f"by {picture.within:.3g}.",
+                f"The images of {column.shown} differ by {facts.between:.3g} in brightness, and values within one "
+                f"by {facts.within:.3g}.",
                 location=at(column),
             )
 
 
 @rule("T029", "pixels-in-another-order", Severity.WARNING)
-def pixels_in_another_order(drawn: Drawn) -> Iterator[Finding]:
+def pixels_in_another_order(observed: Observations) -> Iterator[Finding]:
     """The same values, read in another order, give far smoother images.
 
     Why it matters:
@@ -189,7 +192,7 @@ def pixels_in_another_order(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Reshape to the order in which the values were written, then use `tf.transpose` to get the model's order.
     """
-    for column in drawn.inputs:
+    for column in observed.inputs:
         if column.image is not None and column.image.other_layout and len(column.shape) == 3:
             first, second, third = column.shape
             changed = f"image = tf.reshape(pixels, ({second}, {first}, {third}))"
@@ -204,7 +207,7 @@ def pixels_in_another_order(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T035", "image-out-of-range", Severity.WARNING)
-def image_out_of_range(drawn: Drawn) -> Iterator[Finding]:
+def image_out_of_range(observed: Observations) -> Iterator[Finding]:
     """Colour images have values that no common scaling gives.
 
     Common are 0 to 1, -1 to 1, 0 to 255, standardised (within about ±6), and 0 to 255 less the mean.
@@ -219,11 +222,11 @@ def image_out_of_range(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Look at the histogram in `report.to_html(...)`; clip after augmenting: `tf.clip_by_value(image, 0, 1)`.
     """
-    for column in drawn.inputs:
+    for column in observed.inputs:
         if column.image is None or column.min is None or column.max is None or column.bits_of:
             continue
         low, high = column.min, column.max
-        stored = drawn.records is not None and drawn.records.extreme is not None
+        stored = observed.records is not None and observed.records.extreme is not None
         if 3 not in (column.shape[0], column.shape[-1]) and not stored:
             continue
         usual = low >= -6 and high <= 6
@@ -243,7 +246,7 @@ def image_out_of_range(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T036", "pixels-made-whole", Severity.ERROR)
-def pixels_made_whole(drawn: Drawn) -> Iterator[Finding]:
+def pixels_made_whole(observed: Observations) -> Iterator[Finding]:
     """Pixels were divided by 255 and then cast to integers: nearly all are 0.
 
     Why it matters:
@@ -255,20 +258,20 @@ def pixels_made_whole(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Keep the fractions: `tf.cast(image, tf.float32) / 255`.
     """
-    for column in drawn.inputs:
+    for column in observed.inputs:
         if column.image is None or column.rows < _ENOUGH_IMAGES or not column.integral or column.max != 1:
             continue
         if column.min == 0 and column.zeros >= 0.97 * column.values and 3 in (column.shape[0], column.shape[-1]):
             yield pixels_made_whole.finding(
                 f"{begin(column)} holds images of 0 and 1 only, and {column.zeros / column.values:.1%} are 0: scaled "
-                "pixels were made whole numbers.",
+                "pixels were cast to integers.",
                 location=at(column),
                 corrected="image = tf.cast(image, tf.float32) / 255",
             )
 
 
 @rule("T038", "red-and-blue-swapped", Severity.WARNING)
-def red_and_blue_swapped(drawn: Drawn) -> Iterator[Finding]:
+def red_and_blue_swapped(observed: Observations) -> Iterator[Finding]:
     """Images arrive with red and blue swapped.
 
     At least 8 colour images are compared with their records, and 90 % or more of them must be swapped. Images of 0 to
@@ -284,10 +287,10 @@ def red_and_blue_swapped(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         `cv2.cvtColor(image, cv2.COLOR_BGR2RGB)`, or `image[..., ::-1]`.
     """
-    records = drawn.records
+    records = observed.records
     if records is None or records.coloured < _ENOUGH_COLOURED or records.swapped < 0.9 * records.coloured:
         return
-    for column in drawn.inputs:
+    for column in observed.inputs:
         if column.image is None or 3 not in (column.shape[0], column.shape[-1]):
             continue
         if column.min is not None and column.max is not None and column.min < -60 and column.max > 60:
@@ -302,7 +305,7 @@ def red_and_blue_swapped(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T039", "values-wrapped", Severity.ERROR)
-def values_wrapped(drawn: Drawn) -> Iterator[Finding]:
+def values_wrapped(observed: Observations) -> Iterator[Finding]:
     """Pixel values overflowed: 250 plus 10 became 4.
 
     It is detected by images that equal a record's except for a number that was added to all pixels and wrapped; or by
@@ -320,23 +323,23 @@ def values_wrapped(drawn: Drawn) -> Iterator[Finding]:
         Make the image float32 before changing it, and clip afterwards: `tf.cast(image, tf.float32)`,
         `tf.clip_by_value(image, 0, 255)`. `tf.image.adjust_brightness` does both.
     """
-    before = drawn.records.jumps if drawn.records is not None else None
-    extreme = drawn.records.extreme if drawn.records is not None else None
-    for column in drawn.inputs:
-        picture = column.image
-        if picture is None or picture.looked_at < _ENOUGH_IMAGES:
+    before = observed.records.jumps if observed.records is not None else None
+    extreme = observed.records.extreme if observed.records is not None else None
+    for column in observed.inputs:
+        facts = column.image
+        if facts is None or facts.looked_at < _ENOUGH_IMAGES:
             continue
         most = 0.03 if before is None else 0.5 if extreme is None else min(0.5, extreme + 0.2)
-        wrapped = drawn.records.wrapped if drawn.records is not None else 0
-        jumps = picture.jumps > (before or 0) + 0.005 and picture.wrapping < 0.72 and picture.extreme < most
+        wrapped = observed.records.wrapped if observed.records is not None else 0
+        jumps = facts.jumps > (before or 0) + 0.005 and facts.wrapping < 0.72 and facts.extreme < most
         if wrapped >= _ENOUGH_COLOURED or jumps:
             if wrapped:
-                told = f"{wrapped} images are those of a record with a number added, which made bright pixels dark"
+                detail = f"{wrapped} images are those of a record with a number added, which made bright pixels dark"
             else:
-                told = f"{picture.jumps:.1%} of all neighbours jump from one end of the range to the other"
-                told += "" if before is None else f"; on disk {before:.1%} do"
+                detail = f"{facts.jumps:.1%} of all neighbours jump from one end of the range to the other"
+                detail += "" if before is None else f"; on disk {before:.1%} do"
             yield values_wrapped.finding(
-                f"{begin(column)} holds pixels that ran over the end of a byte: {told}.",
+                f"{begin(column)} holds pixels that overflowed a byte: {detail}.",
                 location=at(column),
                 severity=Severity.WARNING if before is None else Severity.ERROR,
                 corrected="image = tf.clip_by_value(tf.cast(image, tf.float32) + 200, 0, 255)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recordsmith.doctor.diagnose.observing.model_facts import InputSpec
-from recordsmith.doctor.diagnose.observing.observations import ColumnFacts, Drawn
+from recordsmith.doctor.diagnose.observing.observations import ColumnFacts, Observations
 from recordsmith.doctor.diagnose.rules.wording import at, begin, shape_text
 from recordsmith.errors import did_you_mean, list_names
 from recordsmith.rules import Finding, Severity, rule
@@ -14,7 +14,7 @@ __all__ = ["MODEL_FIT_RULES"]
 
 
 @rule("T007", "input-shape", Severity.ERROR)
-def input_shape(drawn: Drawn) -> Iterator[Finding]:
+def input_shape(observed: Observations) -> Iterator[Finding]:
     """An input has another shape than the model declares.
 
     Why it matters:
@@ -26,7 +26,7 @@ def input_shape(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Change the pipeline to the model's shape, or the model's `Input` to that of the data.
     """
-    for column, spec in _inputs_of_model(drawn):
+    for column, spec in _inputs_of_model(observed):
         if column.ragged or not column.batched:
             continue
         wanted = spec.shape[1:]
@@ -42,7 +42,7 @@ def input_shape(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T008", "input-names", Severity.ERROR)
-def input_names(drawn: Drawn) -> Iterator[Finding]:
+def input_names(observed: Observations) -> Iterator[Finding]:
     """The model asks for inputs by names that the batches do not have.
 
     Why it matters:
@@ -54,10 +54,10 @@ def input_names(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Give both the same names.
     """
-    model = drawn.model
-    if model is None or len(model.inputs) < 2 or len(drawn.inputs) < 2:
+    model = observed.model
+    if model is None or len(model.inputs) < 2 or len(observed.inputs) < 2:
         return
-    names = [column.name for column in drawn.inputs]
+    names = [column.name for column in observed.inputs]
     if all(name.isdigit() for name in names):
         return
     for spec in model.inputs:
@@ -69,7 +69,7 @@ def input_names(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T009", "text-to-numbers", Severity.ERROR)
-def text_to_numbers(drawn: Drawn) -> Iterator[Finding]:
+def text_to_numbers(observed: Observations) -> Iterator[Finding]:
     """A text, or bytes that were not decoded, arrives where the model takes numbers.
 
     Why it matters:
@@ -82,7 +82,7 @@ def text_to_numbers(drawn: Drawn) -> Iterator[Finding]:
         Decode images (`tf.io.decode_jpeg`, or `.images()`), turn text into numbers (`TextVectorization`, or
         `.vectorize()`).
     """
-    for column, spec in _inputs_of_model(drawn):
+    for column, spec in _inputs_of_model(observed):
         if column.dtype == "text" and spec.dtype != "string":
             yield text_to_numbers.finding(
                 f"{begin(column)} holds text or encoded bytes, and the model takes {spec.dtype}.", location=at(column)
@@ -90,7 +90,7 @@ def text_to_numbers(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T010", "target-encoding", Severity.ERROR)
-def target_encoding(drawn: Drawn) -> Iterator[Finding]:
+def target_encoding(observed: Observations) -> Iterator[Finding]:
     """The target is a class number and the loss takes one-hot rows, or the other way round.
 
     Why it matters:
@@ -102,7 +102,7 @@ def target_encoding(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         `sparse_categorical_crossentropy` for class numbers, `categorical_crossentropy` for one-hot rows.
     """
-    model, target = drawn.model, drawn.target
+    model, target = observed.model, observed.target
     if model is None or model.loss is None or target is None or not target.numeric:
         return
     units, kind, loss = model.units, model.loss.kind, model.loss.name
@@ -140,19 +140,19 @@ def target_encoding(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T011", "label-range", Severity.ERROR)
-def label_range(drawn: Drawn) -> Iterator[Finding]:
+def label_range(observed: Observations) -> Iterator[Finding]:
     """Class numbers are outside those that the model's output has, or outside 0 and 1 for a binary loss.
 
     Why it matters:
         The loss fails, or on a GPU with TensorFlow becomes NaN.
 
     Example:
-        Classes 1 to 10 for an output of 10 units, which stands for 0 to 9; labels -1 and 1 with binary_crossentropy.
+        Classes 1 to 10 for an output of 10 units, which means 0 to 9; labels -1 and 1 with binary_crossentropy.
 
     Fix:
         Shift or map the labels to 0 … units - 1, or give the output one unit more.
     """
-    model, target = drawn.model, drawn.target
+    model, target = observed.model, observed.target
     if model is None or model.loss is None or target is None or target.min is None or target.max is None:
         return
     units, low, high = model.units, target.min, target.max
@@ -160,7 +160,7 @@ def label_range(drawn: Drawn) -> Iterator[Finding]:
         if low < 0 or high >= units:
             shift = low == 1 and high == units
             yield label_range.finding(
-                f"Labels go from {int(low)} to {int(high)}, and the output of {units} units stands for the classes 0 "
+                f"Labels go from {int(low)} to {int(high)}, and the output of {units} units means the classes 0 "
                 f"to {units - 1}.",
                 location=at(target),
                 advice="" if shift else f"The output needs {int(high) + 1} units, if the labels are right.",
@@ -176,12 +176,12 @@ def label_range(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T012", "output-units", Severity.ERROR)
-def output_units(drawn: Drawn) -> Iterator[Finding]:
+def output_units(observed: Observations) -> Iterator[Finding]:
     """The output has a number of units that cannot express the labels.
 
     Why it matters:
-        Softmax over one unit is always 1: its gradient is zero, and nothing is learnt. One unit cannot tell three
-        classes apart.
+        Softmax over one unit is always 1: its gradient is zero, and nothing is learnt. One unit cannot distinguish
+        three classes apart.
 
     Example:
         `Dense(1, activation="softmax")`; `Dense(1)` with sparse_categorical_crossentropy.
@@ -189,7 +189,7 @@ def output_units(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         `Dense(1, activation="sigmoid")` with binary_crossentropy for two classes, otherwise one unit per class.
     """
-    model, target = drawn.model, drawn.target
+    model, target = observed.model, observed.target
     if model is None or model.units is None:
         return
     units, kind = model.units, model.loss.kind if model.loss is not None else ""
@@ -199,9 +199,9 @@ def output_units(drawn: Drawn) -> Iterator[Finding]:
             corrected='keras.layers.Dense(1, activation="sigmoid")' if model.framework == "keras" else "nn.Sigmoid()",
         )
     elif units == 1 and kind in ("sparse-categorical", "categorical"):
-        classes = drawn.labels.classes if drawn.labels is not None and drawn.labels.kind == "classes" else 2
+        classes = observed.labels.classes if observed.labels is not None and observed.labels.kind == "classes" else 2
         yield output_units.finding(
-            f"The output has one unit, and {model.loss.name if model.loss else 'the loss'} needs one a class.",
+            f"The output has one unit, and {model.loss.name if model.loss else 'the loss'} needs one per class.",
             advice=f"Give it {max(classes, 2)} units; or for two classes sigmoid and binary_crossentropy.",
         )
     elif kind == "categorical" and target is not None and target.one_hot and target.shape and target.shape[-1] != units:
@@ -209,17 +209,17 @@ def output_units(drawn: Drawn) -> Iterator[Finding]:
             f"The output has {units} units, and the one-hot target {target.shape[-1]}.", location=at(target)
         )
     elif kind == "binary" and units == 1 and target is not None and target.integral and not target.one_hot:
-        classes = drawn.labels.classes if drawn.labels is not None else 0
+        classes = observed.labels.classes if observed.labels is not None else 0
         if classes > 2:
             yield output_units.finding(
-                f"{classes} classes arrive, and an output of one unit can tell two apart.",
+                f"{classes} classes arrive, and an output of one unit can distinguish only two.",
                 location=at(target),
                 advice=f"Use {classes} units, softmax and sparse_categorical_crossentropy.",
             )
 
 
 @rule("T013", "logits-or-probabilities", Severity.ERROR)
-def logits_or_probabilities(drawn: Drawn) -> Iterator[Finding]:
+def logits_or_probabilities(observed: Observations) -> Iterator[Finding]:
     """The loss takes probabilities and the model gives raw scores, or the other way round.
 
     Why it matters:
@@ -233,7 +233,7 @@ def logits_or_probabilities(drawn: Drawn) -> Iterator[Finding]:
         `Dense(10)` with `SparseCategoricalCrossentropy(from_logits=True)`, or `Dense(10, activation="softmax")` with
         `from_logits=False`. In PyTorch no activation before CrossEntropyLoss and BCEWithLogitsLoss.
     """
-    model = drawn.model
+    model = observed.model
     if model is None or model.loss is None or model.output is None or model.loss.kind == "regression":
         return
     loss, output = model.loss, model.output
@@ -269,17 +269,17 @@ def logits_or_probabilities(drawn: Drawn) -> Iterator[Finding]:
             corrected='activation="softmax"',
             severity=Severity.WARNING,
         )
-    elif loss.from_logits is True and _is_probabilities(drawn):
+    elif loss.from_logits is True and _is_probabilities(observed):
         yield logits_or_probabilities.finding(
             f"{loss.name} takes raw scores, and the model gives probabilities: they are squeezed twice.",
-            advice="Take the softmax or sigmoid out of the model (keep it for predicting), or "
+            advice="Remove the softmax or sigmoid from the model (keep it for predicting), or "
             + ("set from_logits=False." if model.framework == "keras" else "use NLLLoss with LogSoftmax, or BCELoss."),
             severity=Severity.WARNING,
         )
 
 
 @rule("T014", "target-shape", Severity.ERROR)
-def target_shape(drawn: Drawn) -> Iterator[Finding]:
+def target_shape(observed: Observations) -> Iterator[Finding]:
     """The loss broadcasts the target over the output, because one has a dimension more than the other.
 
     Why it matters:
@@ -292,7 +292,7 @@ def target_shape(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         `model(x).squeeze(1)`, or `y.unsqueeze(1)`.
     """
-    model, target = drawn.model, drawn.target
+    model, target = observed.model, observed.target
     if model is None or model.framework != "torch" or model.loss is None or model.output is None or target is None:
         return
     if (
@@ -302,7 +302,7 @@ def target_shape(drawn: Drawn) -> Iterator[Finding]:
         and not target.shape
     ):
         yield target_shape.finding(
-            f"The output is (rows, 1) and the target (rows,): {model.loss.name} compares every answer with every "
+            f"The output is (rows, 1) and the target (rows,): {model.loss.name} compares every output with every "
             "target.",
             location=at(target),
             corrected="loss = criterion(model(x).squeeze(1), y)",
@@ -310,7 +310,7 @@ def target_shape(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T015", "embedding-range", Severity.ERROR)
-def embedding_range(drawn: Drawn) -> Iterator[Finding]:
+def embedding_range(observed: Observations) -> Iterator[Finding]:
     """Ids are outside an embedding's table.
 
     Why it matters:
@@ -322,7 +322,7 @@ def embedding_range(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         `Embedding(vocabulary_size, ...)` with the size that the vocabulary itself reports, which includes reserved ids.
     """
-    for layer in drawn.model.embeddings if drawn.model is not None else ():
+    for layer in observed.model.embeddings if observed.model is not None else ():
         if layer.entries is not None and (layer.max >= layer.entries or layer.min < 0):
             yield embedding_range.finding(
                 f"Ids go from {int(layer.min)} to {int(layer.max)}, and the embedding {layer.name!r} has "
@@ -332,7 +332,7 @@ def embedding_range(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T018", "nothing-to-learn", Severity.ERROR)
-def nothing_to_learn(drawn: Drawn) -> Iterator[Finding]:
+def nothing_to_learn(observed: Observations) -> Iterator[Finding]:
     """All weights of the model are frozen.
 
     Why it matters:
@@ -344,13 +344,13 @@ def nothing_to_learn(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Freeze only the layers that should not change: `base.trainable = False`.
     """
-    model = drawn.model
+    model = observed.model
     if model is not None and model.weights and not model.learnt and model.loss is not None and not model.own_training:
-        yield nothing_to_learn.finding(f"None of the model's {model.weights} weights is to be learnt: all are frozen.")
+        yield nothing_to_learn.finding(f"None of the model's {model.weights} weights is trainable: all are frozen.")
 
 
 @rule("T016", "model-refuses", Severity.ERROR)
-def model_refuses(drawn: Drawn) -> Iterator[Finding]:
+def model_refuses(observed: Observations) -> Iterator[Finding]:
     """The model, or its loss, refused the first batch.
 
     Why it matters:
@@ -363,10 +363,12 @@ def model_refuses(drawn: Drawn) -> Iterator[Finding]:
         The message is the framework's own. Compare the shapes and dtypes in this report with what the first layer
         takes.
     """
-    model = drawn.model
+    model = observed.model
     if model is None:
         return
-    shapes = ", ".join(f"{column.shown} is {column.dtype} {shape_text(column.shape)}" for column in drawn.columns[:4])
+    shapes = ", ".join(
+        f"{column.shown} is {column.dtype} {shape_text(column.shape)}" for column in observed.columns[:4]
+    )
     if model.refusal:
         advice = ""
         if "scalar type" in model.refusal or "dtype" in model.refusal or "must be the same" in model.refusal:
@@ -377,17 +379,17 @@ def model_refuses(drawn: Drawn) -> Iterator[Finding]:
         yield model_refuses.finding(f"The loss refuses the batch ({output}{shapes}): {model.loss_refusal}")
 
 
-def _inputs_of_model(drawn: Drawn) -> list[tuple[ColumnFacts, InputSpec]]:
-    """Return each input with what the model declares for it, as far as that can be told."""
-    model = drawn.model
-    if model is None or not model.inputs or (drawn.form == "inputs" and len(drawn.inputs) > 1):
+def _inputs_of_model(observed: Observations) -> list[tuple[ColumnFacts, InputSpec]]:
+    """Return each input with what the model declares for it, as far as that is known."""
+    model = observed.model
+    if model is None or not model.inputs or (observed.form == "inputs" and len(observed.inputs) > 1):
         return []
-    if len(model.inputs) == 1 and len(drawn.inputs) == 1:
-        return [(drawn.inputs[0], model.inputs[0])]
+    if len(model.inputs) == 1 and len(observed.inputs) == 1:
+        return [(observed.inputs[0], model.inputs[0])]
     by_name = {spec.name: spec for spec in model.inputs}
-    named = [(column, by_name[column.name]) for column in drawn.inputs if column.name in by_name]
-    if not named and len(model.inputs) == len(drawn.inputs) and all(one.name.isdigit() for one in drawn.inputs):
-        return list(zip(drawn.inputs, model.inputs, strict=True))
+    named = [(column, by_name[column.name]) for column in observed.inputs if column.name in by_name]
+    if not named and len(model.inputs) == len(observed.inputs) and all(one.name.isdigit() for one in observed.inputs):
+        return list(zip(observed.inputs, model.inputs, strict=True))
     return named
 
 
@@ -426,8 +428,8 @@ def _product(sizes: list[int]) -> int:
     return result
 
 
-def _is_probabilities(drawn: Drawn) -> bool:
-    model = drawn.model
+def _is_probabilities(observed: Observations) -> bool:
+    model = observed.model
     if model is None or model.output is None:
         return False
     if model.output.sums_to_one and model.output.units > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordsmith.doctor.diagnose.observing.observations import Drawn
+from recordsmith.doctor.diagnose.observing.observations import Observations
 from recordsmith.doctor.diagnose.rules.chain import all_steps
 from recordsmith.errors import list_names
 from recordsmith.rules import Finding, Severity, rule
@@ -14,7 +14,7 @@ __all__ = ["ORDER_RULES"]
 
 
 @rule("T040", "sorted-labels", Severity.ERROR)
-def sorted_labels(drawn: Drawn) -> Iterator[Finding]:
+def sorted_labels(observed: Observations) -> Iterator[Finding]:
     """Each batch contains a single class: the data is sorted by label.
 
     Why it matters:
@@ -29,27 +29,27 @@ def sorted_labels(drawn: Drawn) -> Iterator[Finding]:
         `dataset.shuffle(buffer)` before `.batch()`, with a buffer longer than the longest run of equal labels, or all
         records. Recordsmith's `.shuffle()` has no buffer: it is exact. It also helps to shuffle once when writing.
     """
-    labels = drawn.labels
-    if labels is None or labels.batches < 2 or max(drawn.batch_sizes, default=0) < 2:
+    labels = observed.labels
+    if labels is None or labels.batches < 2 or max(observed.batch_sizes, default=0) < 2:
         return
-    stored = drawn.records.stored_classes if drawn.records is not None else {}
+    stored = observed.records.stored_classes if observed.records is not None else {}
     if labels.kind == "numbers":
         if abs(labels.trend) > 0.95 and labels.rows >= 64:
             way = "rises" if labels.trend > 0 else "falls"
             yield sorted_labels.finding(
                 f"The target {way} from the first of {labels.rows} rows to the last (rank correlation "
-                f"{labels.trend:.2f}): the data comes sorted by it.{_about_shuffle(drawn)}",
+                f"{labels.trend:.2f}): the data is sorted by it.{_about_shuffle(observed)}",
                 severity=Severity.WARNING,
             )
         return
     if labels.classes == 1 and not labels.whole and len(stored) > 1 and labels.rows >= 32:
         value, count = next(iter(labels.counts)), max(stored.values())
-        value = value if drawn.records is None else drawn.records.named(value)
+        value = value if observed.records is None else observed.records.named(value)
         if count < 0.9 * sum(stored.values()):
             yield sorted_labels.finding(
                 f"All {labels.rows} rows of the first {labels.batches} batches have the label {value}, and the records "
-                f"have {count_text(len(stored), 'class', 'classes')}: the data comes sorted by label."
-                f"{_about_shuffle(drawn)}"
+                f"have {count_text(len(stored), 'class', 'classes')}: the data is sorted by label."
+                f"{_about_shuffle(observed)}"
             )
         return
     commonest = max(labels.counts.values(), default=0) / max(labels.rows, 1)
@@ -59,13 +59,13 @@ def sorted_labels(drawn: Drawn) -> Iterator[Finding]:
     if share >= 0.6:
         yield sorted_labels.finding(
             f"{labels.single_label_batches} of {labels.batches} batches hold a single label, of {labels.classes} "
-            f"classes: the data comes sorted by label.{_about_shuffle(drawn)}",
+            f"classes: the data is sorted by label.{_about_shuffle(observed)}",
             evidence={"spread": labels.spread, "expected": labels.expected_spread, "chance": labels.chance},
         )
 
 
 @rule("T041", "weak-shuffle", Severity.WARNING)
-def weak_shuffle(drawn: Drawn) -> Iterator[Finding]:
+def weak_shuffle(observed: Observations) -> Iterator[Finding]:
     """The mix of labels differs from batch to batch more than after a shuffle.
 
     What arrived is compared with 999 true shuffles of the same labels. It is reported if not one of them was as uneven
@@ -81,7 +81,7 @@ def weak_shuffle(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         A larger buffer: longer than the longest run of equal labels, or all records.
     """
-    labels = drawn.labels
+    labels = observed.labels
     if labels is None or labels.kind != "classes" or labels.classes < 2 or labels.chance > 0.001:
         return
     commonest = max(labels.counts.values()) / labels.rows
@@ -90,14 +90,14 @@ def weak_shuffle(drawn: Drawn) -> Iterator[Finding]:
     if labels.spread - labels.expected_spread < 0.1:
         return
     yield weak_shuffle.finding(
-        f"In {labels.batches} batches {labels.spread:.0%} of the rows would have to change places for each batch to "
-        f"have the mix of all; after a true shuffle it would be {labels.expected_spread:.0%}.{_about_shuffle(drawn)}",
+        f"In {labels.batches} batches {labels.spread:.0%} of the rows would have to move for each batch to have the "
+        f"overall mix; after a true shuffle it would be {labels.expected_spread:.0%}.{_about_shuffle(observed)}",
         evidence={"spread": labels.spread, "expected": labels.expected_spread, "chance": labels.chance},
     )
 
 
 @rule("T042", "same-order-every-epoch", Severity.WARNING)
-def same_order(drawn: Drawn) -> Iterator[Finding]:
+def same_order(observed: Observations) -> Iterator[Finding]:
     """Two epochs have exactly the same order.
 
     It is a warning with a model; without one it may be validation data, which needs no shuffle.
@@ -112,25 +112,25 @@ def same_order(drawn: Drawn) -> Iterator[Finding]:
         Shuffle after the cache and before batching: `.cache().shuffle(10_000).batch(32)`; in PyTorch
         `DataLoader(..., shuffle=True)`. Validation data need not be shuffled.
     """
-    order = drawn.order
-    steps = list(all_steps(drawn.chain))
+    order = observed.order
+    steps = list(all_steps(observed.chain))
     # A few batches come in the same order twice by chance, where batches are what is shuffled.
     shuffles = any(step.name == "shuffle" and step.reshuffles for step in steps)
     if order is None or not order.same_order or order.batches < (8 if shuffles else 4):
         return
     if order.by == "labels" and any(step.branches for step in steps):
         return  # a mixture may take its classes in turns
-    own_loop = drawn.kind in ("a list", "an iterable")
-    told = "in file order" if drawn.records is not None and drawn.records.file_order else "in the same order"
+    own_loop = observed.kind in ("a list", "an iterable")
+    detail = "in file order" if observed.records is not None and observed.records.file_order else "in the same order"
     what = "rows" if order.by == "content" else "labels"
     yield same_order.finding(
-        f"The first {order.batches} batches of both epochs hold the same {what} {told}.{_about_shuffle(drawn)}",
-        severity=Severity.INFO if own_loop or drawn.model is None else Severity.WARNING,
+        f"The first {order.batches} batches of both epochs hold the same {what} {detail}.{_about_shuffle(observed)}",
+        severity=Severity.INFO if own_loop or observed.model is None else Severity.WARNING,
     )
 
 
 @rule("T043", "same-batch-again", Severity.WARNING)
-def same_batch(drawn: Drawn) -> Iterator[Finding]:
+def same_batch(observed: Observations) -> Iterator[Finding]:
     """Every batch holds the same rows.
 
     Why it matters:
@@ -143,21 +143,21 @@ def same_batch(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Start the iteration once: `for batch in loader:`.
     """
-    order = drawn.order
-    if order is None or not order.same_batch or not drawn.epochs:
+    order = observed.order
+    if order is None or not order.same_batch or not observed.epochs:
         return
-    count = drawn.records.count if drawn.records is not None else None
-    rows = drawn.batch_sizes[0] if drawn.batch_sizes else 0
+    count = observed.records.count if observed.records is not None else None
+    rows = observed.batch_sizes[0] if observed.batch_sizes else 0
     more = count is not None and count > rows
-    told = f" There are {count} records." if more else " That is right only if there are no others."
+    detail = f" There are {count} records." if more else " That is right only if there are no others."
     yield same_batch.finding(
-        f"All {drawn.epochs[0].batches} drawn batches hold the same {count_text(rows, 'row')}.{told}",
+        f"All {observed.epochs[0].batches} sampled batches hold the same {count_text(rows, 'row')}.{detail}",
         severity=Severity.ERROR if more else Severity.INFO,
     )
 
 
 @rule("T044", "records-missing", Severity.INFO)
-def records_missing(drawn: Drawn) -> Iterator[Finding]:
+def records_missing(observed: Observations) -> Iterator[Finding]:
     """Not all records arrive in an epoch.
 
     It is a warning where hardly any arrive; otherwise a part may be kept for validation.
@@ -171,12 +171,12 @@ def records_missing(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Remove the step, or pass only the intended part as `records=`, such as `rs.open("data", split="train")`.
     """
-    records = drawn.records
-    if records is None or records.different is None or drawn.sharded or not drawn.epochs[0].whole:
+    records = observed.records
+    if records is None or records.different is None or observed.sharded or not observed.epochs[0].whole:
         return
     missing = records.count - records.different
-    largest = max(drawn.batch_sizes, default=0)
-    if missing <= largest or (drawn.order is not None and drawn.order.same_batch):
+    largest = max(observed.batch_sizes, default=0)
+    if missing <= largest or (observed.order is not None and observed.order.same_batch):
         return
     few = records.different < 0.03 * records.count
     yield records_missing.finding(
@@ -187,7 +187,7 @@ def records_missing(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T045", "records-repeated", Severity.INFO)
-def records_repeated(drawn: Drawn) -> Iterator[Finding]:
+def records_repeated(observed: Observations) -> Iterator[Finding]:
     """Records arrive several times in an epoch.
 
     Why it matters:
@@ -200,11 +200,11 @@ def records_repeated(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Look at the list of files, and at `repeat`.
     """
-    records = drawn.records
+    records = observed.records
     if records is None or records.different is None or not records.repeated:
         return
     if records.repeated > 0.01 * (records.different + records.repeated) and not (
-        drawn.order and drawn.order.same_batch
+        observed.order and observed.order.same_batch
     ):
         yield records_repeated.finding(
             f"{records.different + records.repeated:,} rows arrive in an epoch, and {records.repeated:,} of them are "
@@ -214,7 +214,7 @@ def records_repeated(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T046", "class-never-arrives", Severity.WARNING)
-def class_never_arrives(drawn: Drawn) -> Iterator[Finding]:
+def class_never_arrives(observed: Observations) -> Iterator[Finding]:
     """A class that the records have does not arrive in a whole epoch.
 
     Why it matters:
@@ -226,10 +226,10 @@ def class_never_arrives(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Shuffle before splitting, or look at the filter.
     """
-    labels, records = drawn.labels, drawn.records
+    labels, records = observed.labels, observed.records
     if labels is None or records is None or not labels.whole or labels.kind != "classes" or labels.classes < 2:
         return
-    if drawn.sharded or records.mapping or not set(labels.counts) <= set(records.stored_classes):
+    if observed.sharded or records.mapping or not set(labels.counts) <= set(records.stored_classes):
         return
     # Of a small part, rare classes may well be missing by chance.
     share = labels.rows / max(records.count, 1)
@@ -243,7 +243,7 @@ def class_never_arrives(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T047", "one-epoch-only", Severity.INFO)
-def one_epoch_only(drawn: Drawn) -> Iterator[Finding]:
+def one_epoch_only(observed: Observations) -> Iterator[Finding]:
     """The pipeline can be iterated only once.
 
     Why it matters:
@@ -255,24 +255,24 @@ def one_epoch_only(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Use an object that starts again each time it is iterated: a dataset, a class with `__iter__`, or a list.
     """
-    if drawn.kind == "a generator":
+    if observed.kind == "a generator":
         yield one_epoch_only.finding(
-            "It is a generator, which can be drawn once only: there was no second epoch to compare with, and it is "
-            "used up now."
+            "It is a generator, which can be iterated only once: there was no second epoch to compare with, and it is "
+            "now exhausted."
         )
 
 
-def _about_shuffle(drawn: Drawn) -> str:
+def _about_shuffle(observed: Observations) -> str:
     """Say what is known about why: the shuffles in the chain, and how long runs of equal labels are on disk."""
-    told = []
-    shuffles = [step for step in all_steps(drawn.chain) if step.name == "shuffle" and step.buffer is not None]
-    if drawn.chain and not shuffles:
-        told.append("The dataset has no shuffle.")
+    notes = []
+    shuffles = [step for step in all_steps(observed.chain) if step.name == "shuffle" and step.buffer is not None]
+    if observed.chain and not shuffles:
+        notes.append("The dataset has no shuffle.")
     elif shuffles:
-        told.append(f"Its shuffle has a buffer of {max(step.buffer or 0 for step in shuffles):,}.")
-    if drawn.records is not None and drawn.records.longest_run > 1:
-        told.append(f"On disk up to {drawn.records.longest_run:,} records in a row have the same label.")
-    return "".join(f" {one}" for one in told)
+        notes.append(f"Its shuffle has a buffer of {max(step.buffer or 0 for step in shuffles):,}.")
+    if observed.records is not None and observed.records.longest_run > 1:
+        notes.append(f"On disk up to {observed.records.longest_run:,} records in a row have the same label.")
+    return "".join(f" {one}" for one in notes)
 
 
 ORDER_RULES = (

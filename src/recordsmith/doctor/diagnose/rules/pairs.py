@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordsmith.doctor.diagnose.observing.observations import Drawn, RecordFacts
+from recordsmith.doctor.diagnose.observing.observations import Observations, RecordFacts
 from recordsmith.rules import Finding, Location, Severity, rule
 
 __all__ = ["PAIR_RULES"]
@@ -14,7 +14,7 @@ _ENOUGH = {"index": 4, "content": 4, "nearest": 16}
 
 
 @rule("T060", "labels-of-other-records", Severity.ERROR)
-def labels_of_other_records(drawn: Drawn) -> Iterator[Finding]:
+def labels_of_other_records(observed: Observations) -> Iterator[Finding]:
     """Elements arrive with labels that their records do not have.
 
     Each element's features are looked up on disk, and its label compared with the one stored beside them: by the
@@ -31,7 +31,7 @@ def labels_of_other_records(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Keep features and label in one element from the file to the batch, as Recordsmith's `.pairs()` always does.
     """
-    records = drawn.records
+    records = observed.records
     if records is None or records.compared < _ENOUGH.get(records.how, 4):
         return
     share = records.agree / records.compared
@@ -69,7 +69,7 @@ def labels_of_other_records(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T061", "pairs-not-checked", Severity.INFO)
-def pairs_not_checked(drawn: Drawn) -> Iterator[Finding]:
+def pairs_not_checked(observed: Observations) -> Iterator[Finding]:
     """Elements could not be found among the records, so their labels were not compared.
 
     Why it matters:
@@ -81,15 +81,15 @@ def pairs_not_checked(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Pass the numbers of the records along (`.pairs(..., with_index=True)`), or an id that the records contain.
     """
-    records = drawn.records
-    if records is None or not records.drawn:
+    records = observed.records
+    if records is None or not records.elements:
         return
-    if records.found < records.drawn / 4 or (records.compared == 0 and records.label):
+    if records.found < records.elements / 4 or (records.compared == 0 and records.label):
         yield pairs_not_checked.finding(
-            f"{records.found} of {records.drawn} elements were found again among {records.looked_at:,} of "
+            f"{records.found} of {records.elements} elements were found again among {records.looked_at:,} of "
             f"{records.count:,} records; labels of {records.compared} were compared."
         )
-    elif not records.label and drawn.targets:
+    elif not records.label and observed.targets:
         yield pairs_not_checked.finding(
             "Which feature of the records is the label is not known, so labels were not compared.",
             advice="Declare it in the schema: rs.Label(...).",
@@ -97,7 +97,7 @@ def pairs_not_checked(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T062", "labels-renamed", Severity.INFO)
-def labels_renamed(drawn: Drawn) -> Iterator[Finding]:
+def labels_renamed(observed: Observations) -> Iterator[Finding]:
     """Each label on disk arrives as another value, always the same one.
 
     Why it matters:
@@ -109,7 +109,7 @@ def labels_renamed(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Nothing, if it is intended.
     """
-    records = drawn.records
+    records = observed.records
     if records is not None and records.mapping:
         some = ", ".join(f"{stored!r} as {fed!r}" for stored, fed in list(records.mapping.items())[:4])
         yield labels_renamed.finding(f"Labels of {records.label!r} arrive under other values: {some}.")
@@ -117,12 +117,12 @@ def labels_renamed(drawn: Drawn) -> Iterator[Finding]:
 
 def _how(records: RecordFacts) -> str:
     if records.how == "index":
-        return "Records were told by their numbers: that is certain."
+        return "Records were identified by their numbers."
     if records.how == "content":
         undone = f" ({records.change} was undone)" if records.change else ""
-        return f"Records were told by the content of {records.feature!r}{undone}: that is certain."
+        return f"Records were identified by the content of {records.feature!r}{undone}: that is certain."
     sure = min(records.sureness, 0.99)
-    return f"Records were told by the most similar {records.feature!r}: {sure:.0%} sure on average."
+    return f"Records were identified by the most similar {records.feature!r}: {sure:.0%} sure on average."
 
 
 PAIR_RULES = (labels_of_other_records, pairs_not_checked, labels_renamed)

@@ -1,11 +1,11 @@
-"""Rules on form: what a batch is made of."""
+"""Rules about the structure of a batch."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.diagnose.observing.observations import Drawn
+from recordsmith.doctor.diagnose.observing.observations import Observations
 from recordsmith.doctor.diagnose.rules.wording import at, begin, shape_text
 from recordsmith.errors import did_you_mean, list_names
 from recordsmith.rules import Finding, Severity, rule
@@ -18,11 +18,12 @@ _TENSORFLOW_PREFIX = re.compile(
     r"\{\{function_node .*?\}\} ?|Error in user-defined function passed to .*? transformation with iterator: [\w:]+: "
 )
 _RESHAPE = re.compile(r"Input to reshape is a tensor with (\d+) values, but the requested shape has (\d+)")
+_SHAPES_DIFFER = ("Cannot batch tensors with different shapes", "stack expects each tensor")
 
 
 @rule("T001", "pipeline-raises", Severity.ERROR)
-def pipeline_raises(drawn: Drawn) -> Iterator[Finding]:
-    """The pipeline raised an error while batches were drawn.
+def pipeline_raises(observed: Observations) -> Iterator[Finding]:
+    """The pipeline raised an error while batches were read.
 
     Why it matters:
         Training stops at the same place.
@@ -34,25 +35,25 @@ def pipeline_raises(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         The message says what happened; `recordsmith show data` lists the features that the records really have.
     """
-    if not drawn.failure:
+    if not observed.failure:
         return
     advice = ""
-    missing = _REQUIRED.search(drawn.failure)
-    if missing is not None and drawn.records is not None:
-        near = did_you_mean(missing[1], drawn.records.names)
-        advice = f"The records have {list_names(drawn.records.names)}.{near}"
-    elif "Cannot batch tensors with different shapes" in drawn.failure or "stack expects each tensor" in drawn.failure:
+    missing = _REQUIRED.search(observed.failure)
+    if missing is not None and observed.records is not None:
+        near = did_you_mean(missing[1], observed.records.names)
+        advice = f"The records have {list_names(observed.records.names)}.{near}"
+    elif any(words in observed.failure for words in _SHAPES_DIFFER):
         advice = "Rows of different length do not fit into one array: use .padded_batch(), or resize images first."
-    elif _RESHAPE.search(drawn.failure):
+    elif _RESHAPE.search(observed.failure):
         advice = (
             "The reshape names another size than the values have: take the shape from the record, or from the file."
         )
-    reason = _TENSORFLOW_PREFIX.sub("", drawn.failure).splitlines()[0][:400]
-    yield pipeline_raises.finding(f"Drawing batches failed: {reason}", advice=advice)
+    reason = _TENSORFLOW_PREFIX.sub("", observed.failure).splitlines()[0][:400]
+    yield pipeline_raises.finding(f"Reading batches failed: {reason}", advice=advice)
 
 
 @rule("T002", "no-batches", Severity.ERROR)
-def no_batches(drawn: Drawn) -> Iterator[Finding]:
+def no_batches(observed: Observations) -> Iterator[Finding]:
     """The pipeline gives no batch at all, or batches without rows.
 
     Why it matters:
@@ -65,12 +66,12 @@ def no_batches(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Look at each step: how many elements come out of the files, of the filter, of the batching?
     """
-    if drawn.failure or not drawn.epochs:
+    if observed.failure or not observed.epochs:
         return
-    if drawn.epochs[0].rows == 0:
-        found = "gave no batch" if drawn.epochs[0].batches == 0 else "gave batches without rows"
+    if observed.epochs[0].rows == 0:
+        found = "gave no batch" if observed.epochs[0].batches == 0 else "gave batches without rows"
         yield no_batches.finding(f"The pipeline {found}.")
-    elif len(drawn.epochs) > 1 and drawn.epochs[1].rows == 0:
+    elif len(observed.epochs) > 1 and observed.epochs[1].rows == 0:
         yield no_batches.finding(
             "The pipeline gave batches once, and none when it was iterated again: there is no second epoch.",
             advice="Make a new iterator for each epoch: give the loop the dataset itself, not iter(dataset).",
@@ -78,7 +79,7 @@ def no_batches(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T003", "no-target", Severity.ERROR)
-def no_target(drawn: Drawn) -> Iterator[Finding]:
+def no_target(observed: Observations) -> Iterator[Finding]:
     """The model is trained with a loss, and the batches have no target where Keras looks for it.
 
     Keras takes batches as (inputs, target). A dict is taken as inputs alone, whatever its names.
@@ -92,14 +93,14 @@ def no_target(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Return a pair: `dataset.map(lambda row: (row["image"], row["label"]))`, or `.pairs("image", "label")`.
     """
-    model = drawn.model
-    if model is None or model.framework != "keras" or model.loss is None or model.own_training or not drawn.columns:
+    model = observed.model
+    if model is None or model.framework != "keras" or model.loss is None or model.own_training or not observed.columns:
         return
-    if drawn.form not in ("dict", "inputs"):
+    if observed.form not in ("dict", "inputs"):
         return
-    names = [column.name for column in drawn.columns if column.name]
-    target = drawn.target.name if drawn.target is not None else ""
-    inputs = [column.name for column in drawn.inputs if column.name]
+    names = [column.name for column in observed.columns if column.name]
+    target = observed.target.name if observed.target is not None else ""
+    inputs = [column.name for column in observed.inputs if column.name]
     what = f"a dict of {list_names(names)}" if names else "inputs alone"
     changed = None
     if target and len(inputs) == 1:
@@ -111,7 +112,7 @@ def no_target(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T004", "not-batched", Severity.WARNING)
-def not_batched(drawn: Drawn) -> Iterator[Finding]:
+def not_batched(observed: Observations) -> Iterator[Finding]:
     """The pipeline gives single elements instead of batches.
 
     Why it matters:
@@ -123,21 +124,21 @@ def not_batched(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Add `.batch(32)` at the end, before `.prefetch()`.
     """
-    if drawn.columns and not any(column.batched for column in drawn.columns):
-        shapes = ", ".join(f"{column.shown} {shape_text(column.shape)}" for column in drawn.columns[:3])
+    if observed.columns and not any(column.batched for column in observed.columns):
+        shapes = ", ".join(f"{column.shown} {shape_text(column.shape)}" for column in observed.columns[:3])
         yield not_batched.finding(
             f"Each element is one row ({shapes}), not a batch.",
             corrected="dataset.batch(32)",
             severity=Severity.ERROR
-            if drawn.model is not None
+            if observed.model is not None
             else Severity.WARNING
-            if drawn.targets
+            if observed.targets
             else Severity.INFO,
         )
 
 
 @rule("T005", "rows-differ", Severity.ERROR)
-def rows_differ(drawn: Drawn) -> Iterator[Finding]:
+def rows_differ(observed: Observations) -> Iterator[Finding]:
     """Inputs and target of a batch have different numbers of rows.
 
     Why it matters:
@@ -149,13 +150,13 @@ def rows_differ(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Keep inputs and target in one element until the end, so that each step applies to both.
     """
-    if drawn.unequal_rows is not None:
-        inputs, target = drawn.unequal_rows
+    if observed.unequal_rows is not None:
+        inputs, target = observed.unequal_rows
         yield rows_differ.finding(f"A batch has {inputs} rows of inputs and {target} rows of targets.")
 
 
 @rule("T006", "empty-input", Severity.ERROR)
-def empty_input(drawn: Drawn) -> Iterator[Finding]:
+def empty_input(observed: Observations) -> Iterator[Finding]:
     """An input has no values at all.
 
     Why it matters:
@@ -167,9 +168,9 @@ def empty_input(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Compare the name in the parsing code with those that `recordsmith show data` lists.
     """
-    for column in drawn.inputs:
+    for column in observed.inputs:
         if column.numeric and column.rows >= 2 and column.values == 0:
-            there = drawn.records.names if drawn.records is not None else ()
+            there = observed.records.names if observed.records is not None else ()
             near = did_you_mean(column.name, there) if column.name and column.name not in there else ""
             yield empty_input.finding(
                 f"{begin(column)} has no values in any of {count_text(column.rows, 'row')}.",
@@ -179,7 +180,7 @@ def empty_input(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T017", "batches-of-one-record", Severity.WARNING)
-def batch_of_one(drawn: Drawn) -> Iterator[Finding]:
+def batch_of_one(observed: Observations) -> Iterator[Finding]:
     """Every batch has one row.
 
     It is a warning with a model that is trained in the usual way; otherwise it may be intended.
@@ -194,11 +195,11 @@ def batch_of_one(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         `.batch(32)`, or as many rows as memory allows.
     """
-    sizes = drawn.batch_sizes
-    if len(sizes) >= 8 and set(sizes) == {1} and any(column.batched for column in drawn.columns):
-        meant = drawn.model is None or drawn.model.own_training
+    sizes = observed.batch_sizes
+    if len(sizes) >= 8 and set(sizes) == {1} and any(column.batched for column in observed.columns):
+        meant = observed.model is None or observed.model.own_training
         yield batch_of_one.finding(
-            f"All of {len(sizes)} drawn batches have one row.",
+            f"All of {len(sizes)} sampled batches have one row.",
             corrected="dataset.batch(32)",
             severity=Severity.INFO if meant else Severity.WARNING,
         )

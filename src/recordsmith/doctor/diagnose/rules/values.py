@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordsmith.doctor.diagnose.observing.observations import ColumnFacts, Drawn
+from recordsmith.doctor.diagnose.observing.observations import ColumnFacts, Observations
 from recordsmith.doctor.diagnose.rules.wording import are_pixels, at, begin
 from recordsmith.errors import did_you_mean, list_names
 from recordsmith.rules import Finding, Severity, rule
@@ -18,7 +18,7 @@ _ENOUGH_IMAGES = 16
 
 
 @rule("T020", "not-a-number", Severity.ERROR)
-def not_a_number(drawn: Drawn) -> Iterator[Finding]:
+def not_a_number(observed: Observations) -> Iterator[Finding]:
     """An input or target holds NaN.
 
     Why it matters:
@@ -30,10 +30,10 @@ def not_a_number(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Find the step that makes them: put `tf.debugging.check_numerics(x, "after augmentation")` after each one.
     """
-    for column in drawn.columns:
+    for column in observed.columns:
         if column.nan:
             stored = ""
-            if drawn.records is not None and drawn.records.feature and column.role == "input":
+            if observed.records is not None and observed.records.feature and column.role == "input":
                 stored = " The records on disk are readable, so look at the steps between."
             yield not_a_number.finding(
                 f"{begin(column)} holds NaN: {column.nan:,} of {column.values:,} values.{stored}",
@@ -43,7 +43,7 @@ def not_a_number(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T021", "infinite", Severity.ERROR)
-def infinite(drawn: Drawn) -> Iterator[Finding]:
+def infinite(observed: Observations) -> Iterator[Finding]:
     """An input or target holds infinite values.
 
     Why it matters:
@@ -55,7 +55,7 @@ def infinite(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         `tf.math.log1p(x)`, or divide by `deviation + 1e-7`.
     """
-    for column in drawn.columns:
+    for column in observed.columns:
         if column.infinite:
             yield infinite.finding(
                 f"{begin(column)} holds {column.infinite:,} infinite values of {column.values:,}.",
@@ -65,7 +65,7 @@ def infinite(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T022", "nothing-but-zeros", Severity.ERROR)
-def nothing_but_zeros(drawn: Drawn) -> Iterator[Finding]:
+def nothing_but_zeros(observed: Observations) -> Iterator[Finding]:
     """An input is 0 in every row.
 
     Why it matters:
@@ -78,21 +78,21 @@ def nothing_but_zeros(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Compare the name with those that `recordsmith show data` lists, and look at what the steps do to one row.
     """
-    for column in drawn.inputs:
+    for column in observed.inputs:
         if column.rows >= _ENOUGH_ROWS and column.values and column.zeros == column.values:
-            if _may_be(column) or _is_mask(drawn, column):
+            if _may_be(column) or _is_mask(observed, column):
                 continue
-            alone = len(drawn.inputs) == 1 or column.dtype.startswith("float") or column.image is not None
+            alone = len(observed.inputs) == 1 or column.dtype.startswith("float") or column.image is not None
             yield nothing_but_zeros.finding(
-                f"{begin(column)} is 0 in all {count_text(column.rows, 'row')} that were drawn.",
+                f"{begin(column)} is 0 in all {count_text(column.rows, 'sampled row')}.",
                 location=at(column),
-                advice=_name_advice(drawn, column),
+                advice=_name_advice(observed, column),
                 severity=Severity.ERROR if alone else Severity.WARNING,
             )
 
 
 @rule("T023", "constant-input", Severity.WARNING)
-def constant_input(drawn: Drawn) -> Iterator[Finding]:
+def constant_input(observed: Observations) -> Iterator[Finding]:
     """An input has the same value everywhere, in every row.
 
     Why it matters:
@@ -104,22 +104,21 @@ def constant_input(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Leave it out, or find the step that makes it constant.
     """
-    for column in drawn.inputs:
-        if column.rows < _ENOUGH_ROWS or _may_be(column) or _is_mask(drawn, column):
+    for column in observed.inputs:
+        if column.rows < _ENOUGH_ROWS or _may_be(column) or _is_mask(observed, column):
             continue
         constant = column.numeric and column.values and column.distinct == 1 and not column.nan
         if constant and column.zeros != column.values:
             yield constant_input.finding(
-                f"{begin(column)} is {column.min:g} everywhere, "
-                f"in all {count_text(column.rows, 'row')} that were drawn.",
+                f"{begin(column)} is {column.min:g} everywhere, in all {count_text(column.rows, 'sampled row')}.",
                 location=at(column),
-                advice=_name_advice(drawn, column),
+                advice=_name_advice(observed, column),
             )
         elif column.dtype == "text" and column.distinct == 1 and column.rows >= 2 * _ENOUGH_ROWS:
             yield constant_input.finding(
-                f"{begin(column)} is the same text in all {count_text(column.rows, 'row')} that were drawn.",
+                f"{begin(column)} is the same text in all {count_text(column.rows, 'sampled row')}.",
                 location=at(column),
-                advice=_name_advice(drawn, column),
+                advice=_name_advice(observed, column),
             )
         elif (
             column.image is None
@@ -138,7 +137,7 @@ def constant_input(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T030", "reinterpreted-bytes", Severity.ERROR)
-def reinterpreted_bytes(drawn: Drawn) -> Iterator[Finding]:
+def reinterpreted_bytes(observed: Observations) -> Iterator[Finding]:
     """Bytes were read as another type than they were written as.
 
     Floats made from other bytes have exponents from the whole range of a float, or are smaller than any normal number.
@@ -153,7 +152,7 @@ def reinterpreted_bytes(drawn: Drawn) -> Iterator[Finding]:
         Name the type that was written: `tf.io.decode_raw(x, tf.uint8)`. By default numpy makes arrays of float64 or
         int64.
     """
-    for column in drawn.inputs:
+    for column in observed.inputs:
         if column.bits_of:
             bounds = (
                 ""
@@ -171,7 +170,7 @@ def reinterpreted_bytes(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T031", "constant-target", Severity.ERROR)
-def constant_target(drawn: Drawn) -> Iterator[Finding]:
+def constant_target(observed: Observations) -> Iterator[Finding]:
     """Every row of a whole epoch has the same target.
 
     Why it matters:
@@ -183,29 +182,29 @@ def constant_target(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Look at the labels on disk: `recordsmith show data`.
     """
-    target = drawn.target
-    if target is None or target.rows < 16 or not drawn.epochs or not drawn.epochs[0].whole:
+    target = observed.target
+    if target is None or target.rows < 16 or not observed.epochs or not observed.epochs[0].whole:
         return
-    labels = drawn.labels
+    labels = observed.labels
     one_class = labels is not None and labels.kind == "classes" and labels.classes == 1
     if one_class or (target.numeric and not target.shape and target.distinct == 1):
         value = next(iter(labels.counts)) if labels is not None and labels.counts else f"{target.min:g}"
-        stored = drawn.records.stored_classes if drawn.records is not None else {}
-        value = value if drawn.records is None else drawn.records.named(value)
-        told = (
-            f" The records have {count_text(len(stored), 'class', 'classes')} in {drawn.records.label!r}."
-            if len(stored) > 1 and drawn.records
+        stored = observed.records.stored_classes if observed.records is not None else {}
+        value = value if observed.records is None else observed.records.named(value)
+        detail = (
+            f" The records have {count_text(len(stored), 'class', 'classes')} in {observed.records.label!r}."
+            if len(stored) > 1 and observed.records
             else ""
         )
         yield constant_target.finding(
-            f"All {count_text(drawn.epochs[0].rows, 'row')} of the epoch have the target {value}.{told}",
+            f"All {count_text(observed.epochs[0].rows, 'row')} of the epoch have the target {value}.{detail}",
             location=at(target),
-            advice=_name_advice(drawn, target),
+            advice=_name_advice(observed, target),
         )
 
 
 @rule("T032", "empty-one-hot", Severity.WARNING)
-def empty_one_hot(drawn: Drawn) -> Iterator[Finding]:
+def empty_one_hot(observed: Observations) -> Iterator[Finding]:
     """Some rows of a one-hot target have no 1.
 
     Why it matters:
@@ -218,7 +217,7 @@ def empty_one_hot(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         `tf.one_hot(label - 1, 10)` for labels from 1, or a larger depth.
     """
-    target, loss = drawn.target, drawn.model.loss if drawn.model is not None else None
+    target, loss = observed.target, observed.model.loss if observed.model is not None else None
     if target is None or target.one_hot != "some-empty" or target.rows < 32:
         return
     if loss is not None and loss.kind != "categorical":
@@ -232,7 +231,7 @@ def empty_one_hot(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T033", "target-among-inputs", Severity.WARNING)
-def target_among_inputs(drawn: Drawn) -> Iterator[Finding]:
+def target_among_inputs(observed: Observations) -> Iterator[Finding]:
     """An input is the target itself.
 
     Why it matters:
@@ -244,12 +243,12 @@ def target_among_inputs(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Take it out of the inputs.
     """
-    for name in drawn.leaks:
+    for name in observed.leaks:
         yield target_among_inputs.finding(f"Input {name} equals the target in every row.")
 
 
 @rule("T034", "scales-far-apart", Severity.WARNING)
-def scales_far_apart(drawn: Drawn) -> Iterator[Finding]:
+def scales_far_apart(observed: Observations) -> Iterator[Finding]:
     """Large numbers reach the first layer as they are.
 
     Why it matters:
@@ -261,11 +260,11 @@ def scales_far_apart(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         `keras.layers.Normalization()` adapted to the training data, or (x - mean) / deviation in the pipeline.
     """
-    model = drawn.model
+    model = observed.model
     layer = model.first_layer if model is not None else None
     if model is None or layer is None or layer.kind != "linear" or model.normalises or layer.largest_spread < 1000:
         return
-    if any(are_pixels(column) or column.bits_of for column in drawn.inputs):
+    if any(are_pixels(column) or column.bits_of for column in observed.inputs):
         return
     yield scales_far_apart.finding(
         f"Values up to {max(abs(layer.min), abs(layer.max)):,.6g} reach the layer {layer.name!r}, in a column whose "
@@ -274,7 +273,7 @@ def scales_far_apart(drawn: Drawn) -> Iterator[Finding]:
 
 
 @rule("T037", "rows-without-tokens", Severity.WARNING)
-def rows_without_tokens(drawn: Drawn) -> Iterator[Finding]:
+def rows_without_tokens(observed: Observations) -> Iterator[Finding]:
     """Some rows of ids hold nothing but padding, or no value at all.
 
     It is an error if the model's output for such rows is NaN, otherwise an info.
@@ -290,11 +289,11 @@ def rows_without_tokens(drawn: Drawn) -> Iterator[Finding]:
     Fix:
         Leave such rows out (`.filter(...)`), or give each at least one token, such as one for "unknown".
     """
-    model, signal = drawn.model, drawn.signal
+    model, signal = observed.model, observed.signal
     no_number = (model is not None and model.output is not None and not model.output.finite) or (
         signal is not None and signal.bad_step is not None
     )
-    for column in drawn.inputs:
+    for column in observed.inputs:
         if not column.without_tokens:
             continue
         if no_number:
@@ -315,16 +314,18 @@ def _may_be(column: ColumnFacts) -> bool:
     return any(word in column.name.lower() for word in _MAY_BE_CONSTANT)
 
 
-def _is_mask(drawn: Drawn, column: ColumnFacts) -> bool:
+def _is_mask(observed: Observations, column: ColumnFacts) -> bool:
     """Whether an input may be a mask by its form: whole numbers, one for each of another input's."""
     whole = column.dtype.startswith(("int", "uint", "bool"))
     return (
-        whole and bool(column.shape) and any(other.shape == column.shape for other in drawn.inputs if other != column)
+        whole
+        and bool(column.shape)
+        and any(other.shape == column.shape for other in observed.inputs if other != column)
     )
 
 
-def _name_advice(drawn: Drawn, column: ColumnFacts) -> str:
-    names = drawn.records.names if drawn.records is not None else ()
+def _name_advice(observed: Observations, column: ColumnFacts) -> str:
+    names = observed.records.names if observed.records is not None else ()
     if not names or not column.name or column.name in names:
         return ""
     near = did_you_mean(column.name, names)

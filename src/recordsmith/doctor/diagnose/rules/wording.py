@@ -1,4 +1,4 @@
-"""How rules speak of inputs, targets and shapes, and what they take for images."""
+"""How rules speak of inputs, targets and shapes, and what they consider images."""
 
 from __future__ import annotations
 

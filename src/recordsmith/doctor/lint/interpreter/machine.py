@@ -51,7 +51,7 @@ class Machine(ABC):
 
     @abstractmethod
     def execute(self, statements: Sequence[ast.stmt], scope: Scope) -> bool:
-        """Follow statements; tell whether the program goes on behind them."""
+        """Follow statements; return whether the program continues after them."""
 
     @abstractmethod
     def bind(self, target: ast.expr, value: Value, scope: Scope) -> None:

@@ -33,7 +33,7 @@ class Statements(Machine):
     """The part of the interpreter that follows statements."""
 
     def execute(self, statements: Sequence[ast.stmt], scope: Scope) -> bool:
-        """Follow statements; tell whether the program goes on behind them."""
+        """Follow statements; return whether the program continues after them."""
         return all(self.take_step() and self._execute_one(statement, scope) for statement in statements)
 
     def _execute_one(self, statement: ast.stmt, scope: Scope) -> bool:  # noqa: C901, PLR0912 - one for each statement

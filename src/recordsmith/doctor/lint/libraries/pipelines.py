@@ -1,4 +1,4 @@
-"""Datasets as the program builds them: a source, and the stages behind it."""
+"""Datasets as the program builds them: a source, and the stages after it."""
 
 from __future__ import annotations
 

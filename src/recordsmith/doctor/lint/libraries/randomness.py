@@ -1,4 +1,4 @@
-"""What draws at random: augmentation of elements, and shuffles of what a dataset is made from."""
+"""What is random: augmentation of elements, and shuffles of what a dataset is made of."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def batch_before_shuffle(program: Program) -> Iterator[Finding]:
 
 
 def _late_shuffle(stages: list[Stage]) -> tuple[Stage, Stage] | None:
-    """The batch and the shuffle behind it; not where a shuffle went before, or a second batch tells of windows."""
+    """The batch and the shuffle after it; not where there was a shuffle before, or a second batch makes windows."""
     batch: Stage | None = None
     for number, stage in enumerate(stages):
         if stage.name == "shuffle" and stage.constant(2, "reshuffle_each_iteration") is False:
@@ -185,7 +185,7 @@ def result_not_used(program: Program) -> Iterator[Finding]:
 
 
 def _origin(pipeline: Pipeline) -> ast.AST | None:
-    """Where a PyTorch loader is made: there it can be told to shuffle."""
+    """Where a PyTorch loader is made: there it can be made to shuffle."""
     call = pipeline.source.call
     return call.node if call is not None and pipeline.library == "torch" else None
 
@@ -232,7 +232,7 @@ def _has_an_order(pipeline: Pipeline) -> bool:
 
 
 def _is_file_level(stages: list[Stage], shuffle: Stage) -> bool:
-    """It shuffles file names: files are opened behind it."""
+    """It shuffles file names: files are opened after it."""
     return any(one.name in ("interleave", "flat_map") for one in stages[stages.index(shuffle) :])
 
 

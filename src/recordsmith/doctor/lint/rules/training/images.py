@@ -126,8 +126,8 @@ def mask_left_behind(program: Program) -> Iterator[Finding]:
         element = pipeline.element
         if not isinstance(element, Group) or len(element.members) != 2:
             continue
-        picture, mask = ([one for one in walk(member) if isinstance(one, Call)] for member in element.members)
-        moved = next((one for one in picture if _MOVES.fullmatch(one.name)), None)
+        image, mask = ([one for one in walk(member) if isinstance(one, Call)] for member in element.members)
+        moved = next((one for one in image if _MOVES.fullmatch(one.name)), None)
         if moved is None or any(_MOVES.fullmatch(one.name) for one in mask):
             continue
         if any(_DECODER.fullmatch(one.name) for one in mask) and not any(one is moved for one in mask):
@@ -174,7 +174,7 @@ def _input_size(layer: Call) -> tuple[int, int] | None:
 
 
 def _last_resize(value: Value) -> Call | None:
-    """The resize that decides an image's size: what comes behind it leaves the size as it is."""
+    """The resize that decides an image's size: what comes after it leaves the size as it is."""
     current: Value | None = value
     while current is not None:
         if isinstance(current, Element):

@@ -183,8 +183,8 @@ def inputs_and_label_swapped(program: Program) -> Iterator[Finding]:
             first, second = (_plain(member) for member in element.members)
             feature = parsed_feature_of(first, of_batches=True)
             number = feature is not None and feature.shape == () and feature.dtype == "int64"
-            picture = any(isinstance(one, Call) and _DECODER.fullmatch(one.name) for one in walk(second))
-            if feature is not None and number and picture:
+            image = any(isinstance(one, Call) and _DECODER.fullmatch(one.name) for one in walk(second))
+            if feature is not None and number and image:
                 yield program.finding(
                     inputs_and_label_swapped,
                     node,

@@ -36,7 +36,7 @@ def adapted_inside_map(program: Program) -> Iterator[Finding]:
                 adapted_inside_map,
                 call.expression,
                 f"`{call.name[1:]}` is called inside a function that `map` runs for every example: `{layer}` would "
-                "learn anew from each single one, and TensorFlow hangs or fails.",
+                "learn again from each single one, and TensorFlow hangs or fails.",
             )
 
 

@@ -41,13 +41,13 @@ def raw_pixels(program: Program) -> Iterator[Finding]:
             one = feature.single
             if not isinstance(one, Call) or one.name not in (".tobytes", ".tostring"):
                 continue
-            picture = any(isinstance(value, Call) and _IMAGE.fullmatch(value.name) for value in walk(one))
+            image = any(isinstance(value, Call) and _IMAGE.fullmatch(value.name) for value in walk(one))
             dtype = feature.raw_dtype
-            if dtype == "float64" and picture:
+            if dtype == "float64" and image:
                 words = "an image is written as raw float64: 8 bytes for each channel of each pixel"
             elif dtype == "float64":
                 words = "the array is written as float64: 8 bytes a value, where float32 is what models use"
-            elif picture:
+            elif image:
                 words = "an image is written as raw pixels, several times the size of its file"
             else:
                 continue
@@ -55,7 +55,7 @@ def raw_pixels(program: Program) -> Iterator[Finding]:
                 raw_pixels,
                 one.expression,
                 f"{feature.name!r}: {words}.",
-                severity=Severity.WARNING if dtype == "float64" and picture else Severity.INFO,
+                severity=Severity.WARNING if dtype == "float64" and image else Severity.INFO,
                 feature=feature.name,
                 evidence={"dtype": dtype or "unknown"},
             )

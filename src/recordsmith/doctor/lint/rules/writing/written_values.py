@@ -119,7 +119,7 @@ def value_not_in_a_list(program: Program) -> Iterator[Finding]:
 
 
 def _chooses(node: ast.AST) -> bool:
-    """It stands in a function that chooses the kind of list itself, by conditions that may not be understood here."""
+    """It is in a function that chooses the kind of list itself, by conditions that may not be understood here."""
     outer: ast.AST | None = node
     while outer is not None and not isinstance(outer, ast.FunctionDef):
         outer = getattr(outer, "parent", None)

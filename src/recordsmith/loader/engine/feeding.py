@@ -84,6 +84,7 @@ def _feed(plan: Plan, start: Cursor, every: tuple[int, int]) -> Iterator[tuple[A
     first, step = every
     given = 0  # to all processes
     empty = 0  # epochs in a row
+    is_streamed = plan.is_streamed
     with thread_pool(_threads(plan)) as pool:
         maker = RowMaker(plan)
         for epoch in range(start.epoch, ENDLESS if plan.epochs_fed is None else epoch_after(plan, start.epoch)):
@@ -91,12 +92,12 @@ def _feed(plan: Plan, start: Cursor, every: tuple[int, int]) -> Iterator[tuple[A
             share = (first - given) % step, step
             made = 0
             for batch in (
-                _streamed(plan, maker, begin, pool) if plan.is_streamed else _fixed(plan, maker, begin, pool, share)
+                _streamed(plan, maker, begin, pool) if is_streamed else _fixed(plan, maker, begin, pool, share)
             ):
-                if not plan.is_streamed or (given + made) % step == first:
+                if not is_streamed or (given + made) % step == first:
                     yield batch
                 made += 1
-            if plan.is_streamed:
+            if is_streamed:
                 given += made
             elif step > 1 or not made:
                 given += batch_count(plan) - begin.batch

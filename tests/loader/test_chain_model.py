@@ -127,7 +127,7 @@ def test_a_chain_of_rows_has_no_state(ds: rs.Dataset):
 def test_the_rest_of_an_endless_order_is_endless(ds: rs.Dataset):
     assert Part(Repeated(Records(3), None), 5, ENDLESS).length == ENDLESS
     endless = ds.shuffle(seed=0).repeat().skip(5)
-    with pytest.raises(TypeError, match="no end"):
+    with pytest.raises(TypeError, match="no length"):
         len(endless)
     with pytest.raises(rs.PipelineError, match="endless repeat"):
         endless.shuffle(seed=0)

@@ -107,11 +107,8 @@ class Augmentation(ABC):
 
 
 def check_number(what: str, number: Any, *, least: float, most: float) -> None:
-    """Refuse what is no number in a range.
-
-    >>> check_number("The probability", 0.5, least=0, most=1)
-    """
+    """Refuse what is not a number in a range."""
     good = isinstance(number, (int, float, np.integer, np.floating)) and not isinstance(number, bool)
     if not good or not least <= number <= most:
-        limit = f"from {least:g} on" if most == np.inf else f"from {least:g} to {most:g}"
-        raise PipelineError(f"{what} is a number {limit}.", found=repr(number))
+        limit = f"at least {least:g}" if most == np.inf else f"from {least:g} to {most:g}"
+        raise PipelineError(f"{what} must be a number, {limit}.", found=repr(number))

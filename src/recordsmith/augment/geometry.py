@@ -75,8 +75,8 @@ class Crop(Augmentation):
     Args:
         least: the smallest part of the area that is kept.
         most: the largest part of the area that is kept.
-        stretch: how much the part's proportions may differ from the image's, as a factor from 1 on. Resizing parts of
-            other proportions to one size stretches what is in them by as much.
+        stretch: how much the part's proportions may differ from the image's, as a factor of at least 1. Resizing parts
+            of other proportions to one size stretches what is in them by as much.
 
     >>> from recordsmith.augment import crop, RandomStream
     >>> crop(0.25, 0.25, stretch=1).apply(np.zeros((100, 200, 3), np.uint8), RandomStream(0)).shape
@@ -97,7 +97,7 @@ class Crop(Augmentation):
             )
 
     def draw(self, rng: Random) -> tuple[float, float, float, float]:
-        """Draw the height, the width, and how far down and right the part lies, each as a part of what is possible."""
+        """Draw the height, the width, and how far down and right the part is, each as a part of what is possible."""
         area = self.least + (self.most - self.least) * rng.random()
         stretch = math.exp(math.log(self.stretch) * (2 * rng.random() - 1))
         # Where a side would be longer than the image, the other one makes up for it.

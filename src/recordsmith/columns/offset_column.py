@@ -55,7 +55,9 @@ class OffsetColumn(Sequence[Any]):
             start, stop, step = index.indices(len(self))
             if step == 1:
                 stop = max(start, stop)
-                return self._like(self._flat(), self._offsets[start : stop + 1], *self._picked(slice(start, stop)))
+                present = None if self._present is None else self._present[start:stop]
+                by_row = [array[start:stop] for array in self._by_row()]
+                return self._like(self._flat(), self._offsets[start : stop + 1], present, *by_row)
             return self._take(np.arange(start, stop, step, dtype=np.int64))
         return self._take(row_numbers(index, len(self)))
 
@@ -119,13 +121,12 @@ class OffsetColumn(Sequence[Any]):
     def _like(self, flat: Sequence[Any], offsets: Int64s, present: Bools | None, *by_row: Array) -> Self:
         """Return a column of the same kind over other arrays."""
 
-    def _picked(self, rows: slice | Int64s) -> list[Any]:
-        return [None if self._present is None else self._present[rows], *(array[rows] for array in self._by_row())]
-
     def _take(self, rows: Int64s) -> Self:
         starts, stops = self._offsets[rows], self._offsets[rows + 1]
         offsets = offsets_of(stops - starts)
-        return self._like(_cut(self._flat(), starts, stops, offsets), offsets, *self._picked(rows))
+        present = None if self._present is None else self._present[rows]
+        by_row = [array[rows] for array in self._by_row()]
+        return self._like(_cut(self._flat(), starts, stops, offsets), offsets, present, *by_row)
 
     def summary(self) -> str:
         """Show the first rows, shortened, as they stand in a repr."""

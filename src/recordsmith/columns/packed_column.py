@@ -149,6 +149,6 @@ def _part(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
 
 
 def _native(values: Any) -> Any:
-    """Copy a part out of the rows, so that it is aligned and lies in one piece, as other libraries want it."""
+    """Copy a part out of the rows, so that it is aligned and in one piece, as other libraries want it."""
     array = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
     return array.reshape(np.shape(values))[()]

@@ -228,7 +228,7 @@ class Ragged(OffsetColumn):
         return np.array2string(shown, threshold=8, edgeitems=3, separator=", ").replace("\n", "")
 
     def _pieces(self) -> tuple[tuple[int, ...], Int64s, Any]:
-        """Cut every row into the runs that lie along its free dimension.
+        """Cut every row into the runs along its free dimension.
 
         A row of shape (2, None, 3) is, in memory, two runs of as many entries of shape (3,). The answer is the
         dimensions before the free one, the length of every run, and the entries.

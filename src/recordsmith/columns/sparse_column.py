@@ -74,7 +74,7 @@ class SparseColumn(OffsetColumn):
         if self._indices.ndim != 1 or self._indices.shape != self._values.shape:
             raise ValueError(f"indices of shape {self._indices.shape} and values of shape {self._values.shape}")
         if self._indices.size and not (self._indices.min() >= 0 and self._indices.max() < size):
-            raise ValueError(f"an index lies outside 0 to {size - 1}")
+            raise ValueError(f"an index is outside 0 to {size - 1}")
         self._offsets = checked_offsets(offsets, len(self._indices))
         self._present = checked_present(present, self._offsets)
         self._size = size

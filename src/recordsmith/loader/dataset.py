@@ -82,7 +82,7 @@ def open_dataset(
         path: what to open.
         split: only the files of this split.
         schema: what is in a record; None: the schema beside the files, or one inferred from the first records.
-        compression: "auto" tells it from the content of each file; or None, "gzip" or "zlib".
+        compression: "auto" detects it from the content of each file; or None, "gzip" or "zlib".
         verify: check the checksum of every record's data.
 
     >>> import recordsmith as rs

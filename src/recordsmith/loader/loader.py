@@ -66,7 +66,7 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
 
     @property
     def skipped(self) -> Skipped:
-        """What `on_error="skip"` has left out so far: `.count`, and the `.first` records with their reasons."""
+        """What `on_error="skip"` has skipped so far: `.count`, and the `.first` records with their reasons."""
         return self._session.skipped
 
     @property
@@ -99,7 +99,7 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
                 yield row_at(columns, number)
 
     def verify_pairs(self, n: int = 1000) -> int:
-        """Prove that inputs and targets belong together: read the records of the first n rows again, and compare.
+        """Prove that inputs and targets belong together: read the records of the first n rows again and compare.
 
         Returns how many rows were compared. It needs `.pairs()`, begins with the first epoch, and moves nothing.
         """

@@ -12,7 +12,7 @@ from recordsmith.loader.engine.cursor import Cursor
 from recordsmith.loader.engine.feeding import feed
 from recordsmith.loader.engine.fetching import Fetcher
 from recordsmith.loader.engine.row_access import RowValues, row_at
-from recordsmith.loader.order.record_order import Drawn
+from recordsmith.loader.order.record_order import OrderedRecords
 from recordsmith.loader.plan import RECORD_NUMBERS, Plan, Rows
 from recordsmith.loader.verbs.pairs import Paired
 
@@ -23,7 +23,7 @@ def verify_pairs(plan: Plan, n: int) -> int:
     """Draw the first n rows that a plan feeds, read their records again by number, and compare; return how many."""
     paired = [change for change in plan.batch_changes if isinstance(change, Paired)]
     if not paired:
-        raise PipelineError("verify_pairs is about pairs.", advice="Write .pairs(inputs, target) first.")
+        raise PipelineError("verify_pairs needs pairs.", advice="Write .pairs(inputs, target) first.")
     pair = paired[-1]
     names = (pair.inputs,) if isinstance(pair.inputs, str) else pair.inputs
     # The same chain, but with every feature and with the records' numbers, before it becomes tuples.
@@ -46,7 +46,7 @@ def _target(pair: Paired) -> tuple[str, ...]:
 def _compare(plan: Plan, fetcher: Fetcher, batch: dict[str, Any], place: int, number: int) -> None:
     one = np.array([number], np.int64)
     first = np.zeros(1, np.int64)
-    rows = Rows(fetcher.columns(Drawn(one, first)), one, first, first)
+    rows = Rows(fetcher.columns(OrderedRecords(one, first)), one, first, first)
     for change in plan.changes:
         rows = change.apply(rows)
     columns = {name: c.in_batch(name) if isinstance(c, RowValues) else c for name, c in rows.columns.items()}

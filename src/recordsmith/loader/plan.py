@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from recordsmith.dataset import StoredDataset
 from recordsmith.errors import PipelineError, did_you_mean, list_names
 from recordsmith.loader.order.record_order import AllRecords, Order
-from recordsmith.loader.row_memory import RoomPart
+from recordsmith.loader.row_memory import MemoryPart
 from recordsmith.loader.skipping import Skipped
 from recordsmith.schema import Feature
 
@@ -35,14 +35,14 @@ class Rows:
         numbers: which record each row is.
         epochs: in which epoch.
         positions: where in the order it stood.
-        room: memory for them, beside that of other rows.
+        memory: memory for them, beside that of other rows.
     """
 
     columns: dict[str, Any]
     numbers: npt.NDArray[np.int64]
     epochs: npt.NDArray[np.int64]
     positions: npt.NDArray[np.int64]
-    room: RoomPart | None = None
+    memory: MemoryPart | None = None
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -176,7 +176,7 @@ class Plan:
         return any(change.heavy for change in self.changes)
 
     def feature(self, name: str, verb: str) -> Feature | None:
-        """Return a feature that a verb speaks of, or explain that there is none; None if nothing is known of rows."""
+        """Return a feature that a verb names, or explain that it does not exist; None if the features are not known."""
         if self.features is None:
             return None
         if name not in self.features:

@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Room", "RoomPart"]
+__all__ = ["MemoryPart", "RowMemory"]
 
 
-class Room:
+class RowMemory:
     """Arrays for some rows, of which parts are filled one by one, also by several threads.
 
     Records as large as images are fetched and decoded a few at a time, so that they are still in the processor's
-    cache, and no thread waits for one that has many. What becomes of them lies together in the end nevertheless, and is
-    not copied for it.
+    cache, and no thread waits for one that has many. Their results are still in one array in the end, without
+    being copied.
 
     Attributes:
         rows: how many rows there are.
 
     >>> import numpy as np
-    >>> room = Room(3)
-    >>> parts = [room.at(0).array("x", 2, (4,), np.dtype("int8")), room.at(2).array("x", 1, (4,), np.dtype("int8"))]
-    >>> room.whole("x", parts).shape
+    >>> memory = RowMemory(3)
+    >>> parts = [memory.at(0).array("x", 2, (4,), np.dtype("int8")), memory.at(2).array("x", 1, (4,), np.dtype("int8"))]
+    >>> memory.whole("x", parts).shape
     (3, 4)
     """
 
@@ -39,9 +39,9 @@ class Room:
         self._parts: dict[str, dict[int, npt.NDArray[Any]]] = {}
         self._lock = threading.Lock()
 
-    def at(self, start: int) -> RoomPart:
+    def at(self, start: int) -> MemoryPart:
         """Return the part that begins with this row."""
-        return RoomPart(self, start)
+        return MemoryPart(self, start)
 
     def part(self, name: str, start: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
         """Return the memory of a feature's next rows, of which the first dimension says how many."""
@@ -64,12 +64,12 @@ class Room:
 
 
 @dataclass(frozen=True)
-class RoomPart:
-    """Some rows of a room."""
+class MemoryPart:
+    """Some rows of a memory."""
 
-    room: Room
+    memory: RowMemory
     start: int
 
     def array(self, name: str, rows: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
         """Return the memory of a feature of these rows."""
-        return self.room.part(name, self.start, (rows, *shape), dtype)
+        return self.memory.part(name, self.start, (rows, *shape), dtype)

@@ -21,7 +21,7 @@ class Session(Progress):
 
     @property
     def skipped(self) -> Skipped:
-        """What `on_error="skip"` has left out so far."""
+        """What `on_error="skip"` has skipped so far."""
         return self.plan.skipped or Skipped()
 
     def __len__(self) -> int:

@@ -45,7 +45,7 @@ def state_of_place(plan: Plan, place: Cursor) -> dict[str, Any]:
 
 
 def place_in_state(plan: Plan, state: Mapping[str, Any]) -> Cursor:
-    """Return the place that a state names, or explain why it is none of this plan."""
+    """Return the place that a state names, or explain why it does not fit this plan."""
     if not isinstance(state, Mapping) or state.get("format") != _FORMAT or state.get("version") != _VERSION:
         raise PipelineError("This is not the state of a loader.", found=repr(state)[:200])
     ours, theirs = _fingerprint(plan), state.get("chain")
@@ -54,7 +54,7 @@ def place_in_state(plan: Plan, state: Mapping[str, Any]) -> Cursor:
     if ours != theirs:
         changed = [part for part in ours if ours[part] != theirs.get(part)]
         raise PipelineError(
-            "The state is that of other data or of another chain.",
+            "The state belongs to other data or to another chain.",
             found=", ".join(f"{part} {ours[part]}" for part in changed),
             expected=", ".join(f"{part} {theirs.get(part)}" for part in changed),
             advice="Build the same chain over the same files; workers and prefetch may differ.",

@@ -1,1 +1,1 @@
-"""From a plan to batches: rows are fetched, changed and put together on threads, and given in order."""
+"""From a plan to batches: rows are fetched, changed and batched on threads, and given in order."""

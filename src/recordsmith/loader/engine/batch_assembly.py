@@ -1,4 +1,4 @@
-"""Rows put together to batches: those of known positions, and those that a filter leaves or that wait in buckets."""
+"""Rows made into batches: rows of known positions, rows that a filter keeps, and rows that wait in buckets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A place between two batches, from which feeding can go on."""
+"""A place between two batches, from which feeding can continue."""
 
 from __future__ import annotations
 

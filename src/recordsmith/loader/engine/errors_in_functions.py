@@ -19,7 +19,7 @@ def in_function(verb: str, function: Callable[..., Any], rows: Rows, row: int | 
         yield
     except (Exception, SystemExit) as error:
         if row is not None:
-            error.record_number = int(rows.numbers[row])  # type: ignore[union-attr] # for whoever knows the files
+            error.record_number = int(rows.numbers[row])  # type: ignore[union-attr] # for those who know the files
         record = f"record {int(rows.numbers[row])}" if row is not None else f"a batch of {count_text(len(rows), 'row')}"
         error.add_note(f"It was raised by {function_name(function)}, which .{verb}() called for {record}.")
         raise

@@ -1,8 +1,9 @@
 """Batches out of a plan: tasks of a few batches each, done ahead by threads, given in order.
 
 Without a filter, every batch is a run of positions known beforehand: a task looks up its positions' records, fetches
-and changes them and cuts them into batches. With one, tasks give rows that are left, and those are put together to
-batches as they come. Either way a place between two batches is a few numbers, and work can begin at any such place.
+and changes them and cuts them into batches. With one, tasks give the rows that the filter keeps, and these are made
+into batches as they come. Either way a place between two batches is a few numbers, and work can
+begin at any such place.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from recordsmith.loader.engine.cursor import Cursor
 from recordsmith.loader.engine.row_making import RowMaker, joined
 from recordsmith.loader.order.record_order import ENDLESS
 from recordsmith.loader.plan import Plan, Rows
-from recordsmith.loader.row_memory import Room, RoomPart
+from recordsmith.loader.row_memory import MemoryPart, RowMemory
 from recordsmith.workers.forking import in_own_process
 from recordsmith.workers.threads import default_workers, in_order, thread_pool
 
@@ -38,7 +39,7 @@ _NOTHING = object()  # a batch of which every row was skipped
 
 
 class UnknownLengthError(PipelineError, TypeError):
-    """The length of a chain is not known beforehand. Also a TypeError: that is how list() is told to do without it."""
+    """The length of a chain is not known beforehand. Also a TypeError, so that list() does without it."""
 
 
 def batch_count(plan: Plan) -> int:
@@ -83,6 +84,7 @@ def _feed(plan: Plan, start: Cursor, every: tuple[int, int]) -> Iterator[tuple[A
     first, step = every
     given = 0  # to all processes
     empty = 0  # epochs in a row
+    is_streamed = plan.is_streamed
     with thread_pool(_threads(plan)) as pool:
         maker = RowMaker(plan)
         for epoch in range(start.epoch, ENDLESS if plan.epochs_fed is None else epoch_after(plan, start.epoch)):
@@ -90,12 +92,12 @@ def _feed(plan: Plan, start: Cursor, every: tuple[int, int]) -> Iterator[tuple[A
             share = (first - given) % step, step
             made = 0
             for batch in (
-                _streamed(plan, maker, begin, pool) if plan.is_streamed else _fixed(plan, maker, begin, pool, share)
+                _streamed(plan, maker, begin, pool) if is_streamed else _fixed(plan, maker, begin, pool, share)
             ):
-                if not plan.is_streamed or (given + made) % step == first:
+                if not is_streamed or (given + made) % step == first:
                     yield batch
                 made += 1
-            if plan.is_streamed:
+            if is_streamed:
                 given += made
             elif step > 1 or not made:
                 given += batch_count(plan) - begin.batch
@@ -104,7 +106,7 @@ def _feed(plan: Plan, start: Cursor, every: tuple[int, int]) -> Iterator[tuple[A
             empty = 0 if made or begin.batch else empty + 1
             if empty == _MOST_EMPTY and plan.epochs_fed is None:
                 raise PipelineError(
-                    "An endless repeat gives no batch: nothing was left of many epochs in a row.",
+                    "An endless repeat gives no batch: many epochs in a row were empty.",
                     found=f"{empty:,} epochs without a batch",
                     advice="Look at what the verbs before it leave out: .filter(), .skip(), drop_last, on_error.",
                 )
@@ -173,24 +175,24 @@ def _pieced(
     """Give batches of which each is the work of several tasks."""
     size = maker.rows_at_once
 
-    def pieces() -> Iterator[tuple[RoomPart, int, int]]:
+    def pieces() -> Iterator[tuple[MemoryPart, int, int]]:
         for batch in mine:
             first, last = ranges.of(batch)
-            room = Room(last - first)
+            memory = RowMemory(last - first)
             for start in range(first, max(last, first + 1), size):
-                yield room.at(start - first), start, min(start + size, last)
+                yield memory.at(start - first), start, min(start + size, last)
 
-    def work(piece: tuple[RoomPart, int, int]) -> tuple[Room, Rows]:
+    def work(piece: tuple[MemoryPart, int, int]) -> tuple[RowMemory, Rows]:
         part, first, last = piece
-        return part.room, maker.between(epoch, first, last, part)
+        return part.memory, maker.between(epoch, first, last, part)
 
     # As many as whole batches would be, so that the next one is made while one is looked at.
     most = -(-plan.batched().size // size)
     ahead = max(_tasks_ahead(plan), most * _tasks_ahead(plan) // 2)
-    for room, group in groupby(in_order(pool, work, pieces(), ahead=ahead), key=itemgetter(0)):
+    for memory, group in groupby(in_order(pool, work, pieces(), ahead=ahead), key=itemgetter(0)):
         parts = [part for _, part in group]
-        rows = joined([part for part in parts if len(part)] or parts[:1], room)
-        yield make_batch(plan, rows) if len(rows) or room.rows == 0 else _NOTHING
+        rows = joined([part for part in parts if len(part)] or parts[:1], memory)
+        yield make_batch(plan, rows) if len(rows) or memory.rows == 0 else _NOTHING
 
 
 def _in_file_order(plan: Plan, start: Cursor) -> bool:

@@ -13,7 +13,7 @@ from recordsmith.dataset import StoredDataset
 from recordsmith.loader.engine.read_windows import WindowedReading
 from recordsmith.loader.order.block_shuffle import block_shuffles
 from recordsmith.loader.order.read_blocks import is_read_in_order
-from recordsmith.loader.order.record_order import Drawn, Order
+from recordsmith.loader.order.record_order import Order, OrderedRecords
 
 __all__ = ["Fetcher"]
 
@@ -40,26 +40,28 @@ class Fetcher:
             for dataset, shuffle in zip(self._datasets, shuffles, strict=True)
         ]
 
-    def columns(self, drawn: Drawn) -> dict[str, Any]:
+    def columns(self, records: OrderedRecords) -> dict[str, Any]:
         """Return these records, in this order, as columns."""
         if len(self._datasets) == 1:
-            return self._of_one(0, drawn)
-        owners = np.searchsorted(self._starts, drawn.numbers, side="right") - 1
+            return self._of_one(0, records)
+        owners = np.searchsorted(self._starts, records.numbers, side="right") - 1
         parts, places = [], []
         for owner in np.unique(owners).tolist():
             mine = np.flatnonzero(owners == owner)
-            parts.append(self._of_one(owner, Drawn(drawn.numbers[mine] - self._starts[owner], drawn.epochs[mine])))
+            parts.append(
+                self._of_one(owner, OrderedRecords(records.numbers[mine] - self._starts[owner], records.epochs[mine]))
+            )
             places.append(mine)
         return _put_together(parts, places)
 
-    def _of_one(self, owner: int, drawn: Drawn) -> dict[str, Any]:
+    def _of_one(self, owner: int, records: OrderedRecords) -> dict[str, Any]:
         windowed = self._windowed[owner]
         if windowed is None:
-            return self._datasets[owner][drawn.numbers]
-        places = windowed.in_windows(drawn)
+            return self._datasets[owner][records.numbers]
+        places = windowed.in_windows(records)
         if len(places) <= 1:
-            return windowed.columns(drawn)
-        parts = [windowed.columns(Drawn(drawn.numbers[mine], drawn.epochs[mine])) for mine in places]
+            return windowed.columns(records)
+        parts = [windowed.columns(OrderedRecords(records.numbers[mine], records.epochs[mine])) for mine in places]
         return _put_together(parts, places)
 
     def place(self, number: int) -> tuple[StoredDataset, int]:

@@ -27,7 +27,7 @@ from recordsmith.errors import PipelineError
 from recordsmith.images import ImageError, decode_image, read_header
 from recordsmith.images.limits import most_pixels
 from recordsmith.loader.engine.row_access import ImageValues
-from recordsmith.loader.row_memory import Room, RoomPart
+from recordsmith.loader.row_memory import MemoryPart, RowMemory
 
 __all__ = ["ImageWork"]
 
@@ -80,7 +80,7 @@ class ImageWork:
         return len(others) <= 1 and all(isinstance(change, Brightness) for change in others)
 
     def column(
-        self, column: Any, *, records: Int64s, epochs: Int64s, feature: str, room: RoomPart | None = None
+        self, column: Any, *, records: Int64s, epochs: Int64s, feature: str, memory: MemoryPart | None = None
     ) -> Pixels | ImageValues:
         """Return the images of a column of encoded ones: one array, or a list where sizes may differ."""
         keys = [
@@ -90,8 +90,8 @@ class ImageWork:
         batch: Pixels | None = None
         images = ImageValues()
         if self.dense and self.size is not None:
-            room = room or Room(len(records)).at(0)
-            batch = room.array(feature, len(records), self._shape(*self.size), self.dtype)
+            memory = memory or RowMemory(len(records)).at(0)
+            batch = memory.array(feature, len(records), self._shape(*self.size), self.dtype)
         for row in range(len(records)):
             drawn = [change.draw(RandomStream(keys[place][row])) for place, change in enumerate(self.augment)]
             try:
@@ -196,5 +196,5 @@ def _undecodable(error: ImageError, feature: str, record: int) -> PipelineError:
         feature=feature,
         advice="Find all such records with `recordsmith check`, or leave them out with .batch(..., on_error='skip').",
     )
-    made.record_number = record  # type: ignore[attr-defined] # for whoever knows the files
+    made.record_number = record  # type: ignore[attr-defined] # for those who know the files
     return made

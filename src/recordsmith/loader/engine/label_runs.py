@@ -1,4 +1,4 @@
-"""Runs of equal labels, as far as a few hundred records tell: what a short shuffle buffer cannot mix."""
+"""Runs of equal labels, estimated from a few hundred records: a short shuffle buffer cannot mix them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from recordsmith.columns import ByteColumn
 from recordsmith.errors import RecordsmithError
 from recordsmith.loader.engine.fetching import Fetcher
-from recordsmith.loader.order.record_order import Drawn, Int64s
+from recordsmith.loader.order.record_order import Int64s, OrderedRecords
 from recordsmith.loader.plan import Plan
 from recordsmith.schema import Feature, Label, Scalar, Text
 
@@ -55,7 +55,7 @@ def long_label_run(plan: Plan, buffer: int) -> tuple[str, int] | None:
         else:
             run = _run_at_front(labels, buffer)
     except (RecordsmithError, ValueError, OSError):
-        return None  # whoever iterates will be told
+        return None  # iterating will raise the error
     return None if run is None else (name, run)
 
 
@@ -69,10 +69,10 @@ class _Labels:
 
     def at(self, positions: Int64s) -> list[Any]:
         """Return the labels at these positions."""
-        drawn = self._plan.order.at(0, positions)
-        back = np.argsort(np.argsort(drawn.numbers, kind="stable"), kind="stable")
-        rising = np.sort(drawn.numbers)
-        column = self._fetcher.columns(Drawn(rising, np.zeros_like(rising)))[self._name]
+        records = self._plan.order.at(0, positions)
+        back = np.argsort(np.argsort(records.numbers, kind="stable"), kind="stable")
+        rising = np.sort(records.numbers)
+        column = self._fetcher.columns(OrderedRecords(rising, np.zeros_like(rising)))[self._name]
         values = _plain(column)
         return [values[place] for place in back.tolist()]
 

@@ -3,8 +3,8 @@
 A loader and all outputs made from it (to_torch, to_tf, to_jax) share one Progress. So every new iteration is a new
 epoch, whatever it is an iteration over. An epoch counts as begun when its first batch is asked for.
 
-PyTorch's worker processes make parts of one iteration. They know of it what DataLoader draws for it, a random number
-that is the same for all of them, and how often they were asked to begin. The first of them to begin writes the
+PyTorch's worker processes make parts of one iteration. They know DataLoader's base seed of the iteration, a random
+number that is the same for all of them, and how often they were asked to begin. The first of them to begin writes the
 iteration and its epoch into memory that all share, and the others find it there.
 """
 
@@ -55,24 +55,24 @@ class Progress:
         self._is_restored_alone = False  # only this process was restored to that place: it is a worker process
         self._restores = 0  # that this process knows of
         self._iterations = 0  # of worker processes that this process knows of
-        self._begun: dict[int, int] = {}  # how often this worker process began, by the number drawn
+        self._begun: dict[int, int] = {}  # how often this worker process began, by base seed
         self._lock = ForkSafeLock()
 
-    def begin(self, drawn: int | None = None) -> Cursor:
-        """Begin an iteration, and return where. A worker process gives the number that was drawn for the iteration."""
+    def begin(self, base_seed: int | None = None) -> Cursor:
+        """Begin an iteration, and return where. A worker process gives DataLoader's base seed."""
         with self._lock:
-            if drawn is None and self._is_guest:
+            if base_seed is None and self._is_guest:
                 self._take_own()
             with self._numbers.held() as numbers:
-                epoch = self._begin_here(numbers) if drawn is None else self._begin_with_others(numbers, drawn)
+                epoch = self._begin_here(numbers) if base_seed is None else self._begin_with_others(numbers, base_seed)
             self._reached = start = self._place_in(epoch)
             self._is_restored_alone = False
         return start
 
-    def upcoming(self, drawn: int | None = None) -> Cursor:
+    def upcoming(self, base_seed: int | None = None) -> Cursor:
         """Return where the next iteration will begin."""
         with self._lock, self._numbers.held() as numbers:
-            key = 0 if drawn is None else _key(drawn, self._begun.get(drawn, 0))
+            key = 0 if base_seed is None else _key(base_seed, self._begun.get(base_seed, 0))
             return self._place_in(self._epoch_of(numbers, key) if key else int(numbers[_NEXT]))
 
     def reach(self, place: Place) -> None:
@@ -128,15 +128,15 @@ class Progress:
         self._iterations = int(numbers[_ITERATIONS])
         return epoch
 
-    def _begin_with_others(self, numbers: Numbers, drawn: int) -> int:
+    def _begin_with_others(self, numbers: Numbers, base_seed: int) -> int:
         if self._restores != numbers[_RESTORES] and not self._is_restored_alone:
             raise PipelineError(
                 "The loader was restored while worker processes of a DataLoader ran, and these do not know it.",
                 advice="Make the DataLoader after loader.restore(state).",
             )
-        again = self._begun.get(drawn, 0)
-        self._begun[drawn] = again + 1
-        key = _key(drawn, again)
+        again = self._begun.get(base_seed, 0)
+        self._begun[base_seed] = again + 1
+        key = _key(base_seed, again)
         epoch = self._epoch_of(numbers, key)
         if key not in numbers[_KEYS]:
             place = int(numbers[_ITERATIONS]) % _REMEMBERED
@@ -160,7 +160,7 @@ class Progress:
         return {**vars(self), "_reached": self._reached() if callable(self._reached) else self._reached}
 
 
-def _key(drawn: int, again: int) -> int:
+def _key(base_seed: int, again: int) -> int:
     """Return the number of an iteration, which is never 0."""
-    digest = hashlib.blake2b(f"{drawn}/{again}".encode(), digest_size=7).digest()
+    digest = hashlib.blake2b(f"{base_seed}/{again}".encode(), digest_size=7).digest()
     return int.from_bytes(digest, "little") + 1

@@ -21,7 +21,7 @@ from recordsmith.dataset import StoredDataset
 from recordsmith.dataset.compressed import check_place, open_indexed
 from recordsmith.loader.order.block_shuffle import BlockShuffled
 from recordsmith.loader.order.read_blocks import Blocks, Schedule, runs_of
-from recordsmith.loader.order.record_order import Drawn
+from recordsmith.loader.order.record_order import OrderedRecords
 from recordsmith.records.core_failures import StaleIndexError, exception_for
 from recordsmith.records.index import ShardIndex
 
@@ -84,23 +84,23 @@ class WindowedReading:
         self._streams: dict[int, _core.RecordStream] = {}
         self._lock = threading.Lock()
 
-    def in_windows(self, drawn: Drawn) -> list[npt.NDArray[np.intp]]:
-        """Return which of these records lie in the same window: whoever fetches those together fetches each once."""
+    def in_windows(self, records: OrderedRecords) -> list[npt.NDArray[np.intp]]:
+        """Return which of these records are in the same window, so that each window is read once."""
         rows = self._dataset.record_range()
-        blocks = self._blocks.holding(rows.start + drawn.numbers * rows.step)
+        blocks = self._blocks.holding(rows.start + records.numbers * rows.step)
         places = []
-        for epoch in np.unique(drawn.epochs).tolist():
-            mine = np.flatnonzero(drawn.epochs == epoch)
+        for epoch in np.unique(records.epochs).tolist():
+            mine = np.flatnonzero(records.epochs == epoch)
             windows = self._schedule(self._counted(epoch)).windows[blocks[mine]]
             places += [mine[windows == window] for window in np.unique(windows).tolist()]
         return places
 
-    def columns(self, drawn: Drawn) -> dict[str, Any]:
+    def columns(self, records: OrderedRecords) -> dict[str, Any]:
         """Return records of one epoch as columns."""
-        epoch = self._counted(int(drawn.epochs[0]) if len(drawn.epochs) else 0)
+        epoch = self._counted(int(records.epochs[0]) if len(records.epochs) else 0)
         # Made for each call: if this object held it, each would keep the other alive, and what was read.
         reader = _EpochReader(self, epoch, self._schedule(epoch))
-        return self._dataset.reading_with(reader)[drawn.numbers]
+        return self._dataset.reading_with(reader)[records.numbers]
 
     def _schedule(self, epoch: int) -> Schedule:
         with self._lock:
@@ -178,7 +178,7 @@ class WindowedReading:
             run.payloads.clear()  # they may be others than those asked for
             run.failure = error
             return
-        except Exception as error:  # noqa: BLE001 - it belongs to whoever asks for a record that was not reached
+        except Exception as error:  # noqa: BLE001 - raised for those records that were not reached
             run.failure = error
             return
         if stream.number < index.records:

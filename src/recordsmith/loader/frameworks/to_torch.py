@@ -79,7 +79,7 @@ class TorchBatches(torch.utils.data.IterableDataset):  # type: ignore[misc,name-
     def _batches(self) -> Iterator[Any]:
         info = torch.utils.data.get_worker_info()
         own = (0, 1) if info is None else (info.id, info.num_workers)
-        start = self._session.begin(_drawn(info))
+        start = self._session.begin(_base_seed(info))
         self._is_waiting = False
         if self._first_own is not None:
             own, self._first_own = (self._first_own, own[1]), None
@@ -95,7 +95,7 @@ class TorchBatches(torch.utils.data.IterableDataset):  # type: ignore[misc,name-
         if info is None:
             return self._session.state()
         if self._is_waiting:
-            self._session.reach(self._session.upcoming(_drawn(info)))
+            self._session.reach(self._session.upcoming(_base_seed(info)))
         state = self._session.state()
         begun = int(state["batch"]) > 0
         return {**state, "first_own": info.num_workers - 1 if begun else info.id}
@@ -106,8 +106,8 @@ class TorchBatches(torch.utils.data.IterableDataset):  # type: ignore[misc,name-
         self._first_own = state.get("first_own")
 
 
-def _drawn(info: Any) -> int | None:
-    """Return the random number that DataLoader drew for the worker processes of an iteration; None without them."""
+def _base_seed(info: Any) -> int | None:
+    """Return DataLoader's base seed of an iteration, the same for all its worker processes; None without them."""
     return None if info is None else int(info.seed - info.id)
 
 

@@ -11,9 +11,9 @@ from recordsmith.dataset import StoredDataset
 from recordsmith.keyed_random import stream_key
 from recordsmith.loader.order.read_blocks import Blocks, Schedule, is_read_in_order
 from recordsmith.loader.order.record_order import (
-    Drawn,
     Int64s,
     Order,
+    OrderedRecords,
     ShuffleKind,
     groups,
     keyed_permutation,
@@ -51,7 +51,7 @@ class BlockShuffled(Order):
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", self.inner.length)
 
-    def at(self, epoch: int, positions: Int64s) -> Drawn:
+    def at(self, epoch: int, positions: Int64s) -> OrderedRecords:
         """Return the records at these positions."""
         return self.inner.at(epoch, self._layout(epoch).at(positions))
 

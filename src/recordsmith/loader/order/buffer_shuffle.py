@@ -10,7 +10,7 @@ import numpy as np
 
 from recordsmith import _core
 from recordsmith.keyed_random import stream_key
-from recordsmith.loader.order.record_order import Drawn, Int64s, Order, ShuffleKind, groups
+from recordsmith.loader.order.record_order import Int64s, Order, OrderedRecords, ShuffleKind, groups
 from recordsmith.workers.forking import renew_after_fork
 
 __all__ = ["BufferShuffled"]
@@ -55,7 +55,7 @@ class BufferShuffled(Order):
         object.__setattr__(self, "_sequences", OrderedDict())
         object.__setattr__(self, "_lock", threading.Lock())
 
-    def at(self, epoch: int, positions: Int64s) -> Drawn:
+    def at(self, epoch: int, positions: Int64s) -> OrderedRecords:
         """Return the records at these positions."""
         key = stream_key(self.seed, f"buffer/{epoch if self.reshuffle else 0}")
         with self._lock:

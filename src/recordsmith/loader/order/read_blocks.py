@@ -1,4 +1,4 @@
-"""Compressed data cut into blocks that are read one after the other, and put together to windows that fit into memory.
+"""Compressed data cut into blocks that are read one after the other, and grouped into windows that fit into memory.
 
     files     AAAAAAAA BBBBBBBB CCCCCCCC        each can only be read from its front
     blocks    A0 A1 A2 B0 B1 B2 C0 C1 C2        runs of records, about BLOCK_BYTES each when decompressed

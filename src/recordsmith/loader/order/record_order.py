@@ -24,8 +24,8 @@ __all__ = [
     "AGAIN",
     "ENDLESS",
     "AllRecords",
-    "Drawn",
     "Order",
+    "OrderedRecords",
     "Part",
     "Records",
     "Remainder",
@@ -45,12 +45,12 @@ ENDLESS = 1 << 62
 """The length of an order that never ends."""
 
 AGAIN = 1_000_003
-"""Added to the epoch of rows that are gone through once more within it: their random streams are others too."""
+"""Added to the epoch of rows that come again in the same epoch, so that their random numbers differ too."""
 
-_EPOCHS = 1 << 63  # Epochs are counted without a limit; random streams tell this many apart.
+_EPOCHS = 1 << 63  # Epochs are counted without a limit; random streams distinguish this many.
 
 
-class Drawn(NamedTuple):
+class OrderedRecords(NamedTuple):
     """Records at some positions.
 
     Attributes:
@@ -74,7 +74,7 @@ class Order(ABC):
     is_file_order: bool = False
 
     @abstractmethod
-    def at(self, epoch: int, positions: Int64s) -> Drawn:
+    def at(self, epoch: int, positions: Int64s) -> OrderedRecords:
         """Return the records at these positions, which are below `length`."""
 
     @property
@@ -105,9 +105,9 @@ class Records(Order):
     length: int
     first: int = 0
 
-    def at(self, epoch: int, positions: Int64s) -> Drawn:
+    def at(self, epoch: int, positions: Int64s) -> OrderedRecords:
         """Return the records at these positions."""
-        return Drawn(positions + self.first, np.full(len(positions), epoch % _EPOCHS, np.int64))
+        return OrderedRecords(positions + self.first, np.full(len(positions), epoch % _EPOCHS, np.int64))
 
 
 class AllRecords(Order):
@@ -128,9 +128,9 @@ class AllRecords(Order):
         """Always."""
         return True
 
-    def at(self, epoch: int, positions: Int64s) -> Drawn:
+    def at(self, epoch: int, positions: Int64s) -> OrderedRecords:
         """Return the records at these positions."""
-        return Drawn(positions, np.full(len(positions), epoch % _EPOCHS, np.int64))
+        return OrderedRecords(positions, np.full(len(positions), epoch % _EPOCHS, np.int64))
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class Shuffled(Order):
         """All rows are mixed."""
         return "exact", self.length
 
-    def at(self, epoch: int, positions: Int64s) -> Drawn:
+    def at(self, epoch: int, positions: Int64s) -> OrderedRecords:
         """Return the records at these positions."""
         key = stream_key(self.seed, f"shuffle/{epoch if self.reshuffle else 0}")
         return self.inner.at(epoch, keyed_permutation(self.length, key).at(positions))
@@ -184,7 +184,7 @@ class Part(Order):
         """Whether the other order does."""
         return self.inner.rises
 
-    def at(self, epoch: int, positions: Int64s) -> Drawn:
+    def at(self, epoch: int, positions: Int64s) -> OrderedRecords:
         """Return the records at these positions."""
         return self.inner.at(epoch, positions + self.start)
 
@@ -220,7 +220,7 @@ class Shard(Order):
         """Whether the other order does, and nothing comes a second time."""
         return self.inner.rises and self.remainder != "repeat"
 
-    def at(self, epoch: int, positions: Int64s) -> Drawn:
+    def at(self, epoch: int, positions: Int64s) -> OrderedRecords:
         """Return the records at these positions."""
         return self.inner.at(epoch, (positions * self.world + self.rank) % self.inner.length)
 
@@ -241,14 +241,14 @@ class Repeated(Order):
         total = ENDLESS if self.times is None else self.inner.length * self.times
         object.__setattr__(self, "length", min(ENDLESS, total) if self.inner.length else 0)
 
-    def at(self, epoch: int, positions: Int64s) -> Drawn:
+    def at(self, epoch: int, positions: Int64s) -> OrderedRecords:
         """Return the records at these positions."""
         first = epoch * (self.times or 1)
         rounds, within = np.divmod(positions, self.inner.length)
         numbers, epochs = np.empty_like(positions), np.empty_like(positions)
         for turn, mine in groups(rounds):
             numbers[mine], epochs[mine] = self.inner.at(first + turn, within[mine])
-        return Drawn(numbers, epochs)
+        return OrderedRecords(numbers, epochs)
 
 
 def groups(keys: Int64s) -> Iterator[tuple[int, npt.NDArray[np.intp]]]:

@@ -72,12 +72,12 @@ def _spread(order: Order, length: int) -> float:
     if rows < 2:
         return 1.0
     starts = np.linspace(0, min(length, _FARTHEST) - rows, min(_BATCHES, max(1, length // rows))).astype(np.int64)
-    drawn = np.stack([order.at(0, np.arange(start, start + rows)).numbers for start in starts.tolist()])
-    first, last = int(drawn.min()), int(drawn.max())
+    fed = np.stack([order.at(0, np.arange(start, start + rows)).numbers for start in starts.tolist()])
+    first, last = int(fed.min()), int(fed.max())
     records = max(rows, last - first + 1)
-    classes = (drawn - first) * _CLASSES // records
+    classes = (fed - first) * _CLASSES // records
     found = np.mean([len(np.unique(batch)) for batch in classes])
     # The chance that none of a batch's rows is of a class, when rows are drawn without putting them back.
-    drawn_before = np.arange(rows)
-    none = np.prod(np.maximum(0, records - records / _CLASSES - drawn_before) / (records - drawn_before))
+    fed_before = np.arange(rows)
+    none = np.prod(np.maximum(0, records - records / _CLASSES - fed_before) / (records - fed_before))
     return float(found / (_CLASSES * (1 - none)))

@@ -15,9 +15,9 @@ from recordsmith.loader.order.record_order import (
     AGAIN,
     ENDLESS,
     AllRecords,
-    Drawn,
     Int64s,
     Order,
+    OrderedRecords,
     Part,
     Records,
     ShuffleKind,
@@ -37,8 +37,7 @@ _STRATEGIES = ("oversample", "undersample")
 class Balanced(Order):
     """Classes in given numbers, in a random order that is another one in each epoch.
 
-    A class with fewer records than asked for is gone through several times; of one with more, each epoch takes other
-    records.
+    A class with too few records is repeated; of a class with more than enough, each epoch takes others.
 
     Args:
         inner: the records.
@@ -61,7 +60,7 @@ class Balanced(Order):
         """All rows are mixed."""
         return "exact", self.length
 
-    def at(self, epoch: int, positions: Int64s) -> Drawn:
+    def at(self, epoch: int, positions: Int64s) -> OrderedRecords:
         """Return the records at these positions."""
         mixed = keyed_permutation(self.length, stream_key(self.seed, f"balance/{epoch}")).at(positions)
         ends = np.cumsum(self.targets)
@@ -74,7 +73,7 @@ class Balanced(Order):
                 key = stream_key(self.seed, f"balance/{epoch}/{code}/{turn}")
                 chosen = members[keyed_permutation(len(members), key).at(place[these])]
                 numbers[mine[these]], epochs[mine[these]] = self.inner.at(epoch + turn * AGAIN, chosen)
-        return Drawn(numbers, epochs)
+        return OrderedRecords(numbers, epochs)
 
 
 class BalanceVerb(Chain[LoaderT]):
@@ -82,22 +81,22 @@ class BalanceVerb(Chain[LoaderT]):
 
     @verb
     def balance(self, by: str, strategy: str | Mapping[Any, int] = "oversample", *, seed: int = 0) -> LoaderT:
-        """Let every class come equally often, in a random order.
+        """Feed every class equally often, in a random order.
 
         It reads the feature of all records once, and keeps 12 bytes a record.
 
         Args:
-            by: the feature that says the class.
+            by: the feature that has the class.
             strategy: "oversample" brings every class to the number of the largest, "undersample" to that of the
                 smallest, taking other records in each epoch; a mapping gives numbers for some classes.
-            seed: another seed, another choice and order.
+            seed: a different seed gives another choice and order.
         """
         plan = self.plan
         check_whole_number("The seed", seed, least=None)
         feature = plan.feature(by, "balance")
         if plan.changes or plan.batching is not None or not isinstance(plan.order, (AllRecords, Records, Part)):
             raise PipelineError(
-                "balance looks at the records as they are stored.",
+                "balance works on stored records, before any other verb changes or orders them.",
                 advice="Let it be the first verb: .balance('label').shuffle().batch(n).",
             )
         values, codes = class_codes(plan.datasets, by)

@@ -25,7 +25,7 @@ class BatchVerb(Chain[LoaderT]):
         threads: int | None = None,
         on_error: Literal["raise", "skip"] = "raise",
     ) -> LoaderT:
-        """Put rows together n at a time: batches are dicts of columns.
+        """Make batches of n rows: dicts of columns.
 
         Numbers of a fixed shape come as numpy arrays (masked where optional values are absent), those of varying
         length as `Ragged`, byte strings and text as `ByteColumn`. Iterating again is a new epoch.
@@ -33,8 +33,8 @@ class BatchVerb(Chain[LoaderT]):
         Args:
             n: rows per batch.
             drop_last: leave out a last batch that is not full.
-            threads: how many threads work ahead; None: as many as there are cores, up to four; 0: none. The batches
-                are the same.
+            threads: how many threads read in advance; None: one per core, up to four; 0: none. The batches are the
+                same.
             on_error: "skip" leaves out records that are damaged, do not fit the schema, or make a function of yours
                 fail: their batches are shorter, and `loader.skipped` counts them, with the reasons.
 
@@ -61,15 +61,15 @@ class BatchVerb(Chain[LoaderT]):
 
 
 def check_threads(threads: int | None) -> None:
-    """Refuse a number of threads that is none."""
+    """Refuse a number of threads that is not a whole number, or below 0."""
     if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 0):
-        raise PipelineError("The number of threads is 0 or more.", found=repr(threads))
+        raise PipelineError("The number of threads must be 0 or more.", found=repr(threads))
 
 
 def check_batch(plan: Plan, verb: str, n: int, *, drop_last: bool) -> None:
-    """Refuse a size that is none, batches of batches, and single rows that not every rank has equally many of."""
+    """Refuse a size that is not a number, batches of batches, and single rows that the ranks cannot share evenly."""
     if isinstance(n, bool) or not hasattr(n, "__index__") or n < 1:
-        raise PipelineError("A batch has at least one row.", found=repr(n), expected="a whole number from 1")
+        raise PipelineError("A batch has at least one row.", found=repr(n), expected="a whole number, at least 1")
     if plan.batching is not None:
         raise PipelineError(f"{verb} after batching would make batches of batches.", advice="Batch once.")
     world, rows = plan.even_world or (1, 0)

@@ -65,7 +65,7 @@ class BucketBatchVerb(Chain[LoaderT]):
         drop_last: bool = False,
         threads: int | None = None,
     ) -> LoaderT:
-        """Put rows of similar length together and pad them, so that little of a batch is padding.
+        """Make batches of rows of similar length, so that little of a batch is padding.
 
         Args:
             by: the feature whose length counts.
@@ -86,7 +86,7 @@ class BucketBatchVerb(Chain[LoaderT]):
         limits = tuple(int(limit) for limit in boundaries)
         if not limits or list(limits) != sorted(set(limits)) or limits[0] < 1:
             raise PipelineError(
-                "The boundaries are lengths that rise.", found=repr(boundaries), expected="such as [8, 16, 32]"
+                "The boundaries must be increasing lengths.", found=repr(boundaries), expected="such as [8, 16, 32]"
             )
         sizes = _sizes(limits, size, tokens)
         settings = {

@@ -35,10 +35,10 @@ class ImagesDecoded(RowChange):
     def apply(self, rows: Rows) -> Rows:
         """Return the rows with arrays."""
         column = rows.columns[self.feature]
-        pictures = self.work.column(
-            column, records=rows.numbers, epochs=rows.epochs, feature=self.feature, room=rows.room
+        images = self.work.column(
+            column, records=rows.numbers, epochs=rows.epochs, feature=self.feature, memory=rows.memory
         )
-        rows.columns = {**rows.columns, self.feature: pictures}
+        rows.columns = {**rows.columns, self.feature: images}
         return rows
 
 
@@ -65,30 +65,30 @@ class ImagesVerb(Chain[LoaderT]):
         decoded is an error with its record.
 
         Args:
-            size: the height and width; None leaves each image as large as it is, and gives a list of arrays unless
-                the schema says that all have one size.
+            size: the height and width; None keeps the size of each image, and gives a list of arrays unless the
+                schema declares one size for all.
             scale: what the values from 0 to 255 are multiplied by, such as 1 / 255; the result is then float32.
             augment: random changes from `rs.augment`. Each record has its own random numbers in each epoch, whatever
                 the number of threads.
             channels: 1 grey, 3 RGB, 4 RGBA; None takes what the schema says, or 3.
             layout: "NHWC", channels last, as TensorFlow and JAX like it, or "NCHW", as PyTorch does.
-            feature: the images; None takes the only `rs.Image` that there is.
+            feature: the feature with the images; None: the only `rs.Image` of the schema.
             dtype: "uint8" or "float32"; None chooses by `scale`.
-            seed: another seed, other random changes.
+            seed: a different seed gives other random changes.
         """
         plan = self.plan
-        plan.before_batching("images", "find the images put together already. Decode first: .images(...).batch(n).")
+        plan.before_batching("images", "decode whole batches. Decode first: .images(...).batch(n).")
         name = _the_feature(plan) if feature is None else feature
         kind = plan.feature(name, "images")
         if plan.has(f"decoded {name}"):
-            raise PipelineError(f"The images of {name!r} are decoded already.", advice="One .images() does everything.")
+            raise PipelineError(f"The images of {name!r} are decoded already.", advice="One .images() is enough.")
         if kind is not None and not isinstance(kind, (Image, Bytes)):
-            pictures = [other for other, its in (plan.features or {}).items() if isinstance(its, Image)]
+            image_features = [other for other, its in (plan.features or {}).items() if isinstance(its, Image)]
             raise PipelineError(
-                f"images takes encoded images, and {name!r} holds none.",
+                f"images needs encoded images, and {name!r} has none.",
                 feature=name,
                 found=repr(kind),
-                expected=f"an Image or a Bytes feature{': ' + list_names(pictures) if pictures else ''}",
+                expected=f"an Image or a Bytes feature{': ' + list_names(image_features) if image_features else ''}",
             )
         changes = (augment,) if isinstance(augment, Augmentation) else tuple(augment)
         _check_augment(changes)
@@ -135,19 +135,19 @@ def _the_feature(plan: Plan) -> str:
     """Return the one image feature that there is."""
     if plan.features is None:
         raise PipelineError(
-            "What rows have after .map() is not known.", advice="Name the images: .images(feature='image')."
+            "The features after .map() are not known.", advice="Name the images: .images(feature='image')."
         )
-    pictures = [name for name, feature in plan.features.items() if isinstance(feature, Image)]
-    if len(pictures) == 1:
-        return pictures[0]
-    if pictures:
+    image_features = [name for name, feature in plan.features.items() if isinstance(feature, Image)]
+    if len(image_features) == 1:
+        return image_features[0]
+    if image_features:
         raise PipelineError(
             "There are several image features.",
-            expected=list_names(pictures),
-            advice=f"Say which: .images(feature={pictures[0]!r}). To decode several, write .images() for each.",
+            expected=list_names(image_features),
+            advice=f"Say which: .images(feature={image_features[0]!r}). To decode several, write .images() for each.",
         )
     if any(known.startswith("decoded ") for known in plan.known):
-        raise PipelineError("The images are decoded already.", advice="One .images() does everything.")
+        raise PipelineError("The images are decoded already.", advice="One .images() is enough.")
     encoded = [name for name, feature in plan.features.items() if isinstance(feature, Bytes) and feature.shape == ()]
     advice = "Declare it in the schema: rs.Image()."
     if encoded:
@@ -161,7 +161,7 @@ def _checked_size(size: Any) -> tuple[int, int] | None:
     sides = tuple(size) if isinstance(size, (tuple, list, np.ndarray)) else ()
     if len(sides) != 2:
         raise PipelineError(
-            "The size is a height and a width.", found=repr(size), expected="two whole numbers, such as (224, 224)"
+            "The size must be a height and a width.", found=repr(size), expected="two whole numbers, such as (224, 224)"
         )
     for side in sides:
         check_whole_number("A side of the size", side, least=1)
@@ -183,7 +183,7 @@ def _checked_dtype(dtype: Any, scale: Any) -> str:
     if scale is not None and (
         isinstance(scale, bool) or not isinstance(scale, (int, float, np.number)) or not np.isfinite(scale)
     ):
-        raise PipelineError("The scale is a number.", found=repr(scale), expected="such as 1 / 255")
+        raise PipelineError("The scale must be a number.", found=repr(scale), expected="such as 1 / 255")
     if dtype is None:
         return "uint8" if scale is None else "float32"
     try:
@@ -217,8 +217,8 @@ def _check_augment(changes: tuple[Any, ...]) -> None:
         if not isinstance(change, Augmentation):
             called = isinstance(change, type) and issubclass(change, Augmentation)
             raise PipelineError(
-                "augment takes what rs.augment makes.",
+                "augment takes augmentations from rs.augment.",
                 found=repr(change),
                 expected="such as [rs.augment.flip_left_right(), rs.augment.brightness(0.2)]",
-                advice="Call it: it lacks its parentheses." if called else None,
+                advice="Call it: the parentheses are missing." if called else None,
             )

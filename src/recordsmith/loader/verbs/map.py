@@ -56,9 +56,9 @@ class MapVerb(Chain[LoaderT]):
 
     @verb
     def map(self, function: Callable[[Any], Any], *, processes: bool = False) -> LoaderT:
-        """Put each row through a function, or, after batching, each batch.
+        """Apply a function to each row, or, after batching, to each batch.
 
-        What a function makes of a row must depend on the row alone: it is called in any order, on several threads.
+        The result for a row must depend on the row alone: it is called in any order, on several threads.
 
         Args:
             function: takes a row, a dict of values, and returns a row. After `.batch()` it takes and returns a batch.

@@ -12,7 +12,7 @@ import numpy as np
 from recordsmith import _core
 from recordsmith.errors import PipelineError, list_names
 from recordsmith.keyed_random import stream_key
-from recordsmith.loader.order.record_order import AGAIN, ENDLESS, Drawn, Int64s, Order, groups
+from recordsmith.loader.order.record_order import AGAIN, ENDLESS, Int64s, Order, OrderedRecords, groups
 from recordsmith.loader.verbs.arguments import check_whole_number, verb
 from recordsmith.loader.verbs.chain import Chain, LoaderT
 
@@ -41,7 +41,7 @@ class Mixed(Order):
     seed: int
     length: int = field(default=0)
 
-    def at(self, epoch: int, positions: Int64s) -> Drawn:
+    def at(self, epoch: int, positions: Int64s) -> OrderedRecords:
         """Return the records at these positions."""
         numbers, epochs = np.empty_like(positions), np.empty_like(positions)
         for window, mine in groups(positions // _WINDOW):
@@ -54,11 +54,11 @@ class Mixed(Order):
             for owner, these in groups(np.searchsorted(starts, slots, side="right") - 1):
                 order = self.inner[owner]
                 rounds, within = np.divmod(before[owner] + slots[these] - int(starts[owner]), order.length)
-                for turn, again in groups(rounds):  # gone through again where "all" asks for it
+                for turn, again in groups(rounds):  # repeated where "all" asks for it
                     chosen = mine[these[again]]
-                    drawn = order.at(epoch + turn * AGAIN, within[again])
-                    numbers[chosen], epochs[chosen] = drawn.numbers + self.shifts[owner], drawn.epochs
-        return Drawn(numbers, epochs)
+                    records = order.at(epoch + turn * AGAIN, within[again])
+                    numbers[chosen], epochs[chosen] = records.numbers + self.shifts[owner], records.epochs
+        return OrderedRecords(numbers, epochs)
 
 
 def _given(shares: Sequence[int], rows: int) -> list[int]:
@@ -93,10 +93,10 @@ class MixVerb(Chain[LoaderT]):
 
         Args:
             others: the other datasets, or chains of them that only choose and order rows.
-            weights: the share of each, this one first; None gives all the same.
-            seed: another seed, another interleaving.
-            stop: an epoch ends when the first of them is used up, or when all are; then the shorter ones are gone
-                through again.
+            weights: the share of each, this one first; None: equal shares.
+            seed: a different seed gives another interleaving.
+            stop: an epoch ends when the first of them is used up, or when all are; then the shorter ones are
+                repeated.
         """
         plan = self.plan
         check_whole_number("The seed", seed, least=None)
@@ -104,7 +104,7 @@ class MixVerb(Chain[LoaderT]):
         for one in plans:
             if one.changes or one.batching is not None:
                 raise PipelineError(
-                    "mix takes datasets whose rows are as they are stored.",
+                    "mix needs datasets whose rows are not changed or batched yet.",
                     advice="Mix first, and then .map(), .images() and .batch() what was mixed.",
                 )
             if one.features != plan.features:
@@ -115,10 +115,12 @@ class MixVerb(Chain[LoaderT]):
                     advice="Bring them to the same features with .select(), or to the same schema when they are made.",
                 )
             if one.order.length == 0 or one.order.length >= ENDLESS:
-                raise PipelineError("mix needs datasets that have rows, and an end.", advice="Repeat what was mixed.")
+                raise PipelineError(
+                    "mix needs datasets that are neither empty nor endless.", advice="Repeat what was mixed."
+                )
         given = _weights(weights, len(plans))
         if stop not in ("first", "all"):
-            raise PipelineError("mix stops at the first end or when all are through.", found=repr(stop))
+            raise PipelineError("Unknown stop.", found=repr(stop), expected="'first' or 'all'")
         shares = _exact(given)
         length = _length([one.order.length for one in plans], shares, stop)
         sizes = [sum(len(dataset) for dataset in one.datasets) for one in plans]

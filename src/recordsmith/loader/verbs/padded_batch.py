@@ -69,13 +69,13 @@ class PaddedBatchVerb(Chain[LoaderT]):
         drop_last: bool = False,
         threads: int | None = None,
     ) -> LoaderT:
-        """Put rows together n at a time, and fill rows of different lengths up to arrays.
+        """Make batches of n rows, with rows of different lengths padded to arrays.
 
         Args:
             n: rows per batch.
-            pad_to: the length to fill up to, for all features or by name; None takes the longest row of the batch.
-            pad_value: what to fill up with, for all features or by name; None takes 0 or "".
-            truncate: cut longer rows, instead of refusing them.
+            pad_to: the length to pad to, for all features or by name; None: the longest row of the batch.
+            pad_value: the value to pad with, for all features or by name; None: 0 or "".
+            truncate: cut longer rows instead of raising an error.
             drop_last: leave out a last batch that is not full.
             threads: as for `batch`.
         """

@@ -70,7 +70,7 @@ class PairsVerb(Chain[LoaderT]):
 
         Args:
             inputs: one feature, which then comes by itself, or several, which come as a dict.
-            target: the feature to be learnt.
+            target: the feature to learn.
             one_hot: encode the target; True takes the number of classes from its `Label`.
             with_index: add the numbers of the records, for `verify_pairs`.
         """
@@ -108,7 +108,7 @@ def _classes(one_hot: bool | int, feature: Feature | None, target: str | None) -
     if one_hot is False:
         return None
     if target is None:
-        raise PipelineError("one_hot is about the target, and there is none.")
+        raise PipelineError("one_hot needs a target.")
     if one_hot is not True:
         return int(one_hot)
     if isinstance(feature, Label):

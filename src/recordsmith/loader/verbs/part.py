@@ -32,13 +32,13 @@ class PartVerb(Chain[LoaderT]):
 def _part(plan: Plan, verb: str, n: int, start: int, stop: int) -> Plan:
     if plan.batching is not None:
         if plan.epochs_fed != 1:
-            raise PipelineError(f"{verb} after repeat of batches has no meaning.", advice=f"Write .{verb}().repeat().")
+            raise PipelineError(f"{verb} cannot follow a repeat of batches.", advice=f"Write .{verb}().repeat().")
         first, last = plan.batches_taken
         end = None if stop >= ENDLESS and last is None else min(first + stop, ENDLESS if last is None else last)
         return plan.then(verb, {"n": n}, batches_taken=(first + start, end))
     if plan.drops_rows:
         raise PipelineError(
-            f"{verb} after filter is not known before the rows are read.",
+            f"{verb} after filter cannot count rows: which rows are left is only known after reading.",
             advice=f"Write .{verb}() before .filter(), or after .batch() to count batches.",
         )
     part = plan.then(verb, {"n": n}, order=Part(plan.order, start, stop))

@@ -24,9 +24,9 @@ class ShardVerb(Chain[LoaderT]):
         before, and every rank has the same number of batches.
 
         Args:
-            rank: whose share.
+            rank: the number of this rank, from 0.
             world: how many ranks there are.
-            remainder: what becomes of rows that do not divide evenly: "even" gives some ranks one row more, in as many
+            remainder: what to do with rows that do not divide evenly: "even" gives some ranks one row more, in as many
                 batches; "drop" leaves them out of this epoch; "repeat" fills up with rows from the beginning.
         """
         plan = self.plan

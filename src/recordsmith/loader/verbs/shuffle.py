@@ -27,9 +27,9 @@ class ShuffleVerb(Chain[LoaderT]):
         It takes no memory and no time at the start, whatever the number of records.
 
         Args:
-            seed: another seed, another sequence of orders.
-            buffer: shuffle as tf.data does, through a buffer of so many rows, instead of exactly.
-            reshuffle: take another order in each epoch.
+            seed: a different seed gives a different sequence of orders.
+            buffer: shuffle as tf.data does, through a buffer of this many rows, instead of exactly.
+            reshuffle: use a new order in each epoch.
         """
         plan = self.plan
         check_whole_number("The seed", seed, least=None)
@@ -37,7 +37,7 @@ class ShuffleVerb(Chain[LoaderT]):
         if plan.has("repeated"):
             if plan.order.length >= ENDLESS:
                 raise PipelineError(
-                    "shuffle after an endless repeat has nothing to shuffle.",
+                    "shuffle after an endless repeat has no last row to shuffle up to.",
                     advice="Shuffle first: .shuffle().repeat().",
                 )
             warnings.warn(

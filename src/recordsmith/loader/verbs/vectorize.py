@@ -62,7 +62,9 @@ class VectorizeVerb(Chain[LoaderT]):
         kind = plan.feature(feature, "vectorize")
         if kind is not None and not (isinstance(kind, (Text, Bytes)) and kind.shape == ()):
             raise PipelineError(
-                f"vectorize takes one text a row, and {feature!r} is not that.", feature=feature, found=repr(kind)
+                f"vectorize needs one text per row, and {feature!r} is something else.",
+                feature=feature,
+                found=repr(kind),
             )
         if not isinstance(vocabulary, Vocabulary) and not hasattr(vocabulary, "encode_batch"):
             raise PipelineError(

@@ -91,8 +91,8 @@ def _first_rows(plan: Plan) -> dict[str, Any] | None:
 
 
 def _longer(batching: PaddedBatching, rows: dict[str, Any]) -> PaddedBatching:
-    told = batching.pad_to
-    lengths = {} if told is None else dict.fromkeys(rows, told) if isinstance(told, int) else dict(told)
+    given = batching.pad_to
+    lengths = {} if given is None else dict.fromkeys(rows, given) if isinstance(given, int) else dict(given)
     for name, column in rows.items():
         if name not in lengths and isinstance(column, Ragged):
             lengths[name] = int(column.lengths.max(initial=0)) + 1

@@ -15,13 +15,13 @@ import numpy as np
 from recordsmith import _core
 from recordsmith.loader.frameworks.tensorflow.columns import FlatStrings, Part, Taken
 
-__all__ = ["Cargo"]
+__all__ = ["BatchTransfer"]
 
 _SHORT_STRING = 4096  # bytes on average up to which strings travel as a message: longer ones would be copied too often
 _MOST_BYTES = 64 << 20  # of strings in one message, which cannot have more than 2 GiB
 
 
-class Cargo:
+class BatchTransfer:
     """The arrays of a batch, with those of one number or string a row packed together.
 
     Args:

@@ -1,4 +1,4 @@
-"""How columns are handed over to TensorFlow: as a few flat arrays, and put together to tensors on the other side.
+"""How columns are handed over to TensorFlow: as a few flat arrays, and made into tensors on the other side.
 
 A form knows both sides. `take` turns a column into arrays, outside TensorFlow; `give` makes tensors of them, in
 TensorFlow's graph. Arrays of numbers are not copied on the way. What they become is what `Schema.parse_tf` makes of
@@ -24,7 +24,7 @@ __all__ = ["FlatStrings", "Form", "Part", "ShapedRows", "Taken", "form_of"]
 
 Array: TypeAlias = npt.NDArray[Any]
 
-_LONG_STRING = 4096  # bytes on average from which on a string is copied by itself
+_LONG_STRING = 4096  # average bytes above which each string is copied by itself
 _NUMBERS = "biufcV"  # V: bfloat16 and the like, which numpy knows no letter for
 
 
@@ -341,7 +341,7 @@ def form_of(value: Any, other: Any = None) -> Form:
     Args:
         value: a batch or a column, which may have no rows; or the form itself, where that is known already. A size of 0
             stands for one that varies.
-        other: the same in a batch with other sizes, to tell which vary; None if there is none.
+        other: the same in a batch with other sizes, to see which vary; None if there is no other.
 
     >>> form_of({"n": np.zeros((0, 3), np.float32)}).parts(None)
     [Part(dtype=dtype('float32'), shape=(None, 3), one_a_row=False)]
@@ -433,7 +433,7 @@ def _other_form(column: Any, expected: str) -> PipelineError:
     shape = getattr(column, "shape", None)
     found = type(column).__name__ if shape is None else f"{getattr(column, 'dtype', '')} of shape {shape}".strip()
     return PipelineError(
-        "The batches do not all have the same form, and TensorFlow was told that of the first.",
+        "The batches do not all have the same form, and TensorFlow expects the form of the first.",
         found=found,
         expected=expected,
         advice="Let the function of .map() return the same dtypes and shapes for all rows, or pad them to one length.",

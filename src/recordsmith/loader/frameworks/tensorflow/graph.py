@@ -58,15 +58,15 @@ def in_tensorflow_graph(plan: Plan) -> Any:
     plain = tf.autograph.experimental.do_not_convert  # there is nothing to convert, and that takes time
     schema = plan.datasets[0].schema
     decoding = [change for change in plan.changes if isinstance(change, ImagesDecoded)]
-    pictures = {change.feature: decoded_image(change, schema[change.feature]) for change in decoding}
-    encoded = Schema({name: schema[name] for name in pictures})
-    others = Schema({name: feature for name, feature in schema.items() if name not in pictures})
+    image_features = {change.feature: decoded_image(change, schema[change.feature]) for change in decoding}
+    encoded = Schema({name: schema[name] for name in image_features})
+    others = Schema({name: feature for name, feature in schema.items() if name not in image_features})
     steps = _steps(plan, batching)
 
     @plain  # type: ignore[untyped-decorator] # TensorFlow is optional
     def decoded(serialized: Any) -> Any:
         row = encoded.parse_tf(serialized)
-        return serialized, {name: pixels_of(row[name]) for name, pixels_of in pictures.items()}
+        return serialized, {name: pixels_of(row[name]) for name, pixels_of in image_features.items()}
 
     @plain  # type: ignore[untyped-decorator] # TensorFlow is optional
     def made(serialized: Any, pixels: dict[str, Any] | None = None) -> Any:
@@ -77,7 +77,7 @@ def in_tensorflow_graph(plan: Plan) -> Any:
         return batch
 
     records = _Records(tf, plan.datasets[0]).of(plan.order)
-    if pictures:
+    if image_features:
         records = records.map(decoded, num_parallel_calls=tf.data.AUTOTUNE)
     batches = _part_of_epoch(plan, records.batch(batching.size, drop_remainder=batching.drop_last))
     batches = batches.map(made, num_parallel_calls=tf.data.AUTOTUNE)

@@ -1,12 +1,12 @@
 """to_tf: the batches of a chain as a tf.data.Dataset.
 
 One element costs one call from TensorFlow into Python, which hands flat arrays over without copying numbers; tensors,
-also ragged and sparse ones, are put together in TensorFlow's graph (tensorflow_cargo.py, tensorflow_columns.py). A
+also ragged and sparse ones, are built in TensorFlow's graph (batch_transfer.py, columns.py). A
 generator that tf.data holds for as long as it iterates begins an epoch and ends it, so that leaving a loop early stops
 the threads that read ahead.
 
-tf.data holds some batches ready. Which of them the consumer has received is told by the last step of the pipeline,
-which runs when it asks for one: `Loader.state` counts these, and not what was fetched.
+tf.data holds some batches ready. The last step of the pipeline, which runs when the consumer asks for a batch, notes
+which of them it has received: `Loader.state` counts these, and not what was fetched.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.cursor import Cursor
 from recordsmith.loader.engine.feeding import UnknownLengthError, feed
 from recordsmith.loader.frameworks.tensorflow.batch_form import batch_form, fixed_rows
-from recordsmith.loader.frameworks.tensorflow.batch_transfer import Cargo
+from recordsmith.loader.frameworks.tensorflow.batch_transfer import BatchTransfer
 from recordsmith.loader.frameworks.tensorflow.columns import Form
 from recordsmith.loader.order.record_order import ENDLESS
 from recordsmith.loader.plan import Plan
@@ -40,16 +40,16 @@ def to_tensorflow(session: Session) -> Any:
     """Return a tf.data.Dataset of a loader's batches; see `Loader.to_tf`."""
     tf = import_tensorflow("Loader.to_tf")
     form, rows = batch_form(session.plan), fixed_rows(session.plan)
-    cargo = Cargo(form.parts(rows))
-    source = _Source(session, form, cargo, tf.Variable([-1, -1], dtype=tf.int64, trainable=False))
-    dtypes = [tf.string if part.dtype == object else tf.as_dtype(part.dtype) for part in cargo.parts]
+    transfer = BatchTransfer(form.parts(rows))
+    source = _Source(session, form, transfer, tf.Variable([-1, -1], dtype=tf.int64, trainable=False))
+    dtypes = [tf.string if part.dtype == object else tf.as_dtype(part.dtype) for part in transfer.parts]
     plain = tf.autograph.experimental.do_not_convert  # there is nothing to convert, and that takes time
 
     @plain  # type: ignore[untyped-decorator] # TensorFlow is optional
     def fetch(iteration: Any, number: Any) -> tuple[Any, ...]:
         more, *tensors = tf.numpy_function(source.fetch, [iteration], [tf.bool, *dtypes])
         more.set_shape(())
-        for tensor, part in zip(tensors, cargo.parts, strict=True):
+        for tensor, part in zip(tensors, transfer.parts, strict=True):
             tensor.set_shape(part.shape)
         return more, (iteration, number), *tensors
 
@@ -61,7 +61,7 @@ def to_tensorflow(session: Session) -> Any:
     @plain  # type: ignore[untyped-decorator] # TensorFlow is optional
     def handed_out(_: Any, place: Any, *tensors: Any) -> Any:
         source.handed_out.assign(tf.stack(place))
-        return form.give(tf, iter(cargo.unpacked(tf, list(tensors))))
+        return form.give(tf, iter(transfer.unpacked(tf, list(tensors))))
 
     cardinality = _cardinality(session)
     known = cardinality is not None and cardinality < ENDLESS
@@ -102,12 +102,12 @@ def _is_whole(plan: Plan, start: Cursor) -> bool:
 class _Source:
     """The iterations over a loader that are under way, by number."""
 
-    def __init__(self, session: Session, form: Form, cargo: Cargo, handed_out: Any) -> None:
+    def __init__(self, session: Session, form: Form, transfer: BatchTransfer, handed_out: Any) -> None:
         self.handed_out = handed_out  # the iteration and the number of the batch that the consumer has received last
         self._session = session
         self._form = form
-        self._cargo = cargo
-        self._nothing = [part.empty() for part in cargo.parts]
+        self._transfer = transfer
+        self._nothing = [part.empty() for part in transfer.parts]
         self._under_way: dict[int, Iterator[tuple[Any, Cursor]]] = {}
         self._places: dict[int, deque[tuple[int, Cursor]]] = {}  # by number, those of the last batches
         self._numbers = itertools.count()
@@ -121,7 +121,7 @@ class _Source:
         number = next(self._numbers)
         if self._is_known and not _is_whole(session.plan, session.upcoming()):
             raise PipelineError(
-                "The loader was restored after to_tf(): the dataset has told TensorFlow how many batches it has.",
+                "The loader was restored after to_tf(): TensorFlow already counts on the batches of a whole epoch.",
                 advice="Write loader.restore(state).to_tf().",
             )
         start = session.begin()
@@ -143,7 +143,7 @@ class _Source:
         batch, place = fetched
         places = self._places[int(number)]
         places.append((places[-1][0] + 1, place))
-        return [np.True_, *self._cargo.packed(self._form.take(batch))]
+        return [np.True_, *self._transfer.packed(self._form.take(batch))]
 
     def _reached(self, iteration: int, places: deque[tuple[int, Cursor]]) -> Cursor:
         """Return the place after the batch that the consumer of an iteration has received last."""

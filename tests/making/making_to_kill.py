@@ -28,7 +28,9 @@ from typing import Any
 import numpy as np
 
 import recordsmith as rs
-from recordsmith.run import external_sort, pieces, shuffling
+from recordsmith.run.shards import shuffling
+from recordsmith.run.splits import external_sort
+from recordsmith.run.staging import pieces
 from tests.formats.made_sources import Columns
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from recordsmith.run import external_sort, pieces, shard_writing, shuffling, staging
+from recordsmith.run.shards import shard_writing, shuffling
+from recordsmith.run.splits import external_sort
+from recordsmith.run.staging import pieces, staging
 from tests.formats.made_sources import Columns, file_digests, rows_of
 
 ROWS = 2000

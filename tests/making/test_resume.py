@@ -18,7 +18,7 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.formats.source import Chunk, Loaded
-from recordsmith.run import pieces
+from recordsmith.run.staging import pieces
 from tests.formats.made_sources import Columns, file_digests, labelled, numbers, rows_of
 from tests.making.making_to_kill import Run, nursery
 

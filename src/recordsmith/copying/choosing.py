@@ -18,13 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.keyed_random import Uint64s, priorities
-from recordsmith.run.external_sort import sorted_blocks
-from recordsmith.run.pieces import KEY
-from recordsmith.run.record_files import OpenRecordFiles, RecordFiles
+from recordsmith.run.splits.external_sort import sorted_blocks
 from recordsmith.run.splits.group_splitting import assign_groups
 from recordsmith.run.splits.groups import unit_blocks
 from recordsmith.run.splits.splitting import NO_SPLIT, SplitPlan, UnitBlock, assign_splits, parse_splits
-from recordsmith.run.staging import Staging
+from recordsmith.run.staging.pieces import KEY
+from recordsmith.run.staging.record_files import OpenRecordFiles, RecordFiles
+from recordsmith.run.staging.staging import Staging
 
 __all__ = ["Choice"]
 

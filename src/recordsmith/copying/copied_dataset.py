@@ -6,9 +6,9 @@ import os
 from dataclasses import dataclass, field
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
-from recordsmith.run.made_split import MadeSplit
-from recordsmith.run.reject_reasons import RejectReason
+from recordsmith.run.publishing.made_split import MadeSplit
 from recordsmith.run.run import Finished
+from recordsmith.run.staging.reject_reasons import RejectReason
 from recordsmith.storage.json_descriptions import JsonObject
 
 __all__ = ["CopiedDataset"]

@@ -14,11 +14,11 @@ from recordsmith.errors import EncodeError, RecordsmithError, list_names
 from recordsmith.records.compression import writing_compression
 from recordsmith.records.row_writing import RowWriter
 from recordsmith.records.writer import RecordWriter
-from recordsmith.run.descriptions import TFDS_DESCRIPTIONS, description_files
 from recordsmith.run.full_disk import explained
 from recordsmith.run.option_checks import check_name, check_shards
-from recordsmith.run.publishing import index_names, refuse_existing
-from recordsmith.run.shard_writing import shard_name
+from recordsmith.run.publishing.descriptions import TFDS_DESCRIPTIONS, description_files
+from recordsmith.run.publishing.publishing import index_names, refuse_existing
+from recordsmith.run.shards.shard_writing import shard_name
 from recordsmith.run.splits.splitting import parse_splits
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan

@@ -8,8 +8,8 @@ from typing import Any
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
 from recordsmith.errors import SchemaError, list_names
-from recordsmith.run.made_split import MadeSplit
-from recordsmith.run.reject_reasons import RejectReason
+from recordsmith.run.publishing.made_split import MadeSplit
+from recordsmith.run.staging.reject_reasons import RejectReason
 from recordsmith.schema import Label
 
 __all__ = ["MadeDataset"]

@@ -25,18 +25,18 @@ from recordsmith.dataset.class_weights import class_weights
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
 from recordsmith.errors import RecordsmithError, advise
 from recordsmith.formats.source import Chunk
-from recordsmith.run.descriptions import description_files
 from recordsmith.run.full_disk import explained
 from recordsmith.run.memory import release_memory
-from recordsmith.run.ordering import SplitOrder
-from recordsmith.run.plan_differences import differences
 from recordsmith.run.policy import OrderedSplit, Output, Policy
 from recordsmith.run.progress import OnProgress, Progress
-from recordsmith.run.publishing import publish, refuse_existing
-from recordsmith.run.reject_reasons import commonest_reasons
-from recordsmith.run.shard_writing import Shard, ShardWriter, plan_shards, write_shards
+from recordsmith.run.publishing.descriptions import description_files
+from recordsmith.run.publishing.publishing import publish, refuse_existing
+from recordsmith.run.shards.shard_writing import Shard, ShardWriter, plan_shards, write_shards
+from recordsmith.run.splits.split_order import SplitOrder
 from recordsmith.run.splits.splitting import SplitPlan
-from recordsmith.run.staging import REJECTED_NAME, Staging
+from recordsmith.run.staging.plan_differences import differences
+from recordsmith.run.staging.reject_reasons import commonest_reasons
+from recordsmith.run.staging.staging import REJECTED_NAME, Staging
 from recordsmith.storage.publication import Publication, complete, unfinished_run
 from recordsmith.wording.numbers import count_text
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import recordsmith as rs
-from recordsmith.run import external_sort
+from recordsmith.run.splits import external_sort
 from recordsmith.run.splits.splitting import assign_splits, parse_splits
 from tests.formats.made_sources import Columns, labelled, numbers, rows_of
 from tests.images.made_images import saved

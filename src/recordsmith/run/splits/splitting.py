@@ -18,7 +18,7 @@ import numpy.typing as npt
 from recordsmith.errors import RecordsmithError, list_names
 from recordsmith.keyed_random import Uint64s, priorities, stream_key
 from recordsmith.records.shards import TRAINING
-from recordsmith.run.external_sort import sorted_blocks
+from recordsmith.run.splits.external_sort import sorted_blocks
 from recordsmith.wording.numbers import count_text
 
 __all__ = ["NO_SPLIT", "SplitPlan", "assign_splits", "check_counts", "check_number_of_splits", "parse_splits"]

@@ -19,9 +19,9 @@ import numpy.typing as npt
 from recordsmith import _core
 from recordsmith.keyed_random import Uint64s
 from recordsmith.records.index import FRAMING_BYTES
-from recordsmith.run.ordering import SplitOrder, StagedBlock
-from recordsmith.run.record_files import RecordFiles
-from recordsmith.run.staging import Staging
+from recordsmith.run.splits.split_order import SplitOrder, StagedBlock
+from recordsmith.run.staging.record_files import RecordFiles
+from recordsmith.run.staging.staging import Staging
 from recordsmith.workers.threads import in_order, thread_pool
 
 __all__ = ["WORTH_DEALING", "Bucket", "Buckets", "deal_out"]

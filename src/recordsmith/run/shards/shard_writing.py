@@ -17,11 +17,11 @@ from recordsmith.keyed_random import Uint64s
 from recordsmith.records.index import FRAMING_BYTES
 from recordsmith.records.reader import RecordReader
 from recordsmith.records.writer import RecordWriter
-from recordsmith.run import shuffling
-from recordsmith.run.ordering import SplitOrder
-from recordsmith.run.record_files import RecordFiles
-from recordsmith.run.shuffling import Buckets, deal_out
-from recordsmith.run.staging import Staging
+from recordsmith.run.shards import shuffling
+from recordsmith.run.shards.shuffling import Buckets, deal_out
+from recordsmith.run.splits.split_order import SplitOrder
+from recordsmith.run.staging.record_files import RecordFiles
+from recordsmith.run.staging.staging import Staging
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
 from recordsmith.workers.threads import in_order, thread_pool

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.records.shards import files_in
-from recordsmith.run.descriptions import TFDS_DESCRIPTIONS
-from recordsmith.run.staging import REJECTED_NAME, Staging
+from recordsmith.run.publishing.descriptions import TFDS_DESCRIPTIONS
+from recordsmith.run.staging.staging import REJECTED_NAME, Staging
 from recordsmith.storage.atomic_file import write_atomically, write_text_atomically
 
 __all__ = ["dataset_files", "index_names", "publish", "refuse_existing"]

@@ -331,7 +331,7 @@ def test_the_output_is_a_file(quick_path: Path):
         ({"preprocess": "Tfidf"}, "preprocess takes"),
         ({"shard_size": "big"}, "size cannot be parsed"),
         ({"shard_size": 0}, "size cannot be parsed"),
-        ({"compression": "bz2"}, "no compression"),
+        ({"compression": "bz2"}, "Unknown compression"),
     ],
     ids=str,
 )

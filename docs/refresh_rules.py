@@ -12,12 +12,17 @@ from recordsmith.terminal.reports.rule_text import FAMILIES, every_rule
 FOLDER = Path(__file__).resolve().parent / "rules"
 HEAD = """# Rules
 
-What `recordsmith check` and `recordsmith doctor` look for. Each rule has a code, which is never used for another one,
-and a name; both can be given to `--select` and `--ignore`, and so can the beginning of a code. `recordsmith rule CODE`
-prints what stands here.
+This page lists what `recordsmith check` (data), `recordsmith doctor` (code) and `rs.diagnose` (batches) look for. Each
+rule has a code and a name. `--select` and `--ignore` take codes, names and prefixes of codes. `recordsmith rule CODE`
+prints the text of a rule. A code is never reused for another rule.
 
-An **error** means that training on this fails or is wrong, a **warning** that it is probably not what was meant, and an
-**info** that it is worth knowing. Some rules give less than the severity shown here in cases that their text names.
+| severity | meaning |
+|---|---|
+| error | training fails or gives wrong results |
+| warning | probably a mistake |
+| info | worth knowing |
+
+In cases that its text names, a rule reports a lower severity than listed here.
 """
 NOTE = "<!-- written by docs/refresh_rules.py from the rules' docstrings -->"
 

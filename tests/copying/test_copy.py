@@ -285,7 +285,7 @@ def test_another_schema(folder: Path, quick_path: Path) -> None:
         assert new["n"] == old["n"]
         assert new["n"].dtype == np.uint8
         assert new["x"].tolist() == old["x"].tolist()
-        assert schema["label"].names[new["label"]] == ("cat", "dog")[old["label"]]  # type: ignore[attr-defined]
+        assert schema["label"].names[new["label"]] == ("cat", "dog")[old["label"]]
 
 
 def test_pixels_become_images_and_labels_texts(quick_path: Path) -> None:

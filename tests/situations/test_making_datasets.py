@@ -208,7 +208,7 @@ def test_e4_class_weights_go_to_keras(tmp_path: Path):
     made = rs.make(imbalanced(), tmp_path / "out", split="train=0.8,test=0.2", stratify=True)
     stored = rs.open(tmp_path / "out", split="train")
     weights = stored.class_weights("label")
-    names = stored.schema["label"].names  # type: ignore[attr-defined]
+    names = stored.schema["label"].names
     assert {names[code]: weight for code, weight in weights.items()} == pytest.approx(made.weights_by_name)
     assert weights == pytest.approx(made.class_weights)
     assert weights == pytest.approx({0: 320 / (2 * 288), 1: 320 / (2 * 32)})

@@ -1,4 +1,4 @@
-"""What `check` and `doctor` share: the options about rules and reports, and how a report is told and kept."""
+"""What `check`, `doctor` and `diagnose` share: the options about rules and reports, and how a report is printed."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from recordsmith.columns import ByteColumn, PackedColumn
 from recordsmith.copying.copy_plan import CopyPlan
-from recordsmith.copying.frames import Frames, frames_of
-from recordsmith.errors import EncodeError, PipelineError, RecordsmithError, advise
+from recordsmith.copying.frames import Frames, frames_of, rejected_error
+from recordsmith.errors import EncodeError, RecordsmithError
 from recordsmith.formats.source import Chunk, Loaded, Reject
 from recordsmith.images import ImageError, Preparation, read_header
 from recordsmith.keyed_random import Uint64s
@@ -71,26 +71,13 @@ class CopyWork:
         """Copy the records of a chunk, in one way or the other."""
         frames = frames_of(chunk)
         source_rows = frames.rows + len(frames.rejects)
-        frames, dropped = self._meeting_the_condition(frames)
+        frames, dropped = frames.meeting(self._plan.where, self._plan.where_schema)
         encoded = self._verbatim(frames) if self._plan.writing is None else self._encoder.encode(self._changed(frames))
         if self._strict and encoded.rejects:
-            raise _damaged(encoded.rejects[0])
+            raise rejected_error(encoded.rejects[0])
         encoded.source_rows, encoded.source_bytes, encoded.dropped = source_rows, chunk.source_bytes, dropped
         encoded.left_out = ()  # the plan knows them better
         return encoded
-
-    def _meeting_the_condition(self, frames: Frames) -> tuple[Frames, int]:
-        plan = self._plan
-        if plan.where is None or plan.where_schema is None:
-            return frames, 0
-        frames, columns = frames.fitting(plan.where_schema)
-        try:
-            mask = plan.where.mask(columns, frames.rows)
-        except PipelineError as error:
-            if error.row is not None:
-                error.path, error.record, error.row = frames.path, frames.numbers[error.row], None
-            raise
-        return frames.chosen(mask), int(len(mask) - mask.sum())
 
     def _verbatim(self, frames: Frames) -> EncodedChunk:
         plan = self._plan
@@ -202,17 +189,3 @@ def _class_names(feature: Label, column: Any) -> list[str | None]:
 def _renamed(plan: CopyPlan) -> Schema:
     reading = plan.reading or Schema({})
     return Schema({plan.renamed.get(name, name): feature for name, feature in reading.items()})
-
-
-def _damaged(reject: Reject) -> RecordsmithError:
-    return RecordsmithError(
-        reject.reason,
-        path=reject.source,
-        feature=reject.feature,
-        found=reject.value,
-        advice=advise(
-            "Leave such records out, with a count of them, with {on_error}; damaged files can be repaired with "
-            "`recordsmith repair`.",
-            on_error="skip",
-        ),
-    )

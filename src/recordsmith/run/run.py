@@ -30,7 +30,7 @@ from recordsmith.run.memory import release_memory
 from recordsmith.run.policy import OrderedSplit, Output, Policy
 from recordsmith.run.progress import OnProgress, Progress
 from recordsmith.run.publishing.descriptions import description_files
-from recordsmith.run.publishing.publishing import publish, refuse_existing
+from recordsmith.run.publishing.publishing import publish, refuse_existing, refuse_file
 from recordsmith.run.shards.shard_writing import Shard, ShardWriter, plan_shards, write_shards
 from recordsmith.run.splits.split_order import SplitOrder
 from recordsmith.run.splits.splitting import SplitPlan
@@ -305,16 +305,12 @@ def refuse_output(out: str, *, is_file: bool = False) -> None:
     >>> import tempfile
     >>> refuse_output(tempfile.mkdtemp())
     """
-    if not is_file:
-        if Staging.exists(out):
-            raise unfinished_run(out)
-        refuse_existing(out)
-    elif os.path.exists(out):
-        raise RecordsmithError(
-            "There is a file of this name already.",
-            path=out,
-            advice=advise("Choose another name, or give {overwrite} to replace it.", overwrite=True),
-        )
+    if is_file:
+        refuse_file(out)
+        return
+    if Staging.exists(out):
+        raise unfinished_run(out)
+    refuse_existing(out)
 
 
 def _described(split: OrderedSplit, entries: list[dict[str, Any]]) -> dict[str, Any]:

@@ -148,7 +148,7 @@ def sorted_files(*, files: int, blocks: int, window: int) -> BlockShuffled:
 
 @pytest.mark.parametrize(("files", "spread"), [(1, 0.1), (8, 0.2), (64, 0.7), (1000, 0.6)])
 def test_how_well_it_mixes_sorted_data(files: int, spread: float):
-    """These are the figures in docs/feeding.md: shards of 140 MB, of which 128 MB are in memory."""
+    """These are the figures in docs/loading.md: shards of 140 MB, of which 128 MB are in memory."""
     quality = shuffle_quality(sorted_files(files=files, blocks=140, window=128))
     assert quality.spread > spread
     assert quality.rows <= 1280

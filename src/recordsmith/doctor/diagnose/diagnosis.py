@@ -27,7 +27,7 @@ from recordsmith.errors import PipelineError
 from recordsmith.loader import open_dataset
 from recordsmith.report import Report
 from recordsmith.rules import Baseline, Configuration, Judge, Severity
-from recordsmith.workers.progress_display import phase_progress
+from recordsmith.workers.progress_display import OnPhase, phase_progress
 
 __all__ = ["diagnose"]
 
@@ -49,7 +49,7 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
     fail_on: str | None = None,
     baseline: Baseline | PathLike | None = None,
     configuration: Configuration | None = None,
-    progress: bool = True,
+    progress: bool | OnPhase = True,
 ) -> Report:
     """Look at what a pipeline really feeds, and say why training on it may not improve.
 
@@ -73,7 +73,8 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
         fail_on: the least severity that makes the report not `ok`; None: as the configuration says, or "warning".
         baseline: known findings, or the file of them, which are not reported again; None: as the configuration says.
         configuration: a project's settings, from `rs.load_configuration()`; None: no file is read.
-        progress: show a bar on a terminal; elsewhere nothing is shown.
+        progress: True shows a bar on a terminal, and nothing elsewhere; False shows none. A function is called now and
+            then with the phase, what is done of it, and how much it is (0 where that is not known).
 
     Returns:
         The report: `.findings`, `.ok`, `.to_html(path)` with images and histograms, `.to_json()`.
@@ -90,7 +91,8 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
     begun = time.perf_counter()
     source = open_pipeline(pipeline)
     dataset = _opened(records) if records is not None else source.records
-    with random_numbers_kept(), phase_progress(shown=progress) as on_phase:
+    with random_numbers_kept(), phase_progress(shown=progress is True) as bar:
+        on_phase = progress if callable(progress) else bar
         drawn_epochs = draw_epochs(source, batches=batches, epochs=epochs, seconds=0.35 * time_limit, progress=on_phase)
         first = drawn_epochs[0]
         matches: list[Match] = []

@@ -112,7 +112,7 @@ class ImagesVerb(Chain[LoaderT]):
             dense=height is not None and width is not None,
         )
         shape = (depth, height, width) if work.planar else (height, width, depth)
-        features = None if plan.features is None else {**plan.features, name: Tensor(kept, shape)}
+        features = None if plan.features is None else {**plan.features, name: Tensor(work.dtype, shape)}
         settings = {
             "feature": name,
             "size": None if wanted is None else list(wanted),

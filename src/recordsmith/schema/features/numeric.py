@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -32,15 +32,18 @@ from recordsmith.schema.input.lossy_casting import cast_with_loss
 from recordsmith.schema.input.numeric_input import dense_numbers, fits, free_numbers, wrong_shape
 from recordsmith.schema.plan import Bools, ColumnParts, Int64s, Parts, PlanColumn
 
-__all__ = ["NumericFeature", "checked_dtype", "plain_from_json", "plain_to_json"]
+__all__ = ["DType", "DTypeName", "NumericFeature", "checked_dtype", "plain_from_json", "plain_to_json"]
 
 Array = npt.NDArray[Any]
 Storage = Literal["bytes", "list"]
+# Literals, so that an editor completes them and marks a misspelt one. At run time whatever numpy takes is taken.
+DTypeName: TypeAlias = Literal[
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "float32", "float64", "complex64", "complex128",
+]  # fmt: skip
+DType: TypeAlias = DTypeName | np.dtype[Any] | type[np.generic | bool | int | float | complex]
 
-_DTYPES = (
-    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "float32", "float64", "complex64", "complex128"),
-)
+_DTYPES = get_args(DTypeName)
 _INT64 = np.dtype("int64")
 
 

@@ -197,7 +197,7 @@ def test_splits_with_groups_and_classes(folder: Path, quick_path: Path) -> None:
 def test_shuffle_is_over_all_files_and_by_the_seed(
     folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shuffling, "WORTH_DEALING", 100)  # as if the records were too many to be read anywhere
+    monkeypatch.setattr(shuffling, "BUCKETS_ABOVE_BYTES", 100)  # as if the records were too many to be read anywhere
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         rs.copy(folder, quick_path / name, shuffle=True, seed=seed)
     first, again, other = (numbers(quick_path / name, "train") for name in "abc")
@@ -378,7 +378,7 @@ def test_an_input_without_a_description_must_fit_that_of_the_others(
         rs.copy([folder, quick_path / "foreign.tfrecord"], quick_path / "bad", merge_splits=True)
     with pytest.raises(rs.RecordsmithError, match="belong to a split, and others do not"):
         rs.copy([folder, plain_file], quick_path / "bad")
-    with pytest.raises(rs.RecordsmithError, match="there twice"):
+    with pytest.raises(rs.RecordsmithError, match="given twice"):
         rs.copy([plain_file, plain_file], quick_path / "bad")
 
 

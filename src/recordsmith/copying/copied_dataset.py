@@ -1,4 +1,4 @@
-"""What came of copying a dataset: what went in, what came out, and what became of the rest."""
+"""The result of a copy: what was read, what was written, and what was left out."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class CopiedDataset:
         splits: its splits by name; a single file has one, with the name "".
         source_rows: the records that were read, with those that could not be.
         rejects: damaged records, and those that do not fit the schema.
-        reasons: the commonest reasons for that.
+        reasons: the most common reasons for that.
         unmatched: records that the condition leaves out.
-        duplicates: records that are there again.
+        duplicates: records that are copies of earlier ones.
         not_sampled: records that the sample leaves out.
         unassigned: records that no split asked for.
         left_out: features that are not copied.
-        verbatim: the records are the same bytes; otherwise they were decoded and encoded anew.
+        verbatim: the records are the same bytes; otherwise they were decoded and encoded again.
         warnings: what should be known about the copy.
 
     >>> copied = CopiedDataset("data", {"train": MadeSplit(7, 1234, 1)}, source_rows=10, duplicates=3)
@@ -73,7 +73,7 @@ class CopiedDataset:
 
     @classmethod
     def of_file(cls, path: str, finished: Finished) -> CopiedDataset:
-        """Return what came of copying to one file, which has no manifest."""
+        """Return the result of a copy to one file, which has no manifest."""
         (split,) = finished.splits.values()
         made = MadeSplit(split["records"], split["bytes"], 1, split.get("classes", {}))
         return cls._of_outcome(path, {"": made}, JsonObject(finished.outcome, "outcome"))
@@ -98,6 +98,6 @@ class CopiedDataset:
 
     @classmethod
     def of_folder(cls, folder: str) -> CopiedDataset:
-        """Read from a folder's manifest what came of copying it."""
+        """Read the result of a copy from the manifest of its folder."""
         manifest = load_manifest(os.path.join(folder, MANIFEST_NAME))
         return cls._of_outcome(folder, MadeSplit.all_of(manifest), manifest.outcome)

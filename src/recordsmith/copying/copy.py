@@ -68,29 +68,29 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     resume: bool = False,
     on_progress: OnProgress | None = None,
 ) -> CopiedDataset:
-    """Copy TFRecords, and on the way choose, divide, shuffle, change or compress them.
+    """Copy TFRecords: all or some of them, divided, shuffled, changed or compressed.
 
     As long as no option changes what is in a record, its bytes are copied as they are, whatever they hold. The input
     is never touched; files get their names only when all are whole and were read back.
 
     Args:
-        paths: files, folders or globs, which are put one behind the other.
+        paths: files, folders or globs, whose records follow each other.
         out: the folder to write to, or one file if its name ends as a TFRecord's does: "all.tfrecord.gz".
         from_split: copy this split of the input only.
         where: a condition such as "label == 'cat' and len(tokens) > 10", for the records to copy.
         dedupe: leave out records whose bytes were there before.
         sample: copy some at random: a share of each split such as 0.1, or a number of records such as 500.
-        take: copy the first so many of each split.
+        take: copy only the first records of each split, this many.
         features: the only features to keep, in this order.
         drop: features to leave out.
         rename: new names of features by old ones.
-        schema: what the records are to hold: values are cast, images encoded anew where they have to be.
+        schema: what the copied records contain: values are cast, and images encoded again where necessary.
         infer_schema: describe the copy by a look at its records, where the input has no description.
-        cast: allow what loses information: casts, and images that are resized or encoded anew.
+        cast: allow what loses information: casts, and images that are resized or encoded again.
         split: divide, as in "train=0.8,test=0.2"; None keeps the splits that there are.
         stratify: the feature whose classes have the same shares in every split; True means the label.
         group: the feature whose equal values never are in two splits.
-        merge_splits: take the records of all splits together, to divide them anew, or to write them as one.
+        merge_splits: take the records of all splits together, to divide them again, or to write them as one.
         shuffle: put the records of each split into a random order, over all files.
         seed: decides about splits, samples and order.
         shards: how many files a split has; None goes by their size.
@@ -100,8 +100,8 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         on_error: what becomes of damaged records and of those that do not fit: "stop", "skip" (counted), or
             "quarantine" (written to rejected.jsonl, with the reason).
         workers: how many threads work at a time. The files do not depend on it.
-        overwrite: replace what is there.
-        resume: go on with a run that did not end.
+        overwrite: replace an existing output.
+        resume: continue a run that was interrupted.
         on_progress: called from time to time with a `Progress`.
 
     >>> import recordsmith as rs, tempfile
@@ -130,7 +130,7 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     inputs = find_inputs(paths, split=from_split, keep_splits=divided is None and not single and not merge_splits)
     if not merge_splits and divided is not None and len(inputs.found_splits) > 1:
         raise RecordsmithError(
-            "The input has splits already, and split asks to divide the records anew.",
+            "The input has splits already, and split asks to divide the records again.",
             found=f"the splits {list_names(inputs.found_splits)}",
             advice=advise(
                 "Leave {split} out to keep them, or take the records of all splits together with {merge_splits}.",

@@ -69,7 +69,7 @@ class CopyPolicy(Policy):
         size = source.size_bytes  # None: some file can only be read from its start
         if size is None or self._plan.writing is not None:
             return None
-        if self._options.shuffle and size > shuffling.WORTH_DEALING:
+        if self._options.shuffle and size > shuffling.BUCKETS_ABOVE_BYTES:
             return None
         return RecordFiles([SourceFile.at(path) for path in self._inputs.files], source.identities())
 

@@ -1,4 +1,4 @@
-"""What is done to a chunk of records on the way: read, chosen by the condition, changed if that is asked for."""
+"""Copying a chunk of records: they are read, filtered by the condition, and changed if that is asked for."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class CopyWork:
         return frames.chosen(there), np.array(keys, np.uint64)
 
     def _changed(self, frames: Frames) -> Chunk:
-        """Decode what is to be encoded anew, with new names and with images as the schema wants them."""
+        """Decode what is encoded again, with new names and with images as the schema wants them."""
         plan = self._plan
         frames, columns = frames.fitting(self._decoding)
         for name, preparation in plan.images.items():
@@ -171,7 +171,7 @@ def _one_image(data: bytes, preparation: Preparation, *, cast: bool) -> bytes:
         same_channels = preparation.channels in (None, header.channels)
         if not (same_size and same_channels and preparation.encoding in _LOSSLESS):
             raise EncodeError(
-                f"The {header.title} would lose information by being encoded anew, which is not allowed without cast."
+                f"The {header.title} would lose information by being encoded again, which is not allowed without cast."
             )
     return preparation.prepare(data)
 

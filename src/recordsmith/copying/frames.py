@@ -1,4 +1,4 @@
-"""Records as they lie in the files, a chunk at a time: whole frames, which are checked and not decoded."""
+"""Records as they are stored in the files, a chunk at a time: whole frames, verified and not decoded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Frames:
 
     Attributes:
         path: the file.
-        data: the frames, one behind the other.
+        data: the frames, one after the other.
         offsets: where each begins, and last where the last one ends.
         numbers: which records of the file they are.
         rejects: records that could not be read.
@@ -106,7 +106,7 @@ class Frames:
 
 
 def frames_of(chunk: Chunk) -> Frames:
-    """Read a chunk of TFRecords; checksums are held against the data, and what is damaged is refused.
+    """Read a chunk of TFRecords; checksums are verified, and damaged records are rejected.
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"
@@ -151,7 +151,7 @@ def frames_of(chunk: Chunk) -> Frames:
 
 
 def reject_of(place: str, number: int, error: RecordsmithError) -> Reject:
-    """Put into words why a record is refused.
+    """Describe why a record is rejected.
 
     >>> reject_of("a.tfrecord, record 3", 3, RecordsmithError("It is damaged.", found="zeros")).reason
     'It is damaged. Found: zeros.'

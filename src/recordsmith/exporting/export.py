@@ -31,7 +31,7 @@ PathLike = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class ExportedDataset:
-    """What came of an export.
+    """The result of an export.
 
     Attributes:
         kind: "parquet", "csv", "jsonl" or "webdataset".
@@ -90,9 +90,9 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     JSON lines file as NAME.schema.json, as the first member of a tar file.
 
     Args:
-        paths: files, folders or globs, which are put one behind the other.
+        paths: files, folders or globs, whose records follow each other.
         out: the file to write; or a folder, which gets a file for each split.
-        kind: "parquet", "csv", "jsonl" or "webdataset"; None: told from the name of the file.
+        kind: "parquet", "csv", "jsonl" or "webdataset"; None: detected by the file name.
         split: export this split only.
         where: a condition such as "label == 'cat' and len(tokens) > 10", for the records to export.
         features: the only features to export, in this order.
@@ -102,7 +102,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
         shard_size: begin another file when one has this size: data-00000.tar, data-00001.tar; None writes one.
         on_error: what becomes of damaged records and of those that do not fit: "stop", or "skip" (counted).
         workers: how many threads decode records.
-        overwrite: replace files that are there.
+        overwrite: replace existing files.
         on_progress: called from time to time with a `Progress`.
 
     >>> import recordsmith as rs, tempfile, pathlib
@@ -126,7 +126,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     inputs = find_inputs(paths, split=split, keep_splits=is_folder and not merge_splits)
     if not is_folder and not merge_splits and len(inputs.found_splits) > 1:
         raise RecordsmithError(
-            "The dataset has several splits, and one file would not tell them apart.",
+            "The dataset has several splits, and one file cannot keep them apart.",
             path=out,
             found=list_names(inputs.found_splits),
             advice=advise(
@@ -250,13 +250,13 @@ def _kind(out: str, asked: str | None) -> tuple[str, bool]:
         raise RecordsmithError(
             f"There is no export to {asked!r}.{did_you_mean(asked, WRITERS)}", expected=list_names(WRITERS)
         )
-    told = next((kind for kind, writer in WRITERS.items() if out.lower().endswith(writer.suffixes)), None)
-    if told is not None and not os.path.isdir(out):
-        if asked not in (None, told):
+    named = next((kind for kind, writer in WRITERS.items() if out.lower().endswith(writer.suffixes)), None)
+    if named is not None and not os.path.isdir(out):
+        if asked not in (None, named):
             raise RecordsmithError(
-                "The name of the file and its kind disagree.", path=out, found=asked, expected=f"{told}, by its name"
+                "The name of the file and its kind disagree.", path=out, found=asked, expected=f"{named}, by its name"
             )
-        return told, False
+        return named, False
     if asked is None:
         endings = ", ".join(suffix for writer in WRITERS.values() for suffix in writer.suffixes)
         raise RecordsmithError(

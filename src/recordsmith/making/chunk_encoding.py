@@ -158,7 +158,7 @@ class ChunkEncoder:
         try:
             count, parts = self._schema.columns_to_parts(columns, cast=self._recipe.cast)
         except EncodeError as error:
-            if error.row is None:  # about the columns as such: every row would fail
+            if error.row is None:  # about a whole column: every row would fail
                 raise
             return self._append_singly(sink, rows)
         sink.append_columns(compile_plan(self._schema), parts, count)

@@ -44,19 +44,19 @@ def write(  # noqa: PLR0913 - each is a setting of its own, and most have a defa
 ) -> DatasetWriter:
     """Write one split of a dataset from rows or columns of your own; use it in a with statement.
 
-    Rows are dealt out to the shards in turn, so that all have the same number. At the end of the block the files get
+    Rows go to the shards in turn, so that all have the same number. At the end of the block the files get
     their names and the manifest is written; if the block raises, nothing is left. Another split can be added to the
     same folder later, with the same name and schema.
 
     Args:
-        folder: where the dataset lies; it is made if it is not there.
+        folder: the folder of the dataset; it is created if it does not exist.
         schema: what the records hold.
         name: how the files begin.
         split: the split to write.
         shards: how many files.
         compression: None, "gzip" or "zlib".
         cast: allow casts that lose information.
-        overwrite: replace the split if it is there.
+        overwrite: replace the split if it exists.
         description: a sentence about the dataset, for its description files.
 
     >>> import recordsmith as rs, tempfile
@@ -225,7 +225,7 @@ class DatasetWriter:
         replaced = [] if self._old is None or self._split not in before else self._old.splits[self._split].shards
         old = [name for shard in replaced for name in (shard.name, *index_names(shard.name))]
         listed = [] if self._old is None else [name for name in self._old.files if name not in texts]
-        # What describes the dataset is written anew; what belongs to other records, such as a vocabulary, stays.
+        # What describes the dataset is written again; what belongs to other records, such as a vocabulary, stays.
         kept = [name for name in listed if others and name not in TFDS_DESCRIPTIONS]
         old += [name for name in (*listed, *TFDS_DESCRIPTIONS) if name not in kept]
         made = {"by": "rs.write", "files": sorted([*texts, *kept])}

@@ -1,4 +1,4 @@
-"""What came of making a dataset: the splits, their classes and sizes, and what was left out."""
+"""The result of `rs.make`: the splits, their classes and sizes, and what was left out."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class MadeDataset:
     """A dataset that was made: what `rs.make` returns and `recordsmith make` prints.
 
     Attributes:
-        folder: where it lies.
+        folder: where it is.
         name: its name, the beginning of its file names.
         splits: its splits by name.
         source_rows: rows that the source had.
         source_bytes: how large the source is; None where that is not known.
-        rejects: rows that were refused; `rejected.jsonl` has each with its reason, if they were quarantined.
-        reasons: the commonest reasons for that.
+        rejects: rows that were rejected; `rejected.jsonl` has each with its reason, if they were quarantined.
+        reasons: the most common reasons for that.
         dropped: rows for which the map function returned None.
         unassigned: rows that no split asked for.
         unlabelled: rows that were left out because they have no label.
@@ -90,7 +90,7 @@ class MadeDataset:
 
     @classmethod
     def of_folder(cls, folder: str) -> MadeDataset:
-        """Read from a folder's manifest what came of making it."""
+        """Read the result from the manifest of a folder."""
         manifest = load_manifest(os.path.join(folder, MANIFEST_NAME))
         outcome = manifest.outcome
         values = _stored_values(manifest)

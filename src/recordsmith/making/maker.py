@@ -60,7 +60,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     """Turn a source into a dataset: TFRecord shards, split and shuffled, with a manifest, checked before it says done.
 
     Args:
-        source: one of `rs.sources`, a path from which its kind can be told, a mapping of arrays, rows as mappings, or
+        source: one of `rs.sources`, a path whose kind is detected, a mapping of arrays, rows as mappings, or
             a function that returns an iterator of rows.
         out: the folder to write to.
         schema: what the records hold; None takes what the source says of itself.
@@ -70,7 +70,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         stratify: the feature whose classes have the same shares in every split; True means the label.
         group: the column whose equal values (a patient, a user) never are in two splits, which need not be stored; or
             a function of a row that returns such a value. A run is only resumed with the same code in it.
-        merge_splits: take the rows of all splits of the source together, to divide them anew with `split`.
+        merge_splits: take the rows of all splits of the source together, to divide them again with `split`.
         drop_unlabelled: leave out rows without a label, and count them.
         seed: decides about splits, order and balance.
         shuffle: write the training split in a random order; the others keep the order of the source.
@@ -88,8 +88,8 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
             "skip" (left out and counted), or "stop".
         max_rejects: the maximum share of rejected rows; if more are rejected, it stops.
         workers: how many threads, or processes for `map`, work at a time. The files do not depend on it.
-        overwrite: replace a dataset that is there.
-        resume: go on with a run that did not end.
+        overwrite: replace an existing dataset.
+        resume: continue a run that was interrupted.
         description: a sentence about the dataset, for its description files.
         progress: show a bar on a terminal; elsewhere nothing is shown.
         on_progress: called from time to time with a `Progress`, instead of a bar.

@@ -1,4 +1,4 @@
-"""The records of one chunk on their way to the staging folder, and what is remembered of each."""
+"""The encoded records of one chunk, and what is remembered of each."""
 
 from __future__ import annotations
 

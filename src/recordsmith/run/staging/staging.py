@@ -9,7 +9,7 @@ It is the folder of `recordsmith.storage.publication`, which explains the lock, 
     written/        the description of each finished shard
 
 Whatever is whole counts, in any order; the rest is made again. Files that are made from the pieces before shards are
-written (keys, rejected.jsonl, orders) are always made anew.
+written (keys, rejected.jsonl, orders) are always made again.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ class Staging:
             self._end_piece()
 
     def finish_chunks(self, chunks: int) -> None:
-        """Note that the source has no more than so many chunks."""
+        """Note that all chunks are staged, and how many there are."""
         self._end_piece()
         write_description(self.path("chunks.json"), {"chunks": chunks})
         self._gather()

@@ -18,7 +18,8 @@ import recordsmith as rs
 from recordsmith import _core
 from recordsmith.dataset import find_layout
 from recordsmith.images import decode_image, encode_image
-from recordsmith.run import external_sort, shuffling
+from recordsmith.run.shards import shuffling
+from recordsmith.run.splits import external_sort
 from tests.copying.conftest import SCHEMA, pets
 from tests.formats.made_sources import file_digests
 
@@ -196,7 +197,7 @@ def test_splits_with_groups_and_classes(folder: Path, quick_path: Path) -> None:
 def test_shuffle_is_over_all_files_and_by_the_seed(
     folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shuffling, "WORTH_DEALING", 100)  # as if the records were too many to be read anywhere
+    monkeypatch.setattr(shuffling, "BUCKETS_ABOVE_BYTES", 100)  # as if the records were too many to be read anywhere
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         rs.copy(folder, quick_path / name, shuffle=True, seed=seed)
     first, again, other = (numbers(quick_path / name, "train") for name in "abc")
@@ -377,7 +378,7 @@ def test_an_input_without_a_description_must_fit_that_of_the_others(
         rs.copy([folder, quick_path / "foreign.tfrecord"], quick_path / "bad", merge_splits=True)
     with pytest.raises(rs.RecordsmithError, match="belong to a split, and others do not"):
         rs.copy([folder, plain_file], quick_path / "bad")
-    with pytest.raises(rs.RecordsmithError, match="there twice"):
+    with pytest.raises(rs.RecordsmithError, match="given twice"):
         rs.copy([plain_file, plain_file], quick_path / "bad")
 
 
@@ -455,7 +456,7 @@ TO_KILL = """
 import json, os, signal, sys
 import recordsmith as rs
 from recordsmith.storage import atomic_file
-from recordsmith.run import publishing
+from recordsmith.run.publishing import publishing
 from recordsmith.making.sources import tfrecord_files
 
 tfrecord_files._CHUNK_ROWS = 20
@@ -516,7 +517,7 @@ def test_killed_runs_leave_nothing_under_final_names_and_go_on(
 def test_records_that_stay_as_they_are_take_no_room_but_their_own(
     folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from recordsmith.run import pieces
+    from recordsmith.run.staging import pieces
 
     written: dict[str, int] = {}
     real = pieces.write_all
@@ -544,7 +545,7 @@ def test_an_input_that_changes_meanwhile_is_noticed(plain_file: Path, quick_path
 
 
 def test_a_failing_disk_leaves_nothing(folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recordsmith.run import pieces
+    from recordsmith.run.staging import pieces
 
     real = pieces.write_all
     calls = 0

@@ -28,7 +28,9 @@ from typing import Any
 import numpy as np
 
 import recordsmith as rs
-from recordsmith.run import external_sort, pieces, shuffling
+from recordsmith.run.shards import shuffling
+from recordsmith.run.splits import external_sort
+from recordsmith.run.staging import pieces
 from tests.formats.made_sources import Columns
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,7 +100,7 @@ def mapped(seconds: float) -> tuple[Columns, dict[str, Any]]:
 def dealt(seconds: float) -> tuple[Columns, dict[str, Any]]:
     """The way of splits that are too large to be read at random places: through buckets, and sorted through files."""
     external_sort._BUCKET_ENTRIES = 64
-    shuffling.WORTH_DEALING, shuffling._BUCKET_BYTES, shuffling._PIECE_BYTES = 1000, 4000, 3000
+    shuffling.BUCKETS_ABOVE_BYTES, shuffling._BUCKET_BYTES, shuffling._PIECE_BYTES = 1000, 4000, 3000
     columns = {"n": np.arange(500), "label": np.arange(500) % 5 // 4}
     schema = rs.Schema({"n": rs.Scalar("int64"), "label": rs.Label(2)})
     source = Columns(columns, schema, chunk_rows=60, seconds=seconds, label="label")

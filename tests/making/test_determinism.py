@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from recordsmith.run import external_sort, pieces, shard_writing, shuffling, staging
+from recordsmith.run.shards import shard_writing, shuffling
+from recordsmith.run.splits import external_sort
+from recordsmith.run.staging import pieces, staging
 from tests.formats.made_sources import Columns, file_digests, rows_of
 
 ROWS = 2000
@@ -110,7 +112,7 @@ def test_ways_for_large_data_give_the_same_files(case: str, quick_path: Path, mo
     for module, name, value in [
         (external_sort, "_BUCKET_ENTRIES", 100),
         (pieces, "_PIECE_ROWS", 90),
-        (shuffling, "WORTH_DEALING", 1000),
+        (shuffling, "BUCKETS_ABOVE_BYTES", 1000),
         (shuffling, "_BUCKET_BYTES", 20_000),
         (shuffling, "_PIECE_BYTES", 7000),
         (shard_writing, "_BLOCK_BYTES", 5000),

@@ -329,9 +329,9 @@ def test_the_output_is_a_file(quick_path: Path):
         ({"seed": 1.5}, "whole number"),
         ({"map": 5}, "function of one row"),
         ({"preprocess": "Tfidf"}, "preprocess takes"),
-        ({"shard_size": "big"}, "not a size"),
-        ({"shard_size": 0}, "not a size"),
-        ({"compression": "bz2"}, "no compression"),
+        ({"shard_size": "big"}, "size cannot be parsed"),
+        ({"shard_size": 0}, "size cannot be parsed"),
+        ({"compression": "bz2"}, "Unknown compression"),
     ],
     ids=str,
 )

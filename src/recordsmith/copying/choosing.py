@@ -18,13 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.keyed_random import Uint64s, priorities
-from recordsmith.run.external_sort import sorted_blocks
-from recordsmith.run.pieces import KEY
-from recordsmith.run.record_files import OpenRecordFiles, RecordFiles
+from recordsmith.run.splits.external_sort import sorted_blocks
 from recordsmith.run.splits.group_splitting import assign_groups
 from recordsmith.run.splits.groups import unit_blocks
 from recordsmith.run.splits.splitting import NO_SPLIT, SplitPlan, UnitBlock, assign_splits, parse_splits
-from recordsmith.run.staging import Staging
+from recordsmith.run.staging.pieces import KEY
+from recordsmith.run.staging.record_files import OpenRecordFiles, RecordFiles
+from recordsmith.run.staging.staging import Staging
 
 __all__ = ["Choice"]
 
@@ -52,7 +52,7 @@ class Choice:
             self.codes[first : first + len(keys)] = keys["split"]
 
     def drop_duplicates(self) -> int:
-        """Leave out records whose bytes were there before."""
+        """Leave out records that have the same bytes as an earlier one."""
         staging = self._staging
         files = self._records.open()
         dropped = 0
@@ -60,7 +60,7 @@ class Choice:
         seen = set[bytes]()
         for block in sorted_blocks(self._by_content(), staging.rows, staging.path("sort-content")):
             runs = np.cumsum(np.concatenate([[True], block[1:, 0] != block[:-1, 0]]))  # of one digest each
-            run = int(block[0, 0] == last)  # the first run may go on from the block before
+            run = int(block[0, 0] == last)  # the first run may continue that of the block before
             several = np.flatnonzero((np.bincount(runs)[runs] > 1) | (runs == run))
             last = int(block[-1, 0])
             for at in range(0, len(several), _READ_AT_ONCE):
@@ -160,7 +160,7 @@ class Choice:
             yield np.stack([priorities(np.ascontiguousarray(keys["digest"]), 0), rows], axis=1)
 
     def _payloads(self, files: OpenRecordFiles, numbers: Uint64s) -> list[bytes]:
-        """Read records to be held against each other: 64 bits of a digest alone are no proof."""
+        """Read records to compare them: 64 bits of a digest alone are no proof."""
         words = np.memmap(self._staging.path("keys"), np.uint64, "r").reshape(-1, KEY.itemsize // 8)
         keys = np.take(words, numbers.astype(np.int64), axis=0).view(KEY)[:, 0]
         return files.payloads(keys, numbers)

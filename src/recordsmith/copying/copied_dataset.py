@@ -1,4 +1,4 @@
-"""What came of copying a dataset: what went in, what came out, and what became of the rest."""
+"""The result of a copy: what was read, what was written, and what was left out."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import os
 from dataclasses import dataclass, field
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
-from recordsmith.run.made_split import MadeSplit
-from recordsmith.run.reject_reasons import RejectReason
+from recordsmith.run.publishing.made_split import MadeSplit
 from recordsmith.run.run import Finished
+from recordsmith.run.staging.reject_reasons import RejectReason
 from recordsmith.storage.json_descriptions import JsonObject
 
 __all__ = ["CopiedDataset"]
@@ -73,7 +73,7 @@ class CopiedDataset:
 
     @classmethod
     def of_file(cls, path: str, finished: Finished) -> CopiedDataset:
-        """Return what came of copying to one file, which has no manifest."""
+        """Return the result of a copy to one file, which has no manifest."""
         (split,) = finished.splits.values()
         made = MadeSplit(split["records"], split["bytes"], 1, split.get("classes", {}))
         return cls._of_outcome(path, {"": made}, JsonObject(finished.outcome, "outcome"))
@@ -98,6 +98,6 @@ class CopiedDataset:
 
     @classmethod
     def of_folder(cls, folder: str) -> CopiedDataset:
-        """Read from a folder's manifest what came of copying it."""
+        """Read the result of a copy from the manifest of its folder."""
         manifest = load_manifest(os.path.join(folder, MANIFEST_NAME))
         return cls._of_outcome(folder, MadeSplit.all_of(manifest), manifest.outcome)

@@ -130,7 +130,7 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     inputs = find_inputs(paths, split=from_split, keep_splits=divided is None and not single and not merge_splits)
     if not merge_splits and divided is not None and len(inputs.found_splits) > 1:
         raise RecordsmithError(
-            "The input has splits already, and split asks to divide the records anew.",
+            "The input has splits already, and split asks to divide the records again.",
             found=f"the splits {list_names(inputs.found_splits)}",
             advice=advise(
                 "Leave {split} out to keep them, or take the records of all splits together with {merge_splits}.",

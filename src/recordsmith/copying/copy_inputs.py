@@ -1,4 +1,4 @@
-"""What is copied: the files in order, the split of each, and the schema that lies beside them."""
+"""What is copied: the files in order, the split of each, and the schema stored beside them."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class CopyInputs:
     Attributes:
         files: the TFRecord files, in order.
         split_of: the split of each file, in the same order; empty if they have none.
-        schema: the schema that lies beside them.
+        schema: the schema stored beside them.
         all_declared: every file has it; otherwise some have none of their own.
-        texts: what else lies beside the files and belongs to the dataset, such as a vocabulary.
+        texts: other files of the dataset, such as a vocabulary.
         provenance: features that say where a record comes from, and not what it is.
         left_out: sentences about files of the dataset that are not copied.
         found_splits: the splits that the files are in, whether they are kept or not.
@@ -77,7 +77,7 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
     """Find the files that some paths stand for, each a file, a folder or a glob.
 
     Args:
-        paths: one, or several that are put one behind the other.
+        paths: one or several, whose records follow each other.
         split: only this split of them.
         keep_splits: every file has to have a split, or none.
 
@@ -144,7 +144,7 @@ def _checked_splits(files: list[str], splits: list[str | None], *, keep: bool) -
             "Some files belong to a split, and others do not.",
             found=f"no split for {list_names(lacking, 4)}; {list_names(dict.fromkeys(found))} for others",
             advice=advise(
-                "Take all of them together with {merge_splits}; {split} divides them anew.",
+                "Take all of them together with {merge_splits}; {split} divides them again.",
                 merge_splits=True,
                 split="train=0.8,test=0.2",
             ),
@@ -186,7 +186,7 @@ def _refuse_twice(files: list[str]) -> None:
     for file in files:
         real = os.path.realpath(file)
         if real in seen:
-            raise RecordsmithError("A file is there twice.", path=file, advice="Give each file once.")
+            raise RecordsmithError("A file is given twice.", path=file, advice="Give each file once.")
         seen.add(real)
 
 

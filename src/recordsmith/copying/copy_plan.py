@@ -45,7 +45,7 @@ class Changes:
 
     @property
     def any(self) -> bool:
-        """Whether records have to be encoded anew."""
+        """Whether records have to be encoded again."""
         return bool(self.features is not None or self.drop or self.rename or self.schema is not None)
 
 
@@ -55,7 +55,7 @@ class CopyPlan:
 
     Attributes:
         schema: what the copy holds; None where that is not known, and need not be.
-        writing: the schema by which records are encoded anew; None copies their bytes.
+        writing: the schema by which records are encoded again; None copies their bytes.
         reading: the features that must be decoded for it, by their old names; None where none are.
         where: the condition that a record has to meet.
         where_schema: the features that it looks at.

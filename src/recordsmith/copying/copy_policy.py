@@ -17,13 +17,13 @@ from recordsmith.errors import RecordsmithError
 from recordsmith.formats.files.source_files import SourceFile
 from recordsmith.formats.source import Chunk
 from recordsmith.making.sources.tfrecord_files import TFRecordsSource
-from recordsmith.run import shuffling
-from recordsmith.run.class_counts import count_classes
-from recordsmith.run.encoded_chunk import EncodedChunk
-from recordsmith.run.ordering import build_order
 from recordsmith.run.policy import OrderedSplit, Policy, TextFile
-from recordsmith.run.record_files import RecordFiles
-from recordsmith.run.staging import Staging
+from recordsmith.run.shards import shuffling
+from recordsmith.run.splits.class_counts import count_classes
+from recordsmith.run.splits.split_order import build_order
+from recordsmith.run.staging.encoded_chunk import EncodedChunk
+from recordsmith.run.staging.record_files import RecordFiles
+from recordsmith.run.staging.staging import Staging
 from recordsmith.schema import Schema
 from recordsmith.workers.threads import in_order, thread_pool
 
@@ -69,7 +69,7 @@ class CopyPolicy(Policy):
         size = source.size_bytes  # None: some file can only be read from its start
         if size is None or self._plan.writing is not None:
             return None
-        if self._options.shuffle and size > shuffling.WORTH_DEALING:
+        if self._options.shuffle and size > shuffling.BUCKETS_ABOVE_BYTES:
             return None
         return RecordFiles([SourceFile.at(path) for path in self._inputs.files], source.identities())
 

@@ -1,34 +1,32 @@
-"""What is done to a chunk of records on the way: read, chosen by the condition, changed if that is asked for."""
+"""Copying a chunk of records: they are read, filtered by the condition, and changed if that is asked for."""
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from recordsmith import _core
 from recordsmith.columns import ByteColumn, PackedColumn
 from recordsmith.copying.copy_plan import CopyPlan
-from recordsmith.copying.frames import Frames, frames_of
-from recordsmith.errors import EncodeError, PipelineError, RecordsmithError, advise
+from recordsmith.copying.frames import Frames, frames_of, rejected_error
+from recordsmith.errors import EncodeError, RecordsmithError
 from recordsmith.formats.source import Chunk, Loaded, Reject
 from recordsmith.images import ImageError, Preparation, read_header
 from recordsmith.keyed_random import Uint64s
 from recordsmith.making.chunk_encoding import ChunkEncoder, Recipe
 from recordsmith.making.labels.label_translation import label_translations
-from recordsmith.run.encoded_chunk import Classes, EncodedChunk
-from recordsmith.run.record_files import RecordFiles
+from recordsmith.run.staging.encoded_chunk import EncodedChunk
+from recordsmith.run.staging.record_facts import RecordFacts, group_key, has_no_value
+from recordsmith.run.staging.record_files import RecordFiles
 from recordsmith.schema import Label, Schema, Text
-from recordsmith.schema.input.conversion import is_missing
 
 __all__ = ["CopyWork"]
 
 _LOSSLESS = ("png", "bmp")
 
 
-class CopyWork(ChunkEncoder):
+class CopyWork:
     """Copies chunks by one plan. Several threads may use one.
 
     Args:
@@ -52,7 +50,11 @@ class CopyWork(ChunkEncoder):
         schema = plan.writing if plan.writing is not None else plan.schema or Schema({})
         translations = label_translations(_renamed(plan), schema) if plan.writing is not None else {}
         group = plan.renamed.get(plan.group, plan.group) if plan.group is not None else None
-        super().__init__(
+        self._schema = schema
+        self._cast = cast
+        self._strict = strict
+        self._facts = RecordFacts(schema, plan.label, plan.stratum, plan.provenance)
+        self._encoder = ChunkEncoder(
             Recipe(
                 schema,
                 label=plan.label,
@@ -69,26 +71,13 @@ class CopyWork(ChunkEncoder):
         """Copy the records of a chunk, in one way or the other."""
         frames = frames_of(chunk)
         source_rows = frames.rows + len(frames.rejects)
-        frames, dropped = self._meeting_the_condition(frames)
-        encoded = self._verbatim(frames) if self._plan.writing is None else super().encode(self._changed(frames))
-        if self._recipe.strict and encoded.rejects:
-            raise _damaged(encoded.rejects[0])
+        frames, dropped = frames.meeting(self._plan.where, self._plan.where_schema)
+        encoded = self._verbatim(frames) if self._plan.writing is None else self._encoder.encode(self._changed(frames))
+        if self._strict and encoded.rejects:
+            raise rejected_error(encoded.rejects[0])
         encoded.source_rows, encoded.source_bytes, encoded.dropped = source_rows, chunk.source_bytes, dropped
         encoded.left_out = ()  # the plan knows them better
         return encoded
-
-    def _meeting_the_condition(self, frames: Frames) -> tuple[Frames, int]:
-        plan = self._plan
-        if plan.where is None or plan.where_schema is None:
-            return frames, 0
-        frames, columns = frames.fitting(plan.where_schema)
-        try:
-            mask = plan.where.mask(columns, frames.rows)
-        except PipelineError as error:
-            if error.row is not None:
-                error.path, error.record, error.row = frames.path, frames.numbers[error.row], None
-            raise
-        return frames.chosen(mask), int(len(mask) - mask.sum())
 
     def _verbatim(self, frames: Frames) -> EncodedChunk:
         plan = self._plan
@@ -98,20 +87,7 @@ class CopyWork(ChunkEncoder):
         if needed:
             frames, _ = frames.fitting(self._schema.select(needed))
         frames, groups = self._grouped(frames)
-        encoded = EncodedChunk(
-            frames=frames.data,
-            offsets=frames.offsets,
-            digests=_core.digest_frames(frames.data, frames.offsets, list(plan.provenance)),
-            contents=self._contents(frames.data, frames.offsets),
-            classes=self._classes(plan.label, frames.data, frames.offsets),
-            strata=Classes.none(frames.rows),
-            groups=groups,
-            rejects=frames.rejects,
-            source_rows=0,
-            source_bytes=0,
-        )
-        if plan.stratum is not None:
-            encoded.strata = self._classes(plan.stratum, frames.data, frames.offsets)
+        encoded = self._facts.chunk_of(frames.data, frames.offsets, groups, frames.rejects)
         if self._in_place is not None:
             assert frames.starts is not None  # noqa: S101 - for the type checker: such files are read in place
             encoded.places = self._in_place.places(frames.path, frames.starts)
@@ -125,19 +101,19 @@ class CopyWork(ChunkEncoder):
         frames, columns = frames.fitting(plan.group_schema)
         feature, column = plan.group_schema[plan.group], columns[plan.group]
         values = [feature.row(column, row) for row in range(frames.rows)]
-        there = np.array([not _no_group(value) for value in values], np.bool_)
+        there = np.array([not has_no_value(value) for value in values], np.bool_)
         for row in np.flatnonzero(~there).tolist():
             reason = f"The record's {plan.group!r}, by which records are grouped, is missing."
             frames.rejects.append(Reject(frames.of(row), frames.numbers[row], plan.group, reason))
-        keys = [_group_key(value) for value, kept in zip(values, there.tolist(), strict=True) if kept]
+        keys = [group_key(value) for value, kept in zip(values, there.tolist(), strict=True) if kept]
         return frames.chosen(there), np.array(keys, np.uint64)
 
     def _changed(self, frames: Frames) -> Chunk:
-        """Decode what is to be encoded anew, with new names and with images as the schema wants them."""
+        """Decode what is encoded again, with new names and with images as the schema wants them."""
         plan = self._plan
         frames, columns = frames.fitting(self._decoding)
         for name, preparation in plan.images.items():
-            columns[name] = _prepared(columns[name], preparation, frames, name, cast=self._recipe.cast)
+            columns[name] = _prepared(columns[name], preparation, frames, name, cast=self._cast)
         bad = {row for name in plan.images for row, value in enumerate(columns[name]) if value is _BAD}
         if bad:
             there = np.array([row not in bad for row in range(frames.rows)], np.bool_)
@@ -195,7 +171,7 @@ def _one_image(data: bytes, preparation: Preparation, *, cast: bool) -> bytes:
         same_channels = preparation.channels in (None, header.channels)
         if not (same_size and same_channels and preparation.encoding in _LOSSLESS):
             raise EncodeError(
-                f"The {header.title} would lose information by being encoded anew, which is not allowed without cast."
+                f"The {header.title} would lose information by being encoded again, which is not allowed without cast."
             )
     return preparation.prepare(data)
 
@@ -213,28 +189,3 @@ def _class_names(feature: Label, column: Any) -> list[str | None]:
 def _renamed(plan: CopyPlan) -> Schema:
     reading = plan.reading or Schema({})
     return Schema({plan.renamed.get(name, name): feature for name, feature in reading.items()})
-
-
-def _no_group(value: Any) -> bool:
-    return is_missing(value) or (isinstance(value, (float, np.floating)) and value != value)  # noqa: PLR0124 - NaN
-
-
-def _group_key(value: Any) -> int:
-    if isinstance(value, (int, np.integer)):
-        return int(value) & (2**64 - 1)
-    text = value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
-    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
-
-
-def _damaged(reject: Reject) -> RecordsmithError:
-    return RecordsmithError(
-        reject.reason,
-        path=reject.source,
-        feature=reject.feature,
-        found=reject.value,
-        advice=advise(
-            "Leave such records out, with a count of them, with {on_error}; damaged files can be repaired with "
-            "`recordsmith repair`.",
-            on_error="skip",
-        ),
-    )

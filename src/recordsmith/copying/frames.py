@@ -1,8 +1,9 @@
-"""Records as they lie in the files, a chunk at a time: whole frames, which are checked and not decoded."""
+"""Records as they are stored in the files, a chunk at a time: whole frames, verified and not decoded."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,15 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
-from recordsmith.errors import ChangedFileError, RecordsmithError
+from recordsmith.errors import ChangedFileError, RecordsmithError, advise
 from recordsmith.formats.source import Chunk, Reject
 from recordsmith.keyed_random import Uint64s
 from recordsmith.making.sources.tfrecord_files import CarriedChunk, IndexedChunk
+from recordsmith.query.where import Where
 from recordsmith.records.index import FRAMING_BYTES
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
 
-__all__ = ["Frames", "frames_of"]
+__all__ = ["Frames", "frames_of", "rejected_error"]
 
 
 @dataclass(slots=True)
@@ -27,7 +29,7 @@ class Frames:
 
     Attributes:
         path: the file.
-        data: the frames, one behind the other.
+        data: the frames, one after the other.
         offsets: where each begins, and last where the last one ends.
         numbers: which records of the file they are.
         rejects: records that could not be read.
@@ -83,9 +85,28 @@ class Frames:
         kept = self.chosen(sound)
         return kept, kept.decoded(schema)
 
+    def meeting(self, condition: Where | None, schema: Schema | None) -> tuple[Frames, int]:
+        """Return the records that meet a condition, and how many do not; `schema` has the features that it looks at."""
+        if condition is None or schema is None:
+            return self, 0
+        frames, columns = self.fitting(schema)
+        with frames.placed():
+            mask = condition.mask(columns, frames.rows)
+        return frames.chosen(mask), int(len(mask) - mask.sum())
+
+    @contextlib.contextmanager
+    def placed(self) -> Iterator[None]:
+        """Say of an error about a row which record of which file it is."""
+        try:
+            yield
+        except RecordsmithError as error:
+            if error.row is not None:
+                error.path, error.record, error.row = self.path, self.numbers[error.row], None
+            raise
+
 
 def frames_of(chunk: Chunk) -> Frames:
-    """Read a chunk of TFRecords; checksums are held against the data, and what is damaged is refused.
+    """Read a chunk of TFRecords; checksums are verified, and damaged records are rejected.
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"
@@ -130,10 +151,29 @@ def frames_of(chunk: Chunk) -> Frames:
 
 
 def reject_of(place: str, number: int, error: RecordsmithError) -> Reject:
-    """Put into words why a record is refused.
+    """Describe why a record is rejected.
 
     >>> reject_of("a.tfrecord, record 3", 3, RecordsmithError("It is damaged.", found="zeros")).reason
     'It is damaged. Found: zeros.'
     """
     found = "" if error.found is None else f" Found: {error.found}."
     return Reject(place, number, error.feature, f"{error.problem}{found}")
+
+
+def rejected_error(reject: Reject) -> RecordsmithError:
+    """Return the error for a record that cannot be copied, where none may be left out.
+
+    >>> rejected_error(Reject("a.tfrecord, record 3", 3, None, "It is damaged.")).problem
+    'It is damaged.'
+    """
+    return RecordsmithError(
+        reject.reason,
+        path=reject.source,
+        feature=reject.feature,
+        found=reject.value,
+        advice=advise(
+            "Leave such records out, with a count of them, with {on_error}; damaged files can be repaired with "
+            "`recordsmith repair`.",
+            on_error="skip",
+        ),
+    )

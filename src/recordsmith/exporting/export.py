@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from recordsmith.copying.absent_values import without_defaults
 from recordsmith.copying.copy_inputs import CopyInputs, find_inputs
 from recordsmith.copying.copy_plan import Changes, CopyPlan, plan_copy
-from recordsmith.copying.frames import Frames, frames_of
+from recordsmith.copying.frames import Frames, frames_of, rejected_error
 from recordsmith.dataset.inference import infer_from_files
 from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_names
 from recordsmith.exporting.export_files import WRITERS, ExportFiles
 from recordsmith.formats.source import Chunk, Reject
 from recordsmith.making.sources.tfrecord_files import TFRecordsSource
+from recordsmith.run.option_checks import checked_workers
 from recordsmith.run.progress import OnProgress, Progress
 from recordsmith.schema import Schema
 from recordsmith.storage.atomic_file import local_output
 from recordsmith.storage.byte_sizes import parse_size
 from recordsmith.storage.publication import complete
-from recordsmith.workers.threads import default_workers, in_order, thread_pool
+from recordsmith.workers.threads import in_order, thread_pool
 
 __all__ = ["ExportedDataset", "export"]
 
@@ -159,7 +159,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     )
     exporter = _Exporter(inputs, files, plan, out, strict=on_error == "stop", on_progress=on_progress)
     names = exporter.files_in_folder() if is_folder else {out: only}
-    return exporter.run(without_defaults(written), names, workers=workers or default_workers())
+    return exporter.run(without_defaults(written), names, workers=checked_workers(workers))
 
 
 class _Exporter:
@@ -229,45 +229,20 @@ class _Exporter:
     def _read(self, chunk: Chunk, reading: Schema) -> tuple[Frames, dict[str, Any], int, int]:
         """Return the records of a chunk that meet the condition, how many there were, and how many do not meet it."""
         frames = frames_of(chunk)
-        whole, unmatched = frames.rows + len(frames.rejects), 0
-        if self._plan.where is not None and self._plan.where_schema is not None:
-            frames, columns = frames.fitting(self._plan.where_schema)
-            with _placed(frames):
-                mask = self._plan.where.mask(columns, frames.rows)
-            frames, unmatched = frames.chosen(mask), int(len(mask) - mask.sum())
+        whole = frames.rows + len(frames.rejects)
+        frames, unmatched = frames.meeting(self._plan.where, self._plan.where_schema)
         frames, columns = frames.fitting(reading)
         return frames, columns, whole, unmatched
 
     def _write(self, name: str, frames: Frames, columns: dict[str, Any]) -> None:
         if frames.rows:
-            with _placed(frames):
+            with frames.placed():
                 self._files.write(name, columns, frames.rows)
 
     def _refuse(self, frames: Frames) -> None:
         if self._strict and frames.rejects:
-            first = frames.rejects[0]
-            raise RecordsmithError(
-                first.reason,
-                path=first.source,
-                feature=first.feature,
-                advice=advise(
-                    "Leave such records out, with a count of them, with {on_error}; damaged files can be repaired with "
-                    "`recordsmith repair`.",
-                    on_error="skip",
-                ),
-            )
+            raise rejected_error(frames.rejects[0])
         self._rejects.extend(frames.rejects)
-
-
-@contextlib.contextmanager
-def _placed(frames: Frames) -> Iterator[None]:
-    """Say of an error about a row which record of which file it is."""
-    try:
-        yield
-    except RecordsmithError as error:
-        if error.row is not None:
-            error.path, error.record, error.row = frames.path, frames.numbers[error.row], None
-        raise
 
 
 def _kind(out: str, asked: str | None) -> tuple[str, bool]:

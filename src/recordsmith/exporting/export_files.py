@@ -10,13 +10,14 @@ from itertools import count, takewhile
 from types import TracebackType
 from typing import Any, Self
 
-from recordsmith.errors import RecordsmithError, advise
 from recordsmith.formats.csv.writer import CsvWriter
 from recordsmith.formats.exported.form import SIDECAR
 from recordsmith.formats.exported.writer import ExportWriter
 from recordsmith.formats.json_lines.writer import JsonLinesWriter
 from recordsmith.formats.parquet.writer import ParquetWriter
 from recordsmith.formats.webdataset.writer import WebDatasetWriter
+from recordsmith.run.full_disk import explained
+from recordsmith.run.publishing.publishing import refuse_file
 from recordsmith.schema import Schema
 from recordsmith.storage.atomic_file import sync_file, write_text_atomically
 from recordsmith.storage.publication import Publication
@@ -67,12 +68,8 @@ class ExportFiles:
         number = self._begun.get(name, 0)
         path = name if self._shard_bytes is None else _numbered(name, number)
         for there in (path, path + SIDECAR):
-            if os.path.exists(there) and not self._overwrite:
-                raise RecordsmithError(
-                    "There is a file of this name already.",
-                    path=there,
-                    advice=advise("Choose another name, or give {overwrite} to replace it.", overwrite=True),
-                )
+            if not self._overwrite:
+                refuse_file(there)
         new = self._publication.new_file(os.path.basename(path))
         form = self._form if split is None else replace(self._form, splits=(split,))
         if self._writer.has_sidecar:
@@ -96,12 +93,10 @@ class ExportFiles:
     ) -> None:
         try:
             if kind is None:
-                for name in tuple(self._open):
-                    self._finish(name)
-                self._publication.commit(self._publication.new_names(), self._old())
-        except OSError as failed:
-            failed.filename = failed.filename or self._publication.folder
-            raise
+                with explained(self._publication.folder):
+                    for name in tuple(self._open):
+                        self._finish(name)
+                    self._publication.commit(self._publication.new_names(), self._old())
         finally:
             for _, _, _, writer in self._open.values():
                 with contextlib.suppress(Exception):

@@ -5,7 +5,6 @@ This runs in the workers. What it returns depends on the chunk and the recipe al
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,9 +22,10 @@ from recordsmith.making.labels.label_translation import Translations, translated
 from recordsmith.making.mapping import row_list
 from recordsmith.making.round_trip_check import check_round_trip
 from recordsmith.records.row_writing import RowWriter
-from recordsmith.run.encoded_chunk import Classes, EncodedChunk
+from recordsmith.run.staging.encoded_chunk import EncodedChunk
+from recordsmith.run.staging.record_facts import RecordFacts, group_key, has_no_value
 from recordsmith.schema import Label, Schema
-from recordsmith.schema.input.conversion import is_missing, understand_column
+from recordsmith.schema.input.conversion import understand_column
 from recordsmith.schema.native import compile_plan
 
 __all__ = ["ChunkEncoder", "Recipe"]
@@ -72,6 +72,7 @@ class ChunkEncoder:
         self._recipe = recipe
         self._schema = recipe.schema
         self._names = set(recipe.schema)
+        self._facts = RecordFacts(recipe.schema, recipe.label, recipe.stratum, recipe.ignored)
 
     def encode(self, chunk: Chunk) -> EncodedChunk:
         """Load a chunk and encode its rows; rows that do not fit the schema become rejects."""
@@ -119,25 +120,10 @@ class ChunkEncoder:
             kept = self._append_columns(sink, rows)
         else:
             kept = self._append_rows(sink, rows)
-        frames, offsets = sink.take()
-        encoded = EncodedChunk(
-            frames=frames,
-            offsets=offsets,
-            digests=_core.digest_frames(frames, offsets, list(self._recipe.ignored)),
-            contents=self._contents(frames, offsets),
-            classes=self._classes(self._recipe.label, frames, offsets),
-            strata=Classes.none(0),
-            groups=self._groups(rows, kept),
-            rejects=rows.rejects,
-            source_rows=source_rows,
-            source_bytes=source_bytes,
-            dropped=rows.dropped,
-            unlabelled=len(unlabelled),
-            unlabelled_places=unlabelled_places,
-            left_out=left_out,
-        )
-        same = self._recipe.stratum == self._recipe.label
-        encoded.strata = encoded.classes if same else self._classes(self._recipe.stratum, frames, offsets)
+        encoded = self._facts.chunk_of(*sink.take(), self._groups(rows, kept), rows.rejects)
+        encoded.source_rows, encoded.source_bytes, encoded.dropped = source_rows, source_bytes, rows.dropped
+        encoded.unlabelled, encoded.unlabelled_places = len(unlabelled), unlabelled_places
+        encoded.left_out = left_out
         check_round_trip(self._schema, encoded, rows, kept, cast=self._recipe.cast)
         return encoded
 
@@ -149,25 +135,17 @@ class ChunkEncoder:
         if not self._schema[name].optional and not self._recipe.drop_unlabelled:
             return []
         if rows.mappings is not None:
-            return [place for place, row in enumerate(rows.mappings) if _is_nothing(row.get(name))]
+            return [place for place, row in enumerate(rows.mappings) if has_no_value(row.get(name))]
         if name not in rows.columns:
             return list(range(rows.count))
         given, present = understand_column(rows.columns[name])
         if present is not None:
             return np.flatnonzero(~present).tolist()
         if isinstance(given, list):
-            return [row for row, value in enumerate(given) if _is_nothing(value)]
+            return [row for row, value in enumerate(given) if has_no_value(value)]
         if isinstance(given, np.ndarray) and given.dtype.kind == "f":
             return np.flatnonzero(np.isnan(given)).tolist()
         return []
-
-    def _contents(self, frames: Any, offsets: Any) -> Uint64s:
-        """Return the digests by which rows are the same whatever their label is."""
-        recipe = self._recipe
-        ignored = {*recipe.ignored, *(() if recipe.label is None else (recipe.label,))}
-        if ignored >= self._names:  # there is nothing but the label
-            ignored = set(recipe.ignored)
-        return _core.digest_frames(frames, offsets, sorted(ignored))
 
     def _append_columns(self, sink: _core.RecordSink, rows: ChunkRows) -> list[int] | None:
         """Append all rows in one call; None for the kept ones means all of them."""
@@ -180,7 +158,7 @@ class ChunkEncoder:
         try:
             count, parts = self._schema.columns_to_parts(columns, cast=self._recipe.cast)
         except EncodeError as error:
-            if error.row is None:  # about the columns as such: every row would fail
+            if error.row is None:  # about a whole column: every row would fail
                 raise
             return self._append_singly(sink, rows)
         sink.append_columns(compile_plan(self._schema), parts, count)
@@ -239,14 +217,14 @@ class ChunkEncoder:
                 value = group(with_class_names(row, labels))
             except Exception as error:
                 raise EncodeError(f"The group function raised {type(error).__name__}: {error}") from error
-            if _is_nothing(value):
+            if has_no_value(value):
                 raise EncodeError("The group function gave no group.")
-            return _group_key(value)
+            return group_key(value)
         if group not in row:
             raise EncodeError(f"The row has no {group!r} to group by.{did_you_mean(group, row)}", feature=group)
-        if _is_nothing(row[group]):
+        if has_no_value(row[group]):
             raise EncodeError(f"The row's {group!r}, by which rows are grouped, is missing.", feature=group)
-        return _group_key(row[group])
+        return group_key(row[group])
 
     def _stored_part(self, row: dict[str, Any]) -> dict[str, Any]:
         """Return what of a row is stored."""
@@ -268,7 +246,7 @@ class ChunkEncoder:
             return True
         if isinstance(given, np.ndarray):
             return given.dtype.kind == "f" and bool(np.isnan(given).any())
-        return isinstance(given, list) and any(map(_is_nothing, given))
+        return isinstance(given, list) and any(map(has_no_value, given))
 
     def _groups(self, rows: ChunkRows, kept: list[int] | None) -> Uint64s | None:
         name = self._recipe.group
@@ -282,44 +260,7 @@ class ChunkEncoder:
         if isinstance(given, np.ndarray) and given.ndim == 1 and given.dtype.kind in "iu":
             return given.astype(np.uint64)
         values = given.to_list() if isinstance(given, ByteColumn) else list(given)
-        return np.array([_group_key(value) for value in values], np.uint64)
-
-    def _classes(self, name: str | None, frames: Any, offsets: Any) -> Classes:
-        rows = len(offsets) - 1
-        if name is None or name not in self._schema or rows == 0:
-            return Classes.none(rows)
-        schema = self._schema.select([name])
-        column = schema.assemble(_core.decode_frames(compile_plan(schema), frames, offsets))[name]
-        if isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype.kind in "biuf":
-            data = np.ma.getdata(column)
-            there = ~np.ma.getmaskarray(column) & (data == data)  # noqa: PLR0124 - NaN is no class
-            values, codes = np.unique(data[there], return_inverse=True)
-            classes = Classes.none(rows)
-            classes.values = values.tolist()
-            classes.code_of[there] = codes
-            return classes
-        if not isinstance(column, ByteColumn):
-            raise RecordsmithError(
-                f"The feature {name!r} cannot be a class: a class is one number or one string.",
-                feature=name,
-                found=repr(self._schema[name]),
-            )
-        known: dict[str, int] = {}
-        strings = (v.decode(errors="backslashreplace") if isinstance(v, bytes) else v for v in column.to_list())
-        code_of = [-1 if v is None else known.setdefault(v, len(known)) for v in strings]
-        return Classes(list(known), np.array(code_of, np.int32))
-
-
-def _is_nothing(value: Any) -> bool:
-    """Say whether a row has no group or no label: no value, or NaN, which is how tables with holes say it."""
-    return is_missing(value) or (isinstance(value, (float, np.floating)) and value != value)  # noqa: PLR0124
-
-
-def _group_key(value: Any) -> int:
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return int(value) & (2**64 - 1)
-    text = value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
-    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
+        return np.array([group_key(value) for value in values], np.uint64)
 
 
 def _placed(error: EncodeError, place: str) -> EncodeError:

@@ -16,7 +16,7 @@ _LONGEST_VALUE = 200
 
 
 class ChunkRows:
-    """The rows of a chunk on their way: columns as they were loaded, or mappings once they must be looked at singly."""
+    """The rows of a chunk: columns as they were loaded, or mappings once each row is needed by itself."""
 
     def __init__(self, loaded: Loaded) -> None:
         self.columns = loaded.columns

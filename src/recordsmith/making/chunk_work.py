@@ -7,7 +7,7 @@ from functools import partial
 
 from recordsmith.formats.source import Chunk
 from recordsmith.making.chunk_encoding import ChunkEncoder, Recipe
-from recordsmith.run.encoded_chunk import EncodedChunk
+from recordsmith.run.staging.encoded_chunk import EncodedChunk
 from recordsmith.workers.processes import process_pool
 from recordsmith.workers.threads import in_order, thread_pool
 

@@ -14,11 +14,11 @@ from recordsmith.errors import EncodeError, RecordsmithError, list_names
 from recordsmith.records.compression import writing_compression
 from recordsmith.records.row_writing import RowWriter
 from recordsmith.records.writer import RecordWriter
-from recordsmith.run.descriptions import TFDS_DESCRIPTIONS, description_files
 from recordsmith.run.full_disk import explained
 from recordsmith.run.option_checks import check_name, check_shards
-from recordsmith.run.publishing import index_names, refuse_existing
-from recordsmith.run.shard_writing import shard_name
+from recordsmith.run.publishing.descriptions import TFDS_DESCRIPTIONS, description_files
+from recordsmith.run.publishing.publishing import index_names, refuse_existing
+from recordsmith.run.shards.shard_writing import shard_name
 from recordsmith.run.splits.splitting import parse_splits
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
@@ -225,7 +225,7 @@ class DatasetWriter:
         replaced = [] if self._old is None or self._split not in before else self._old.splits[self._split].shards
         old = [name for shard in replaced for name in (shard.name, *index_names(shard.name))]
         listed = [] if self._old is None else [name for name in self._old.files if name not in texts]
-        # What describes the dataset is written anew; what belongs to other records, such as a vocabulary, stays.
+        # What describes the dataset is written again; what belongs to other records, such as a vocabulary, stays.
         kept = [name for name in listed if others and name not in TFDS_DESCRIPTIONS]
         old += [name for name in (*listed, *TFDS_DESCRIPTIONS) if name not in kept]
         made = {"by": "rs.write", "files": sorted([*texts, *kept])}

@@ -1,4 +1,4 @@
-"""What came of making a dataset: the splits, their classes and sizes, and what was left out."""
+"""The result of `rs.make`: the splits, their classes and sizes, and what was left out."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
 from recordsmith.errors import SchemaError, list_names
-from recordsmith.run.made_split import MadeSplit
-from recordsmith.run.reject_reasons import RejectReason
+from recordsmith.run.publishing.made_split import MadeSplit
+from recordsmith.run.staging.reject_reasons import RejectReason
 from recordsmith.schema import Label
 
 __all__ = ["MadeDataset"]
@@ -90,7 +90,7 @@ class MadeDataset:
 
     @classmethod
     def of_folder(cls, folder: str) -> MadeDataset:
-        """Read from a folder's manifest what came of making it."""
+        """Read the result from the manifest of a folder."""
         manifest = load_manifest(os.path.join(folder, MANIFEST_NAME))
         outcome = manifest.outcome
         values = _stored_values(manifest)

@@ -17,9 +17,9 @@ from recordsmith.making.labels.label_names import check_label_names
 from recordsmith.making.labels.label_translation import Translations, label_translations
 from recordsmith.making.options import MakeOptions
 from recordsmith.making.split_ordering import SplitOrdering
-from recordsmith.run.encoded_chunk import EncodedChunk
 from recordsmith.run.policy import OrderedSplit, Policy, TextFile
-from recordsmith.run.staging import Staging
+from recordsmith.run.staging.encoded_chunk import EncodedChunk
+from recordsmith.run.staging.staging import Staging
 from recordsmith.schema import Label, Schema
 from recordsmith.schema.presence import with_required
 from recordsmith.wording.numbers import count_text

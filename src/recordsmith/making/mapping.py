@@ -77,7 +77,7 @@ def first_mapped_rows(
         chunks: the source's.
         function: the user's.
         labels: what it gets by name.
-        needed: go on until there are rows; else have a look at the first ones, whatever comes of them.
+        needed: continue until there are rows; otherwise look only at the first ones.
     """
     found = MappedRows()
     for chunk in chunks:

@@ -57,7 +57,7 @@ class MakeOptions:
             check_shards(given["shards"])
         max_rejects = given["max_rejects"]
         if isinstance(max_rejects, bool) or not isinstance(max_rejects, (int, float)) or not 0 <= max_rejects <= 1:
-            raise RecordsmithError("max_rejects is a share between 0 and 1.", found=repr(max_rejects))
+            raise RecordsmithError("max_rejects must be a share between 0 and 1.", found=repr(max_rejects))
         group = given["group"]
         if group is not None and not isinstance(group, str) and not callable(group):
             raise RecordsmithError("group is the name of a column, or a function of one row.", found=repr(group))
@@ -82,7 +82,7 @@ class MakeOptions:
         if len(splits) > 1 and (divided or self.stratify or self.group is not None):
             asked = "split" if divided else "stratify" if self.stratify else "group"
             raise RecordsmithError(
-                f"The source has splits already, and {asked} asks to divide the rows anew.",
+                f"The source has splits already, and {asked} asks to divide the rows again.",
                 found=f"the splits {list_names(splits)}",
                 advice=advise(
                     "Leave {asked} out to keep them, or take the rows of all splits together with {merge_splits}.",

@@ -10,7 +10,7 @@ import numpy as np
 from recordsmith import _core
 from recordsmith.errors import RecordsmithError
 from recordsmith.making.chunk_rows import ChunkRows, shown
-from recordsmith.run.encoded_chunk import EncodedChunk
+from recordsmith.run.staging.encoded_chunk import EncodedChunk
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
 

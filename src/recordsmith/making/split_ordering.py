@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from recordsmith.making.balance.balancing import Balance, balance_training
 from recordsmith.making.options import MakeOptions
-from recordsmith.run.class_counts import class_names, count_classes
-from recordsmith.run.ordering import build_order
 from recordsmith.run.policy import OrderedSplit
+from recordsmith.run.splits.class_counts import class_names, count_classes
 from recordsmith.run.splits.group_splitting import assign_groups
 from recordsmith.run.splits.groups import unit_blocks
+from recordsmith.run.splits.split_order import build_order
 from recordsmith.run.splits.splitting import NO_SPLIT, assign_splits
-from recordsmith.run.staging import Staging
+from recordsmith.run.staging.staging import Staging
 from recordsmith.schema import Schema
 
 __all__ = ["SplitOrdering"]

@@ -17,7 +17,7 @@ from recordsmith.repairing.carried_files import carried_names, carry_files
 from recordsmith.repairing.damaged_file import DamagedFile, OnBytes, look_at
 from recordsmith.repairing.outputs import PathLike, Plan, plan_outputs, refuse_existing
 from recordsmith.repairing.repair_result import FileRepair, RepairResult
-from recordsmith.run.publishing import dataset_files
+from recordsmith.run.publishing.publishing import dataset_files
 from recordsmith.storage.atomic_file import write_atomically
 from recordsmith.storage.publication import Publication, complete, public_path
 from recordsmith.wording.numbers import count_text

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from recordsmith.formats.source import Chunk, Source
-from recordsmith.run.encoded_chunk import EncodedChunk
-from recordsmith.run.ordering import SplitOrder
-from recordsmith.run.record_files import RecordFiles
-from recordsmith.run.shard_writing import Change
-from recordsmith.run.staging import Staging
+from recordsmith.run.shards.shard_writing import Change
+from recordsmith.run.splits.split_order import SplitOrder
+from recordsmith.run.staging.encoded_chunk import EncodedChunk
+from recordsmith.run.staging.record_files import RecordFiles
+from recordsmith.run.staging.staging import Staging
 from recordsmith.schema import Schema
 
 __all__ = ["OnError", "OrderedSplit", "Output", "Policy"]

@@ -1,4 +1,4 @@
-"""How far the making of a dataset is, for whoever shows it."""
+"""How far a run is, for whatever displays it."""
 
 from __future__ import annotations
 

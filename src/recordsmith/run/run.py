@@ -25,25 +25,25 @@ from recordsmith.dataset.class_weights import class_weights
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
 from recordsmith.errors import RecordsmithError, advise
 from recordsmith.formats.source import Chunk
-from recordsmith.run.descriptions import description_files
 from recordsmith.run.full_disk import explained
 from recordsmith.run.memory import release_memory
-from recordsmith.run.ordering import SplitOrder
-from recordsmith.run.plan_differences import differences
 from recordsmith.run.policy import OrderedSplit, Output, Policy
 from recordsmith.run.progress import OnProgress, Progress
-from recordsmith.run.publishing import publish, refuse_existing
-from recordsmith.run.reject_reasons import commonest_reasons
-from recordsmith.run.shard_writing import Shard, ShardWriter, plan_shards, write_shards
+from recordsmith.run.publishing.descriptions import description_files
+from recordsmith.run.publishing.publishing import publish, refuse_existing, refuse_file
+from recordsmith.run.shards.shard_writing import Shard, ShardWriter, plan_shards, write_shards
+from recordsmith.run.splits.split_order import SplitOrder
 from recordsmith.run.splits.splitting import SplitPlan
-from recordsmith.run.staging import REJECTED_NAME, Staging
+from recordsmith.run.staging.plan_differences import differences
+from recordsmith.run.staging.reject_reasons import most_common_reasons
+from recordsmith.run.staging.staging import REJECTED_NAME, Staging
 from recordsmith.storage.publication import Publication, complete, unfinished_run
 from recordsmith.wording.numbers import count_text
 
 __all__ = ["Finished", "Run", "TooManyRejectsError", "refuse_output"]
 
 _FEWEST_REJECTS = 10  # fewer are never too many, whatever their share
-_FIRST_ROWS = 1000  # before so many were read, their share of rejects says little about the rest
+_FIRST_ROWS = 1000  # their share of rejects says little about the rest
 
 
 class TooManyRejectsError(RecordsmithError, ValueError):
@@ -170,7 +170,7 @@ class Run:
         raise TooManyRejectsError(
             f"{rejects} of {rows} rows were rejected, more than the allowed share of {most:g}.",
             path=path,
-            found="; ".join(map(str, commonest_reasons(path, most=3))),
+            found="; ".join(map(str, most_common_reasons(path, most=3))),
             advice=advise(
                 "Correct the source or the schema. To continue anyway, give {resume} and a larger {max_rejects}.",
                 resume=True,
@@ -183,7 +183,7 @@ class Run:
         found = [f"{count_text(counts['source_rows'], 'row')} in the source"]
         if counts["dropped"]:
             found.append(f"{counts['dropped']} {self._policy.dropped_because}")
-        found += map(str, commonest_reasons(staging.rejected(), most=3))
+        found += map(str, most_common_reasons(staging.rejected(), most=3))
         path = str(source.describe().get("path", "")) or None
         return RecordsmithError("There is no record to write.", path=path, found="; ".join(found))
 
@@ -208,7 +208,7 @@ class Run:
         left = {name for name, split in shards.items() if any(shard.file not in done for shard in split)}
         if policy.changes:
             left.add(training)  # which is read for fitting
-        writer.deal_out((order for name, (order, _) in ordered.items() if name in left), workers=output.workers)
+        writer.fill_buckets((order for name, (order, _) in ordered.items() if name in left), workers=output.workers)
         release_memory()
         if policy.changes:
             self._say("fitting", staging)
@@ -294,7 +294,7 @@ class Run:
             **staging.counts,
             "source_bytes": policy.source.size_bytes,
             **policy.outcome(staging),
-            "reasons": [asdict(reason) for reason in commonest_reasons(staging.rejected())],
+            "reasons": [asdict(reason) for reason in most_common_reasons(staging.rejected())],
             "warnings": policy.warnings,
         }
 
@@ -305,16 +305,12 @@ def refuse_output(out: str, *, is_file: bool = False) -> None:
     >>> import tempfile
     >>> refuse_output(tempfile.mkdtemp())
     """
-    if not is_file:
-        if Staging.exists(out):
-            raise unfinished_run(out)
-        refuse_existing(out)
-    elif os.path.exists(out):
-        raise RecordsmithError(
-            "There is a file of this name already.",
-            path=out,
-            advice=advise("Choose another name, or give {overwrite} to replace it.", overwrite=True),
-        )
+    if is_file:
+        refuse_file(out)
+        return
+    if Staging.exists(out):
+        raise unfinished_run(out)
+    refuse_existing(out)
 
 
 def _described(split: OrderedSplit, entries: list[dict[str, Any]]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import recordsmith as rs
-from recordsmith.run import external_sort
+from recordsmith.run.splits import external_sort
 from recordsmith.run.splits.splitting import assign_splits, parse_splits
 from tests.formats.made_sources import Columns, labelled, numbers, rows_of
 from tests.images.made_images import saved
@@ -81,7 +81,7 @@ def test_any_fractions_of_any_number_of_rows(rows: int, weights: list[int], seed
         ("train=0.8,test=0.1", "do not add up to 1"),
         ("train=0.8,test=100", "all fractions, or all counts"),
         ("train=rest,test=rest", "Only one split can be the rest"),
-        ("train=0.5,train=0.5", "there twice"),
+        ("train=0.5,train=0.5", "given twice"),
         ("train=-1,test=rest", "neither a fraction nor a count"),
         ("train=0,test=rest", "neither a fraction nor a count"),
         ("train=many", "neither a fraction nor a count"),

@@ -14,9 +14,9 @@ from recordsmith import _core
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.keyed_random import Uint64s, priorities, stream_key
 from recordsmith.making.balance.sampling import find_sampler, needs_columns, resample, target_counts
-from recordsmith.run.encoded_chunk import Classes, EncodedChunk
-from recordsmith.run.external_sort import sorted_blocks
-from recordsmith.run.staging import Staging
+from recordsmith.run.splits.external_sort import sorted_blocks
+from recordsmith.run.staging.encoded_chunk import Classes, EncodedChunk
+from recordsmith.run.staging.staging import Staging
 from recordsmith.schema import Feature, Label, Schema
 from recordsmith.schema.native import compile_plan
 from recordsmith.wording.numbers import count_text
@@ -191,8 +191,6 @@ def _encoded(schema: Schema, columns: dict[str, Any], codes: Any, classes: list[
         strata=Classes.none(len(offsets) - 1),
         groups=None,
         rejects=[],
-        source_rows=0,
-        source_bytes=0,
     )
 
 

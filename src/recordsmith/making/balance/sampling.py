@@ -2,7 +2,7 @@
 
     "oversample", "undersample", {class: count}     from the labels alone: 40 bytes a row, whatever else is in the rows
     RandomOverSampler, RandomUnderSampler           the same, with imbalanced-learn's own choice of rows
-    TomekLinks, NearMiss, ...                       which rows, told by their numbers: all numeric features in memory
+    TomekLinks, NearMiss, ...                       which rows, chosen by their features: all numeric features in memory
     SMOTE, ADASYN, SMOTENC, SMOTEENN, ...           rows that never were, made from numbers: the same, three times
 
 A row is chosen by a priority that depends on the seed and the row alone, so that the same seed chooses the same rows.
@@ -35,7 +35,7 @@ class Resampled(NamedTuple):
     """What a sampler made of some rows.
 
     Attributes:
-        kept: the rows to write, by number; one that is there twice is written twice.
+        kept: the rows to write, by number; one that is listed twice is written twice.
         synthetic: rows that the sampler made, as columns of the features' own dtype and shape; None: it made none.
         labels: the classes of the synthetic rows.
 

@@ -1,1 +1,1 @@
-"""Which row is in which split, and in which order."""
+"""Which rows are in which split, and in which order."""

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from recordsmith.keyed_random import Uint64s, priorities
-from recordsmith.run.external_sort import sorted_blocks
+from recordsmith.run.splits.external_sort import sorted_blocks
 from recordsmith.run.splits.splitting import UnitBlock
-from recordsmith.run.staging import Staging
+from recordsmith.run.staging.staging import Staging
 
 __all__ = ["unit_blocks"]
 

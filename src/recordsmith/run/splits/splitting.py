@@ -18,7 +18,7 @@ import numpy.typing as npt
 from recordsmith.errors import RecordsmithError, list_names
 from recordsmith.keyed_random import Uint64s, priorities, stream_key
 from recordsmith.records.shards import TRAINING
-from recordsmith.run.external_sort import sorted_blocks
+from recordsmith.run.splits.external_sort import sorted_blocks
 from recordsmith.wording.numbers import count_text
 
 __all__ = ["NO_SPLIT", "SplitPlan", "assign_splits", "check_counts", "check_number_of_splits", "parse_splits"]
@@ -139,7 +139,7 @@ def parse_splits(given: str | Mapping[str, Any] | None) -> SplitPlan:
 
 
 def check_number_of_splits(count: int) -> None:
-    """Refuse more splits than a byte can tell apart, of which one value stands for none.
+    """Raise for more splits than one byte can number; one value means no split.
 
     >>> check_number_of_splits(255)
     """
@@ -153,7 +153,7 @@ def assign_splits(
     """Write the code of its split (its place in `plan.names`) for each row into `out`.
 
     Args:
-        blocks: gives the units and classes of all rows in order, anew with each call.
+        blocks: gives the units and classes of all rows in order, from the start with each call.
         rows: how many rows there are.
         plan: the splits.
         seed: another seed, another division.
@@ -183,7 +183,7 @@ class _UnitDealer:
     def __init__(self, ends: dict[int, Int64s]) -> None:
         self._ends = ends
         self._met = dict.fromkeys(ends, 0)
-        self._last: tuple[int, int, int] | None = None  # the unit that the next rows may go on with, its class and code
+        self._last: tuple[int, int, int] | None = None  # the unit that the next rows may continue, its class and code
 
     def codes(self, units: Uint64s, classes: Int64s) -> Codes:
         """Return the codes of the next rows."""
@@ -266,7 +266,7 @@ def _check_name(name: str, shares: Mapping[str, Any]) -> None:
             found=repr(name),
         )
     if name in shares:
-        raise RecordsmithError(f"The split {name!r} is there twice.")
+        raise RecordsmithError(f"The split {name!r} is given twice.")
 
 
 def _share(name: str, share: Any) -> float | int | None:

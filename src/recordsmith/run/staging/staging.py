@@ -3,13 +3,13 @@
 It is the folder of `recordsmith.storage.publication`, which explains the lock, shards/ and how they are published.
 
     plan.json       what is made from what; a run with another plan cannot be continued here
-    pieces/         the encoded records (recordsmith.run.pieces)
+    pieces/         the encoded records (recordsmith.run.staging.pieces)
     chunks.json     how many chunks the source has, once all of them were read
     shards/         finished shards under their final names
     written/        the description of each finished shard
 
 Whatever is whole counts, in any order; the rest is made again. Files that are made from the pieces before shards are
-written (keys, rejected.jsonl, orders) are always made anew.
+written (keys, rejected.jsonl, orders) are always made again.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ import numpy as np
 from recordsmith.errors import RecordsmithError, SchemaError, advise
 from recordsmith.formats.files.source_files import SourceFile
 from recordsmith.records.described_splits import check_file_name
-from recordsmith.run.encoded_chunk import Classes, EncodedChunk
-from recordsmith.run.pieces import (
+from recordsmith.run.staging.encoded_chunk import Classes, EncodedChunk
+from recordsmith.run.staging.pieces import (
     COUNTS,
     KEY,
     Piece,
@@ -39,8 +39,8 @@ from recordsmith.run.pieces import (
     write_all,
     write_description,
 )
-from recordsmith.run.plan_differences import differences
-from recordsmith.run.record_files import RecordFiles
+from recordsmith.run.staging.plan_differences import differences
+from recordsmith.run.staging.record_files import RecordFiles
 from recordsmith.storage.atomic_file import write_text_atomically
 from recordsmith.storage.json_descriptions import JsonObject, read_json_object
 from recordsmith.storage.publication import Publication
@@ -181,15 +181,17 @@ class Staging:
 
     def append(self, number: int, chunk: EncodedChunk) -> None:
         """Add an encoded chunk, by its number in the source."""
-        if self._writer is not None and (self._writer.is_full or self._writer.next != number):
+        if self._writer is not None and self._writer.next != number:
             self._end_piece()
         if self._writer is None:
             self._writer = PieceWriter(self.path("pieces"), number)
         self._writer.add(chunk)
         self._count(chunk.rows, len(chunk.frames), chunk.counts)
+        if self._writer.is_full:
+            self._end_piece()
 
     def finish_chunks(self, chunks: int) -> None:
-        """Note that the source has no more than so many chunks."""
+        """Note that all chunks are staged, and how many there are."""
         self._end_piece()
         write_description(self.path("chunks.json"), {"chunks": chunks})
         self._gather()

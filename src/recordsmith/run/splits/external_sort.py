@@ -15,7 +15,7 @@ __all__ = ["sorted_blocks"]
 
 _BUCKET_ENTRIES = 1 << 20  # a bucket of three columns is then 24 MB, and sorting it takes as much again
 _LARGEST_BUCKET = 2 * _BUCKET_ENTRIES
-_MOST_BITS = 12  # of a key by which rows are dealt out at a time: each value is a file
+_MOST_BITS = 12  # of a key by which rows are distributed at a time: each value is a file
 
 
 def sorted_blocks(blocks: Iterable[Uint64s], count: int, folder: str) -> Iterator[Uint64s]:

@@ -1,8 +1,8 @@
-"""A shuffled split without random reads: records are dealt out to buckets, and each bucket is sorted alone.
+"""A shuffled split without random reads: records are distributed over buckets, and each bucket is sorted alone.
 
 Reading records one by one at random places of a large file is slow wherever the file is not in memory, and maps all of
-it into the process where it is. So the staged records are read once from front to back and dealt out to buckets. Each
-holds a run of the final order, and is small enough to be read at random places.
+it into the process where it is. So the staged records are read once from front to back and distributed over buckets.
+Each holds a run of the final order, and is small enough to be read at random places.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ import numpy.typing as npt
 from recordsmith import _core
 from recordsmith.keyed_random import Uint64s
 from recordsmith.records.index import FRAMING_BYTES
-from recordsmith.run.ordering import SplitOrder, StagedBlock
-from recordsmith.run.record_files import RecordFiles
-from recordsmith.run.staging import Staging
+from recordsmith.run.splits.split_order import SplitOrder, StagedBlock
+from recordsmith.run.staging.record_files import RecordFiles
+from recordsmith.run.staging.staging import Staging
 from recordsmith.workers.threads import in_order, thread_pool
 
-__all__ = ["WORTH_DEALING", "Bucket", "Buckets", "deal_out"]
+__all__ = ["BUCKETS_ABOVE_BYTES", "Bucket", "Buckets", "fill_buckets"]
 
-WORTH_DEALING = 128 << 20  # bytes of records; fewer are read at random places directly
+BUCKETS_ABOVE_BYTES = 128 << 20  # bytes of records; fewer are read at random places directly
 _BUCKET_BYTES = 32 << 20
 _MOST_BUCKETS = 4096
-_PIECE_BYTES = 16 << 20  # read and dealt out at a time
+_PIECE_BYTES = 16 << 20  # read and distributed at a time
 
 
 class Bucket:
-    """A run of the final order: records as they were dealt out, and how to sort them."""
+    """A run of the final order: records in the order in which they were read, and how to sort them."""
 
     def __init__(self, path: str) -> None:
         entries = np.fromfile(f"{path}.keys", np.uint64).reshape(-1, 2)
@@ -72,12 +72,12 @@ class Buckets:
         return Bucket(os.path.join(self.folder, f"{number:05}"))
 
 
-def deal_out(staging: Staging, order: SplitOrder, *, workers: int) -> Buckets | None:
-    """Deal the records of a shuffled split out to buckets; None if there are too few for that.
+def fill_buckets(staging: Staging, order: SplitOrder, *, workers: int) -> Buckets | None:
+    """Distribute the records of a shuffled split over buckets; None if there are too few for that.
 
-    In which order records come to a bucket does not matter, so pieces may be dealt out at once.
+    In which order records come to a bucket does not matter, so several threads may distribute records at once.
     """
-    if order.unsorted is None or order.bytes <= WORTH_DEALING:
+    if order.unsorted is None or order.bytes <= BUCKETS_ABOVE_BYTES:
         return None
     count = min(_MOST_BUCKETS, (order.bytes + _BUCKET_BYTES - 1) // _BUCKET_BYTES)
     rows = (order.rows + count - 1) // count
@@ -86,10 +86,10 @@ def deal_out(staging: Staging, order: SplitOrder, *, workers: int) -> Buckets | 
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     records = staging.records()
-    dealer = _Dealer(records, folder, limits)
+    filler = _BucketFiller(records, folder, limits)
     pieces = ((block, slice(first, last)) for block in order.unsorted() for first, last in _pieces(block, records))
     with thread_pool(workers) as pool:
-        for _ in in_order(pool, dealer.deal, pieces, ahead=workers):
+        for _ in in_order(pool, filler.add, pieces, ahead=workers):
             pass
     return Buckets(folder, rows)
 
@@ -105,7 +105,7 @@ def _pieces(block: StagedBlock, records: RecordFiles) -> list[tuple[int, int]]:
     return list(pairwise(cuts))
 
 
-class _Dealer:
+class _BucketFiller:
     """Appends records to the buckets that they belong to. Several threads may use one."""
 
     def __init__(self, records: RecordFiles, folder: str, limits: Uint64s) -> None:
@@ -114,7 +114,7 @@ class _Dealer:
         self._paths = [os.path.join(folder, f"{number:05}") for number in range(len(limits) + 1)]
         self._locks = [threading.Lock() for _ in self._paths]
 
-    def deal(self, piece: tuple[StagedBlock, slice]) -> None:
+    def add(self, piece: tuple[StagedBlock, slice]) -> None:
         """Append the records of some rows to their buckets, each as often as it is written."""
         block, rows = piece
         mine = slice(*np.searchsorted(block.places, [rows.start, rows.stop]).tolist())

@@ -1,4 +1,4 @@
-"""The records of one chunk on their way to the staging folder, and what is remembered of each."""
+"""The encoded records of one chunk, and what is remembered of each."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class EncodedChunk:
     strata: Classes
     groups: Uint64s | None
     rejects: list[Reject]
-    source_rows: int
-    source_bytes: int
+    source_rows: int = 0
+    source_bytes: int = 0
     dropped: int = 0  # rows for which the user's function gave None
     unlabelled: int = 0  # rows without a label, whether they are left out or not
     unlabelled_places: tuple[str, ...] = ()  # where some of them come from

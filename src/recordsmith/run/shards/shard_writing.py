@@ -17,11 +17,11 @@ from recordsmith.keyed_random import Uint64s
 from recordsmith.records.index import FRAMING_BYTES
 from recordsmith.records.reader import RecordReader
 from recordsmith.records.writer import RecordWriter
-from recordsmith.run import shuffling
-from recordsmith.run.ordering import SplitOrder
-from recordsmith.run.record_files import RecordFiles
-from recordsmith.run.shuffling import Buckets, deal_out
-from recordsmith.run.staging import Staging
+from recordsmith.run.shards import shuffling
+from recordsmith.run.shards.shuffling import Buckets, fill_buckets
+from recordsmith.run.splits.split_order import SplitOrder
+from recordsmith.run.staging.record_files import RecordFiles
+from recordsmith.run.staging.staging import Staging
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
 from recordsmith.workers.threads import in_order, thread_pool
@@ -120,7 +120,7 @@ class ShardWriter:
         self._compression = compression
         self._ignored = list(ignored)
         self._files = records.open()
-        self._is_large = records.bytes > shuffling.WORTH_DEALING
+        self._is_large = records.bytes > shuffling.BUCKETS_ABOVE_BYTES
         self._buckets: dict[str, Buckets] = {}
         self.final_schema = self._schema
         for change in changes:
@@ -142,7 +142,7 @@ class ShardWriter:
                     writer.write_columns(columns, self.final_schema)
                 else:
                     writer.write_frames(frames)
-                    digest.update(frames.data)  # while they are at hand: the file is nothing but these
+                    digest.update(frames.data)  # the file contains nothing else
         if self._changes or self._compression is not None:
             with open(path, "rb") as file:
                 digest = hashlib.file_digest(file, "sha256")
@@ -162,7 +162,7 @@ class ShardWriter:
     def check(self, shard: Shard) -> None:
         """Read a shard back: checksums, the number of records, their content, the schema and its constraints.
 
-        Where changes changed the records, all of them are decoded and held against the schema. Where not, each is
+        If changes were applied, all records are decoded and compared with the schema. If not, each is
         proven by its digest to be the record that was encoded under the schema, and a part is decoded as well.
         """
         path = self._staging.path("shards", shard.file)
@@ -217,10 +217,10 @@ class ShardWriter:
                 offsets = np.concatenate([[0], np.cumsum(sizes[a:b])]).astype(np.uint64)
                 yield bucket.frames(first + a, first + b), offsets
 
-    def deal_out(self, orders: Iterable[SplitOrder], *, workers: int) -> None:
+    def fill_buckets(self, orders: Iterable[SplitOrder], *, workers: int) -> None:
         """Prepare shuffled splits that are too large for reading records at random places."""
         for order in orders:
-            buckets = deal_out(self._staging, order, workers=workers)
+            buckets = fill_buckets(self._staging, order, workers=workers)
             if buckets is not None:
                 self._buckets[order.split] = buckets
 
@@ -233,7 +233,7 @@ class ShardWriter:
         lengths = entries["length"].astype(np.uint64)
         frames = self._files.frames(entries, numbers)
         if self._is_large:
-            self._files.forget()  # the next block lies further on, and pages that were touched count as our memory
+            self._files.forget()  # pages that were read count as this process's memory
         return frames, np.concatenate([[0], np.cumsum(lengths + np.uint64(FRAMING_BYTES))]).astype(np.uint64)
 
     @staticmethod

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.records.shards import files_in
-from recordsmith.run.descriptions import TFDS_DESCRIPTIONS
-from recordsmith.run.staging import REJECTED_NAME, Staging
+from recordsmith.run.publishing.descriptions import TFDS_DESCRIPTIONS
+from recordsmith.run.staging.staging import REJECTED_NAME, Staging
 from recordsmith.storage.atomic_file import write_atomically, write_text_atomically
 
-__all__ = ["dataset_files", "index_names", "publish", "refuse_existing"]
+__all__ = ["dataset_files", "index_names", "publish", "refuse_existing", "refuse_file"]
 
 
 def refuse_existing(out: str) -> None:
@@ -32,6 +32,19 @@ def refuse_existing(out: str) -> None:
             path=out,
             found=list_names(there),
             advice=advise("Choose another folder, or give {overwrite} to replace it.", overwrite=True),
+        )
+
+
+def refuse_file(path: str) -> None:
+    """Raise if there is a file that would be replaced.
+
+    >>> refuse_file("/no/such/file")
+    """
+    if os.path.exists(path):
+        raise RecordsmithError(
+            "There is a file of this name already.",
+            path=path,
+            advice=advise("Choose another name, or give {overwrite} to replace it.", overwrite=True),
         )
 
 

@@ -1,4 +1,4 @@
-"""Why rows were refused, commonest first."""
+"""Why rows were rejected, the most common reasons first."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from recordsmith.errors import RecordsmithError, advise
 from recordsmith.storage.json_descriptions import JsonObject
 from recordsmith.wording.numbers import count_text
 
-__all__ = ["RejectReason", "commonest_reasons"]
+__all__ = ["RejectReason", "most_common_reasons"]
 
-_DISTINCT = 10_000  # reasons that quote a value may all differ; more of them are not told apart
+_DISTINCT = 10_000  # reasons that quote a value may all differ; more of them are counted together
 
 
 @dataclass(frozen=True, slots=True)
 class RejectReason:
-    """A reason for which rows were refused.
+    """A reason for which rows were rejected.
 
     Attributes:
         count: how many rows.
@@ -49,13 +49,13 @@ class RejectReason:
         return f"{count_text(self.count, 'time')}: {self.reason} ({feature}as in {self.example})"
 
 
-def commonest_reasons(path: str, most: int = 5) -> list[RejectReason]:
-    r"""Return the commonest reasons in a file of rejects.
+def most_common_reasons(path: str, most: int = 5) -> list[RejectReason]:
+    r"""Return the most common reasons in a file of rejects.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "rejected.jsonl"
     >>> _ = file.write_text('{"source": "a.csv, line 2", "reason": "Too long."}\n' * 2)
-    >>> commonest_reasons(str(file))
+    >>> most_common_reasons(str(file))
     [RejectReason(count=2, feature=None, reason='Too long.', example='a.csv, line 2')]
     """
     counts: Counter[tuple[str | None, str]] = Counter()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from recordsmith.run.staging import Staging
+from recordsmith.run.staging.staging import Staging
 from recordsmith.schema import Feature, Label
 
 __all__ = ["class_names", "count_classes"]

@@ -1,4 +1,4 @@
-"""In which order the records of each split are written: where they lie in the staging folder, one entry a record."""
+"""In which order the records of each split are written: a file of row numbers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy.typing as npt
 
 from recordsmith.keyed_random import Uint64s, priorities, stream_key
 from recordsmith.records.index import FRAMING_BYTES
-from recordsmith.run.external_sort import sorted_blocks
-from recordsmith.run.pieces import KEY
-from recordsmith.run.staging import Staging
+from recordsmith.run.splits.external_sort import sorted_blocks
+from recordsmith.run.staging.pieces import KEY
+from recordsmith.run.staging.staging import Staging
 
 __all__ = ["SplitOrder", "StagedBlock", "build_order"]
 
 _COPY_SHIFT = np.uint64(48)  # rows are counted below it, copies above
-_SPARSEST = 64  # one row in so many is worth reading those between
+_SPARSEST = 64  # if one row in 64 is needed, all between are read
 _BLOCK_COPIES = 1 << 20
 
 
@@ -77,7 +77,7 @@ class SplitOrder:
             return np.empty(0, KEY)
         first, last = int(numbers.min()), int(numbers.max()) + 1
         if last - first <= _SPARSEST * len(numbers):
-            # Rows that lie close together are read at once: pages of a mapping would count as our memory.
+            # Rows that are close together are read at once: pages of a mapping count as this process's memory.
             run: npt.NDArray[Any] = np.fromfile(self.keys, KEY, last - first, offset=first * KEY.itemsize)
             return np.asarray(run[numbers - np.uint64(first)])
         words = np.memmap(self.keys, np.uint64, "r").reshape(-1, KEY.itemsize // 8)

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from recordsmith import _core
 from recordsmith.errors import RecordsmithError
 from recordsmith.records.index import FRAMING_BYTES
-from recordsmith.run.encoded_chunk import Classes, EncodedChunk
+from recordsmith.run.staging.encoded_chunk import Classes, EncodedChunk
 from recordsmith.storage.atomic_file import put_in_place
 from recordsmith.storage.json_descriptions import JsonObject
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import recordsmith as rs
-from recordsmith.run.publishing import refuse_existing
+from recordsmith.run.publishing.publishing import refuse_existing
 from tests.formats.made_sources import Columns, file_digests, labelled, numbers
 from tests.making.making_to_kill import nursery
 from tests.mounted_disk import make_read_only, mounted_disk

@@ -1,0 +1,1 @@
+"""From finished shards to a dataset that others can open."""

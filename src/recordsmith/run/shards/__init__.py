@@ -1,0 +1,1 @@
+"""From staged records to shards that were read back."""

@@ -329,9 +329,9 @@ def test_the_output_is_a_file(quick_path: Path):
         ({"seed": 1.5}, "whole number"),
         ({"map": 5}, "function of one row"),
         ({"finish": "Tfidf"}, "finish takes"),
-        ({"shard_size": "big"}, "not a size"),
-        ({"shard_size": 0}, "not a size"),
-        ({"compression": "bz2"}, "no compression"),
+        ({"shard_size": "big"}, "cannot be parsed"),
+        ({"shard_size": 0}, "cannot be parsed"),
+        ({"compression": "bz2"}, "Unknown compression"),
     ],
     ids=str,
 )
@@ -347,7 +347,7 @@ def test_unknown_options_are_refused(quick_path: Path):
 
 
 def test_no_rows(quick_path: Path):
-    with pytest.raises(rs.RecordsmithError, match="no row"):
+    with pytest.raises(rs.RecordsmithError, match="without rows"):
         rs.make(numbers(0), quick_path / "out")
 
 

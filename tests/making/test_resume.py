@@ -378,7 +378,7 @@ def test_two_at_the_same_time(expected, quick_path: Path):
         assert going.wait(60)
         refused: list[dict[str, Any]] = [{"resume": True}, {"overwrite": True}]
         for options in refused:
-            with pytest.raises(rs.RecordsmithError, match="Another run is writing to this place"):
+            with pytest.raises(rs.RecordsmithError, match="Another run is writing to this output"):
                 rs.make(numbers(1000), out, name="data", shards=5, **options)
         with pytest.raises(rs.RecordsmithError):
             rs.make(numbers(1000), out, name="data", shards=5)

@@ -91,7 +91,7 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
                 progress=progress if callable(progress) else bar,
             )
 
-    facts = _survey_in_any_case(asked, look)
+    facts = _survey_existing_files(asked, look)
     findings = run_rules(RULES, facts, wanted=selection.wants)
     new = findings if known is None else known.without_known(findings)
     return Report(
@@ -111,7 +111,7 @@ def _loaded(baseline: Baseline | PathLike | None) -> Baseline | None:
     return baseline if baseline is None or isinstance(baseline, Baseline) else Baseline.load(baseline)
 
 
-def _survey_in_any_case(paths: list[str], look: Callable[[list[str]], DatasetFacts]) -> DatasetFacts:
+def _survey_existing_files(paths: list[str], look: Callable[[list[str]], DatasetFacts]) -> DatasetFacts:
     """Survey a dataset; one whose description is broken or names missing files, by the files that there are."""
     try:
         return look(paths)

@@ -41,24 +41,24 @@ _OPTIONS = (
         type=NearChoice(["text", "json", "sarif", "github"]),
         default="text",
         show_default=True,
-        help="sarif: for code scanning. github: annotations of GitHub Actions.",
+        help="The format of the findings. sarif: for code scanning. github: annotations for GitHub Actions.",
     ),
-    click.option("--html", metavar="FILE", help="Write a report as one HTML file, too."),
+    click.option("--html", metavar="FILE", help="Also write the report as an HTML file."),
     click.option(
         "--select",
         multiple=True,
         callback=codes_option,
         metavar="RULES",
-        help="Apply only these rules: codes, beginnings of codes, or names, separated by commas.",
+        help="Apply only these rules: codes, prefixes of codes, or names, separated by commas.",
     ),
-    click.option("--ignore", multiple=True, callback=codes_option, metavar="RULES", help="Leave these rules out."),
+    click.option("--ignore", multiple=True, callback=codes_option, metavar="RULES", help="Leave out these rules."),
     click.option(
         "--fail-on",
         type=NearChoice(["error", "warning", "info", "never"]),
-        help="The least severity that ends with exit code 1. [default: warning]",
+        help="The lowest severity that causes exit code 1. [default: warning]",
     ),
-    click.option("--baseline", metavar="FILE", help="Known findings, which are not told again."),
-    click.option("--write-baseline", is_flag=True, help="Write what is found now to the file of --baseline, as known."),
+    click.option("--baseline", metavar="FILE", help="A file of known findings, which are not reported again."),
+    click.option("--write-baseline", is_flag=True, help="Write all findings to the --baseline file as known findings."),
 )
 
 
@@ -97,7 +97,9 @@ class Reporting:
         """What check and lint take: which rules, which severity fails, what is known already."""
         folder = os.path.dirname(self.html or "")
         if folder and not os.path.isdir(folder):  # said before the work, not after it
-            raise RecordsmithError("There is no such folder for the report.", path=folder, advice="Create it first.")
+            raise RecordsmithError(
+                "The folder of the report does not exist.", path=folder, advice="Create the folder first."
+            )
         return {
             "select": self.select,
             "ignore": self.ignore,

@@ -18,7 +18,7 @@ def resumable(output: str) -> Iterator[None]:
     from recordsmith.making.staging import Staging
     from recordsmith.wording.numbers import bytes_text
 
-    advice = "What is finished is kept: run the same command with --resume, and it continues from there."
+    advice = "Finished work is kept: run the same command with --resume to continue."
     try:
         yield
     except KeyboardInterrupt:
@@ -35,5 +35,5 @@ def resumable(output: str) -> Iterator[None]:
             "The disk is full.",
             path=output,
             found=f"{bytes_text(room.f_bavail * room.f_frsize)} left",
-            advice=f"Make room. {advice}",
+            advice=f"Free some space. {advice}",
         ) from None

@@ -104,7 +104,7 @@ def export_indexes(
             export_index(file, place, format=format)
         except PermissionError as error:  # which names the temporary file that could not be made
             refused = PermissionError(error.errno, "The index cannot be written here", place)
-            refused.add_note("Choose another place with -o.")
+            refused.add_note("Choose another folder with -o.")
             raise refused from error
         yield _indexed(index, place, written=True)
 
@@ -134,7 +134,7 @@ def _distinct(places: list[str]) -> list[str]:
             raise RecordsmithError(
                 "Two files would have the same index file.",
                 path=place,
-                advice="Index them one folder at a time, or leave out -o to have each index beside its file.",
+                advice="Index one folder at a time, or omit -o to write each index beside its file.",
             )
     return places
 
@@ -147,7 +147,7 @@ def _refuse_to_replace(place: str) -> None:
         numbers = file.readline(64).split()
     if numbers and not (len(numbers) == 2 and all(number.isdigit() for number in numbers)):
         raise RecordsmithError(
-            "The file that the index would replace is not a text index.",
+            "The index would overwrite a file that is not a text index.",
             path=place,
-            advice="Move it away, or choose another place with -o.",
+            advice="Move it away, or choose another folder with -o.",
         )

@@ -20,7 +20,7 @@ __all__ = ["DatasetLayout", "find_layout"]
 
 PathLike = str | os.PathLike[str]
 
-_LOOKS = 3
+_ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class DatasetLayout:
             raise RecordsmithError(
                 f"There is no split {split!r}.{did_you_mean(split, self.splits)}",
                 path=os.path.dirname((*self.files, self.described_by or "")[0]) or None,
-                expected=list_names(self.splits) if self.splits else "no split at all: the file names tell of none",
-                advice="Leave split out to read all files, or give a glob of the files that you want.",
+                expected=list_names(self.splits) if self.splits else "no split: the file names do not indicate any",
+                advice="Omit split to read all files, or pass a glob of the files to read.",
             )
         files = self.splits[split]
         return DatasetLayout(files, {split: files}, self.schema, self.described_by)
@@ -108,7 +108,7 @@ def find_layout(paths: PathLike | Iterable[PathLike]) -> DatasetLayout:
 
 def _folder_layout(folder: str) -> DatasetLayout:
     """Look at a folder, and once more if another dataset was published there meanwhile."""
-    for _ in range(_LOOKS):
+    for _ in range(_ATTEMPTS):
         before = state_of(folder)
         try:
             layout = _look_at(folder)
@@ -133,17 +133,17 @@ def _look_at(folder: str) -> DatasetLayout:
     files = files_in(folder) or _files_by_content(folder)
     if not files and os.path.isdir(Publication(folder).hidden):
         raise RecordsmithError(
-            "There is no dataset in this folder, but what is left of a run that did not end.",
+            "The folder contains an unfinished run, and no dataset yet.",
             path=folder,
             advice="Run the same command again with --resume (in Python, resume=True).",
         )
     if not files:
         below = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
         raise RecordsmithError(
-            "There is no TFRecord file in this folder.",
+            "The folder contains no TFRecord files.",
             path=folder,
             found=f"the folders {list_names(below)}" if below else list_names(os.listdir(folder)) or "an empty folder",
-            advice="Give the folder that holds the files, or a glob such as 'data/**/*.tfrecord*'.",
+            advice="Pass the folder that contains the files, or a glob such as 'data/**/*.tfrecord*'.",
         )
     warn_if_incomplete(files)
     return DatasetLayout(tuple(files), _splits_by_name(files))
@@ -158,7 +158,7 @@ def _described(description: str, schema: Schema | None, splits: dict[str, tuple[
             f"{'is' if len(missing) == 1 else 'are'} missing.",
             path=description,
             found=f"no file {os.path.basename(missing[0])!r}",
-            advice="Copy the missing files too, or open the others by a glob.",
+            advice="Copy the missing files too, or open the other files with a glob.",
         )
     return DatasetLayout(files, splits, schema, description)
 

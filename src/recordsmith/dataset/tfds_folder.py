@@ -78,9 +78,7 @@ def read_tfds_folder(folder: str) -> TfdsFolder:
     except RecordsmithError as error:
         raise error.at(path=path) from None
     if not any(split.shards for split in splits.values()):
-        raise SchemaError(
-            "This TFDS description names no files.", path=path, advice="Open the files themselves, by a glob."
-        )
+        raise SchemaError("This TFDS description names no files.", path=path, advice="Open the data files with a glob.")
     return TfdsFolder(path, _schema(folder), splits)
 
 
@@ -121,7 +119,7 @@ def _shard_name(template: str, dataset: str, split: str, shard: int, shards: int
     literal = _PLACEHOLDER.sub("", template)
     if "{" in literal or "}" in literal or not set(_PLACEHOLDER.findall(template)) <= set(values):
         raise SchemaError(
-            "The TFDS description has a file name template that is not known here.",
+            "The TFDS description has a file name template that is not supported.",
             found=repr(template[:200]),
             expected=f"placeholders {', '.join(f'{{{name}}}' for name in values)}",
         )

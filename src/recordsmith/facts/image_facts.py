@@ -27,7 +27,7 @@ _MOST_PLACES = 5
 _AHEAD = 8  # records under way for each thread
 
 Name = tuple[int, int, int]
-"""A record as the core names it: the file's number, the record's number in it, and its offset."""
+"""The place of a record in the core: the number of the file, the number of the record in it, and its offset."""
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from recordsmith.schema import Label, Schema
 __all__ = ["BUFFERS", "labels_of", "shuffled_run", "spread_of"]
 
 BUFFERS = (1000, 10_000)
-"""The shuffle buffers whose effect is worked out."""
+"""The sizes of the shuffle buffers that are simulated."""
 
 _WINDOW = 256
 _SHUFFLE_KEY = 0

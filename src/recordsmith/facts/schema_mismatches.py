@@ -44,7 +44,7 @@ _BATCH = 512
 _ANY = -1
 
 RawPart = tuple[str, str, int, int]
-"""Numbers in a byte string: the name of the part ("" for all), dtype, offset, count."""
+"""Numbers in a byte string: the name of the part ("" for all), dtype, offset and count."""
 
 Expectation = tuple[str, bool, str, int, int, bool, int, list[RawPart]]
 """As the core takes it: key, in steps, kind, count, bytes a value, whether it is a label, its number of classes, and
@@ -247,7 +247,7 @@ def _broken_constraints(
             for batch in _batches(shard.path):
                 _check(alone, name, shard.path, batch, broken, shape_is_open=shape_is_open)
                 done += len(batch)
-                progress(f"looking at {name!r} again", min(done, in_all), in_all)
+                progress(f"reading {name!r} again", min(done, in_all), in_all)
     for (name, _), one in broken.items():
         yield Mismatch(one.kind, name, one.count, tuple(one.places), one.found, one.expected)
 

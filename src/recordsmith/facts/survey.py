@@ -87,7 +87,7 @@ def survey(  # noqa: PLR0913 - each is a choice of its own, and all but the path
     """
     started = time.perf_counter()
     if decode not in ("sample", "all", "none"):
-        raise RecordsmithError("Unknown way to decode.", found=decode, expected="'sample', 'all' or 'none'")
+        raise RecordsmithError("Unknown value of decode.", found=decode, expected="'sample', 'all' or 'none'")
     found = find_files(paths).select(split)
     for file in found.files:
         refuse_pipe(file)

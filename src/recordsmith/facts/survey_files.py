@@ -56,8 +56,8 @@ class SurveyedFiles:
         if split not in known:
             raise RecordsmithError(
                 f"There is no split {split!r}.{did_you_mean(split, known)}",
-                expected=list_names(known) if known else "no split at all: the file names tell of none",
-                advice="Leave split out to look at all files, or give a glob of the files that you want.",
+                expected=list_names(known) if known else "no split: the file names do not indicate any",
+                advice="Omit split to read all files, or pass a glob of the files to read.",
             )
         files = tuple(file for file, name in zip(self.files, self.splits, strict=True) if name == split)
         return SurveyedFiles(files, (split,) * len(files), self.schema, self.described_by, self.manifest, self.promises)

@@ -44,9 +44,9 @@ def most_pixels() -> int:
         return _USUAL_PIXELS
     if not setting.isdecimal() or not 1 <= int(setting) <= _OPENCV_PIXELS:
         raise RecordsmithError(
-            f"The environment variable {_SETTING} is not a number of pixels.",
+            f"The environment variable {_SETTING} must be a number of pixels.",
             found=repr(setting),
-            expected=f"a whole number from 1 to {_OPENCV_PIXELS:,}, such as 200000000",
+            expected=f"an integer from 1 to {_OPENCV_PIXELS:,}, such as 200000000",
         )
     return int(setting)
 

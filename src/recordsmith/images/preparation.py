@@ -51,7 +51,7 @@ class Preparation:
         if self.encoding is not None and self.channels is not None and not can_hold(self.encoding, self.channels):
             raise ValueError(f"a {self.encoding} image cannot have {self.channels} channels")
         if not 1 <= self.quality <= 100:
-            raise ValueError(f"quality must be 1 to 100, not {self.quality!r}")
+            raise ValueError(f"quality must be from 1 to 100, not {self.quality!r}")
 
     def keeps(self, header: ImageHeader) -> bool:
         """Whether an image with this header keeps its bytes.

@@ -279,7 +279,7 @@ def _kept_features(found: list[FeatureOverview], names: Sequence[str]) -> list[F
                 f"There is no feature {name!r}.{did_you_mean(name, existing)}",
                 expected=list_names(existing)
                 if existing
-                else "no feature at all: the records are not tf.train.Example",
+                else "no features: the records are not tf.train.Example messages",
             )
     return [feature for name in dict.fromkeys(names) for feature in existing[name]]
 

@@ -77,7 +77,7 @@ def exception_for(*facts: Any) -> BaseException:
     >>> print(exception_for("truncated", "a.tfrecord", 40, 2, "", "7", "12", "", [], 0))
     The file ends inside record 2: it was cut short, or is still being written.
       where:    a.tfrecord, record 2, byte 40
-      found:    7 bytes from there to the end
+      found:    7 bytes until the end of the file
       expected: at least 12 bytes
       to do:    Copy or write the file again, or keep the records before it with `recordsmith repair FILE -o NEW`.
     """

@@ -174,7 +174,7 @@ def build_index(path: str | os.PathLike[str], compression: str | None = "auto") 
     """
     name = os.fspath(path)
     how = reading_compression(compression)
-    return ShardIndex.of(name, *_while_it_stands_still(lambda: _core.build_index(name, how)))
+    return ShardIndex.of(name, *_retried_while_changing(lambda: _core.build_index(name, how)))
 
 
 def load_index(
@@ -248,7 +248,7 @@ def keep_index(path: str | os.PathLike[str], compression: str | None = "auto") -
             raise ChangedFileError("The file was changed while it was being indexed.", path=name)
         return index
 
-    return _in_cache(name, lambda target: _while_it_stands_still(lambda: build(target)))
+    return _in_cache(name, lambda target: _retried_while_changing(lambda: build(target)))
 
 
 def save_index(index: ShardIndex) -> str:
@@ -294,7 +294,7 @@ def _in_cache(path: str, write: Callable[[str], T]) -> tuple[T, str]:
     raise OSError(f"no folder is writable for the index of {path!r}") from refused
 
 
-def _while_it_stands_still(build: Callable[[], T]) -> T:
+def _retried_while_changing(build: Callable[[], T]) -> T:
     """Index a file; if it changes meanwhile, as one does that is still being written, try again."""
     for _ in range(_ATTEMPTS - 1):
         with contextlib.suppress(ChangedFileError):

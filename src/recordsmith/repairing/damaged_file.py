@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recordsmith import _core
-from recordsmith.repairing.repair_result import Gap, Loss, Mend
+from recordsmith.repairing.repair_result import Gap, Loss, RepairedHeader
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,17 +103,18 @@ class DamagedFile:
                 losses.append(loss)
         return tuple(losses)
 
-    def mends(self) -> tuple[Mend, ...]:
+    def repaired_headers(self) -> tuple[RepairedHeader, ...]:
         """List the records that get a new header."""
-        mends = []
+        repaired = []
         kept = 0
         with open(self._plain, "rb") as file:
             for piece in self._pieces:
                 if piece.kind == "mended":
                     file.seek(piece.begin)
-                    mends.append(Mend(piece.begin, piece.end, _mend_reason(piece, file.read(_HEADER_BYTES)), kept))
+                    damage = _header_damage(piece, file.read(_HEADER_BYTES))
+                    repaired.append(RepairedHeader(piece.begin, piece.end, damage, kept))
                 kept += piece.records if piece.is_kept else 0
-        return tuple(mends)
+        return tuple(repaired)
 
     def _frames(self, piece: _Piece) -> Iterator[npt.NDArray[np.uint8]]:
         begin = piece.begin
@@ -242,7 +243,7 @@ def _joined(first: Loss, second: Loss) -> Loss:
     return Loss(first.begin, second.end, first.reason, max(1, first.records), first.after, inside)
 
 
-def _mend_reason(piece: _Piece, header: bytes) -> str:
+def _header_damage(piece: _Piece, header: bytes) -> str:
     if piece.data_begin != piece.begin + _HEADER_BYTES:
         return "header-size"
     return "length-checksum" if int.from_bytes(header[:8], "little") == piece.data_size else "length"

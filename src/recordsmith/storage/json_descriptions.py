@@ -91,7 +91,7 @@ def parse_json(raw: bytes | str, what: str, path: str | None = None, limits: Jso
     {'a': [1, 2]}
     >>> parse_json('{"a": 1, "a": 2}', "manifest")
     Traceback (most recent call last):
-    recordsmith.errors.SchemaError: The manifest has the name 'a' twice in one object.
+    recordsmith.errors.SchemaError: The manifest has the key 'a' twice in one object.
     """
     wrong = _Wrong(what, path)
     size = len(raw)
@@ -182,7 +182,7 @@ class JsonObject:
     (3, ['a.tfrecord'])
     >>> split.text("records")
     Traceback (most recent call last):
-    recordsmith.errors.SchemaError: The manifest has a wrong entry.
+    recordsmith.errors.SchemaError: The manifest has an invalid entry.
       where:    recordsmith.json
       found:    "records" is the number 3
       expected: a string

@@ -59,7 +59,7 @@ def fetched(url: str, wanted: Callable[[str], bool]) -> list[str]:
     """
     fsspec = import_extra("fsspec", extra="remote", purpose="Reading remote files")
     shown = without_secrets(url)
-    with _told(url):
+    with _errors_explained(url):
         storage, path = fsspec.core.url_to_fs(url)
         if _is_local(storage):
             return [path]
@@ -128,7 +128,7 @@ class _Remote:
     def _note(self) -> Path:
         return self.target.with_name(f".{self.target.name}.fetched.json")
 
-    def is_here(self) -> bool:
+    def is_cached(self) -> bool:
         """Say whether this version was fetched before, and its copy is as it was left."""
         if self.version is None or self.size is None:
             return False
@@ -151,16 +151,16 @@ class _Remote:
         """Copy the file, under another name until it is whole, and return its size."""
         self.target.parent.mkdir(parents=True, exist_ok=True)
         with write_atomically(self.target) as unfinished:
-            noted = self._arrived(storage, unfinished)._noted(unfinished)  # noqa: SLF001 - ours
+            noted = self._downloaded(storage, unfinished)._noted(unfinished)  # noqa: SLF001 - ours
         write_text_atomically(self._note, json.dumps(noted))
         return int(noted["size"])
 
-    def _arrived(self, storage: Any, unfinished: str) -> _Remote:
+    def _downloaded(self, storage: Any, unfinished: str) -> _Remote:
         """Copy the file until the copy is of one state of it, and return that state."""
         remote = self
         for _ in range(_ATTEMPTS):
             storage.get_file(remote.path, unfinished)
-            proven = remote.size is not None or self._comes_again(storage, unfinished)
+            proven = remote.size is not None or self._is_the_same_again(storage, unfinished)
             now = _Remote.look(storage, self.path, self.target)
             if now == remote and proven:
                 size = os.path.getsize(unfinished)
@@ -170,7 +170,7 @@ class _Remote:
             remote = now
         raise OSError("The file changes each time it is downloaded.")
 
-    def _comes_again(self, storage: Any, first: str) -> bool:
+    def _is_the_same_again(self, storage: Any, first: str) -> bool:
         """Fetch a file of unknown length once more, and say whether it is the same."""
         with tempfile.NamedTemporaryFile(dir=self.target.parent, prefix=".") as again:
             storage.get_file(self.path, again.name)
@@ -183,7 +183,7 @@ def _copies(url: str, storage: Any, paths: Sequence[str]) -> list[str]:
         raise FileNotFoundError(2, "This address does not name a file", without_secrets(url))
     with _turns({target.parent for target in targets}):
         remote = [_Remote.look(storage, path, target) for path, target in zip(paths, targets, strict=True)]
-        missing = [one for one in remote if not one.is_here()]
+        missing = [one for one in remote if not one.is_cached()]
         needed = sum(one.size or 0 for one in missing)
         if needed > shutil.disk_usage(cache_folder()).free:
             raise RecordsmithError(
@@ -247,7 +247,7 @@ def _is_local(storage: Any) -> bool:
 
 
 @contextlib.contextmanager
-def _told(url: str) -> Iterator[None]:
+def _errors_explained(url: str) -> Iterator[None]:
     """Tell what storage says of it, with the address."""
     shown = without_secrets(url)
     try:

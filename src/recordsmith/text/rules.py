@@ -88,5 +88,5 @@ def _check_choice(name: str, value: object, choices: tuple[object, ...]) -> None
         raise PipelineError(
             f"{name} cannot be {value!r}.{did_you_mean(str(value), [str(choice) for choice in choices])}",
             expected=list_names(str(choice) for choice in choices),
-            advice="For anything else, change the text itself before it is given.",
+            advice="For anything else, change the texts before you pass them.",
         )

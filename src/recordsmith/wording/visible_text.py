@@ -19,7 +19,10 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in _mended(text))
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode()
+        for char in _without_lone_surrogates(text)
+    )
 
 
 def printable_lines(text: str) -> str:
@@ -80,6 +83,6 @@ def quoted(text: str, width: int = 60) -> str:
     return f'"{shown}"' if len(shown) + 2 <= width else f'"{shown[: max(1, width - 3)]}…"'
 
 
-def _mended(text: str) -> str:
+def _without_lone_surrogates(text: str) -> str:
     """Replace lone surrogates, which stand for bytes that were no UTF-8, by something that can be printed."""
     return text.encode("utf-8", "backslashreplace").decode()

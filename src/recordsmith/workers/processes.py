@@ -21,7 +21,7 @@ from multiprocessing import resource_tracker
 from typing import ParamSpec, TypeVar
 
 from recordsmith.errors import import_extra
-from recordsmith.workers.error_transport import raising_what_travels
+from recordsmith.workers.error_transport import with_picklable_errors
 from recordsmith.workers.threads import result_of
 
 __all__ = ["ProcessPool", "call_in_process", "process_pool"]
@@ -52,7 +52,7 @@ class ProcessPool(Executor):
         """Have a call done by one of the processes; the first call starts them all."""
         resource_tracker.ensure_running()  # here, as starting it lets interrupts through again (Python 3.11)
         with _interrupts_held_back():
-            future: Future[R] = self._pool.submit(raising_what_travels, work, *args, **kwargs)
+            future: Future[R] = self._pool.submit(with_picklable_errors, work, *args, **kwargs)
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - as in Executor

@@ -47,10 +47,10 @@ def duplicate_records(facts: DatasetFacts) -> Iterator[Finding]:
         records = facts.splits[split].records if split in facts.splits else facts.records
         group = _largest(facts.duplicates.groups, split)
         location, more = locate(group.places if group else ())
-        often = f" One of them is there {group.count:,} times." if group and group.count > 2 else ""
+        often = f" One of them occurs {group.count:,} times." if group and group.count > 2 else ""
         yield duplicate_records.finding(
             f"{counted(copies, 'record')} of {shown_split(split)} ({share(copies, records)}) "
-            f"{'repeats' if copies == 1 else 'repeat'} an earlier one{_but_for(group)}.{often}",
+            f"{'repeats' if copies == 1 else 'repeat'} an earlier record{_except_for(group)}.{often}",
             location=Location(location.path, split or None, location.record, location.offset),
             count=copies,
             places=more,
@@ -86,8 +86,8 @@ def record_in_two_splits(facts: DatasetFacts) -> Iterator[Finding]:
         group = next((one for one in facts.duplicates.groups if {first, second} <= set(one.splits)), None)
         location, more = locate(group.places if group else ())
         yield record_in_two_splits.finding(
-            f"{counted(common, 'record')} {'is' if common == 1 else 'are'} both in {first!r} and in {second!r}"
-            f"{_but_for(group)}: {share(common, smaller)} of the smaller split.",
+            f"{counted(common, 'record')} {'is' if common == 1 else 'are'} in both {first!r} and {second!r}"
+            f"{_except_for(group)}: {share(common, smaller)} of the smaller split.",
             location=Location(location.path, f"{first}, {second}", location.record, location.offset),
             count=common,
             places=more,
@@ -118,7 +118,7 @@ def similar_across_splits(facts: DatasetFacts) -> Iterator[Finding]:
     location, more = locate(group.places if group else ())
     pairs = facts.duplicates.similar_across
     yield similar_across_splits.finding(
-        f"{counted(pairs, 'pair')} of images that look alike {'lies' if pairs == 1 else 'lie'} in different splits.",
+        f"{counted(pairs, 'pair')} of similar images {'is' if pairs == 1 else 'are'} in different splits.",
         location=location,
         count=pairs,
         places=more,
@@ -188,7 +188,7 @@ def contradictory_labels(facts: DatasetFacts) -> Iterator[Finding]:
         besides = f" Some of them are in {' and '.join(map(repr, others))} too." if split in across else ""
         yield contradictory_labels.finding(
             f"{counted(count, 'record')} of {shown_split(split)} ({share(count, records)}) "
-            f"{'has' if count == 1 else 'have'} the same content as another one under another {labels}.{besides}",
+            f"{'has' if count == 1 else 'have'} the same content as another record, but a different {labels}.{besides}",
             location=Location(location.path, split or None, location.record, location.offset),
             count=count,
             places=more,
@@ -197,16 +197,16 @@ def contradictory_labels(facts: DatasetFacts) -> Iterator[Finding]:
         )
 
 
-def _but_for(group: DuplicateGroup | None) -> str:
+def _except_for(group: DuplicateGroup | None) -> str:
     names = group.but_for if group else ()
-    return f", but for {' and '.join(map(repr, names))}" if names else ""
+    return f", except for {' and '.join(map(repr, names))}" if names else ""
 
 
 def _advice(group: DuplicateGroup | None) -> str:
     if group is None or not group.but_for:
         return ""  # the rule's own
     return (
-        "Remove the copies at their source, or leave out what they differ in and then the copies: `recordsmith copy "
+        "Remove the copies at their source, or drop the features that differ and then the copies: `recordsmith copy "
         f"SRC -o DST --drop {','.join(group.but_for)}`, and `--dedupe` of the result."
     )
 

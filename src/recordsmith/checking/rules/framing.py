@@ -117,7 +117,7 @@ def not_a_tfrecord(facts: DatasetFacts) -> Iterator[Finding]:
         first = damages[0]
         problem = f"it {_is(first.looks_like)}" if first.looks_like else first.message
         yield not_a_tfrecord.finding(
-            f"This is no TFRecord file: {_sentence(problem)}",
+            f"This is not a TFRecord file: {_sentence(problem)}",
             location=Location(shard.path, shard.split),
             evidence={"looks_like": first.looks_like, "found": first.found},
         )
@@ -151,7 +151,7 @@ def compression_not_as_named(facts: DatasetFacts) -> Iterator[Finding]:
             differing[promised, shard.compression].append(shard)
     for (promised, content), shards in differing.items():
         actual = "not compressed" if content is None else f"compressed with {content}"
-        says = "nothing of compression" if promised is None else promised
+        says = "no compression" if promised is None else promised
         yield _of_files(
             compression_not_as_named,
             shards,
@@ -199,7 +199,7 @@ def empty_file(facts: DatasetFacts) -> Iterator[Finding]:
         if shard.records == 0 and not shard.damage_count and (shard.promised is None or shard.promised.records != 0)
     ]
     if empty:
-        yield _of_files(empty_file, empty, f"{_the_files(empty)} without any record.")
+        yield _of_files(empty_file, empty, f"{_the_files(empty)} without records.")
 
 
 @rule("F013", "stale-index", Severity.INFO)
@@ -219,7 +219,7 @@ def stale_index(facts: DatasetFacts) -> Iterator[Finding]:
     stale = [shard for shard in facts.shards if shard.stale_index]
     if stale:
         of = "the file" if len(stale) == 1 else f"{len(stale):,} files"
-        yield _of_files(stale_index, stale, f"The cached index of {of} does not fit any more.")
+        yield _of_files(stale_index, stale, f"The cached index of {of} is out of date.")
 
 
 @rule("F014", "unreadable-file", Severity.ERROR)
@@ -254,7 +254,7 @@ def record_over_2_gib(facts: DatasetFacts) -> Iterator[Finding]:
     for shard in facts.shards:
         if shard.max_record is not None and shard.max_record > _MOST_BYTES:
             yield record_over_2_gib.finding(
-                f"The largest record has {bytes_text(shard.max_record)}; protobuf ends at 2 GiB.",
+                f"The largest record has {bytes_text(shard.max_record)}; a protobuf message is limited to 2 GiB.",
                 location=Location(shard.path, shard.split),
                 evidence={"bytes": shard.max_record},
             )
@@ -292,7 +292,7 @@ def _damages(one: Rule[DatasetFacts], facts: DatasetFacts, kind: str) -> Iterato
         if len(damages) > 1:
             message += f" There are {len(damages):,} such places in this file."
         if len(shard.damages) < shard.damage_count:
-            message += f" Only the first {len(shard.damages)} of {shard.damage_count:,} damages were kept."
+            message += f" Only the first {len(shard.damages)} of {shard.damage_count:,} damaged places are listed."
         yield one.finding(
             message,
             location=locations[0],

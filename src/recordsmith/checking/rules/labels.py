@@ -34,7 +34,7 @@ def class_imbalance(facts: DatasetFacts) -> Iterator[Finding]:
 
     Fix:
         Weigh the classes (`ds.class_weights("label")`), draw them evenly (`ds.balance("label")`), or make the training
-        split with `recordsmith make ... --balance oversample`; and look at each class in the evaluation.
+        split with `recordsmith make ... --balance oversample`; and evaluate each class separately.
     """
     for label in label_features(facts):
         for split, counts in label.counts.items():
@@ -59,7 +59,7 @@ def class_imbalance(facts: DatasetFacts) -> Iterator[Finding]:
 def class_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
     """A class occurs in one split and not in another.
 
-    Always told if the training split lacks a class that another split has. Otherwise only where chance does not explain
+    Always text if the training split lacks a class that another split has. Otherwise only where chance does not explain
     it: a random split of this size would lack one of its classes less than once in a thousand times.
 
     Why it matters:
@@ -89,7 +89,7 @@ def class_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
             if absent:
                 yield class_absent_from_split.finding(
                     f"{counted(len(absent), 'class', 'classes')} of {label.feature!r} "
-                    f"{'does' if len(absent) == 1 else 'do'} not occur in {shown_split(split)}, though in others: "
+                    f"{'does' if len(absent) == 1 else 'do'} not occur in {shown_split(split)}, but in other splits: "
                     f"{listed(absent)}.",
                     location=Location(split=split, feature=label.feature),
                     advice=stratifying(label),
@@ -154,8 +154,8 @@ def _balancing(facts: DatasetFacts, label: LabelFacts) -> str:
         ways.append("weigh the classes in the loss")
     if label.declared:
         ways.append("make the training split with `recordsmith make ... --balance oversample`")
-    told = ways[0] if len(ways) == 1 else f"{', '.join(ways[:-1])} or {ways[-1]}"
-    return f"{told[0].upper()}{told[1:]}; and look at each class in the evaluation."
+    text = ways[0] if len(ways) == 1 else f"{', '.join(ways[:-1])} or {ways[-1]}"
+    return f"{text[0].upper()}{text[1:]}; and evaluate each class separately."
 
 
 def _has_long_runs(label: LabelFacts, split: str) -> bool:
@@ -168,8 +168,8 @@ def _expected_run(label: LabelFacts, split: str) -> str:
 
 
 def _behind_buffers(behind: dict[int, float]) -> str:
-    told = ", ".join(f"{value:.0%} behind a shuffle buffer of {length:,}" for length, value in sorted(behind.items()))
-    return f"; {told}" if told else ""
+    text = ", ".join(f"{value:.0%} after a shuffle buffer of {length:,}" for length, value in sorted(behind.items()))
+    return f"; {text}" if text else ""
 
 
 def _first(counts: dict[str, int], limit: int = 100) -> dict[str, int]:

@@ -47,7 +47,7 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
         if absent:
             names = [os.path.basename(file) for file in absent]
             yield missing_shard.finding(
-                f"{counted(len(absent), 'file')} of the {len(named)} that {description.name} names "
+                f"{counted(len(absent), 'file')} of the {len(named)} listed in {description.name} "
                 f"{'is' if len(absent) == 1 else 'are'} missing: {listed(names)}.",
                 location=Location(description.path),
                 count=len(absent),
@@ -55,11 +55,11 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
             )
     sets = _numbered_sets(facts.files)
     beside = _numbered_sets(file for folder in {folder for folder, _, _ in sets} for file in _all_files(folder))
-    told = _numbered_sets(gone)
+    reported = _numbered_sets(gone)
     for (folder, group, count), there in sets.items():
         existing = {*there, *beside.get((folder, group, count), ())}
         missing, first = missing_shards(count, existing, most=_MOST_LISTED)
-        if not missing or (folder, group, count) in told:
+        if not missing or (folder, group, count) in reported:
             continue
         numbers = ", ".join(map(str, first[:8])) + (", …" if missing > 8 else "")
         yield missing_shard.finding(
@@ -96,7 +96,7 @@ def doubled_shard(facts: DatasetFacts) -> Iterator[Finding]:
         if len(sets) > 1:
             numberings = ", ".join(f"{len(files)} of {count}" for count, files in sorted(sets.items()))
             yield doubled_shard.finding(
-                f"{group!r} has two or more numberings side by side: {numberings}.",
+                f"The shards of {group!r} have two or more different numberings: {numberings}.",
                 location=Location(os.path.join(folder, group)),
                 evidence={"group": group, "files_by_count": {str(count): len(files) for count, files in sets.items()}},
             )
@@ -130,11 +130,13 @@ def manifest_disagrees(facts: DatasetFacts) -> Iterator[Finding]:
             wrong.pop("records", None)
         if wrong:
             words = [
-                f"it has {actual:,} {name}, and {said:,} are described" if name != "sha256" else "its digest differs"
+                f"it has {actual:,} {name}, but the description says {said:,}"
+                if name != "sha256"
+                else "its digest differs"
                 for name, (said, actual) in wrong.items()
             ]
             yield manifest_disagrees.finding(
-                f"The file is not the one that is described beside it: {'; '.join(words)}.",
+                f"The file does not match its description: {'; '.join(words)}.",
                 location=Location(shard.path, shard.split),
                 evidence={name: {"described": said, "found": actual} for name, (said, actual) in wrong.items()},
             )
@@ -162,7 +164,7 @@ def unlisted_file(facts: DatasetFacts) -> Iterator[Finding]:
         if others:
             yield unlisted_file.finding(
                 f"{counted(len(others), 'TFRecord file')} in the folder {'is' if len(others) == 1 else 'are'} not "
-                f"named by {description.name}: {listed([os.path.basename(file) for file in others])}.",
+                f"listed in {description.name}: {listed([os.path.basename(file) for file in others])}.",
                 location=Location(others[0]),
                 count=len(others),
                 places=[Location(file) for file in others[1:6]],
@@ -233,7 +235,7 @@ def _same_number(group: str, count: int, files: list[str]) -> Iterator[Finding]:
         names = next(iter(doubled.values()))
         yield doubled_shard.finding(
             f"{counted(len(doubled), 'shard')} of the {count} of {group!r} "
-            f"{'is' if len(doubled) == 1 else 'are'} there more than once: "
+            f"{'is' if len(doubled) == 1 else 'are'} present more than once: "
             f"{listed([os.path.basename(name) for name in names])}.",
             location=Location(names[-1]),
             count=len(doubled),

@@ -69,7 +69,7 @@ def tiny_shards(facts: DatasetFacts) -> Iterator[Finding]:
         mean = sum(shard.bytes for shard in shards) / len(shards)
         if len(shards) > _MANY_SHARDS and mean < _TINY_BYTES:
             yield tiny_shards.finding(
-                f"{_heading(split)} lies in {len(shards):,} shards of {bytes_text(round(mean))} on average.",
+                f"{_heading(split)} is stored in {len(shards):,} shards of {bytes_text(round(mean))} on average.",
                 location=Location(shards[0].path, split or None),
                 count=len(shards),
                 evidence={"shards": len(shards), "mean_bytes": round(mean)},
@@ -119,7 +119,7 @@ def few_shards(facts: DatasetFacts) -> Iterator[Finding]:
         if len(shards) < _READERS and total >= _READERS * _ENOUGH_FOR_A_SHARD:
             yield few_shards.finding(
                 f"{_heading(split)} has {bytes_text(total)} in {counted(len(shards), 'file')}: "
-                f"{_READERS} readers would have less than one each.",
+                f"{_READERS} readers would have less than one file each.",
                 location=Location(shards[0].path, split or None),
                 evidence={"shards": len(shards), "bytes": total},
             )

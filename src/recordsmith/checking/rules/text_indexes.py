@@ -40,8 +40,8 @@ def stale_text_index(facts: DatasetFacts) -> Iterator[Finding]:
     if stale:
         index, end, size = stale[0]
         yield stale_text_index.finding(
-            f"{counted(len(stale), 'text index', 'text indexes')} {'does' if len(stale) == 1 else 'do'} not fit: "
-            f"{os.path.basename(index)} ends at byte {end:,} of a file of {size:,}.",
+            f"{counted(len(stale), 'text index', 'text indexes')} {'is' if len(stale) == 1 else 'are'} out of date: "
+            f"{os.path.basename(index)} ends at byte {end:,}, but the file has {size:,} bytes.",
             location=Location(index),
             places=[Location(other) for other, _, _ in stale[1:6]],
             count=len(stale),

@@ -63,12 +63,16 @@ def not_an_example(facts: DatasetFacts) -> Iterator[Finding]:
     everything = sum(odd.values()) == sum(kinds.values())
     what = ", ".join(f"{_NAMES.get(kind, kind)} ({count:,})" for kind, count in odd.items())
     if everything:
-        message = f"The records are no tf.train.Examples, but {', '.join(_NAMES.get(kind, kind) for kind in odd)}."
+        message = (
+            f"The records are not tf.train.Example messages, but {', '.join(_NAMES.get(kind, kind) for kind in odd)}."
+        )
         advice = (
-            "If that is meant, read them with RecordReader or `.map` a parser of your own; features are not checked."
+            "If that is intended, read them with RecordReader or `.map` a parser of your own; features are not checked."
         )
     else:
-        message = f"{counted(sum(odd.values()), 'record')} of {sum(kinds.values()):,} hold no tf.train.Example: {what}."
+        message = (
+            f"{counted(sum(odd.values()), 'record')} of {sum(kinds.values()):,} do not hold a tf.train.Example: {what}."
+        )
         advice = ""
     yield not_an_example.finding(
         message,
@@ -119,7 +123,7 @@ def mixed_kinds(facts: DatasetFacts) -> Iterator[Finding]:
             location, more = locate(feature.kind_places.get(rare, ()), feature.name)
             kinds = ", ".join(f"{kind} in {counted(count, 'record')}" for kind, count in _falling(feature))
             yield mixed_kinds.finding(
-                f"Feature {feature.name!r} is of several kinds: {kinds}.",
+                f"Feature {feature.name!r} has several types: {kinds}.",
                 location=location,
                 places=more,
                 count=feature.kinds[rare],
@@ -141,7 +145,7 @@ def values_after_list(facts: DatasetFacts) -> Iterator[Finding]:
     Fix:
         Write the records again: `rs.encode_example(rs.decode_example(payload))` joins the pieces, as protobuf does.
     """
-    yield from _anomalies(values_after_list, facts, "values-after-list", "have values behind the end of a list")
+    yield from _anomalies(values_after_list, facts, "values-after-list", "have values after the end of a list")
 
 
 @rule("W005", "unknown-fields", Severity.WARNING)
@@ -159,7 +163,7 @@ def unknown_fields(facts: DatasetFacts) -> Iterator[Finding]:
         Find out what wrote the records. `rs.encode_example(rs.decode_example(payload))` is the record without the
         fields.
     """
-    yield from _anomalies(unknown_fields, facts, "unknown-field", "have fields that no tf.train.Example has")
+    yield from _anomalies(unknown_fields, facts, "unknown-field", "have fields that are not part of tf.train.Example")
 
 
 @rule("W006", "key-not-utf8", Severity.ERROR)

@@ -64,9 +64,9 @@ class CsvReading:
             if str(error).startswith("In CSV column"):
                 raise  # a cell that is not of its type: the caller looks for all of them
             raise RecordsmithError(
-                f"The rows from line {piece.line} on cannot be read: {error}",
+                f"The rows starting at line {piece.line} cannot be read: {error}",
                 path=piece.file.path,
-                advice="Look at the file there: quotes and delimiters may not be what they seem.",
+                advice="Check the quotes and delimiters there.",
             ) from None
         if unreadable:
             left = _numbers_left(unreadable, table.num_rows + len(uneven))

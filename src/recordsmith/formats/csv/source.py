@@ -161,7 +161,7 @@ class CsvChunk(Chunk):
                 places.of_row_in_file(number),
                 None,
                 None,
-                f"The line has {count} cell{'s' if count != 1 else ''} where there are {width} columns.",
+                f"The line has {count} cell{'s' if count != 1 else ''}, but there are {width} columns.",
                 shortened(text),
             )
             for number, count, text in uneven
@@ -273,7 +273,8 @@ class CsvSource(FileSource):
                     path=file.path,
                     found=list_names(head.names),
                     expected=f"{list_names(heads[0].names)}, as in {self._files[0].path}",
-                    advice="Make one dataset of each kind of file, or name what they share with columns=[...].",
+                    advice="Make a separate dataset for each kind of file, or list the common columns in "
+                    "columns=[...].",
                 )
         return heads
 
@@ -324,7 +325,7 @@ class CsvSource(FileSource):
             raise RecordsmithError(
                 "There are no rows below the header." if self._dialect.header else "There are no rows.",
                 path=self._files[0].path if len(self._files) == 1 else None,
-                advice="Without rows the types cannot be told; give a schema to make an empty dataset.",
+                advice="The types cannot be inferred without rows. Pass a schema to make an empty dataset.",
             )
         self._rows = rows
         if not self.sequential:
@@ -377,11 +378,11 @@ def _check_fits_cell(name: str, feature: Feature | None) -> None:
         return
     if not isinstance(feature, (Scalar, Text, Bytes)) or getattr(feature, "shape", ()) != ():
         raise SchemaError(
-            "A cell of a CSV file holds one number or one text.",
+            "A cell of a CSV file holds one number or one string.",
             feature=name,
             found=feature,
             expected="Scalar, Text, Bytes, Label or Image",
-            advice="Give the columns one by one, or make the values from the text with map=.",
+            advice="Declare the columns separately, or convert the text to values with map=.",
         )
     if isinstance(feature, Scalar) and feature.dtype.kind == "c":
         raise SchemaError("Complex numbers cannot be read from CSV.", feature=name, found=feature)

@@ -66,12 +66,12 @@ class ExportedTextSource(FileSource):
             missing = [name for name in self._schema if name not in csv_head.names]
             if missing:
                 raise RecordsmithError(
-                    f"The file lacks columns that its description names: {list_names(missing)}.", path=file.path
+                    f"The file lacks columns of its description: {list_names(missing)}.", path=file.path
                 )
             for piece in pieces_of(file, csv_head.rules, start=csv_head.start, line=csv_head.line):
                 yield ExportedChunk(piece, csv_head.names, csv_head.rules, self._schema, piece.size)
 
-    def _said_splits(self) -> tuple[str, ...]:
+    def _declared_splits(self) -> tuple[str, ...]:
         return self._splits
 
     @property
@@ -107,7 +107,7 @@ class ExportedChunk(Chunk):
                 try:
                     values.append(None if plain is None else read(plain))
                 except (ValueError, TypeError, KeyError) as error:
-                    reason = f"The value is not what was exported: {reason_of(error)}"
+                    reason = f"The value does not match the description of the export: {reason_of(error)}"
                     rejects.append(Reject(self.place(lines[row]), None, name, reason, shortened(str(plain))))
                     values.append(None)
                     bad.add(row)
@@ -135,10 +135,10 @@ class ExportedChunk(Chunk):
             try:
                 row = parse_json(line)
                 if not isinstance(row, dict):
-                    raise ValueError("it is no object")  # noqa: TRY004, TRY301 - about the data
+                    raise ValueError("it is not an object")  # noqa: TRY004, TRY301 - about the data
             except ValueError as error:
                 shown = shortened(line[:_SHOWN].decode(errors="backslashreplace"))
-                reason = f"The line is not what was exported: {error}."
+                reason = f"The line does not match the description of the export: {error}."
                 rejects.append(Reject(self.place(number), None, None, reason, shown))
                 continue
             lines.append(number)
@@ -165,10 +165,10 @@ class ExportedChunk(Chunk):
             )
         except arrow.ArrowInvalid as error:
             raise RecordsmithError(
-                f"The file is not as it was exported: {error}",
+                f"The file does not match the description of the export: {error}",
                 path=self.piece.file.path,
-                advice=f"If it was changed on purpose, remove {self.piece.file.path}.schema.json, and its types are "
-                "told from the cells.",
+                advice=f"If it was changed on purpose, remove {self.piece.file.path}.schema.json: the types are then "
+                "inferred from the cells.",
             ) from None
         rows = {
             name: _typed(self.schema[name], table[place], arrow)

@@ -159,7 +159,7 @@ def _encoded(value: bytes) -> str:
 
 def _decoded(plain: Any) -> bytes:
     if not isinstance(plain, str):
-        raise ValueError(f"It is {type(plain).__name__}, and not base64.")  # noqa: TRY004 - about the data
+        raise ValueError(f"It is {type(plain).__name__}, not base64.")  # noqa: TRY004 - about the data
     try:
         return base64.b64decode(plain, validate=True)
     except (binascii.Error, ValueError):

@@ -31,10 +31,10 @@ class FileSource(Source):
     @cached_property
     def _split_of_file(self) -> Mapping[str, str]:
         paths = [file.path for file in self._files]
-        said = self._said_splits()
+        said = self._declared_splits()
         return dict(zip(paths, said, strict=True)) if said else splits_by_name(paths)
 
-    def _said_splits(self) -> tuple[str, ...]:
+    def _declared_splits(self) -> tuple[str, ...]:
         """Return the splits that the files say themselves that they are, one for each; none if they say nothing."""
         return ()
 
@@ -69,11 +69,11 @@ def splits_by_name(paths: Sequence[str]) -> dict[str, str]:
             return {}  # two words among others are no evidence
         without = [os.path.relpath(path, common) for path in paths if path not in known]
         raise RecordsmithError(
-            "Some files belong to a split by their names, and others do not.",
+            "Some file names indicate a split, and others do not.",
             path=common,
             found=f"no split for {list_names(without, 4)}; {list_names(names)} for others",
             advice=advise(
-                "Give the files that you want as the source, or take all rows together with {merge_splits}.",
+                "Pass only the files that you want, or use all rows together with {merge_splits}.",
                 merge_splits=True,
             ),
         )

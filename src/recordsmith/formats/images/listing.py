@@ -95,7 +95,7 @@ def list_files(paths: Sequence[str]) -> Listing:
     for path in paths:
         matches = sorted(glob(path, recursive=True)) if has_magic(path) and not os.path.exists(path) else [path]
         if not matches:
-            raise PipelineError("No file matches this pattern.", path=path)
+            raise PipelineError("No file matches the pattern.", path=path)
         for match in matches:
             try:
                 status = os.stat(match)
@@ -106,7 +106,9 @@ def list_files(paths: Sequence[str]) -> Listing:
                 found[match] = status
             elif match == path:
                 raise PipelineError(
-                    "This is a folder among files.", path=match, advice="Give one folder alone, or files and patterns."
+                    "A folder was given together with files.",
+                    path=match,
+                    advice="Pass a single folder, or files and patterns.",
                 )
     parents = [os.path.dirname(os.path.abspath(path)) for path in found]
     root = os.path.commonpath(parents) if parents else ""

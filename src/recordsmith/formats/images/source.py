@@ -198,7 +198,7 @@ class ImageSource(Source):
         if self.label is not None:
             features[self.label] = Label(list(self._labelling.classes or ()))
         if self._features.filename is not None:
-            features[self._features.filename] = Text(description="the image's path below the folder it came from")
+            features[self._features.filename] = Text(description="the path of the image, relative to the source folder")
         return Schema(features)
 
     def chunks(self) -> Iterator[Chunk]:
@@ -224,7 +224,7 @@ class ImageSource(Source):
         found = kept_image_warnings(kept, self._channels)
         classes = self._labelling.classes or ()
         if len(classes) == 1 and self._labels is None:
-            found += (f"All images are in one class folder, and have the same label: {classes[0]!r}.",)
+            found += (f"All images are in one class folder, so they have the same label: {classes[0]!r}.",)
         return (*self._remarks, *found)
 
     def describe(self) -> dict[str, Any]:
@@ -276,10 +276,10 @@ class ImageSource(Source):
         if not listing.files:
             ignored = listing.ignored
             raise PipelineError(
-                "There is no image here.",
+                "No images were found.",
                 path=self._paths[0] if self._paths else None,
                 found=f"{len(ignored)} other files" if ignored else "no files",
-                expected="JPEG, PNG, WebP, BMP or GIF images, in folders that are named after their class",
+                expected="JPEG, PNG, WebP, BMP or GIF images in folders named after their class",
             )
         return listing
 
@@ -356,7 +356,7 @@ class ImageChunk(Chunk):
 
     def load(self) -> Loaded:
         """Read the images; those that cannot be read or decoded, or have no label, are rejects."""
-        pictures: list[bytes] = []
+        encoded: list[bytes] = []
         loaded: list[Labelled] = []
         rejects: list[Reject] = []
         for number, row in enumerate(self._rows, self._start):
@@ -364,13 +364,13 @@ class ImageChunk(Chunk):
                 rejects.append(Reject(row.place or _place(row), number, self._features.label, row.problem))
                 continue
             try:
-                pictures.append(self._image(row))
+                encoded.append(self._image(row))
             except (ImageError, OSError) as error:
                 reason = f"It cannot be read: {error.strerror}." if isinstance(error, OSError) else str(error)
                 rejects.append(Reject(_place(row), number, self._features.image, reason))
             else:
                 loaded.append(row)
-        columns: dict[str, Any] = {self._features.image: pictures}
+        columns: dict[str, Any] = {self._features.image: encoded}
         if self._features.label is not None:
             columns[self._features.label] = [row.label for row in loaded]
         if self._features.filename is not None:

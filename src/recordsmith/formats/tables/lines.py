@@ -238,7 +238,7 @@ def _window(source: Windows, file: SourceFile, rules: LineRules, start: int, lin
                 raise RecordsmithError(
                     f"Line {line} is longer than {LONGEST_ROW >> 20} MB.",
                     path=file.path,
-                    advice="Look at the file: it may not be a table of lines.",
+                    advice="Check that the file is a table of text lines.",
                 )
             raise _never_closed(file, line + len(_line_ends(window[: found.open_quote], rules)))
         size *= 2
@@ -289,5 +289,5 @@ def _never_closed(file: SourceFile, line: int) -> RecordsmithError:
     return RecordsmithError(
         f"The quote that opens in line {line} is never closed.",
         path=file.path,
-        advice="Close it. If quotes have no meaning in this file, pass quote=None.",
+        advice="Close the quote. If this file does not use quotes, pass quote=None.",
     )

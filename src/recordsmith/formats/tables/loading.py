@@ -66,7 +66,7 @@ class KeptRows:
 
 
 Bad = dict[int, tuple[str, str, Any]]
-"""Rows that are taken out: the feature at fault, the reason, and the value."""
+"""The rejected rows: the feature, the reason, and the value."""
 
 
 def load_columns(
@@ -264,7 +264,7 @@ def _images(array: Any, feature: Image, preparation: Preparation, folder: str, r
         image = None
         if value is None or value == "":
             if not feature.optional:
-                refuse(row, "There is no image.", None)
+                refuse(row, "The image is missing.", None)
         else:
             try:
                 data = value if isinstance(value, bytes) else _file_bytes(os.path.join(folder, value))
@@ -272,7 +272,7 @@ def _images(array: Any, feature: Image, preparation: Preparation, folder: str, r
             except ImageError as error:
                 refuse(row, str(error), value)
             except OSError as error:
-                refuse(row, f"The image's file cannot be read: {error.strerror}.", value)
+                refuse(row, f"The image file cannot be read: {error.strerror}.", value)
         found.append(image)
     return found
 

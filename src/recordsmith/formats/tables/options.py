@@ -163,7 +163,7 @@ def table_options(  # noqa: PLR0913 - each is an option of its own, named by the
             f"floats cannot be {floats!r}.{did_you_mean(str(floats), _FLOATS)}", expected=list_names(_FLOATS)
         )
     if schema is not None and types:
-        raise SchemaError("Give a schema, or types for some columns, not both.")
+        raise SchemaError("Pass either a schema or types, not both.")
     return TableOptions(
         label,
         names_of(text),
@@ -198,7 +198,7 @@ def preparation_of(
         pair = None if size is None else (int(size[0]), int(size[1])) if len(size) == 2 else tuple(size)
         return Preparation(pair, channels, encoding, quality)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
-        raise RecordsmithError(f"The images cannot be prepared like this: {error}.") from None
+        raise RecordsmithError(f"The images cannot be converted like this: {error}.") from None
 
 
 def _checked_type(name: str, kind: Any) -> Feature | str:
@@ -213,7 +213,7 @@ def _checked_type(name: str, kind: Any) -> Feature | str:
         return Scalar(dtype, storage=None if dtype.kind == "c" or dtype.name == "uint64" else "list")
     except (TypeError, SchemaError):
         raise SchemaError(
-            f"There is no type {kind!r} for a column.{did_you_mean(str(kind), (*_WORDS, 'int64', 'float32', 'bool'))}",
+            f"Unknown column type {kind!r}.{did_you_mean(str(kind), (*_WORDS, 'int64', 'float32', 'bool'))}",
             feature=name,
             expected=f"a feature such as rs.Text(), a dtype such as 'float32', or {', '.join(_WORDS)}",
         ) from None

@@ -110,7 +110,7 @@ def read_clips(path: str, choice: FrameChoice, preparation: Preparation) -> Iter
     with _opened(path) as capture:
         facts = _facts(capture)
         if choice.fps is not None and facts.fps <= 0:
-            raise VideoError("The video does not say how many frames it has a second, so that `fps` cannot be kept.")
+            raise VideoError("The video does not say its frame rate, so `fps` cannot be used.")
         frame = number = 0
         start = 0.0
         frames: list[bytes] = []
@@ -129,11 +129,11 @@ def read_clips(path: str, choice: FrameChoice, preparation: Preparation) -> Iter
         if frames:
             yield Clip(number, start, choice.rate(facts.fps), frames)
         if not frame:
-            raise VideoError("No frame of the video can be decoded.")
+            raise VideoError("The video has no frame that can be decoded.")
         if frame < facts.frames * (1 - _TOLERATED_LOSS) - 1:
             raise VideoError(
                 f"The video is cut short or damaged: it ends after {frame} of {facts.frames} frames. The clips before "
-                "are taken."
+                "that are used."
             )
 
 
@@ -145,7 +145,7 @@ def _opened(path: str) -> Iterator[Any]:
     capture = cv2.VideoCapture(path, cv2.CAP_FFMPEG)
     try:
         if not capture.isOpened():
-            raise VideoError("It cannot be opened as a video: it is damaged, cut short or of an unknown format.")
+            raise VideoError("The file cannot be opened as a video: it is damaged, incomplete or in an unknown format.")
         yield capture
     finally:
         capture.release()

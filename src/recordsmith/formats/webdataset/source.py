@@ -140,11 +140,11 @@ class WebDatasetSource(FileSource):
         if self._key is not None:
             if self._key in features:
                 raise PipelineError(
-                    "The samples have a member with the name of the key.",
+                    "The samples have a member with the same name as the key.",
                     found=self._key,
                     advice="Give another name with key=..., or key=None.",
                 )
-            features[self._key] = Text(description="the sample's name in the tar file it came from")
+            features[self._key] = Text(description="the name of the sample in its tar file")
         return Schema(features)
 
     def describe(self) -> dict[str, Any]:
@@ -183,9 +183,9 @@ class WebDatasetSource(FileSource):
                     break
         if not contents:
             raise PipelineError(
-                "There are no samples in the tar files.",
+                "The tar files contain no samples.",
                 path=self._files[0].path,
-                expected="files whose names are a key, a dot and an extension, such as 0001.jpg and 0001.cls",
+                expected="files named by a key and an extension, such as 0001.jpg and 0001.cls",
             )
         readings = {}
         for name, found in contents.items():
@@ -262,7 +262,7 @@ class WebDatasetChunk(Chunk):
             member = sample.members.get(name)
             if member is None:
                 if not reading.feature.optional:
-                    return Reject(place, None, name, "The sample lacks it, while the first samples have it.")
+                    return Reject(place, None, name, "The sample lacks this member, which the first samples have.")
                 row[name] = None
                 continue
             data = member.data

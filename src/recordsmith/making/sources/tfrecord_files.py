@@ -218,9 +218,9 @@ class TFRecordsSource(FileSource):
         schema = schema_from_census(take_census(files, stop_at_damage=True), files)
         if not schema:
             raise RecordsmithError(
-                "There are no records from which a schema could be told.",
+                "The schema cannot be inferred without records.",
                 path=files[0] if len(files) == 1 else None,
-                advice="Give a schema.",
+                advice="Pass a schema.",
             )
         return schema
 

@@ -1,4 +1,4 @@
-"""Everything that recordsmith raises about data and its use.
+"""The exceptions that recordsmith raises.
 
     RecordsmithError
     ├── reading           CorruptRecordError   TruncatedFileError   CompressionError   NotTFRecordError

@@ -1,1 +1,1 @@
-"""Checking datasets: rules over the facts of one pass. Reads no records itself, and renders nothing."""
+"""Checks datasets with rules over the facts of one pass."""

@@ -1,4 +1,4 @@
-"""Checking a dataset: one pass for the facts, then the rules."""
+"""`check`: collects the facts of a dataset in one pass, then applies the rules."""
 
 from __future__ import annotations
 

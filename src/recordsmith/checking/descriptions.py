@@ -1,4 +1,4 @@
-"""What lies beside the files of a dataset and describes them: recordsmith.json, or TFDS's dataset_info.json."""
+"""The description beside the files of a dataset: recordsmith.json, or TFDS's dataset_info.json."""
 
 from __future__ import annotations
 

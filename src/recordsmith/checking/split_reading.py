@@ -1,4 +1,4 @@
-"""Which splits there are, which of them is trained on, and whether they differ by more than chance."""
+"""Judges splits: which one is for training, and whether they differ by more than chance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much smaller a feature could be stored, judged by its facts."""
+"""Estimates how much smaller a feature could be stored, from its facts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output whose reader goes before its end, as `head` does: the rest goes nowhere, and the verdict stays what it is."""
+"""Handles output whose reader closes early, such as `head`: the rest is discarded, and the exit code stays the same."""
 
 from __future__ import annotations
 

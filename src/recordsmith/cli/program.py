@@ -1,4 +1,4 @@
-"""The program around the commands: what is common to all of them, and how it ends."""
+"""The main program: common options, error handling and exit codes of all commands."""
 
 from __future__ import annotations
 

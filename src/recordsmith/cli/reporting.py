@@ -1,4 +1,4 @@
-"""What `check` and `doctor` share: the options about rules and reports, and how a report is told and kept."""
+"""The common part of `check` and `doctor`: options about rules, and printing and writing reports."""
 
 from __future__ import annotations
 

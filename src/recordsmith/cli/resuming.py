@@ -1,4 +1,4 @@
-"""What is said of a run that ended before its time."""
+"""The message after an interrupted run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP end a command as Ctrl-C does: temporary files are removed, and what can be resumed is kept."""
+"""Ends a command on SIGTERM and SIGHUP as on Ctrl-C: temporary files are removed, and finished work is kept."""
 
 from __future__ import annotations
 

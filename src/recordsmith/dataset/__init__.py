@@ -1,4 +1,4 @@
-"""Stored datasets: which files belong to one, what is in them, and their records by number."""
+"""Stored datasets: their files, their schema, and their records by number."""
 
 from recordsmith.dataset.inference import infer_schema
 from recordsmith.dataset.layout import DatasetLayout, find_layout

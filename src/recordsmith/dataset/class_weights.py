@@ -1,4 +1,4 @@
-"""Weights of classes that are unequally frequent."""
+"""Class weights for imbalanced classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records by number out of compressed files, which can only be read from their start.
+"""Random access to records of compressed files, which can only be read from their start.
 
 A shard's records are kept decompressed while they fit into a budget that all shards of a dataset share; the shard that
 was used longest ago goes first. A shard that is larger than the budget is read from its start to the record, unless the

@@ -1,4 +1,4 @@
-"""Indexes made on request, file by file: kept in the cache, or written as text for other programs."""
+"""Builds indexes on request: in the cache, or as text for other programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A schema from the records themselves: which features there are, their kinds, and how many values they have."""
+"""Infers a schema from the records: which features there are, their types and their shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files a dataset consists of, and what lies beside them: a manifest, a TFDS description, or nothing."""
+"""Finds the files of a dataset and its description: a manifest, a TFDS description, or none."""
 
 from __future__ import annotations
 

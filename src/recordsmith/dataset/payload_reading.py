@@ -1,4 +1,4 @@
-"""Payloads by number out of several files, some of which may be damaged."""
+"""Reads payloads by number from several files, some of which may be damaged."""
 
 from __future__ import annotations
 

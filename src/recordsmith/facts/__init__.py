@@ -1,1 +1,1 @@
-"""Facts: what one pass over the data tells, as frozen dataclasses that know neither terminals nor options."""
+"""Facts about a dataset, collected in one pass: frozen dataclasses without any output code."""

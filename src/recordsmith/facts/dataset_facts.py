@@ -1,4 +1,4 @@
-"""What one pass over a dataset tells: frozen dataclasses, ready for rules and renderers, which read nothing themselves.
+"""The dataclasses of all facts about a dataset, for rules and reports, which read no records themselves.
 
     DatasetFacts
     ├── shards      ShardFacts      per file: records, bytes, compression, damage, payload kinds, manifest's word on it

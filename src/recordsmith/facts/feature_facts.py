@@ -1,4 +1,4 @@
-"""What the core counted of each feature, as FeatureFacts."""
+"""Converts what the core counted of each feature to FeatureFacts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order in which features are shown, and those that hold several parts."""
+"""The order in which features are shown, and the parts of features with several parts."""
 
 from __future__ import annotations
 

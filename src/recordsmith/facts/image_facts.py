@@ -1,4 +1,4 @@
-"""Images of a dataset, decoded in full: a sample of them or all, on several threads."""
+"""Decodes images of a dataset, a sample or all of them, on several threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The classes of records: how many of each, and how well they are spread over the file."""
+"""The classes of records: how many of each, and how well they are mixed in the files."""
 
 from __future__ import annotations
 

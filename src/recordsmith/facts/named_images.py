@@ -1,4 +1,4 @@
-"""The images of records that somebody names, for people to look at."""
+"""Reads the images of given records, for people to look at."""
 
 from __future__ import annotations
 

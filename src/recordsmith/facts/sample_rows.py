@@ -1,4 +1,4 @@
-"""A few records of a dataset, decoded, for people to look at beside its facts."""
+"""Decodes a few records of a dataset, for people to look at."""
 
 from __future__ import annotations
 

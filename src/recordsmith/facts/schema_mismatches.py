@@ -1,4 +1,4 @@
-"""Where records and the declared schema disagree.
+"""Finds where records and the declared schema disagree.
 
 What the core counts on its way (kinds, numbers of values, sizes, labels outside their classes, absent features) needs
 no second look. Constraints do, but only of features whose facts do not already show that every value keeps to them:

@@ -1,4 +1,4 @@
-"""One file each: what the core counted, what is damaged, and what a manifest and an index say of it."""
+"""Facts about one file: counts, damage, and what a manifest and an index say about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images that look alike though their bytes differ, by a perceptual hash of 64 bits.
+"""Finds images that look alike although their bytes differ, with a perceptual hash of 64 bits.
 
 The hash (dHash) says of each of 8 × 8 places whether the image, shrunk to 9 × 8 and in grey, becomes brighter to the
 right. Resizing, compressing and small changes of colour leave nearly all of its bits. Two images look alike if at most

@@ -1,4 +1,4 @@
-"""One pass over a dataset that collects what rules and reports look at.
+"""Surveys a dataset: one pass that collects all facts that rules and reports need.
 
 The files are read once by the core, on several threads and in bounded memory: sums and places are exact, and where
 values become too many to hold, sketches take over (see dataset_facts.py). The same facts come out whatever the number

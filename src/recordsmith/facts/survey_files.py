@@ -1,4 +1,4 @@
-"""Which files a survey looks at, which split each belongs to, and what a manifest promises of them."""
+"""Finds the files of a survey, the split of each, and what a manifest says about them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Kinds of files that datasets are made from and exported to; each folder has what reads a kind and what writes it."""
+"""The file formats that datasets are made from and exported to; each folder has the reader and the writer of one."""

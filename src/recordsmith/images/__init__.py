@@ -1,4 +1,4 @@
-"""Images as bytes: what their headers say, and decoding, encoding and preparing them through OpenCV."""
+"""Encoded images: reading headers, and decoding, encoding and resizing with OpenCV."""
 
 from recordsmith.images.codec import check_image, decode_image, encode_image
 from recordsmith.images.header import FORMATS, ImageHeader, read_header

@@ -1,4 +1,4 @@
-"""Decoding and encoding images through OpenCV, with one meaning for every colour mode."""
+"""Decodes and encodes images with OpenCV, with a defined result for every colour mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one thing in an image's EXIF data that changes what it shows: which way up it is."""
+"""Reads the orientation of an image from its EXIF data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images told by their first bytes: which format, how large, how many channels, which way up."""
+"""Reads image headers: format, size, channels and orientation from the first bytes."""
 
 from __future__ import annotations
 

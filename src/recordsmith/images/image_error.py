@@ -1,4 +1,4 @@
-"""The error about an image."""
+"""ImageError: an image cannot be decoded or encoded."""
 
 __all__ = ["ImageError"]
 

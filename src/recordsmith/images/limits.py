@@ -1,4 +1,4 @@
-"""How much work and memory an image may cost: a small file can claim to be a very large image.
+"""Limits the work and memory of decoding an image: a small file can claim to be a very large image.
 
 The number of pixels has a limit that can be set. What else a file can repeat at the cost of a few bytes is bounded here
 before a decoder sees it: the scans of a JPEG, each of which goes over all pixels, and compressed text in a PNG.

@@ -1,4 +1,4 @@
-"""What is done to encoded images before they are stored: nothing, unless something was asked for."""
+"""Converts encoded images before they are stored: resizing, channels and format, if requested."""
 
 from __future__ import annotations
 

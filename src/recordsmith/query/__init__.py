@@ -1,1 +1,1 @@
-"""Questions to a dataset: conditions over rows, the rows that fulfil them, and an overview."""
+"""Queries: conditions over rows, searching rows, and the overview of a dataset."""

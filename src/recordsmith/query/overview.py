@@ -1,4 +1,4 @@
-"""What is in a dataset, at a glance: its files, its features with examples, and some of its rows.
+"""An overview of a dataset: its files, its features with examples, and some of its rows.
 
 Files are indexed for their number of records, a census of the first records says which features there are, and a few
 records spread over all files give the examples. Damage does not stop the look: what can be read is told, and the errors

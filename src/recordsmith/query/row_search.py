@@ -1,4 +1,4 @@
-"""Records that fit a condition, found without keeping the others."""
+"""Finds the records that match a condition, without keeping the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions over rows, such as `label == 'cat' and len(tokens) > 10`: a small language of its own, and never run.
+"""Conditions over rows, such as `label == 'cat' and len(tokens) > 10`: a small language, never run as Python.
 
     names        label   image/height   `a name`         those that are no words stand in backticks where they must
     values       3   0.5   'cat'   b'raw'   True   ['cat', 'dog']

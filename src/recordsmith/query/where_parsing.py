@@ -1,4 +1,4 @@
-"""From the text of a condition to a checked tree: Python's grammar, of which only what a condition needs is let in.
+"""Parses the text of a condition to a checked tree, with the part of Python's grammar that conditions need.
 
 The text is parsed by `ast` and never run. Names that are no identifiers (`image/height`, `class`) are replaced by
 placeholders first; every place in an error is one of the text as it was given.

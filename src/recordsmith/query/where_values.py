@@ -1,4 +1,4 @@
-"""What comparisons, arithmetic and functions of a condition do to the values of one row."""
+"""Evaluates comparisons, arithmetic and functions of a condition on the values of one row."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One file of records: reading, writing, its index, single payloads, and the names of shards."""
+"""TFRecord files: reader, writer, index, single payloads, and shard names."""

@@ -1,4 +1,4 @@
-"""What the native core's failures mean, in words.
+"""Converts failures of the native core to exceptions with a readable message.
 
 The core reports a code and facts; here they become one of the exceptions of `recordsmith.errors`, with advice. Called
 by the native module alone.

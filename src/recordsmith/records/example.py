@@ -1,4 +1,4 @@
-"""Single payloads: tf.train.Example and tf.train.SequenceExample to plain Python values and back, without protobuf."""
+"""Converts tf.train.Example and tf.train.SequenceExample to plain Python values and back, without protobuf."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file that is no TFRecord turns out to be, told from its first bytes."""
+"""Detects the type of a file that is not a TFRecord from its first bytes."""
 
 from __future__ import annotations
 

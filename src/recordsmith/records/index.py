@@ -1,4 +1,4 @@
-"""Where every record of a file begins.
+"""The index of a file: the position of every record.
 
 The index is a cache: it is derived from the file and built anew without asking when it does not fit it any more. It is
 kept in a hidden folder beside the data, `.recordsmith/`, which no glob for data matches; where that cannot be written,

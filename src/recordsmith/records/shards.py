@@ -1,4 +1,4 @@
-"""Shard names, and which files a path stands for.
+"""Shard names, and the files that a path refers to.
 
 pets-train.tfrecord-00000-of-00010        TFDS and recordsmith: {name}-{split}.{format}-{shard}-of-{count}
 data-00000-of-00012.gz                    Beam: the suffix comes last

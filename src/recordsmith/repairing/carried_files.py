@@ -1,4 +1,4 @@
-"""What lies beside the records of a folder: copied, with the descriptions brought up to date."""
+"""Copies the other files of a repaired folder, and updates its descriptions."""
 
 from __future__ import annotations
 

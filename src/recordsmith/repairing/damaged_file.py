@@ -1,4 +1,4 @@
-"""A damaged file, looked at: which pieces of it can be kept, and what the others were."""
+"""Analyses a damaged file: the pieces that can be kept, and what was lost."""
 
 from __future__ import annotations
 

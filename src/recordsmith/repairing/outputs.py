@@ -1,4 +1,4 @@
-"""Which file is repaired to where, and what is refused before anything is written."""
+"""Plans the outputs of a repair, and refuses bad ones before anything is written."""
 
 from __future__ import annotations
 

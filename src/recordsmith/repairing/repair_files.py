@@ -1,4 +1,4 @@
-"""`repair`: files with everything that is sound in damaged ones."""
+"""`repair`: writes new files with all undamaged records of damaged files."""
 
 from __future__ import annotations
 

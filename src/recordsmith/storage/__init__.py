@@ -1,1 +1,1 @@
-"""Where bytes are: files that appear whole or not at all, files in other places, and descriptions in JSON."""
+"""Local and remote storage: atomic files, remote files, publication of folders, and JSON descriptions."""

@@ -1,4 +1,4 @@
-"""Files that have their final name only when they are whole."""
+"""Writes files atomically: a file gets its final name only when it is complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON that describes data, and that anybody may have written: read within limits, its entries by name and type.
+"""Reads untrusted JSON that describes data, within limits, with entries by name and type.
 
     manifests, features.json, dataset_info.json, schemas, vocabularies, baselines, notes of an unfinished run
 

@@ -1,4 +1,4 @@
-"""Files in other places (`s3://`, `gs://`, `https://`, ...): fetched once, and then files like any other.
+"""Downloads remote files (`s3://`, `gs://`, `https://`, ...) once, and then uses the local copies.
 
 A remote file is copied whole to a folder of this machine, and again only if it has changed. What reads it has random
 access then: an exact shuffle, an index, any number of epochs, without asking the network again. fsspec does the

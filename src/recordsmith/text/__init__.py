@@ -1,4 +1,4 @@
-"""Text to numbers: which words there are, and their ids.
+"""Text to numbers: words and their ids.
 
     texts ──rules──► words ──counts──► Vocabulary ──encode──► Ragged of int64
 

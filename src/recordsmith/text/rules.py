@@ -1,4 +1,4 @@
-"""What a word is: the two steps that turn a text into words, with the meaning that Keras gives them.
+"""Defines what a word is: the two steps that turn a text into words, as in Keras.
 
 TensorFlow does both on bytes. Only the ASCII letters are made small, only the ASCII punctuation is removed, and only
 ASCII whitespace separates words: "É" stays "É", and a no-break space is part of its word.

@@ -1,4 +1,4 @@
-"""Texts in any form, one by one, as UTF-8 bytes."""
+"""Reads texts of any form one by one, as UTF-8 bytes."""
 
 from __future__ import annotations
 

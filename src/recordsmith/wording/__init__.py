@@ -1,1 +1,1 @@
-"""Words for people: numbers, text that comes from data, and the line of the caller that a warning is about."""
+"""Text for people: numbers, text that comes from data, and the source line that a warning is about."""

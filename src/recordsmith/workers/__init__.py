@@ -1,1 +1,1 @@
-"""Work on several threads and in several processes, and how far it is."""
+"""Threads, worker processes and progress bars."""

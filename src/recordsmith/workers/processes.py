@@ -1,4 +1,4 @@
-"""Processes for the user's own functions, which are Python and would share one lock on threads.
+"""Worker processes for the user's Python functions, which cannot run in parallel on threads.
 
 They come from loky: it carries functions of any module, also lambdas and those of a script without
 `if __name__ == "__main__"`, and says so when a process dies instead of waiting for it for ever.

@@ -1,4 +1,4 @@
-"""How far long work is: a bar on a terminal, and where there is none a line now and then, if the work is very long."""
+"""Shows the progress of long work: a bar on a terminal, otherwise a line from time to time."""
 
 from __future__ import annotations
 

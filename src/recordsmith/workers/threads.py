@@ -1,4 +1,4 @@
-"""Work on many pieces at once, with the results in the order of the pieces.
+"""Runs work in parallel, and returns the results in order.
 
 Native work (decoding images, parsing tables, encoding records) releases Python's lock and runs on threads. The user's
 own functions are Python and run in processes: see process_pool.

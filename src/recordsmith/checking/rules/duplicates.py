@@ -1,4 +1,4 @@
-"""D003 to D006 and D015: records that are there more than once, and images that look alike."""
+"""D003 to D006 and D015: repeated records, and images that look alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""F001 to F008 and F013 to F015: single files, as far as their framing and compression go."""
+"""F001 to F008 and F013 to F015: framing and compression of single files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""D001, D002 and D007: how the classes are spread over splits and files."""
+"""D001, D002 and D007: the distribution of classes over splits and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""S: where the records and the declared schema disagree."""
+"""S: disagreements between the records and the declared schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""F009 to F012 and F016: the files of a dataset together, and what a description beside them promises."""
+"""F009 to F012 and F016: the files of a dataset together, and their description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""D008 to D011: how the records are spread over files."""
+"""D008 to D011: the distribution of records over files."""
 
 from __future__ import annotations
 

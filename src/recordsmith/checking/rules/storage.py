@@ -1,4 +1,4 @@
-"""V011 to V013 and V018: what is stored larger than it has to be, and how much that would save."""
+"""V011 to V013 and V018: data that could be stored in less space, and how much that would save."""
 
 from __future__ import annotations
 

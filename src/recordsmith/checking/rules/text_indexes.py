@@ -1,4 +1,4 @@
-"""F017: the text indexes of other programs, which do not look whether they still fit."""
+"""F017: outdated text indexes of other programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""V006, V007 and V015: texts that name categories, and texts in another encoding."""
+"""V006, V007 and V015: texts that name categories, and texts in a wrong encoding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""V001 to V005, V014: the numbers, and whether there is anything in a feature at all."""
+"""V001 to V005 and V014: suspicious numbers, and empty or constant features."""
 
 from __future__ import annotations
 

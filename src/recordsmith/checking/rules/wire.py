@@ -1,4 +1,4 @@
-"""W: what the bytes of soundly framed records say that a writer would not have meant."""
+"""W: unusual contents of correctly framed records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`recordsmith check`: what is wrong with a dataset."""
+"""`recordsmith check`: checks a dataset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`recordsmith completion`: what lets a shell complete commands, options, rules and paths with the Tab key."""
+"""`recordsmith completion`: prints the script for completion with the Tab key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`recordsmith copy`: TFRecords into other TFRecords."""
+"""`recordsmith copy`: copies and converts TFRecords."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`recordsmith demo`: all of it on a small dataset, in a minute."""
+"""`recordsmith demo`: shows everything on a small dataset, in a minute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`recordsmith doctor`: what is wrong with code that makes or reads TFRecords."""
+"""`recordsmith doctor`: finds mistakes in code that writes or reads TFRecords."""
 
 from __future__ import annotations
 

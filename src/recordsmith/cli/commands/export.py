@@ -1,4 +1,4 @@
-"""`recordsmith export`: TFRecords as Parquet, CSV, JSON lines or WebDataset."""
+"""`recordsmith export`: writes TFRecords as Parquet, CSV, JSON lines or WebDataset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`recordsmith index`: where every record begins."""
+"""`recordsmith index`: builds indexes of TFRecord files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`recordsmith make`: a dataset from what there is."""
+"""`recordsmith make`: makes a dataset."""
 
 from __future__ import annotations
 

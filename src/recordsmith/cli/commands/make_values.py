@@ -1,4 +1,4 @@
-"""What the options of `recordsmith make` may be: read from the words of the command line, or refused with a reason."""
+"""Parses the option values of `recordsmith make`."""
 
 from __future__ import annotations
 

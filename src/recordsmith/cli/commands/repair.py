@@ -1,4 +1,4 @@
-"""`recordsmith repair`: what is sound of damaged files."""
+"""`recordsmith repair`: saves the undamaged records of damaged files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`recordsmith rule`: what the rules are, and what each says."""
+"""`recordsmith rule`: explains rules."""
 
 from __future__ import annotations
 

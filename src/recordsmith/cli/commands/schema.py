@@ -1,4 +1,4 @@
-"""`recordsmith schema`: what a record holds."""
+"""`recordsmith schema`: prints and compares schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`recordsmith show`: what is in a dataset."""
+"""`recordsmith show`: shows the contents of a dataset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numpy's file format, read without trust in what a header says: no code is run, and nothing is allocated for it."""
+"""Reads numpy's file format without trusting the header: no code is run, and no memory is allocated for it."""
 
 from __future__ import annotations
 

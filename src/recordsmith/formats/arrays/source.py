@@ -1,4 +1,4 @@
-"""Arrays as a source: a dict of them, `.npy` files and `.npz` archives, read some rows at a time.
+"""Arrays as a source: a dict of arrays, `.npy` files and `.npz` archives, read some rows at a time.
 
 Files are read and not mapped: where one shrinks meanwhile, a mapping would end the process without a word.
 """

@@ -1,4 +1,4 @@
-"""How a CSV file is written: what separates and encloses its cells, and the names of its columns."""
+"""The dialect of a CSV file: delimiter, quotes, encoding and column names."""
 
 from __future__ import annotations
 

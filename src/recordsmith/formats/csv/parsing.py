@@ -1,4 +1,4 @@
-"""Rows of a CSV file through Arrow's parser, and the lines that they stand in."""
+"""Parses rows of a CSV file with Arrow, and finds their line numbers."""
 
 from __future__ import annotations
 

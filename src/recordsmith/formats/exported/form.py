@@ -1,4 +1,4 @@
-"""What `recordsmith export` leaves with its files, so that making a dataset from them brings everything back.
+"""The description that `recordsmith export` stores with its files, so that `make` can restore the dataset.
 
     data.parquet       the key "recordsmith" of the file's metadata
     data.csv           data.csv.schema.json beside it; data.jsonl likewise

@@ -1,4 +1,4 @@
-"""Exported CSV files and JSON lines as a source: read by what lies beside them, to exactly what they were made from."""
+"""Exported CSV and JSON lines as a source: read with the description beside them, to exactly the original values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The values of rows as plain JSON, and back, for every type of feature: nothing is lost on the way.
+"""Converts the values of every feature type to plain JSON and back, without loss.
 
 Numbers        as they are; floats of 16 and 32 bits with the fewest digits that bring them back
 NaN, infinite  "NaN", "Infinity", "-Infinity", which JSON has no numbers for

@@ -1,4 +1,4 @@
-"""Files whose names say which split they are: train.csv and test.csv, train-00000-of-00002.parquet, val/part.jsonl."""
+"""Detects splits from file names: train.csv and test.csv, train-00000-of-00002.parquet, val/part.jsonl."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All files below a folder, in the order of names, through links too, without what systems and tools leave behind."""
+"""Lists all files below a folder in the order of names, following links, without system files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files that a source reads: found by path, folder or glob, and told from others by size and time."""
+"""Finds the files of a source by path, folder or glob, and detects changes by size and time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders of images whose labels are in other files: boxes, masks, tables. They are named, and not read yet.
+"""Detects folders of images whose labels are in other files (boxes, masks, tables), which are not supported yet.
 
 Pascal VOC   Annotations/1.xml for JPEGImages/1.jpg          an XML file for each image
 YOLO         labels/1.txt for images/1.jpg, data.yaml        a text file of numbers for each image

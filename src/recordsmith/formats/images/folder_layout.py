@@ -1,4 +1,4 @@
-"""What the folders of images or videos mean: classes, splits with classes, or nothing.
+"""Detects the meaning of the folders of images or videos: classes, splits with classes, or none.
 
 photos/cat/1.jpg                    classes
 photos/PetImages/cat/1.jpg          classes, in a folder around all of them

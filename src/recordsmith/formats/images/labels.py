@@ -1,4 +1,4 @@
-"""Labels of images: from the folder that each lies in, or from a CSV file that lists them."""
+"""Labels of images: from the name of the folder, or from a CSV file that lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of a folder: which there are, which of them can be images, and what is passed over."""
+"""Lists the files of a folder that may be images, and those that are ignored."""
 
 from __future__ import annotations
 

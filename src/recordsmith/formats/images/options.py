@@ -1,4 +1,4 @@
-"""The options about images that several sources take, checked once and said in one way."""
+"""The image options that several sources share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is worth knowing about images that keep their bytes: where TensorFlow shows something else than they do."""
+"""Warnings about images that are stored unchanged, but that TensorFlow decodes differently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON that others wrote, parsed within limits: not nested so deep that a parser falls over, and no number bent."""
+"""Parses untrusted JSON within limits: bounded nesting, and no rounded numbers."""
 
 from __future__ import annotations
 

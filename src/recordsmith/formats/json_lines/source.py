@@ -1,4 +1,4 @@
-"""Files of JSON lines as a source: one object a line.
+"""Files of JSON lines as a source: one object per line.
 
 Every line is looked at once before anything is written, to learn the types; then pieces of about 8 MB are parsed with
 those types. Arrow's parser does both, and where it stops at a line, Python's own finds out which lines are at fault.

@@ -1,4 +1,4 @@
-"""Columns as Arrow arrays, and back, for every type of feature: what an exported Parquet file holds.
+"""Converts columns of every feature type to Arrow arrays and back, for exported Parquet files.
 
 A column of the same name for each feature: nested lists for tensors, bytes for images, a dictionary of names for a
 label. What Arrow has no type for is put together from what it has: complex numbers are pairs, and a tensor of which

@@ -1,4 +1,4 @@
-"""Cells of text turned into numbers one column at a time, where some of them cannot be.
+"""Converts text cells to numbers one column at a time, and finds those that cannot be converted.
 
 The quick way, Arrow's own, stops at the first cell that does not fit. This is the way after that: it finds all of them,
 by halving what does not convert as a whole.

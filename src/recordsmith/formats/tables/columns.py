@@ -1,4 +1,4 @@
-"""What a column of an Arrow table holds, and the feature that it becomes.
+"""Infers the feature of a column of an Arrow table.
 
 int, bool of any width     Scalar, in an int64 list
 float, decimal             Scalar("float32"), or "float64" where a float32 would not do; see `floats`

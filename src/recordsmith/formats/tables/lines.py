@@ -1,4 +1,4 @@
-"""Text files cut into pieces that begin and end with a row, whatever stands in quotes.
+"""Cuts text files into pieces of whole rows, even if quotes contain line ends.
 
 A row of a CSV may hold line ends inside quotes, so a line end alone does not end a row. The file is looked at one
 window after the other, each beginning where a row begins; within it, a line end counts if the number of quotes before

@@ -1,4 +1,4 @@
-"""From the Arrow columns of a chunk to the columns that a schema takes: labels by number, images by their bytes."""
+"""Converts the Arrow columns of a chunk to the columns of a schema: labels to numbers, image paths to bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nested Arrow types: one that holds the rows of two, and the columns at the bottom of one."""
+"""Nested Arrow types: finding a common type of two, and the leaf columns of one."""
 
 from __future__ import annotations
 

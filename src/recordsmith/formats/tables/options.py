@@ -1,4 +1,4 @@
-"""What can be said about the columns of a table, whatever kind of file it comes from."""
+"""The options about columns that all kinds of tables share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dates, times and durations of tables: as ISO 8601 text, or as whole numbers of a unit that was asked for.
+"""Converts dates, times and durations of tables to ISO 8601 text, or to integers in a given unit.
 
 timestamp, date     since 1970-01-01T00:00:00 UTC; one without a zone counts as UTC
 time                since midnight

@@ -1,4 +1,4 @@
-"""Videos read from their first frame to the last, in clips of encoded frames."""
+"""Reads videos from the first frame to the last, as clips of encoded frames."""
 
 from __future__ import annotations
 

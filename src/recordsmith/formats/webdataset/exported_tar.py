@@ -1,4 +1,4 @@
-"""Exported WebDatasets: which member of a sample holds which feature, and such files as a source.
+"""Exported WebDatasets: the tar members of each feature, and such files as a source.
 
 0000000000.jpg         a feature `image`, by the format that the image has
 0000000000.cls         a feature `label`: the number of the class

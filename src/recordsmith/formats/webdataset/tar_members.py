@@ -1,4 +1,4 @@
-"""The members of a tar file in order, read strictly: where a file is cut or damaged is an error, and not the end."""
+"""Reads the members of a tar file in order and strictly: a truncated or damaged file is an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the members of samples hold: which type of feature an extension is, and the value in its bytes."""
+"""The feature type of each member extension, and the values in the bytes of members."""
 
 from __future__ import annotations
 

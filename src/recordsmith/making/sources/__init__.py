@@ -1,4 +1,4 @@
-"""Where datasets come from: files of every usual kind, arrays, and anything that can be iterated.
+"""The sources of datasets: files of all common kinds, arrays, and iterables.
 
     import recordsmith as rs
 

@@ -1,4 +1,4 @@
-"""Which source a path stands for: told from names first, from content where they say nothing."""
+"""Detects the kind of source of a path: from names first, then from content."""
 
 from __future__ import annotations
 

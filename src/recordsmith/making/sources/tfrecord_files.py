@@ -1,4 +1,4 @@
-"""TFRecord files that exist already, as a source: to split, shuffle, balance or store them anew.
+"""Existing TFRecord files as a source: to split, shuffle, balance or write them again.
 
 A file that is whole and not compressed is read by record numbers, anywhere. One that is compressed or damaged can only
 be read from its start: its chunks carry their records, and what is damaged is left out and reported.

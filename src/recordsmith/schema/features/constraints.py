@@ -1,4 +1,4 @@
-"""What a feature's values must keep to beyond their type, and which rows of a column do not.
+"""Constraints on the values of a feature, and the rows of a column that break them.
 
     min, max                 of every number; NaN lies between no bounds
     one_of                   every number, or every string, is one of these

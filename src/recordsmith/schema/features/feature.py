@@ -1,4 +1,4 @@
-"""What every feature type can do: say how it is stored, turn stored parts into columns and values into parts."""
+"""The base class of all feature types: how values are stored, and how they become columns."""
 
 from __future__ import annotations
 

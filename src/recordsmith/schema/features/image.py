@@ -1,4 +1,4 @@
-"""Image: one encoded image a record, taken as it is or made from pixels."""
+"""Image: one encoded image per record, stored unchanged or encoded from pixels."""
 
 from __future__ import annotations
 

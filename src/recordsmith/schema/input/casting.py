@@ -1,4 +1,4 @@
-"""Numbers from one dtype to another without silent loss.
+"""Converts numbers from one dtype to another without silent loss.
 
 Allowed is what keeps the value: integers within range, whole floats to integers, integers that a float holds exactly,
 and floats to a narrower float where nothing finite becomes infinite (ordinary rounding is not loss). Everything else

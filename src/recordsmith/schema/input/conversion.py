@@ -1,4 +1,4 @@
-"""From whatever holds a column of values to the arrays of a feature: what is common to all features.
+"""Converts a column of any kind to the arrays of a feature: the part that all features share.
 
     anything a caller has  ──understand_column──►  array | ByteColumn | Ragged | list, and which rows are present
                                                        │

@@ -1,4 +1,4 @@
-"""Columns that come from pyarrow and pandas, taken apart without copying where their layout allows it.
+"""Converts columns of pyarrow and pandas, without copying where possible.
 
 Neither package is imported here: a column can only come from one that the caller has imported already.
 """

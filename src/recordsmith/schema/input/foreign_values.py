@@ -1,4 +1,4 @@
-"""Single values that come from other libraries: tensors become numpy arrays, Arrow's scalars plain Python values.
+"""Converts single values of other libraries: tensors to numpy arrays, Arrow scalars to plain Python values.
 
 No library is imported here: a value can only come from one that the caller has imported already.
 """

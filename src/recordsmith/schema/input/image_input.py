@@ -1,4 +1,4 @@
-"""Columns of images from whatever holds them to encoded bytes."""
+"""Converts columns of images of any kind to encoded bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of numbers from whatever holds them to arrays of one dtype and shape.
+"""Converts columns of numbers of any kind to arrays of one dtype and shape.
 
 Two questions are answered together because their errors belong together: has every row the wanted shape, and does
 every value fit the wanted dtype. An array is looked at as a whole; only a list has its rows looked at one by one, and

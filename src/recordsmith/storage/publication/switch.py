@@ -1,4 +1,4 @@
-"""Which files of a folder are in force: those under their names, unless a switch is to be finished.
+"""Decides which files of a folder are current: those under their final names, unless a replacement is unfinished.
 
 Reading never writes, and what commit.json says is checked before it is believed.
 """

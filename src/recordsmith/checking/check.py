@@ -54,7 +54,7 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
         ignore: the rules to leave out.
         fail_on: the least severity that makes the report not `ok`: "error", "warning", "info" or "never"; None: as the
             configuration says, which is "warning" without one.
-        baseline: known findings, which are not told again.
+        baseline: known findings, which are not reported again.
         decode: which images to decode in full.
         similar_images: look for images that look alike.
         configuration: what a project has decided, from `load_configuration`; None: nothing, whatever files there are.

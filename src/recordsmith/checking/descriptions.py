@@ -80,5 +80,5 @@ def descriptions(facts: DatasetFacts) -> list[Description]:
             try:
                 found.append(read_description(path))
             except (RecordsmithError, OSError, ValueError):
-                continue  # rule F016 tells of it
+                continue  # rule F016 reports it
     return found

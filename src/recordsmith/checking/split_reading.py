@@ -81,7 +81,7 @@ def spread_apart(first: Mapping[str, int], second: Mapping[str, int]) -> tuple[f
 
 
 def number_distance(first: NumberFacts, second: NumberFacts) -> float:
-    """Return by how much the shares below some value differ at least, as far as the quantiles tell.
+    """Return by how much the shares below some value differ at least, according to the quantiles.
 
     This is the distance of Kolmogorov and Smirnov, or less: between two known quantiles, and where many values are
     equal, the smaller of all possible distances is taken.

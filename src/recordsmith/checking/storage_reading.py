@@ -18,12 +18,12 @@ _CHANNELS = frozenset({"channels", "channel", "depth", "c"})
 
 @dataclass(frozen=True, slots=True)
 class RawPixels:
-    """Pixels that are stored as they lie in memory.
+    """Pixels that are stored as in memory.
 
     Attributes:
         height, width, channels: their shape.
         bytes_each: how many bytes a channel of a pixel takes.
-        how: what tells so.
+        how: the evidence, in words.
 
     >>> RawPixels(28, 28, 1, 8, "its shape").pixels
     784
@@ -111,7 +111,7 @@ def _by_neighbours(facts: DatasetFacts, length: int) -> RawPixels | None:
 
 
 def _by_varying_neighbours(facts: DatasetFacts, lengths: LengthFacts) -> RawPixels | None:
-    """Images of different sizes: the facts do not tell each product, only whether all of them are possible."""
+    """Images of different sizes: the facts do not show each product, only whether all of them are possible."""
     height, width = _numbers(facts, _HEIGHTS), _numbers(facts, _WIDTHS)
     if height is None or width is None:
         return None

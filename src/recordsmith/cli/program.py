@@ -160,13 +160,13 @@ complete_paths(main)
 def _unknown(error: Exception) -> RecordsmithError:
     what = f"{type(error).__name__}: {error}"
     if getattr(error, "is_of_users_function", False):
-        told = RecordsmithError(
+        explained = RecordsmithError(
             f"The map function raised {what}",
             advice="Set RECORDSMITH_DEBUG=1 and run the command again to see the traceback.",
         )
         for note in getattr(error, "__notes__", []):
-            told.add_note(note)
-        return told
+            explained.add_note(note)
+        return explained
     return RecordsmithError(
         "This is a bug in recordsmith.",
         found=what,

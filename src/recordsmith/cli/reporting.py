@@ -108,7 +108,7 @@ class Reporting:
             "configuration": self._applied,
         }
 
-    def tell(self, report: Report, context: click.Context) -> None:
+    def finish(self, report: Report, context: click.Context) -> None:
         """Print and write the report, and end the command as its findings say.
 
         It is printed first: what was found is not lost where a file of it cannot be written.
@@ -118,7 +118,7 @@ class Reporting:
         self._print(report)
         written = [self._saved(report.to_html, self.html, "Report written to {}.")]
         if self.write_baseline:
-            known = f"{count_text(len(report.findings), 'finding')} written to {{}} as known."
+            known = f"{count_text(len(report.findings), 'finding')} written to {{}} as known findings."
             written.append(self._saved(Baseline.of(report.findings).save, self._known_in, known))
         if not all(written):
             context.exit(_NOT_WRITTEN)
@@ -138,10 +138,10 @@ class Reporting:
             error.filename = path  # and not the name that it has until it is whole
             print_to(error_console(), error_block(error))
             return False
-        self.say(done.format(path))
+        self.print_line(done.format(path))
         return True
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Print a line beside the report, where it is not in the way of programs that read it."""
         from recordsmith.cli.consoles import echo
 

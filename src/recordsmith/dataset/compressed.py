@@ -2,7 +2,7 @@
 
 A shard's records are kept decompressed while they fit into a budget that all shards of a dataset share; the shard that
 was used longest ago goes first. A shard that is larger than the budget is read from its start to the record, unless the
-record lies ahead of the last one: reading in order costs no more than a pass.
+record is after the last one: reading in order costs no more than a pass.
 """
 
 from __future__ import annotations

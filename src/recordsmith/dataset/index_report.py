@@ -26,7 +26,7 @@ class IndexedFile:
         records: how many records it has.
         bytes: its size.
         compression: None, "gzip" or "zlib".
-        index: where the index lies.
+        index: the path of the index.
         written: the index was written now; it was there and still fitted otherwise.
 
     >>> IndexedFile("a.tfrecord", 2, 38, None, "a.tfrecord.idx", True).records
@@ -113,7 +113,7 @@ def _indexed(index: ShardIndex, place: str, *, written: bool) -> IndexedFile:
     compression = None if index.compression == "none" else index.compression
     folder = os.path.dirname(index.path)
     beside = os.path.abspath(folder) + os.sep
-    if place.startswith(beside):  # told from where the file was told from
+    if place.startswith(beside):  # shown relative to the same folder as the file
         place = os.path.join(folder, place.removeprefix(beside))
     return IndexedFile(index.path, index.records, index.size, compression, place, written)
 

@@ -29,8 +29,8 @@ class DatasetLayout:
 
     Attributes:
         files: the TFRecord files.
-        splits: the files by split, as far as names or a description tell.
-        schema: the declared schema, if one lies beside the files.
+        splits: the files by split, as far as known from names or a description.
+        schema: the declared schema, if there is one beside the files.
         described_by: the file that says so: a manifest or a TFDS description.
 
     >>> DatasetLayout(("a.tfrecord",)).schema is None
@@ -82,7 +82,7 @@ class DatasetLayout:
 
 
 def find_layout(paths: PathLike | Iterable[PathLike]) -> DatasetLayout:
-    """Find the files that a file, folder, glob or list stands for, and the schema that lies beside them.
+    """Find the files of a path, folder, glob or list, and the schema beside them.
 
     >>> import recordsmith as rs, tempfile
     >>> folder = tempfile.mkdtemp()

@@ -93,7 +93,7 @@ class StoredDataset:
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """The splits that the files belong to, as far as names or a description tell."""
+        """The splits of the files, as far as known from names or a description."""
         return tuple(self._layout.splits)
 
     @property

@@ -317,7 +317,7 @@ class FeatureFacts:
 
     Attributes:
         name: its name.
-        in_steps: it lies in the feature lists.
+        in_steps: it is in the feature lists.
         records: that have it with a kind set (an empty list counts).
         missing: that do not have it at all.
         unset: that have it without a kind.
@@ -331,11 +331,11 @@ class FeatureFacts:
         distinct_exact: it is exact.
         distinct_error: the relative error of the estimate (at 95 %); 0 where exact.
         frequent: the most frequent values, commonest first; empty where none stands out or values are long. Where
-            `distinct` is estimated, counts are a little too low, and only values of about 1 % or more are told.
+            `distinct` is estimated, counts are a little too low, and only values of about 1 % or more are listed.
         categories: every different value with its count, commonest first, of texts that repeat: at most 1,000 of
             them, of at most 100 bytes; else empty.
         numbers, strings, images: what its values are like. Numbers that are stored as bytes have both of the first:
-            `strings` tells the sizes then, and `lengths` counts numbers.
+            `strings` has the sizes then, and `lengths` counts numbers.
         raw_dtype: the declared dtype of numbers that are stored as bytes; "" where there are none.
         parts: where the byte strings hold several parts (Packed), each as a feature, named "feature[part]".
 
@@ -442,7 +442,7 @@ class DuplicateGroup:
     Attributes:
         places: the first of them, in file order.
         count: how many there are.
-        splits: the splits that they lie in.
+        splits: the splits that they are in.
         distance: of images: in how many of 64 bits their perceptual hashes differ at most.
         but_for: the features in which they differ all the same, because those only say where a record comes from.
 
@@ -469,7 +469,7 @@ class DuplicateFacts:
         across: per pair of splits, how many different contents occur in both.
         groups: some examples, the largest first.
         similar: pairs of images that look alike though their bytes differ; None where it was not looked for.
-        similar_across: those of them that lie in two splits.
+        similar_across: those of them that are in two splits.
         similar_groups: some examples.
         left_out: the features that were left out of the comparison, in records that have them.
         contradictory: per split, how many records are equal to others but for their label, which differs.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["SHARES", "features_of"]
 
 SHARES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
-_MOST_LISTED = 20  # different values that are all told, however rare
+_MOST_LISTED = 20  # different values that are all listed, however rare
 _MOST_CATEGORIES = 1000
 _LONGEST_CATEGORY = 100  # bytes
 _Raw: TypeAlias = tuple[str, dict[str, Any], list[Any]]  # the part, its numbers, and where they are not finite

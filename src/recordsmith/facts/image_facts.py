@@ -32,7 +32,7 @@ Name = tuple[int, int, int]
 
 @dataclass(slots=True)
 class _Tally:
-    """What decoding told of one feature's images."""
+    """The results of decoding one feature's images."""
 
     decoded: int = 0
     undecodable: int = 0
@@ -50,7 +50,7 @@ def decode_images(
     threads: int,
     progress: OnPhase = lambda _phase, _done, _total: None,
 ) -> tuple[FeatureFacts, ...]:
-    """Return the features with what decoding their images tells.
+    """Return the features with the results of decoding their images.
 
     Args:
         features: the features over all splits.

@@ -80,7 +80,7 @@ def _rows_of(
     shards: list[ShardFacts], records: int, features: list[_Known], schema: Schema | None
 ) -> Iterable[RowOverview]:
     for stored in _payloads(shards, records):
-        row = decode_row(stored, features, schema, [])  # what does not fit the schema, the facts have told already
+        row = decode_row(stored, features, schema, [])  # mismatches with the schema are in the facts already
         values = None if row.features is None else _in_order(row.features, features)
         yield replace(row, payload=row.payload if row.kind == "text" else b"", features=values)
 
@@ -122,7 +122,7 @@ def _in_order(values: dict[str, Any], features: list[_Known]) -> dict[str, Any]:
 
 
 def _readable(shard: ShardFacts) -> int:
-    """How many records lie before the first damage."""
+    """How many records are before the first damage."""
     numbers = [damage.record for damage in shard.damages if damage.record is not None]
     return min([shard.records, *numbers]) if shard.damage_count else shard.records
 

@@ -274,7 +274,7 @@ def _may_break(feature: Feature, facts: FeatureFacts) -> bool:
 
 
 def _may_not_fit(feature: Feature, facts: FeatureFacts) -> bool:
-    """Whether the number of values alone does not tell that every record has the declared shape and dtype."""
+    """Whether the number of values does not prove that every record has the declared shape and dtype."""
     if isinstance(feature, Steps):
         return _may_not_fit(feature.feature, facts)
     if isinstance(feature, Packed):

@@ -65,7 +65,7 @@ def shard_of(
 
 
 def digest_of(path: str) -> str | None:
-    """Return the SHA-256 of a file, or None if it cannot be read, which the survey tells otherwise.
+    """Return the SHA-256 of a file, or None if it cannot be read, which the survey reports elsewhere.
 
     >>> digest_of("no such file") is None
     True
@@ -112,7 +112,7 @@ def _damage(path: str, damage: dict[str, Any], *, has_records: bool) -> Damage:
 
 
 def _has_stale_index(path: str, counted: dict[str, Any]) -> bool:
-    """Whether an index lies in the cache that does not fit the file, by its own account or by the number of records."""
+    """Whether the cache has an index that does not match the file, by its own data or by the number of records."""
     if not any(os.path.isfile(place) for place in cache_paths(path)):
         return False
     with contextlib.suppress(OSError):

@@ -69,7 +69,7 @@ def survey(  # noqa: PLR0913 - each is a choice of its own, and all but the path
             Without OpenCV, a sample is left out in silence.
         similar_images: also look for images that look alike, which decodes all of them.
         frames_only: look at files, frames and checksums, and not into the records, which takes a fraction of the time:
-            no features, labels, duplicates, anomalies and mismatches are told then.
+            no features, labels, duplicates, anomalies and mismatches are reported then.
         records: look at no more than so many records of each file; None: at all.
         threads: how many threads; None: one for each processor.
         progress: called now and then with the phase, what is done of it, and how much it is (0 where that is not
@@ -142,7 +142,7 @@ def _contents(
     threads: int,
     progress: OnPhase,
 ) -> dict[str, Any]:
-    """Return the fields of DatasetFacts that tell what is in the records."""
+    """Return the fields of DatasetFacts about the contents of the records."""
     places = FilePlaces(found.files)
     names = _split_names(found)
     total = counted["total"]
@@ -157,7 +157,7 @@ def _contents(
     )
     if similar is not None:
         progress("comparing images", 0, 0)
-        duplicates = similar.tell(duplicates, places)
+        duplicates = similar.added_to(duplicates, places)
     return {
         "features": features,
         "labels": labels,
@@ -202,7 +202,7 @@ def _count(
 
 
 def _provenance(found: SurveyedFiles) -> list[str]:
-    """Return the features of which the manifest says that they only tell where a record comes from."""
+    """Return the features that, according to the manifest, only say where a record comes from."""
     return [] if found.manifest is None else list(found.manifest.provenance)
 
 

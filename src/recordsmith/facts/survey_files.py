@@ -27,8 +27,8 @@ class SurveyedFiles:
 
     Attributes:
         files: the files that there are, in order.
-        splits: for each file its split, None where none is told.
-        schema: the declared schema, if one lies beside the files.
+        splits: for each file its split, None if unknown.
+        schema: the declared schema, if there is one beside the files.
         described_by: the file that declares it.
         manifest: what recordsmith.json says.
         promises: what a description says of a file, by path.
@@ -67,7 +67,7 @@ def find_files(paths: PathLike | Sequence[PathLike]) -> SurveyedFiles:
     """Find the files that a file, folder, glob or list stands for.
 
     Unlike reading, a survey goes on where a manifest lists files that are not there, or shards of a set are missing:
-    that is for a rule to tell.
+    a rule reports that.
 
     >>> import recordsmith as rs, tempfile
     >>> folder = tempfile.mkdtemp()

@@ -133,7 +133,7 @@ class Source(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """Return what the source is, JSON-ready: its kind, its options, and how its files can be told from others."""
+        """Return what the source is, JSON-ready: its kind, its options, and what identifies its files."""
 
     @property
     def splits(self) -> tuple[str, ...]:

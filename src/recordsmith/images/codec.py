@@ -137,7 +137,7 @@ def decode_image(data: bytes, *, channels: int | None = None, orient: bool = Tru
     Args:
         data: the bytes of a JPEG, PNG, WebP, BMP or GIF (of which the first frame counts).
         channels: 1, 3 or 4; None for what the image has (2 for grey with alpha). Where alpha goes, it is as if the
-            image lay on white. CMYK becomes RGB. A single colour that a PNG without alpha calls transparent stays.
+            image were on white. CMYK becomes RGB. A single colour that a PNG without alpha calls transparent stays.
         orient: turn the image as its EXIF orientation says.
 
     Returns:

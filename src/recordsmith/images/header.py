@@ -68,7 +68,7 @@ class ImageHeader:
 def read_header(data: bytes) -> ImageHeader | None:
     """Tell a JPEG, PNG, WebP, BMP or GIF image from its bytes; None for anything else, or a header that is cut.
 
-    The first part of a file is enough, if the header lies in it. Nothing is decoded.
+    The first part of a file is enough if it contains the header. Nothing is decoded.
 
     >>> read_header(b"GIF89a" + bytes([32, 0, 24, 0, 0, 0, 0]))
     ImageHeader(format='gif', height=24, width=32, channels=3, orientation=1, bits=8, plain=True)

@@ -1,7 +1,7 @@
 """An overview of a dataset: its files, its features with examples, and some of its rows.
 
 Files are indexed for their number of records, a census of the first records says which features there are, and a few
-records spread over all files give the examples. Damage does not stop the look: what can be read is told, and the errors
+records spread over all files give the examples. Damage does not stop it: what can be read is shown, and the errors
 come along as `problems`. Only where nothing at all can be read is the first error raised.
 """
 
@@ -82,7 +82,7 @@ class DatasetOverview:
     Attributes:
         name: what was asked for, in a few words.
         files: the files, with their numbers of records.
-        splits: the number of records of each split, as far as names or a description tell of any.
+        splits: the number of records of each split, as far as known from names or a description.
         described_by: the file that declares the schema; None where it was inferred.
         payload: what the records are, such as "example" or "text"; "unknown" also where they differ.
         payloads: how many of the records looked at are of each kind.
@@ -147,7 +147,7 @@ def look_at(
         paths: what to look at.
         rows: which rows to fetch; None: none.
         where: a condition, as in `facts.where`; `rows` then counts those that fit.
-        features: the only features to tell of; empty: all.
+        features: the features to include; empty: all.
         split: only the files of this split.
         schema: what the records hold; None: the schema beside the files, or what the records show.
         schema_name: what to call that schema.

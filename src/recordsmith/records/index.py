@@ -206,7 +206,7 @@ def load_index(
 
 
 def cached_index(path: str | os.PathLike[str], compression: str | None = "auto") -> tuple[ShardIndex, str] | None:
-    """Return a file's cached index and where it lies, or None if there is none that fits the file as it is now.
+    """Return a file's cached index and its path, or None if there is none that matches the file.
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/one.tfrecord"
@@ -303,7 +303,7 @@ def _retried_while_changing(build: Callable[[], T]) -> T:
 
 
 def cache_paths(path: str) -> tuple[str, str]:
-    """Return where a file's index may lie: beside the data, then in the user's cache folder.
+    """Return the possible paths of a file's index: beside the data, then in the user's cache folder.
 
     >>> cache_paths("/data/train.tfrecord")[0]
     '/data/.recordsmith/train.tfrecord.index'

@@ -24,7 +24,7 @@ class RecordReader(Iterator[bytes]):
 
     Args:
         path: the file, or a pipe.
-        compression: "auto" (told from the content), None, "gzip" or "zlib".
+        compression: "auto" (detected from the content), None, "gzip" or "zlib".
         verify: check the data's checksums.
 
     >>> import recordsmith as rs, tempfile

@@ -72,7 +72,7 @@ class DamagedFile:
                 yield self._recovery.frame(piece.data_begin, piece.data_size)
 
     def suspect_frames(self) -> Iterator[npt.NDArray[np.uint8]]:
-        """Give the records that are put aside: framed anew where their data fails its checksum."""
+        """Give the suspect records: with a new frame if their data does not match its checksum."""
         for piece in self._pieces:
             if piece.kind == "doubtful":
                 yield from self._frames(piece)
@@ -220,7 +220,7 @@ def _run(work: _core.RecordRecovery | _core.InflateRecovery, progress: OnBytes |
 
 
 def _guesses(path: str) -> list[str]:
-    """Return what the content says, and what the name says in case that the damage lies at the beginning."""
+    """Return the compression by content, and by name in case the start is damaged."""
     found = _core.detect_compression(path)
     parts = os.path.basename(path).lower().replace("-", ".").split(".")
     named = [name for name, ends in _COMPRESSED_NAMES.items() if any(end[1:] in parts for end in ends)]
@@ -238,7 +238,7 @@ def _kept_size(piece: _Piece) -> int:
 
 
 def _joined(first: Loss, second: Loss) -> Loss:
-    """Join what lies before stored records, these, and what lies behind: one record was lost with them."""
+    """Join the losses before and after stored records with these: one record was lost with them."""
     inside = first.inside + second.inside
     return Loss(first.begin, second.end, first.reason, max(1, first.records), first.after, inside)
 

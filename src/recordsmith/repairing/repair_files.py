@@ -40,7 +40,7 @@ def repair(
 ) -> RepairResult:
     """Write what is sound of damaged TFRecord files to new ones, and say what is lost.
 
-    Every undamaged record is kept byte for byte, wherever the damage lies: flipped bits, bytes put in or removed,
+    Every undamaged record is kept byte for byte, wherever the damage is: flipped bits, inserted or missing bytes,
     blocks of zeros, a file cut off, garbage, and damaged gzip or zlib data. A record of which only the header is
     damaged gets a new one. The damaged files are never changed, and new ones have their names only when they are whole
     and checked. Of a single file in which no record is left, none is written; among several, one without records
@@ -51,9 +51,9 @@ def repair(
             date too, and its other files are copied.
         good: the file to write; a folder if several files, or a folder, are given.
         dry_run: only look; `good` need not be given then.
-        keep_suspect: a file, or for several a folder, for the records that are put aside: those whose data fails its
-            checksum, framed anew, and those that were left out because they seem to lie inside of others.
-        compression: of the damaged files: "auto" (told from content and name), None, "gzip" or "zlib". The new ones
+        keep_suspect: a file, or for several a folder, for the suspect records: those whose data does not match its
+            checksum, with a new frame, and those that were left out because they seem to be inside others.
+        compression: of the damaged files: "auto" (detected from content and name), None, "gzip" or "zlib". The new ones
             have the same.
         overwrite: replace files that are there.
         link: let sound files be links to the old ones, where the disk allows it, instead of copies.
@@ -76,20 +76,20 @@ def repair(
     if good is None and not dry_run:
         raise RecordsmithError("The output is missing.", advice="Pass an output, or dry_run=True.")
     plan = plan_outputs(bad, None if dry_run else good)
-    aside = None if keep_suspect is None or dry_run else _suspect_targets(plan, os.fsdecode(keep_suspect))
+    suspect_targets = None if keep_suspect is None or dry_run else _suspect_targets(plan, os.fsdecode(keep_suspect))
     with contextlib.ExitStack() as stack:
         publication = None
         if plan.output is not None:
             place = plan.targets[0] if plan.is_file else plan.output
             complete(place, is_file=plan.is_file)
-            _prepare(plan, aside, overwrite=overwrite)
+            _prepare(plan, suspect_targets, overwrite=overwrite)
             publication = stack.enter_context(Publication(place, is_file=plan.is_file, overwrite=overwrite))
         report = _Progress(plan.files, progress)
         files = []
         notes = []
         for number, file in enumerate(plan.files):
             target = plan.targets[number] if plan.targets else None
-            suspects = aside[number] if aside else None
+            suspects = suspect_targets[number] if suspect_targets else None
             try:
                 repaired = _repair_file(
                     file,
@@ -139,9 +139,9 @@ class _Progress:
             self._progress(self._done, self._total)
 
 
-def _prepare(plan: Plan, aside: list[str] | None, *, overwrite: bool) -> None:
+def _prepare(plan: Plan, suspect_targets: list[str] | None, *, overwrite: bool) -> None:
     """Refuse what should not be written over, and make the folders."""
-    targets = [*plan.targets, *(aside or [])]
+    targets = [*plan.targets, *(suspect_targets or [])]
     if len({os.path.realpath(target) for target in targets}) < len(targets):
         raise RecordsmithError("The suspect records would overwrite the repaired records.", path=targets[-1])
     others = []
@@ -149,7 +149,7 @@ def _prepare(plan: Plan, aside: list[str] | None, *, overwrite: bool) -> None:
         others = [os.path.join(plan.output, name) for name in carried_names(plan.folder)]
     if not overwrite:
         refuse_existing([*targets, *others])
-    for target in aside or ():
+    for target in suspect_targets or ():
         os.makedirs(os.path.dirname(target) or ".", exist_ok=True)
 
 

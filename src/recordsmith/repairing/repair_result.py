@@ -36,9 +36,9 @@ class Loss:
     """Bytes of which nothing was kept.
 
     Attributes:
-        begin, end: where they lie in the file, or, if it is compressed, in what was inflated of it.
+        begin, end: where they are in the file or, if it is compressed, in the decompressed data.
         reason: "data-checksum", "header", "torn", "cut-off", "stray" or "zeros".
-        records: how many records they were, as far as that can be told; exact for "data-checksum".
+        records: how many records they were, if known; exact for "data-checksum".
         after: how many records were kept before them.
         inside: whole records that were found in them and left out, because they seem to be stored inside the data of
             a lost one.
@@ -71,7 +71,7 @@ class RepairedHeader:
     """A record whose header was damaged, and whose data is whole by its own checksum: kept with a new header.
 
     Attributes:
-        begin, end: where it lay, as in Loss.
+        begin, end: where it was, as in Loss.
         reason: "length", "length-checksum" or "header-size".
         record: its number in the repaired file.
 
@@ -95,7 +95,7 @@ class Gap:
     """Compressed bytes that could not be inflated.
 
     Attributes:
-        begin, end: where they lie in the compressed file.
+        begin, end: where they are in the compressed file.
         reason: "damaged", "cut-off", "stray" or "checksum"; with the last, nothing need be missing.
         records: how many records they may have held, by the mean of the others.
         inflated_at: where they are missing in what was inflated.
@@ -137,7 +137,7 @@ class FileRepair:
         repaired_headers: the records with a new header.
         losses: what was not kept.
         gaps: what could not be inflated.
-        suspects: how many records were put aside: those whose data fails its checksum, and those left out.
+        suspects: the number of suspect records: those whose data does not match its checksum, and those left out.
         suspect_file: where they were written to, if that was asked for.
 
     >>> FileRepair("bad.tfrecord", None, "repaired", None, 100, 2, 64, losses=(Loss(64, 100, "cut-off", 1, 2),)).ok

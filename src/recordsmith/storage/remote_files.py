@@ -45,17 +45,17 @@ _DESCRIPTION_BYTES = 64 << 20  # of a folder's other files (a manifest, names of
 
 def cache_folder() -> Path:
     """Return where fetched files are kept: RECORDSMITH_CACHE, or a folder in the user's cache."""
-    told = os.environ.get("RECORDSMITH_CACHE")
+    chosen = os.environ.get("RECORDSMITH_CACHE")
     usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "recordsmith"
-    return (Path(told) if told else usual) / "remote"
+    return (Path(chosen) if chosen else usual) / "remote"
 
 
 def fetched(url: str, wanted: Callable[[str], bool]) -> list[str]:
     """Return the local copies of what a URL stands for: a file, the files of a glob, or a folder.
 
     Args:
-        url: where it lies. A folder is fetched with the files that are wanted and small ones beside them.
-        wanted: whether a file of a folder is to be fetched, told from its name.
+        url: the remote file or folder. Of a folder, the wanted files and the small files beside them are downloaded.
+        wanted: whether a file of a folder is needed, by its name.
     """
     fsspec = import_extra("fsspec", extra="remote", purpose="Reading remote files")
     shown = without_secrets(url)
@@ -104,7 +104,7 @@ class _Remote:
         path: where it is.
         target: where its copy is, or will be.
         size: its bytes; None if nobody says.
-        version: what changes when the file does; None if nothing tells.
+        version: what changes when the file does; None if unknown.
     """
 
     path: str
@@ -118,8 +118,8 @@ class _Remote:
         facts = storage.info(path)
         size = None if facts.get("size") is None else int(facts["size"])
         if _is_http(path):  # of which fsspec assumes that files never change
-            told = {name: facts[name] for name in _HTTP_VERSION if facts.get(name)}
-            version = json.dumps([size, told], sort_keys=True) if told else None
+            given = {name: facts[name] for name in _HTTP_VERSION if facts.get(name)}
+            version = json.dumps([size, given], sort_keys=True) if given else None
         else:
             version = str(storage.ukey(path))
         return cls(path, target, size, version)

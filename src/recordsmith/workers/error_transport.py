@@ -1,7 +1,8 @@
 """Sends exceptions from a worker process to the process that waits for it.
 
 They travel as pickles. One that cannot be pickled, or whose pickle cannot be read (its class takes other arguments than
-its message), would end the worker or the whole pool, and nobody would learn what it said. A stand-in tells it instead.
+its message), would end the worker or the whole pool, and its message would be lost. Another exception with the same
+message replaces it.
 """
 
 from __future__ import annotations

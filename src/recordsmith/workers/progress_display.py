@@ -183,8 +183,8 @@ class _PhaseLines:
         if now >= self._next:
             self._next = now + _SECONDS_BETWEEN_LINES
             share = f"{100 * min(1.0, done / total):.0f} %, " if total else ""
-            told = _done_text(phase, done, total)
-            self._write(f"{phase}: {share}{told}" if told else phase)
+            amount = _done_text(phase, done, total)
+            self._write(f"{phase}: {share}{amount}" if amount else phase)
 
 
 def _done_text(phase: str, done: int, total: int) -> str:
@@ -253,7 +253,7 @@ class _Pace:
         self._rows = self._done = 0
 
     def rows_a_second(self, progress: RunProgress) -> float | None:
-        """Return the pace of the phase; None while that cannot be told."""
+        """Return the pace of the phase; None while it is unknown."""
         if progress.phase != self._phase:
             # The first report may count what a run before this one had done: the pace is that of what follows.
             self._phase = progress.phase

@@ -133,6 +133,6 @@ def result_of(future: Future[R], advice: str) -> R:
 
 
 def _cause(error: BaseException) -> str:
-    """The last line of what another process or thread told, which names the exception."""
+    """The last line of the traceback of another process or thread, which names the exception."""
     lines = str(error.__cause__ or error).strip().strip('"').strip().splitlines()
     return lines[-1] if lines else ""

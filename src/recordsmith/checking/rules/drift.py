@@ -120,7 +120,7 @@ def feature_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
     """A feature that nearly all records of one split have is missing or empty in all records of another.
 
     Nearly all means 90 % or more. Labels that are missing from a test split are an info: that is how competitions
-    publish them. What the schema declares optional is not told of.
+    publish them. Optional features are not reported.
 
     Why it matters:
         One parser for all splits fails on the split without it, or yields nothing there.

@@ -25,9 +25,9 @@ _MANY = 0.01  # share of records, from which on copies are not chance
 def duplicate_records(facts: DatasetFacts) -> Iterator[Finding]:
     """Records repeat earlier ones of the same split.
 
-    Features that only tell where a record comes from (a file's name, a source's number) may differ. An info where
+    Features that only say where a record comes from (a file's name, a source's number) may differ. An info where
     they are fewer than 1 % of the split. A training split that was balanced when it was made repeats records on
-    purpose, and is not told of.
+    purpose, and is not reported.
 
     Why it matters:
         Repeated records weigh more in training and in the evaluation, and a later split of the data spreads the
@@ -64,7 +64,7 @@ def duplicate_records(facts: DatasetFacts) -> Iterator[Finding]:
 def record_in_two_splits(facts: DatasetFacts) -> Iterator[Finding]:
     """The same record is in two splits.
 
-    Features that only tell where a record comes from (a file's name, a source's number) may differ. A warning
+    Features that only say where a record comes from (a file's name, a source's number) may differ. A warning
     where it is fewer than 1 % of the smaller split, which in tables may be chance.
 
     Why it matters:
@@ -159,11 +159,11 @@ def similar_images(facts: DatasetFacts) -> Iterator[Finding]:
 def contradictory_labels(facts: DatasetFacts) -> Iterator[Finding]:
     """Records are equal but for their label, which differs.
 
-    Features that only tell where a record comes from may differ too. An info where records are small: rows of a table
+    Features that only say where a record comes from may differ too. An info where records are small: rows of a table
     with few features may agree by chance, and the label then is a matter of probability.
 
     Why it matters:
-        At most one of the labels is right. The model is told both, and learns neither; in a test split the same image
+        At most one of the labels is right. The model sees both, and learns neither; in a test split the same image
         is counted once as right and once as wrong, whatever the model says.
 
     Example:

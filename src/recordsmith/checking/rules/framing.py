@@ -131,7 +131,7 @@ def compression_not_as_named(facts: DatasetFacts) -> Iterator[Finding]:
     description beside them names may be compressed without saying so in their names.
 
     Why it matters:
-        tf.data has to be told the compression and cannot tell by itself; Beam and others go by the name. Both then
+        tf.data needs the compression as an argument and cannot detect it; Beam and others go by the name. Both then
         end with `corrupted record at 0` or `incorrect header check`.
 
     Example:
@@ -166,7 +166,7 @@ def damaged_compression(facts: DatasetFacts) -> Iterator[Finding]:
     """The compressed stream is damaged, cut, or followed by something else.
 
     Why it matters:
-        What lies behind the damage cannot be decompressed, so that one flipped bit costs all records behind it.
+        The data after the damage cannot be decompressed, so one flipped bit costs all records after it.
 
     Example:
         A `.gz` whose download broke off; zeros or text behind the end of the stream.
@@ -233,7 +233,7 @@ def unreadable_file(facts: DatasetFacts) -> Iterator[Finding]:
         Missing permissions, a broken mount, a failing disk.
 
     Fix:
-        Mend the permissions or the disk, then check again.
+        Fix the permissions or the disk, then check again.
     """
     yield from _damages(unreadable_file, facts, "unreadable")
 

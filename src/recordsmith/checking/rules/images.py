@@ -28,7 +28,7 @@ def undecodable_image(facts: DatasetFacts) -> Iterator[Finding]:
         A download that broke off, written as it was; an image in a variant that the decoder does not know.
 
     Fix:
-        Leave the records out or fetch the images again. `recordsmith make` sets such files aside with the reason.
+        Leave the records out or fetch the images again. `recordsmith make` rejects such files with the reason.
     """
     for feature, images in _with_images(facts):
         if images.undecodable:
@@ -135,7 +135,7 @@ def one_colour_images(facts: DatasetFacts) -> Iterator[Finding]:
 def mixed_channels(facts: DatasetFacts) -> Iterator[Finding]:
     """Some images are grey and others in colour, or some have an alpha channel.
 
-    Not told where the schema declares how many channels images are decoded to.
+    Not reported if the schema declares how many channels images are decoded to.
 
     Why it matters:
         Decoded as they are, they have different shapes and cannot be batched.

@@ -100,7 +100,7 @@ def class_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("D007", "clustered-labels", Severity.WARNING)
 def clustered_labels(facts: DatasetFacts) -> Iterator[Finding]:
-    """Records with equal labels lie together, so that a batch sees few classes.
+    """Records with equal labels are next to each other, so a batch sees few classes.
 
     Measured over windows of 256 records in file order: their classes, relative to those of a shuffled order. Told where
     that is less than half, in training data of at least 30 records (below 1000 only if some run of equal labels is

@@ -26,7 +26,7 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
     """A file of the dataset is missing.
 
     A file is missed if its number of `-of-N` is not there, or if a description beside the files names it. Files that
-    lie beside the others and were left out by the paths given are not missed.
+    exist beside the others but are not in the given paths are not reported.
 
     Why it matters:
         Globs read what is there and say nothing: the model trains on less than was made, often without whole classes
@@ -84,7 +84,7 @@ def doubled_shard(facts: DatasetFacts) -> Iterator[Finding]:
         `train-00000-of-00010`.
 
     Fix:
-        Remove the set that is not wanted any more. Comparing the times of the files tells which is older.
+        Remove the outdated set. The times of the files show which one is older.
     """
     by_name: dict[tuple[str, str], dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for file in dict.fromkeys(facts.files):
@@ -144,7 +144,7 @@ def manifest_disagrees(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("F012", "unlisted-file", Severity.WARNING)
 def unlisted_file(facts: DatasetFacts) -> Iterator[Finding]:
-    """A TFRecord file lies in the folder that the description beside it does not name.
+    """The folder contains a TFRecord file that its description does not list.
 
     Why it matters:
         Recordsmith and TFDS do not read it, a glob does: two people train on different data from the same folder.

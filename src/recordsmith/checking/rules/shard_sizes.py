@@ -101,7 +101,7 @@ def giant_shard(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("D011", "few-shards", Severity.INFO)
 def few_shards(facts: DatasetFacts) -> Iterator[Finding]:
-    """A split of 1 GB or more lies in fewer than 8 files: fewer than usual machines have readers.
+    """A split of 1 GB or more is in fewer than 8 files, fewer than the usual number of readers.
 
     Why it matters:
         tf.data and others read in parallel by file, and divide the work between workers by file: readers without a

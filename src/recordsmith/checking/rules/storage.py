@@ -25,9 +25,9 @@ _WORTH_SAYING = 0.1  # of all payloads, that a saving has to be
 def raw_pixels_stored(facts: DatasetFacts) -> Iterator[Finding]:
     """A byte feature holds the pixels of images, not encoded.
 
-    Told by the declared shape, by features beside it that tell height, width and channels, or by its name and a number
+    Detected by the declared shape, by features beside it with height, width and channels, or by its name and a number
     of bytes that a square image has. A warning where each channel takes 2, 4 or 8 bytes. Pixels of one byte each are
-    only told of from 64x64 pixels on: small images gain little.
+    only reported from 64x64 pixels: small images gain little.
 
     Why it matters:
         The files are up to 50 times as large as they have to be, and reading them is what training waits for.

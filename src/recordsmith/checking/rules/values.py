@@ -33,7 +33,7 @@ __all__ = [
 _RECORDS_FOR_CONSTANT = 10
 _RECORDS_FOR_EMPTY = 20
 _EMPTY_SHARE = 0.95
-_MANY = 5  # features, from which on one finding tells of them all
+_MANY = 5  # features, from which on one finding reports them all
 _VECTOR = 16  # values a record, from which on a feature may be pixels
 _WIDE_SCALE = 100.0
 _SCALES_APART = 1000.0
@@ -109,7 +109,7 @@ def constant_feature(facts: DatasetFacts) -> Iterator[Finding]:
         if not (feature.distinct == 1 and feature.distinct_exact) or describes_images(feature.name):
             continue
         if is_mask(feature.name) or (feature.numbers is not None and feature.numbers.not_finite):
-            continue  # V001 tells of NaN and infinities, which are no values that could be the same
+            continue  # V001 reports NaN and infinities, which are never equal
         declared = declared_feature(facts, feature)
         if len(getattr(declared, "names", ()) or getattr(declared, "one_of", None) or ()) == 1:
             continue

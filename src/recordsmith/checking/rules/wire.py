@@ -107,7 +107,7 @@ def mixed_kinds(facts: DatasetFacts) -> Iterator[Finding]:
     """A feature is of one kind (bytes, float, int64) in some records and of another in others.
 
     Why it matters:
-        A parser is told one kind: `Data types don't match. Data type: float but expected type: int64`, at the first
+        A parser expects one type: `Data types don't match. Data type: float but expected type: int64`, at the first
         record of the other kind.
 
     Example:
@@ -231,7 +231,7 @@ def many_feature_names(facts: DatasetFacts) -> Iterator[Finding]:
     Few means that a name is on average in less than half of the records: a wide table has its columns in all of them.
 
     Why it matters:
-        A parser has to be told each name. So many are hardly ever meant: data became names.
+        A parser needs every name. So many are rarely intended: data was used as names.
 
     Example:
         `{user_id: rating}` or `{word: count}` written as features, in place of a list of ids and a list of values.

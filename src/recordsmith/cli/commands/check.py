@@ -70,4 +70,4 @@ def check(
             progress=on_progress,
             **asked,
         )
-    reporting.tell(report, context)
+    reporting.finish(report, context)

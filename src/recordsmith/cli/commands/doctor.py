@@ -45,5 +45,5 @@ def doctor(context: click.Context, /, *, path: str, data: tuple[str, ...], fix: 
     for one in fixed:
         count = len(one.findings)
         codes = ", ".join(sorted({finding.code for finding in one.findings}))
-        reporting.say(f"{one.path}: {count_text(count, 'finding')} fixed ({codes}).")
-    reporting.tell(report, context)
+        reporting.print_line(f"{one.path}: {count_text(count, 'finding')} fixed ({codes}).")
+    reporting.finish(report, context)

@@ -24,7 +24,7 @@ class CsvReading:
 
     head: CsvHead
     dialect: Dialect
-    types: Mapping[str, str]  # of the columns to take, Arrow's names of them; "" is to be told from the cells
+    types: Mapping[str, str]  # of the columns to take, Arrow's names of them; "" to infer it from the cells
 
     def parse(self, piece: Piece, data: bytes, types: Mapping[str, str]) -> tuple[Any, list[tuple[int, int, str]]]:
         """Return an Arrow table, and the rows with another number of cells: their number, that count, their text."""
@@ -38,7 +38,7 @@ class CsvReading:
             return "skip"
 
         known = {name: arrow.type_for_alias(kind) for name, kind in types.items() if kind}
-        declared = all(types.values())  # where types are to be told, 0 and 1 are numbers
+        declared = all(types.values())  # where types are inferred, 0 and 1 are numbers
         try:
             table = reader.read_csv(
                 arrow.BufferReader(data),

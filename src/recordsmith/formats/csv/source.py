@@ -68,7 +68,7 @@ def csv(  # noqa: PLR0913 - each is an option of its own, named by the caller
 ) -> CsvSource | ExportedTextSource:
     r"""Return the rows of CSV files as a source for `make`.
 
-    Types are told from all cells: whole numbers, numbers, true and false, or else text. Numbers with leading zeros,
+    Types are inferred from all cells: integers, numbers, true and false, or else text. Numbers with leading zeros,
     and whole numbers of more than 64 bits, stay text. Where one cell in a hundred at most is no number, it is taken for
     a mistake, and its row is refused. Cells that are missing make a column of numbers optional; in a column of text
     they are the empty text. Files that `recordsmith export` wrote are read by the description beside them.
@@ -83,7 +83,7 @@ def csv(  # noqa: PLR0913 - each is an option of its own, named by the caller
             numbers: "s", "ms", "us" or "ns".
         schema: the features of all columns to take; the data are then not looked at first.
         floats: "float32", "float64", or "auto": float32, unless a column has values from 2**24 up.
-        delimiter: what separates cells; None: told from the first line.
+        delimiter: what separates cells; None: detected from the first line.
         quote: what encloses cells; None: quotes have no meaning.
         decimal: the decimal point.
         header: the first line holds the names of the columns.
@@ -226,7 +226,7 @@ class CsvSource(FileSource):
         self.sequential = any(file.compression() for file in files)
 
     def schema(self) -> Schema:
-        """Return the schema of the rows, after a look at all of them where types are to be told."""
+        """Return the schema of the rows, after reading all of them if types are inferred."""
         return self._schema
 
     def describe(self) -> dict[str, Any]:

@@ -106,7 +106,7 @@ class ExportedForm:
 
 
 def form_beside(paths: Iterable[str]) -> ExportedForm | None:
-    """Return what lies beside exported files about them; None if they are not exported.
+    """Return the description beside exported files; None if they are not exported.
 
     >>> form_beside([__file__]) is None
     True

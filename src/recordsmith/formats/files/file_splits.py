@@ -49,7 +49,7 @@ def in_split_order(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def splits_by_name(paths: Sequence[str]) -> dict[str, str]:
-    """Return the split of each file, if the names of the files or of their folders tell of at least two.
+    """Return the split of each file, if the names of the files or of their folders indicate at least two.
 
     >>> splits_by_name(["data/train-0.csv", "data/train-1.csv", "data/test.csv"])
     {'data/train-0.csv': 'train', 'data/train-1.csv': 'train', 'data/test.csv': 'test'}

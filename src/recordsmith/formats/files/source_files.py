@@ -110,7 +110,7 @@ def is_hidden_or_metadata(name: str) -> bool:
 
 
 def describe_files(files: Sequence[SourceFile]) -> Any:
-    """Return what tells these files from others, JSON-ready: each with size and time, or one digest of many.
+    """Return what identifies these files, JSON-ready: each with size and time, or one digest of many.
 
     >>> describe_files([SourceFile("a.csv", 3, 7)])
     [{'path': 'a.csv', 'size': 3, 'modified': 7}]

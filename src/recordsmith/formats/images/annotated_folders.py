@@ -262,7 +262,7 @@ def _possible_pairs(names: Sequence[str]) -> Iterable[tuple[str, str]]:
 def _paired(
     images: Mapping[tuple[str, ...], FoundFile], masks: Mapping[tuple[str, ...], FoundFile], first: str, second: str
 ) -> _Form | None:
-    """Hold two folders against each other: the same names, the same sizes, and something that tells which are masks.
+    """Compare two folders: the same names, the same sizes, and a sign of which images are masks.
 
     Classes have the same names too, where files are numbered; so names and sizes alone say nothing.
     """

@@ -62,7 +62,7 @@ def list_folder(
 
     Args:
         folder: where to start.
-        depth: how many folders deep files may lie, 1 for those of the folder itself; None for any.
+        depth: how deep files may be, 1 for those of the folder itself; None for any depth.
         wanted: which files are taken; by default those that look like images or are some.
 
     >>> import pathlib, tempfile
@@ -139,7 +139,7 @@ def _found(entry: os.DirEntry[str], name: str) -> FoundFile:
 def _may_be_image(entry: os.DirEntry[str]) -> bool:
     named_so = os.path.splitext(entry.name)[1].casefold() in _SUFFIXES
     try:
-        if not entry.is_file():  # reading a pipe would wait for ever, but a link that leads nowhere is to be told
+        if not entry.is_file():  # reading a pipe would wait for ever, but a broken link must be reported
             return named_so and not os.path.exists(entry.path)
         if named_so:
             return True

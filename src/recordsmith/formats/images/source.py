@@ -29,8 +29,8 @@ PathLike = str | os.PathLike[str]
 _CHUNK_FILES = 64
 _CHUNK_BYTES = 8 << 20
 _CHUNK_PIXELS = 32 << 20  # of images that are resized: they may become larger than their files
-_MOST_HEADERS = 4096  # that are read to tell what the images are
-_HEADER_BYTES = 32 << 10  # where nearly all headers lie
+_MOST_HEADERS = 4096  # that are read to learn what the images are
+_HEADER_BYTES = 32 << 10  # enough for nearly all headers
 _LONG_HEADER_BYTES = 1 << 20  # some have thumbnails and colour profiles before the size
 _SHOWN_NAMES = 20
 
@@ -53,7 +53,7 @@ def images(  # noqa: PLR0913 - each is a setting of its own
     label: str | None = "label",
     filename: str | None = "filename",
 ) -> ImageSource:
-    """Take the images of a folder: JPEG, PNG, WebP, BMP and GIF, told by their content.
+    """Read the images of a folder: JPEG, PNG, WebP, BMP and GIF, detected by their content.
 
     They stay the bytes that they are, unless something is asked for that they are not. What cannot be decoded is
     rejected with the reason; what does not look like an image is left out, and `describe` counts it.
@@ -63,11 +63,11 @@ def images(  # noqa: PLR0913 - each is a setting of its own
         labels: a CSV file with the columns `filename` and `label`, instead of class folders.
         classes: the names of the classes in the order of their numbers; by default those found, sorted.
         size: the height and width to resize to.
-        channels: 1, 3 or 4, to convert to; alpha goes as if the image lay on white.
+        channels: 1, 3 or 4, to convert to; transparent pixels are put on white.
         encoding: jpeg, png, webp or bmp, to convert to.
         quality: of the JPEG and WebP images that are encoded anew.
         orient: turn images as their EXIF orientation says, and encode them anew, because readers of datasets ignore
-            it; False keeps them as they lie.
+            it; False keeps them as stored.
         check: "decode" goes through all data of each image, "header" trusts those that have a sound header.
         recursive: False takes no images from folders inside the class folders.
         layout: what the folders mean. "auto" goes by their names and by what is in them, and refuses folders of other

@@ -160,7 +160,7 @@ class ParquetSource(FileSource):
         self.label = options.label_name()
 
     def schema(self) -> Schema:
-        """Return the schema of the rows: the types of the files, with what statistics or the columns tell of gaps."""
+        """Return the schema of the rows: the types of the files, with the gaps that statistics or the columns show."""
         return self._schema
 
     def describe(self) -> dict[str, Any]:
@@ -264,9 +264,9 @@ class ParquetSource(FileSource):
         options = self._options
         declared = {name: Label(names[name]) for name in wanted if name in names and options.declared(name) is None}
         undeclared = [name for name in wanted if options.declared(name) is None]
-        told = [name for name in undeclared if name in names or not options.is_label(name)]
+        inferred = [name for name in undeclared if name in names or not options.is_label(name)]
         with parquet_errors(self._files[0].path):
-            known = self._facts_from_statistics(empty, told)
+            known = self._facts_from_statistics(empty, inferred)
         known |= self._look(kinds, [name for name in undeclared if name not in known])
         if declared:
             declared = {name: Label(names[name], optional=known[name].missing) for name in declared}
@@ -278,21 +278,21 @@ class ParquetSource(FileSource):
     def _facts_from_statistics(self, empty: Mapping[str, Any], names: list[str]) -> dict[str, ColumnFacts]:
         """Return what the files' own statistics say of columns of single values, as far as they have any."""
         types = import_extra("pyarrow", "arrow", purpose="Reading Parquet").types
-        told: dict[str, ColumnFacts] = {}
+        facts: dict[str, ColumnFacts] = {}
         for name in names:
             kind = empty[name].type
             if is_image_struct(kind):
                 gaps = [self._statistics(f"{name}/{field}") for field in ("bytes", "path")]
                 if any(gap is not None and gap[0] == 0 for gap in gaps):
-                    told[name] = ColumnFacts(kind)
+                    facts[name] = ColumnFacts(kind)
             elif not types.is_nested(kind) and not types.is_dictionary(kind):
                 found = self._statistics(name, extremes=types.is_float64(kind))
                 if found is not None:
-                    told[name] = ColumnFacts(kind, found[0] > 0, large=found[1] >= EXACT_IN_FLOAT32)
-        return told
+                    facts[name] = ColumnFacts(kind, found[0] > 0, large=found[1] >= EXACT_IN_FLOAT32)
+        return facts
 
     def _statistics(self, name: str, *, extremes: bool = False) -> tuple[int, float] | None:
-        """Return how many rows lack a value, and the largest magnitude if asked for; None where it is not told."""
+        """Return how many rows lack a value, and the largest magnitude if asked for; None if unknown."""
         nulls, largest = 0, 0.0
         path = name.replace("/", ".")
         for places, groups in self._groups:

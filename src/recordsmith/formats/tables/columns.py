@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 MOST_CLASSES = 65_536
-EXACT_IN_FLOAT32 = 2.0**24  # from here on a float32 does not tell whole numbers apart
+EXACT_IN_FLOAT32 = 2.0**24  # from here on a float32 cannot represent every integer
 _WHOLE_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)")
 
 
@@ -49,7 +49,7 @@ class ColumnFacts:
         type: its Arrow type.
         missing: some rows have no value.
         lengths: of lists, the shortest and the longest at each level of nesting.
-        large: it has finite values beyond what a float32 tells apart.
+        large: it has finite values of 2**24 or more.
         classes: of a label, the values that occur.
         numbers: of cells of text, how many are numbers.
         others: how many are not.

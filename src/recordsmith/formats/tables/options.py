@@ -75,7 +75,7 @@ class TableOptions:
         return {name: kind for name, kind in self.types.items() if isinstance(kind, str) and kind in UNITS}
 
     def is_label(self, name: str) -> bool:
-        """Say whether the classes of a column are to be told from its values."""
+        """Say whether the classes of a column are inferred from its values."""
         return self.declared(name) is None and self.hint(name) == "label"
 
     def wanted(self, existing: Sequence[str], path: str) -> list[str]:
@@ -107,7 +107,7 @@ class TableOptions:
         return labels[0] if len(labels) == 1 else None
 
     def image_feature(self, *, optional: bool) -> Image:
-        """Return the feature of a column of images, as far as their preparation tells.
+        """Return the feature of a column of images, as far as known from their preparation.
 
         >>> TableOptions(preparation=Preparation(size=(24, 32))).image_feature(optional=False)
         Image(height=24, width=32)

@@ -141,7 +141,7 @@ def read_clips(path: str, choice: FrameChoice, preparation: Preparation) -> Iter
 def _opened(path: str) -> Iterator[Any]:
     os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")  # what FFmpeg would print is in our own errors
     cv2 = opencv()
-    os.stat(path)  # OpenCV does not tell a missing file from one that is no video
+    os.stat(path)  # OpenCV does not distinguish a missing file from one that is not a video
     capture = cv2.VideoCapture(path, cv2.CAP_FFMPEG)
     try:
         if not capture.isOpened():

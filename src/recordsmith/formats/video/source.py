@@ -172,7 +172,7 @@ class VideoSource(Source):
                 yield from self._long(row, row.file.size)
 
     def describe(self) -> dict[str, Any]:
-        """Return what the source is: its options, and how its files can be told from others."""
+        """Return what the source is: its options, and what identifies its files."""
         choice = self._choice
         files = [SourceFile(readable_name(file.name), file.size, file.modified) for file in self._listing.files]
         return {
@@ -243,7 +243,7 @@ class VideoSource(Source):
 
     @cached_property
     def _short(self) -> dict[str, bool]:
-        """Which videos are short enough to be one chunk, as far as their headers tell."""
+        """Which videos are short enough to be one chunk, according to their headers."""
         return {file.path: file.size <= _SHORT_FILE_BYTES and self._is_short(file.path) for file in self._listing.files}
 
     def _is_short(self, path: str) -> bool:

@@ -50,7 +50,7 @@ def webdataset(  # noqa: PLR0913 - each is a setting of its own
 
     A sample is what stands together with the same name up to the first dot, and each extension is a feature: images
     become `image`, `cls` becomes `label`, `txt` and `json` are text, `npy` arrays, and anything else bytes. What the
-    features are is told from the first samples of up to 16 of the files; samples that differ are rejected. Files that
+    features are is inferred from the first samples of up to 16 files; samples that differ are rejected. Files that
     `recordsmith export` wrote are read by the description that is their first member.
 
     Args:
@@ -148,7 +148,7 @@ class WebDatasetSource(FileSource):
         return Schema(features)
 
     def describe(self) -> dict[str, Any]:
-        """Return what the source is: its options, and how its files can be told from others."""
+        """Return what the source is: its options, and what identifies its files."""
         return {
             "kind": self.kind,
             "files": describe_files(self._files),

@@ -44,7 +44,7 @@ _CONTENTS = {
     "is a PNG image": "images",
     "is a GIF image": "images",
 }
-# Files that lie beside the data and say nothing about their kind.
+# Files beside the data that say nothing about its kind.
 _METADATA_SUFFIXES = (
     SIDECAR,
     ".md",
@@ -62,7 +62,7 @@ _METADATA_SUFFIXES = (
     ".db",
 )
 _AUDIO = (".wav", ".mp3", ".flac", ".ogg", ".m4a", ".aac", ".opus", ".aif", ".aiff", ".wma")
-_MOST_FILES_INSPECTED = 2000  # files of a folder from which its kind is told
+_MOST_FILES_INSPECTED = 2000  # files of a folder from which its kind is detected
 _MINOR = 20  # a kind with this many times fewer files than another is taken for something beside the data
 
 
@@ -90,7 +90,7 @@ def source_for(paths: PathLike | Iterable[PathLike], kind: str | None = None, **
 
     Args:
         paths: a file, a folder, a glob, or a list of these.
-        kind: the name of a function of `rs.sources`; None: told from the paths.
+        kind: the name of a function of `rs.sources`; None: detected from the paths.
         options: what that function takes.
 
     >>> import tempfile, pathlib
@@ -117,7 +117,7 @@ def source_for(paths: PathLike | Iterable[PathLike], kind: str | None = None, **
 
 
 def kind_of(paths: PathLike | Iterable[PathLike]) -> str:
-    """Tell the kind of the data at a path, or raise an error that says what is there and how to name it.
+    """Detect the kind of the data at a path, or raise an error that says what was found.
 
     >>> kind_of(os.path.dirname(__file__))
     Traceback (most recent call last):

@@ -23,7 +23,7 @@ __all__ = ["RowsSource", "rows"]
 
 Row = Mapping[str, Any]
 
-_LOOKED_AT = 1000  # rows from which a schema is told, where they can be read only once
+_LOOKED_AT = 1000  # rows from which a schema is inferred, if they can be read only once
 _CHUNK_ROWS = 8192
 _CHUNK_BYTES = 8 << 20
 _MEASURED = 16  # of each chunk, every 16th row is measured
@@ -44,10 +44,10 @@ def rows(
 
     Args:
         data: mappings of names to values, or a function that returns an iterator of them.
-        schema: the features; None: told from the rows of a list, or from the first 1,000 of anything else. A later
+        schema: the features; None: inferred from the rows of a list, or from the first 1,000 of anything else. A later
             row that does not fit is refused by itself.
         label: the feature that is the label.
-        declared: features that cannot be told from values, such as `Packed`, while the others are.
+        declared: features that cannot be inferred from values, such as `Packed`; the others are inferred.
         strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
 
     >>> import recordsmith as rs
@@ -127,7 +127,7 @@ class RowsSource(Source):
     ) -> None:
         self._data = data
         self._given_schema = schema
-        self._declared = declared or {}  # features that are known though the schema is to be told
+        self._declared = declared or {}  # features that are declared although the schema is inferred
         self._kept: list[Any] = []  # rows of a stream that were looked at and not yet handed out
         self._strip = strip
         self._stream: Iterator[Any] | None = None
@@ -136,7 +136,7 @@ class RowsSource(Source):
         self.label = label or (labels[0] if len(labels) == 1 else None)
 
     def schema(self) -> Schema:
-        """Return the schema: the given one, or what the rows tell."""
+        """Return the schema: the given one, or the inferred one."""
         return self._schema
 
     def describe(self) -> dict[str, Any]:
@@ -290,7 +290,7 @@ def _numbers(found: Sequence[Any], *, optional: bool) -> Feature:
 
 
 def _settled_dtype(dtype: np.dtype[Any], arrays: Sequence[np.ndarray[Any, Any]]) -> np.dtype[Any]:
-    """Return the dtype to store: float64 only where a float32 would not tell the values apart."""
+    """Return the dtype to store: float64 only if float32 could not represent the values."""
     if dtype.kind not in "biufc":
         raise SchemaError("Some values are not numbers.", found=str(dtype))
     if dtype.name != "float64":

@@ -40,7 +40,7 @@ def tfrecords(
     """Return the records of TFRecord files as a source for `make`.
 
     Args:
-        paths: a file, a folder, a glob, or a list of these; gzip and zlib are told from the content.
+        paths: a file, a folder, a glob, or a list of these; gzip and zlib are detected from the content.
         split: only the files of this split.
         schema: what is in a record; None: the schema beside the files, or one inferred from all records.
         label: the feature that is the label; None: the only Label of the schema.
@@ -70,7 +70,7 @@ class RecordPlaces:
 
 @dataclass(frozen=True, slots=True)
 class IndexedChunk(Chunk):
-    """Records that lie one after the other in a file that can be read anywhere."""
+    """Consecutive records of a file that can be read at any position."""
 
     file: SourceFile
     identity: Identity
@@ -149,13 +149,13 @@ class TFRecordsSource(FileSource):
         self.provenance = tuple(name for name in layout.provenance() if name in (self._given_schema or ()))
 
     @property
-    def label(self) -> str | None:  # type: ignore[override]  # told from the schema, which may take a look at the data
+    def label(self) -> str | None:  # type: ignore[override]  # from the schema, which may read some of the data
         """The feature that is the label: the one named, or the only Label of the schema."""
         labels = [name for name, feature in self.schema().items() if isinstance(feature, Label)]
         return self._label or (labels[0] if len(labels) == 1 else None)
 
     @property
-    def sequential(self) -> bool:  # type: ignore[override]  # told from the files
+    def sequential(self) -> bool:  # type: ignore[override]  # known from the files
         """Whether some file can only be read from its start."""
         return any(index is None or index.compression != "none" for index in self._indexes)
 

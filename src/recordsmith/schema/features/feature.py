@@ -111,7 +111,7 @@ class Feature(ABC):
         try:
             return self._canonical(value, cast=cast)
         except EncodeError as error:
-            error.row = None  # the only row: its number is the caller's to tell
+            error.row = None  # the only row: only the caller knows its number
             raise
 
     @abstractmethod

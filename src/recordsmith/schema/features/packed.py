@@ -36,7 +36,7 @@ class Packed(Feature):
     number.
 
     Args:
-        parts: the dtype and shape of every part by its name, in the order in which they lie.
+        parts: the dtype and shape of every part by its name, in the order in which they are stored.
         optional: a record may lack it; absent rows read as None.
         default: what a record without it reads as: a mapping, or bytes.
         description: a sentence for whoever reads the schema.

@@ -67,7 +67,7 @@ def dense_numbers(
             advice=f"Reshape it to (rows, {', '.join(map(str, shape))}) first." if shape else "Reshape it to (rows,).",
         )
     if present is not None and not present.all():
-        given = given[present]  # what lies under a masked row is nobody's value
+        given = given[present]  # a masked row has no value
         return _spread(_cast_rows(given, dtype, np.flatnonzero(present), cast), present), present
     return _cast_rows(given, dtype, None, cast), None
 

@@ -302,8 +302,8 @@ def test_a_template_has_placeholders_and_nothing_else(template: str, dataset: Pa
     [
         ("[" * 100_000, "nested too deeply"),
         ("[" * 70 + "]" * 70, "nested too deeply"),
-        ("[NaN]", "NaN, which is no number"),
-        ("[-Infinity]", "-Infinity, which is no number"),
+        ("[NaN]", "NaN, which is not a JSON number"),
+        ("[-Infinity]", "-Infinity, which is not a JSON number"),
         ("[1e400]", "not fit in a float64"),
         ("[18446744073709551616]", "fit in 64 bits"),
         (f"[{'9' * 5000}]", "not JSON"),

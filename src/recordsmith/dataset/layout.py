@@ -138,11 +138,12 @@ def _look_at(folder: str) -> DatasetLayout:
             advice="Run the same command again with --resume (in Python, resume=True).",
         )
     if not files:
-        below = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
+        names = sorted(os.listdir(folder))
+        below = [name for name in names if name[0] != "." and os.path.isdir(os.path.join(folder, name))]
         raise RecordsmithError(
             "The folder contains no TFRecord files.",
             path=folder,
-            found=f"the folders {list_names(below)}" if below else list_names(os.listdir(folder)) or "an empty folder",
+            found=f"the folders {list_names(below)}" if below else list_names(names) if names else "an empty folder",
             advice="Pass the folder that contains the files, or a glob such as 'data/**/*.tfrecord*'.",
         )
     warn_if_incomplete(files)

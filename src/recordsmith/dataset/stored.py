@@ -140,8 +140,9 @@ class StoredDataset:
         if isinstance(key, slice):
             return self._like(_rows=self._range()[key])
         if isinstance(key, str):
+            near = "" if key in self.schema else did_you_mean(key, self.schema)
             raise SchemaError(
-                f"A dataset is indexed by record numbers, not by names.{did_you_mean(key, self.schema)}",
+                f"A dataset is indexed by record numbers, not by names.{near}",
                 found=repr(key),
                 advice=f"For a column use ds.select({key!r}), for a value ds[0][{key!r}].",
             )

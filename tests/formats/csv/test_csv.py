@@ -184,7 +184,7 @@ def test_bad_lines_are_rejects_with_their_line(tmp_path):
         (f"{path}, line 9", "7"),
         (f"{path}, line 23", "21,too,many"),
     ]
-    assert stored.rejects[0].reason == "The line has 1 cell where there are 2 columns."
+    assert stored.rejects[0].reason == "The line has 1 cell, but there are 2 columns."
     assert stored.column("n") == [n for n in range(40) if n not in (7, 21, 22)]
     assert stored.places == [f"{path}, line {n + 2}" for n in range(40) if n not in (7, 21, 22)]
 

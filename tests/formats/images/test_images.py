@@ -395,7 +395,7 @@ def test_labels_missing_doubled_and_lost(tmp_path):
         (b"a,b,c\n1.jpg,x,y\n", "not clear which columns"),
         (b"filename,b,c\n1.jpg,x,y\n", "not clear which columns"),
         (b"filename,label\n1.jpg\n", "Line 2 has a different number of columns"),
-        (b"filename,label\n1.jpg,0.25\n2.jpg,1\n", "measures"),
+        (b"filename,label\n1.jpg,0.25\n2.jpg,1\n", "measurements"),
         (b"filename,label\n1.jpg,\n", "No image has a label"),
         (b"filename,label\nx/1.jpg,a\n", "No image has a name"),
         (b"filename,label\n1.jpg,caf\xe9\n", "not CSV in UTF-8"),

@@ -189,10 +189,10 @@ def test_bad_samples_are_rejected_with_the_reason(tmp_path):
 @pytest.mark.parametrize(
     ("name", "good", "bad", "reason"),
     [
-        ("txt", b"text", b"\xff", "no UTF-8 text: byte 0xff at 0"),
+        ("txt", b"text", b"\xff", "not UTF-8 text: byte 0xff at position 0"),
         ("npy", npy([1.5]), b"text", "not a complete array in numpy's format"),
-        ("npy", npy([1.5]), npy([1, 2]), "and not float64"),
-        ("npy", npy([[1.5]]), npy([1.5]), "and not float64 of"),
+        ("npy", npy([1.5]), npy([1, 2]), "not float64"),
+        ("npy", npy([[1.5]]), npy([1.5]), "not float64 of"),
         ("npy", npy([1.5]), b"\x93NUMPY\x01\x00\xff\xff{", "not a complete array in numpy's format"),
     ],
 )

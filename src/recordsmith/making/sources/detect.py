@@ -164,7 +164,7 @@ def kind_of(paths: PathLike | Iterable[PathLike]) -> str:
         path=place,
         found=_what_is_there(found),
         expected=f"files of kind {', '.join(KINDS)}",
-        advice=advise("Pass the kind, such as {kind}.", kind=_kind_option("csv")),
+        advice=advise("Choose the kind yourself, for example with {kind}.", kind=_kind_option("csv")),
     )
 
 

@@ -53,7 +53,7 @@ test: $(STAMPS)/core $(STAMPS)/test test-cpp  ## Run all tests: C++, Python, doc
 
 # What takes too long for every change: sweeps and random chains by the hundred thousand. Run before an issue is closed.
 proof: $(STAMPS)/core $(STAMPS)/test  ## Run the slow proofs, which `make test` leaves out
-	$(BIN)/python -m pytest -m proof --numprocesses auto --maxprocesses 4 $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m proof -o faulthandler_timeout=7200 --numprocesses auto --maxprocesses 4 $(PYTEST_ARGS)
 
 test-cpp: $(STAMPS)/build  ## Build and run the C++ tests, without Python
 	$(CMAKE_WITHOUT_PYTHON) -B build/test-cpp -DRECORDSMITH_TESTS=ON -DCMAKE_C_FLAGS='-O1 -g1'

@@ -89,10 +89,10 @@ def _document(
         "repeats": arguments.repeats,
         "seed": SEED,
         "method": (
-            "All files lie in the page cache or in memory-backed storage. Every figure is the best of several passes; "
-            "the peers take turns, and a turn has one pass, or as many as fit into 0.6 seconds, at most five. "
-            "Each peer runs in a process of its own. A form more than four times slower than the best form of its "
-            "peer has one turn, and none is measured again after 20 seconds. Each task states its own method."
+            "All files are in the page cache or in memory-backed storage. Every figure is the best of several passes. "
+            "The libraries take turns; a turn is one pass, or up to five passes that fit into 0.6 seconds. Each "
+            "library runs in its own process. A form that is more than four times slower than the best form of its "
+            "library gets one turn, and none is measured again after 20 seconds. Each task describes its own method."
         ),
         "datasets": {
             name: {

@@ -10,21 +10,22 @@ import recordsmith
 PAGE = Path(__file__).with_name("api.md")
 HEAD = """# Python API
 
-Every public name of `import recordsmith as rs`, in the order in which people meet them. Examples are run by the tests.
+This page lists every public name of `import recordsmith as rs`. The tests run all examples.
 """
 # The first name of each group, in the order of recordsmith.__all__.
 GROUPS = {
     "Schema": "Schema",
-    "make": "Making",
-    "open": "Reading and feeding",
-    "check": "Checking",
-    "RecordReader": "Records",
+    "make": "Make datasets",
+    "copy": "Copying and exporting",
+    "open": "Read and load",
+    "check": "Check and diagnose",
+    "RecordReader": "Single files",
     "RecordsmithError": "Errors",
 }
 MODULES = {
     "augment": "recordsmith.augment",
     "sources": "recordsmith.making.sources",
-    "finish": "recordsmith.making.finish",
+    "preprocessing": "recordsmith.making.preprocessing",
 }
 
 

@@ -4,18 +4,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from recordsmith.terminal.reports.rule_text import FAMILIES, every_rule, rule_markdown
+from recordsmith.rules import Rule
+from recordsmith.terminal.reports.rule_text import FAMILIES, every_rule
 
 FOLDER = Path(__file__).resolve().parent / "rules"
 HEAD = """# Rules
 
-What `recordsmith check` and `recordsmith doctor` look for. Each rule has a code, which is never used for another one,
-and a name; both can be given to `--select` and `--ignore`, and so can the beginning of a code. `recordsmith rule CODE`
-prints what stands here.
+This page lists what `recordsmith check` (data), `recordsmith doctor` (code) and `rs.diagnose` (batches) look for. Each
+rule has a code and a name. `--select` and `--ignore` take codes, names and prefixes of codes. `recordsmith rule CODE`
+prints the text of a rule. A code is never reused for another rule.
 
-An **error** means that training on this fails or is wrong, a **warning** that it is probably not what was meant, and an
-**info** that it is worth knowing. Some rules give less than the severity shown here in cases that their text names.
+| severity | meaning |
+|---|---|
+| error | training fails or gives wrong results |
+| warning | probably a mistake |
+| info | worth knowing |
+
+In cases that its text names, a rule reports a lower severity than listed here.
 """
 NOTE = "<!-- written by docs/refresh_rules.py from the rules' docstrings -->"
 
@@ -39,9 +46,23 @@ def pages() -> dict[str, str]:
             for rule in family
         ]
         index.append("")
-        found[page] = "\n".join([NOTE, "", f"# {heading}", "", *(rule_markdown(rule) for rule in family)])
+        found[page] = "\n".join([NOTE, "", f"# {heading}", "", *(section(rule) for rule in family)])
     found["index.md"] = "\n".join(index)
     return found
+
+
+def section(rule: Rule[Any]) -> str:
+    """Return a rule as a part of a Markdown page."""
+    text = rule.text
+    parts = [
+        f"## {rule.code} {rule.name}",
+        f"*{rule.severity.value}.* {text.summary}",
+        *([text.details] if text.details else []),
+        f"**Why it matters.** {text.why}",
+        f"**Example.** {text.example}",
+        f"**Fix.** {text.fix}",
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 if __name__ == "__main__":

@@ -19,36 +19,36 @@ HEAD = """# What each value becomes
 
 <!-- Written by docs/refresh_values.py from tests/schema/value_cases.py, which the tests run: do not edit it here. -->
 
-Whatever is given to a feature has one meaning, or is refused with an `EncodeError` that names the row, the feature,
-what was found, what was expected and what to do. This page is written from the cases that the tests run through every
-feature type, as rows and as columns.
+This page shows, for every feature type, which values you can write and what you read back. All other values are an
+`EncodeError` that names the row, the feature, what was found, what was expected and what to do. The tables are
+generated from the test cases, which are run as rows and as columns.
 
 ## The rules
 
-- A number is taken if it stays itself: whole floats as integers, integers that a float holds exactly, floats rounded to
-  a narrower float as long as none becomes infinite. `bool` is 0 or 1. A `Decimal` is taken only if it is exactly one of
-  the dtype's values, for its digits were meant.
-- Strings are never taken for numbers, and numbers never for strings; a `Label` takes the names of its classes.
-- Dates, times and durations are refused everywhere: which unit, zone and form you want is yours to say, as with
-  `value.timestamp()` or `value.isoformat()`.
-- A `pathlib.Path` is its own text for `Text`, and the file's content for `Image`. `Bytes` refuses it: say
-  `path.read_bytes()` if that is meant. A `str` is never a path.
-- `None`, `pd.NA`, `pd.NaT`, a null of Arrow and what numpy has masked throughout stand for no value. An optional
-  feature leaves it out; a required one refuses it. NaN is a value, except in columns of pandas that use it as their
-  mark for a missing one.
-- A row is there whole or not at all: `None` inside a list is refused.
-- Arrays may have any dtype, byte order and memory layout. Tensors of PyTorch and TensorFlow mean what their numpy
-  arrays do, wherever they are kept; `bfloat16` is read exactly.
-- PIL images are pixels for a `Tensor`, and are encoded for an `Image` if no channel is lost on the way.
+- **Numbers** are accepted if they do not change: floats without a fraction as integers, integers that a float
+  represents exactly, floats in a smaller float type unless they become infinite. `bool` is 0 or 1. A `Decimal` is
+  accepted only if the dtype represents it exactly.
+- **Strings** are never converted to numbers, nor numbers to strings. A `Label` takes class names.
+- **Dates, times and durations** are errors, because the unit, time zone and format are not known. Convert them
+  yourself, for example with `value.timestamp()` or `value.isoformat()`.
+- **Paths**: for `Text`, a `pathlib.Path` is its own text; for `Image`, the content of the file. For `Bytes` it is an
+  error; use `path.read_bytes()`. A `str` is never a path.
+- **Missing values** are `None`, `pd.NA`, `pd.NaT`, a null of Arrow, and fully masked numpy values. An optional feature
+  leaves them out; for a required feature they are an error. NaN is a value, except in pandas columns that use it for
+  missing values.
+- `None` inside a list is an error.
+- **Arrays** may have any dtype, byte order and memory layout. PyTorch and TensorFlow tensors are treated like their
+  numpy arrays, on any device. `bfloat16` is read exactly.
+- **PIL images** are pixels for a `Tensor`. For an `Image` they are encoded, if no channel is lost.
 """
 
 CAST_HEAD = """## With `cast=True`
 
-`writer.write_rows(rows, schema, cast=True)` and `write_columns(..., cast=True)` let numbers become the nearest that
-their feature holds. To an integer, fractions are cut towards zero and what lies outside ends at the limit; to a float,
-values are rounded, and what is too large becomes infinite; to `bool`, everything but 0 is true; the imaginary part of a
-complex number is dropped. NaN still is no integer, and what is no number does not become one. PIL images lose channels
-that the feature does not have.
+`writer.write_rows(rows, schema, cast=True)` and `write_columns(..., cast=True)` store the nearest number that the
+feature can hold. For an integer, fractions are truncated towards zero, and numbers outside the range become the limit.
+For a float, values are rounded, and numbers that are too large become infinite. For `bool`, everything except 0 is
+true. The imaginary part of a complex number is dropped. NaN cannot become an integer, and other types do not become
+numbers. PIL images lose channels that the feature does not have.
 
 | value | dtype | without | with `cast=True` |
 |---|---|---|---|
@@ -86,7 +86,7 @@ def table_of(cases: list[RowCase]) -> str:
 
 def refusals_of(cases: list[RowCase], folder: Path) -> str:
     """Say what the errors are of the types that refuse most: numbers and strings."""
-    lines = ["| value | refused as | the error | what to do |", "|---|---|---|---|"]
+    lines = ["| value | feature | error | what to do |", "|---|---|---|---|"]
     for case in cases:
         met: dict[tuple[str, str], list[str]] = {}
         for name in ("int64", "float32", "text"):
@@ -104,19 +104,19 @@ def refusals_of(cases: list[RowCase], folder: Path) -> str:
 
 def page() -> str:
     """Return the whole page as it should be."""
-    parts = [HEAD, f"\nIn the tables, {REFUSED} stands for a refusal.\n"]
+    parts = [HEAD, f"\nIn the tables, {REFUSED} means an error.\n"]
     with tempfile.TemporaryDirectory() as folder:
         for title, cases in ROW_CASES.items():
             parts.append(f"\n## {title}\n\n{table_of(cases)}\n")
         parts.append(
-            "\n## Columns\n\nA column of two rows, and what they read back as.\n\n| column | features |\n|---|---|\n"
+            "\n## Columns\n\nA column of two rows, and what you read back.\n\n| column | features |\n|---|---|\n"
         )
         for case in COLUMN_CASES:
             cells = [f"`{FEATURES[name]!r}`: {', '.join(map(shown, rows))}" for name, rows in case.takes.items()]
             parts.append(f"| {code(case.shown)} | {'; '.join(cells)} |\n")
         parts.append("\n" + CAST_HEAD)
-        parts.extend(f"| `{text}` | `{dtype}` | refused | `{result!r}` |\n" for text, _, dtype, result in CAST_CASES)
-        parts.append("\n## What the errors say\n\nOf values that fit nowhere, or not everywhere.\n")
+        parts.extend(f"| `{text}` | `{dtype}` | error | `{result!r}` |\n" for text, _, dtype, result in CAST_CASES)
+        parts.append("\n## Error messages\n\nFor values that no feature, or not every feature, accepts.\n")
         parts.extend(
             f"\n### {title}\n\n{refusals_of(ROW_CASES[title], Path(folder))}\n"
             for title in ("Python's own", "Numbers with digits, dates and times")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +24,7 @@ from recordsmith.facts.dataset_facts import (
     SplitFacts,
     StringFacts,
 )
+from recordsmith.images.png import png_bytes
 from recordsmith.report import GridImage, HistogramSection, ImageGrid, Report, Section, TableSection, TextSection
 from recordsmith.rules import Finding, Location, RuleText, Severity
 
@@ -46,16 +45,10 @@ HOSTILE = [
 
 
 def png(width: int, height: int, colour: tuple[int, int, int] = (200, 80, 40)) -> bytes:
-    """An image with a gradient, by the format's description alone."""
+    """An image with a gradient."""
     shades = np.linspace(0.3, 1, width)[None, :, None] * np.linspace(1, 0.6, height)[:, None, None]
     rows = (shades * np.array(colour)).astype(np.uint8)
-    raw = b"".join(b"\0" + row.tobytes() for row in rows)
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b"")
+    return png_bytes(rows)
 
 
 def bell(low: float, high: float, bins: int = 40, middle: float = 0.5) -> Histogram:

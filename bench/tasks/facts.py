@@ -16,13 +16,12 @@ if TYPE_CHECKING:
     from bench.tasks.context import Context
 
 METHOD = (
-    "All facts that `recordsmith check` looks at, of all four shards, with two threads. The peer is a pass with "
-    "tf.data (parsed in batches on all cores) and numpy that collects a part of them: count, range, moments, "
+    "Everything that `recordsmith check` measures, for all four shards, with two threads. The comparison is a pass "
+    "with tf.data (parsed in batches on all cores) and numpy that collects a part of it: count, range, moments, "
     "quantiles, distinct and frequent values of each feature, lengths and white space of strings, runs of labels, and "
-    "records that are there twice; it holds all values in memory. TensorFlow Data Validation could not be installed "
-    "beside the other peers. The numbers of both are compared. Memory is the highest resident size of a new process "
-    "over half of the shards, as a part of that over all of them. How fast both CRCs are checked is the subject of the "
-    "task `verify`."
+    "duplicate records. It keeps all values in memory. The numbers of both are compared. TensorFlow Data Validation "
+    "could not be installed together with the other libraries. Memory is the maximum resident size of a new process "
+    "for half of the shards, relative to all of them. The task `verify` measures how fast both CRCs are checked."
 )
 THREADS = 2
 SUBJECTS = ("tab", "tok")

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from bench.tasks.context import Context
 
 METHOD = (
-    "An epoch of a chain that shuffles and batches: tab, vec and tok (padded) in batches of 1,024, images decoded, "
-    "resized to 224x224, flipped at random, changed in brightness and scaled to float32 in batches of 32; img are the "
-    "JPEGs of 500x375, large are JPEGs of 1,600x1,200. recordsmith's shuffle is over all records, that of the peers "
-    f"has a buffer of {BUFFER:,} rows. TensorFlow's tensors are not converted to numpy (but for the labels), in the "
-    "forms as the table shows; its fastest counts. The bits of every value are compared in an untimed pass, except for "
-    "images, whose form and mean brightness are. `to_tf` and `to_torch` are the same chain inside the framework; "
-    "PyTorch's peer is a DataLoader over the package tfrecord, on a tenth of the records. Memory is the process's own, "
-    "without mapped files, its highest in each half of an epoch. The first batch is that of the shuffle of ten million "
-    "records of 34 bytes, whose index is there: from rs.open on, in a new process, without the import."
+    "One epoch of a chain that shuffles and batches. tab, vec and tok (padded): batches of 1,024. Images: decoded, "
+    "resized to 224x224, flipped at random, changed in brightness and scaled to float32, in batches of 32; img are "
+    "JPEGs of 500x375, large are JPEGs of 1,600x1,200. recordsmith shuffles all records; the others use a buffer of "
+    f"{BUFFER:,} rows. TensorFlow's tensors are not converted to numpy (except the labels); the fastest of its forms "
+    "in the table counts. The bits of every value are compared in an untimed pass; for images, shape and mean "
+    "brightness are compared. `to_tf` and `to_torch` are the same chain in the framework. PyTorch is compared with a "
+    "DataLoader over the package tfrecord, on a tenth of the records. Memory is the maximum of the process in each "
+    "half of an epoch, without mapped files. The first batch is that of a shuffle of ten million records of 34 bytes "
+    "with an existing index, measured from rs.open, in a new process, without the import."
 )
 OURS, OURS_TF, OURS_TORCH = "recordsmith", "recordsmith, to_tf", "recordsmith, to_torch"
 MEMORY_OF = ("tab", "img")
@@ -88,7 +88,7 @@ class _Feeders:
 
 def run(context: Context) -> Section:
     """Feed each dataset by each feeder."""
-    section = Section("feed", "Feeding: shuffled, in batches, decoded", METHOD)
+    section = Section("feed", "Loading: shuffled, batched, decoded", METHOD)
     feeders = _Feeders(context)
     try:
         for subject in ("tab", "vec", "tok", "img"):

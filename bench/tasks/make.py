@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 METHOD = (
     "images: 2,000 JPEGs of 500x375 in class folders, resized to 224x224 and written as JPEG of quality 95. table: a "
-    "CSV file of 1,000,000 rows and 18 columns. Both onto two cores and into four shards. recordsmith's time is that "
-    "of the whole of `make`: telling the types, splitting, a global shuffle, digests, files synced, every shard read "
-    "back and checked. The usual script does the resizing in a pool of two processes, with the parent writing or each "
-    "worker writing shards of its own (the faster one counts), and the table in a loop over csv.DictReader; it checks "
-    "nothing. The loop is measured on the first rows only, since all of them would take minutes: its rate is taken for "
-    "that of the whole file. Each pass is a new process. `whole command` is the time from its start to its end, as one "
-    "waits for it, with Python's start and all imports; all other figures are without these. The target for images "
-    "is held against the whole command with OpenCV's default, INTER_LINEAR; without the imports, and against the same "
-    "resizing as recordsmith's (INTER_AREA, dearer and without the loss of detail), the ratios stand beside it. The "
-    "other library reads each result once: records, labels, sizes of images. `peak` is the highest resident size of "
-    "the process and all its children together, looked at every 20 ms; pages that forked processes share count in each."
+    "CSV file of 1,000,000 rows and 18 columns. Both use two cores and four shards. recordsmith's time includes "
+    "everything that `make` does: inferring types, splitting, a global shuffle, digests, flushing files to disk, and "
+    "reading every shard back to verify it. The usual script resizes in a pool of two processes, where the parent "
+    "writes or each worker writes its own shards (the faster one counts), and reads the table in a loop over "
+    "csv.DictReader; it verifies nothing. The loop is measured on the first rows only, because all of them would take "
+    "minutes; its rate is used for the whole file. Each pass is a new process. `whole command` includes the start of "
+    "Python and all imports; the other figures do not. The target for images compares the whole command with OpenCV's "
+    "default, INTER_LINEAR. The other ratios are without imports, also for the same resizing as recordsmith's "
+    "(INTER_AREA, slower and without loss of detail). The other library reads each result once: records, labels, "
+    "image sizes. `peak` is the maximum resident size of the process and all its children, sampled every 20 ms; pages "
+    "shared by forked processes are counted in each."
 )
 LOOP_ROWS = 20_000
 WHOLE = ", whole command"

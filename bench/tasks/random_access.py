@@ -24,17 +24,17 @@ AT_A_TIME = 256
 CALLS = {"tab": 100, "vec": 100, "tok": 100, "img": 20}
 
 METHOD = (
-    f"The first shard of each dataset. A pass makes many calls of {AT_A_TIME} random record numbers each, the same "
+    f"The first shard of each dataset. A pass makes many calls with {AT_A_TIME} random record numbers each, the same "
     "numbers for all, and gets the payloads as bytes. array_record reads a file of its own format with the same "
-    "payloads, written and opened with its defaults and with the options its documentation advises for random access; "
-    "its best form counts. Opening and building indexes is not timed. In a warm-up pass all payloads are compared "
-    "with those in the TFRecord file."
+    "payloads, written and opened with its defaults and with the options that its documentation recommends for random "
+    "access; its fastest form counts. Opening files and building indexes is not timed. In a warm-up pass, all "
+    "payloads are compared with those in the TFRecord file."
 )
 
 
 def run(context: Context) -> Section:
     """Pick records out of each dataset with each peer."""
-    section = Section("random", f"Random access, {AT_A_TIME} records a call", METHOD)
+    section = Section("random", f"Random access, {AT_A_TIME} records per call", METHOD)
     for stored in context.datasets.values():
         _pick_from(context, section, stored)
         ours, theirs = section.best(stored.name, "recordsmith"), section.best(stored.name, "array_record")

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from bench.tasks.context import Context
 
 METHOD = (
-    "Each form opens the four shards once and reads them through in an untimed warm-up pass, in which every value is "
-    "compared with what the generator made. Then the forms of all peers take turns; each timed pass consumes every "
-    "batch of 1,024 records and must arrive at the right number of records and sum of labels. TensorFlow's tensors "
-    "are not converted to numpy (but for the labels), recordsmith's batches are numpy. The best pass counts, and of "
-    "TensorFlow the best form. Slow peers read only the first records of each shard of tab, vec and tok. Ray Data "
-    "runs when the others have finished, because its background processes would disturb them."
+    "Each form opens the four shards once and reads them in an untimed warm-up pass that compares every value with "
+    "the generated data. Then the forms of all libraries take turns. Each timed pass reads every batch of 1,024 "
+    "records and must find the right number of records and sum of labels. TensorFlow's tensors are not converted to "
+    "numpy (except the labels); recordsmith's batches are numpy. The best pass counts, and for TensorFlow the best "
+    "form. Slow libraries read only the first records of each shard of tab, vec and tok. Ray Data runs after the "
+    "others, because its background processes would disturb them."
 )
 
 

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from bench.tasks.context import Context
 
 METHOD = (
-    "Each measurement is a new Python process. Importing: the time of the import statement inside it. First batch: "
-    "from the moment the process is started until it holds the first batch of 1,024 records of tab (four shards), so "
-    "the interpreter's own start is part of it on both sides. recordsmith finds the shards in a new folder each time, "
-    "without an index or a manifest, and works out the schema itself; TensorFlow is given the feature spec."
+    "Each measurement is a new Python process. Import: the time of the import statement. First batch: from the start "
+    "of the process until it has the first batch of 1,024 records of tab (four shards), so both times include the "
+    "start of the interpreter. recordsmith finds the shards in a new folder each time, without an index or a "
+    "manifest, and infers the schema; TensorFlow gets the feature spec."
 )
 _IMPORT = "import in a new process"
 _FIRST_BATCH = "open + first batch in a new process"

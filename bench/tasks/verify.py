@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from bench.tasks.context import Context
 
 METHOD = (
-    "All four shards. The limit is measured in the same process: numpy adds up the mapped bytes "
-    "of the files, eight at a time, and does nothing else. With a fresh mapping the files are mapped inside the "
-    "timing, as anyone has to who opens a file, and the target is held against that; with a warm mapping they were "
-    "mapped and touched before, which no reader of a new file can reach. Each with one thread, and with two threads."
+    "All four shards. The limit is measured in the same process: numpy adds up the mapped bytes of the files, eight "
+    "at a time. With a fresh mapping, the files are mapped within the measured time, as when any file is opened; the "
+    "target refers to this. With a warm mapping, they were mapped and touched before, which is not possible for a new "
+    "file. Each is measured with one and with two threads."
 )
 THREADS = (1, 2)
 _VERIFY, _FRESH, _WARM = "verify both CRCs", "only read, fresh mapping", "only read, warm mapping"

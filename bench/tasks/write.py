@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from bench.tasks.context import Context
 
 METHOD = (
-    "The columns (numpy arrays, and lists of bytes) are in memory before the clock starts, the same for both. A pass "
-    "writes new files into memory-backed storage, four shards. TensorFlow is measured on the first records of each "
-    "shard of tab, vec and tok, since all of them would take minutes; rates are compared. Each form is followed once "
-    "by the other library reading the files back and comparing every value. recordsmith's forms of one and of two "
-    "threads are both stated; TensorFlow has a form with two threads too. The targets are held against TensorFlow's "
-    "usual form (the one of its guide: message constructors on numpy values), and then against its fastest form. `the "
-    "machine` is the same bytes, ready in memory, written with plain write calls: what the storage allows at all."
+    "The columns (numpy arrays, and lists of bytes) are in memory before the measurement, the same for both. A pass "
+    "writes four new shards into memory-backed storage. TensorFlow is measured on the first records of each shard of "
+    "tab, vec and tok, because all of them would take minutes; rates are compared. After each form, the other library "
+    "reads the files once and compares every value. recordsmith and TensorFlow are both measured with one and with "
+    "two threads. The targets are compared with TensorFlow's usual form (as in its guide: message constructors on "
+    "numpy values) and with its fastest form. `the machine` is the same bytes in memory, written with plain write "
+    "calls: the limit of the storage."
 )
 USUAL_FORM = "as in the guide"
 # Records that TensorFlow writes in a pass, a second or two of its work; `img` is written whole.

@@ -175,7 +175,7 @@ Backend choose_backend() {
 
 std::uint32_t choose_and_update(std::uint32_t state, const std::uint8_t* at, std::size_t size);
 
-// The first call puts the machine's own form here. Any thread may be first: all would put the same.
+// The first call stores the machine's implementation here. Any thread may be first: all would store the same.
 std::atomic<Update> update_chosen = choose_and_update;
 
 std::uint32_t choose_and_update(std::uint32_t state, const std::uint8_t* at, std::size_t size) {

@@ -8,17 +8,11 @@
 #include "bindings/python/frames.h"
 #include "bindings/python/gil.h"
 #include "bindings/python/status.h"
-#include "columns/column_batch.h"
+#include "columns/record_decoding.h"
 #include "examples/payload_kind.h"
 
 namespace recordsmith {
 namespace {
-
-Kind kind_of(const std::string& name) {
-  if (name == "float") return Kind::kFloat;
-  if (name == "int64") return Kind::kInt64;
-  return Kind::kBytes;
-}
 
 Presence presence_of(const std::string& name) {
   if (name == "optional") return Presence::kOptional;
@@ -103,23 +97,11 @@ nb::list decode_payloads(const Plan& plan, const nb::list& payloads) {
   return export_columns(decoder.finish());
 }
 
-// Framed records in memory, decoded into columns. Their checksums are the caller's business.
-nb::list decode_frames(const Plan& plan, const FrameBytes& frames, const FrameOffsets& offsets) {
-  check_frame_offsets(frames, offsets);
-  const std::size_t records = offsets.size() - 1;
+// Framed records in memory; the caller has checked their checksums.
+nb::list decode_framed(const Plan& plan, const FrameBytes& bytes, const FrameOffsets& offsets) {
+  const Frames frames = frames_of(bytes, offsets);
   BatchDecoder decoder(plan.plan);
-  Status status;
-  {
-    const GilRelease released;
-    decoder.start(records);
-    for (std::size_t i = 0; i < records && status.is_ok(); ++i) {
-      const std::uint64_t begin = offsets.data()[i];
-      const auto size = static_cast<std::size_t>(offsets.data()[i + 1] - begin - kFramingBytes);
-      status = decoder.add(frames.data() + begin + kHeaderBytes, size);
-      if (!status.is_ok()) status = std::move(status).at("", kUnknown, i);
-    }
-  }
-  raise_if_failed(status);
+  run([&] { return decode_frames(frames, &decoder); });
   return export_columns(decoder.finish());
 }
 
@@ -134,7 +116,7 @@ void bind_decoding(nb::module_& module) {
   });
   module.def("decode_example", &decode_example, nb::arg("payload"));
   module.def("decode_sequence_example", &decode_sequence_example, nb::arg("payload"));
-  module.def("decode_frames", &decode_frames, nb::arg("plan"), nb::arg("frames"), nb::arg("offsets"));
+  module.def("decode_frames", &decode_framed, nb::arg("plan"), nb::arg("frames"), nb::arg("offsets"));
   module.def("decode_payloads", &decode_payloads, nb::arg("plan"), nb::arg("payloads"));
   module.def(
       "payload_kind",

@@ -10,6 +10,7 @@
 #include "images/area_resize.h"
 #include "images/image_colour.h"
 #include "images/image_fill.h"
+#include "images/image_header.h"
 #include "images/jpeg_decoder.h"
 
 namespace recordsmith {
@@ -27,9 +28,11 @@ void shrink(const Source& source, const Target& target) {
   const ImageSize size{source.shape(0), source.shape(1)};
   const ImageSize wanted{target.shape(0), target.shape(1)};
   const std::size_t channels = source.shape(2);
-  if (channels < 1 || channels > 4 || target.shape(2) != channels) throw nb::value_error("1 to 4 channels, in both");
+  if (channels < 1 || channels > 4 || target.shape(2) != channels)
+    throw nb::value_error("both must have the same number of channels, 1 to 4");
   if (wanted.height < 1 || wanted.width < 1) throw nb::value_error("the target has no pixels");
-  if (wanted.height > size.height || wanted.width > size.width) throw nb::value_error("the target is larger");
+  if (wanted.height > size.height || wanted.width > size.width)
+    throw nb::value_error("the target must not be larger than the source");
   const std::uint8_t* from = source.data();
   std::uint8_t* to = target.data();
   const GilRelease released;
@@ -38,9 +41,7 @@ void shrink(const Source& source, const Target& target) {
 
 ImagePart checked_part(const Part& part, std::size_t height, std::size_t width) {
   const ImagePart found{std::get<0>(part), std::get<1>(part), std::get<2>(part), std::get<3>(part)};
-  const bool inside = found.height >= 1 && found.width >= 1 && found.height <= height && found.width <= width &&
-                      found.top <= height - found.height && found.left <= width - found.width;
-  if (!inside) throw nb::value_error("the part is not inside the image");
+  if (!found.is_inside(height, width)) throw nb::value_error("the part is not inside the image");
   return found;
 }
 
@@ -60,7 +61,7 @@ FillSettings settings_for(const Filled& target, bool planar, const Flips& flips,
 
 bool is_bytes(const Filled& target) {
   if (target.dtype() == nb::dtype<std::uint8_t>()) return true;
-  if (target.dtype() != nb::dtype<float>()) throw nb::value_error("the target is uint8 or float32");
+  if (target.dtype() != nb::dtype<float>()) throw nb::value_error("the target must be uint8 or float32");
   return false;
 }
 
@@ -70,7 +71,7 @@ void fill_pixels(const Source& source, const Filled& target, const Part& part, b
   const FillSettings settings = settings_for(target, planar, flips, added, scale);
   const std::size_t channels = source.shape(2);
   if (channels != settings.channels || channels == 2 || channels < 1 || channels > 4) {
-    throw nb::value_error("1, 3 or 4 channels, in both");
+    throw nb::value_error("both must have the same number of channels, 1, 3 or 4");
   }
   const bool bytes = is_bytes(target);
   const std::uint8_t* pixels = source.data();
@@ -84,7 +85,7 @@ void fill_pixels(const Source& source, const Filled& target, const Part& part, b
   }
 }
 
-// One image after the other; keeps its memory from one to the next. Not for several threads at once.
+// Decodes one image after the other, and reuses its memory. Used by one thread at a time.
 class PyJpegDecoder {
  public:
   int open(const Encoded& data) {
@@ -101,7 +102,7 @@ class PyJpegDecoder {
     if (support_ == JpegSupport::kUnsupported) throw nb::value_error("no image is open");
     const ImagePart checked = checked_part(part, decoder_.height(), decoder_.width());
     const FillSettings settings = settings_for(target, planar, flips, added, scale);
-    if (settings.channels != 3) throw nb::value_error("3 channels");
+    if (settings.channels != 3) throw nb::value_error("the target must have 3 channels");
     const bool bytes = is_bytes(target);
     void* to = target.data();
     const GilRelease released;
@@ -115,10 +116,17 @@ class PyJpegDecoder {
   Encoded data_;
 };
 
+nb::object image_header(const nb::bytes& data) {
+  const auto header = read_image_header(static_cast<const std::uint8_t*>(data.data()), data.size());
+  if (!header.has_value()) return nb::none();
+  return nb::make_tuple(image_format_name(header->format), header->height, header->width, header->channels,
+                        header->orientation, header->bits, header->is_plain);
+}
+
 template <void (*adjust)(float*, std::size_t, std::size_t, float)>
 void adjust_pixels(const Floats& pixels, float factor) {
   const std::size_t channels = pixels.shape(2);
-  if (channels < 1 || channels > 4) throw nb::value_error("1 to 4 channels");
+  if (channels < 1 || channels > 4) throw nb::value_error("there must be 1 to 4 channels");
   const std::size_t count = pixels.shape(0) * pixels.shape(1);
   float* data = pixels.data();
   const GilRelease released;
@@ -128,8 +136,9 @@ void adjust_pixels(const Floats& pixels, float factor) {
 }  // namespace
 
 void bind_images(nb::module_& module) {
+  module.def("read_image_header", &image_header, nb::arg("data"));
   module.def("shrink_by_area", &shrink, nb::arg("source").noconvert(), nb::arg("target").noconvert());
-  module.def("fill_picture", &fill_pixels, nb::arg("source").noconvert(), nb::arg("target").noconvert(), nb::kw_only(),
+  module.def("fill_image", &fill_pixels, nb::arg("source").noconvert(), nb::arg("target").noconvert(), nb::kw_only(),
              nb::arg("part"), nb::arg("planar"), nb::arg("flips"), nb::arg("added"), nb::arg("scale"));
   module.def("adjust_contrast", &adjust_pixels<adjust_contrast>, nb::arg("pixels").noconvert(), nb::arg("factor"));
   module.def("adjust_saturation", &adjust_pixels<adjust_saturation>, nb::arg("pixels").noconvert(), nb::arg("factor"));

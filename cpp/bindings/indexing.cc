@@ -1,4 +1,4 @@
-// Index files: built, written and looked at.
+// Index files: building, writing and reading them.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -34,7 +34,7 @@ nb::tuple build(const nb::str& given, const std::string& compression) {
   return nb::make_tuple(facts_tuple(facts), export_offsets(offsets));
 }
 
-// The same into an index file, in no memory to speak of.
+// The same into an index file, with hardly any memory.
 void build_file(const nb::str& given, const std::string& compression, const nb::str& target) {
   const std::string path = path_of(given);
   const std::string to = path_of(target);
@@ -51,7 +51,7 @@ void build_file(const nb::str& given, const std::string& compression, const nb::
 void write_file(const nb::str& target, const nb::tuple& identity, const std::string& compression, std::uint64_t content,
                 Uint64Array offsets) {
   const std::string to = path_of(target);
-  if (offsets.shape(0) == 0) throw nb::value_error("offsets have an entry for the end");
+  if (offsets.shape(0) == 0) throw nb::value_error("offsets need an entry for the end");
   const IndexFacts facts{identity_of(identity), compression_of(compression).value_or(Compression::kNone),
                          offsets.shape(0) - 1, content};
   run([&] {
@@ -62,7 +62,7 @@ void write_file(const nb::str& target, const nb::tuple& identity, const std::str
   });
 }
 
-// An index file that fits a file; None if it does not, or is none.
+// An index file that fits a file; None if it does not fit or is not an index.
 std::optional<SharedIndex> open_fitting(const nb::str& given, const nb::str& of) {
   const std::string path = path_of(given);
   const std::string data = path_of(of);
@@ -77,7 +77,7 @@ std::optional<SharedIndex> open_fitting(const nb::str& given, const nb::str& of)
 }
 
 nb::object read_offsets(const SharedIndex& index, std::uint64_t first, std::uint64_t last) {
-  if (first > last || last > index.file->count()) throw nb::index_error("there are no such offsets in the index");
+  if (first > last || last > index.file->count()) throw nb::index_error("the index has no such offsets");
   PooledArray<std::uint64_t> offsets;
   const auto many = static_cast<std::size_t>(last - first);
   offsets.reserve(many + 1, 0);

@@ -3,6 +3,7 @@
 
 #include "bindings/parts.h"
 #include "bindings/python/gil.h"
+#include "columns/offsets.h"
 #include "columns/row_padding.h"
 
 namespace recordsmith {
@@ -15,13 +16,9 @@ using Target = nb::ndarray<std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::
 void pad(const Bytes& values, const Offsets& offsets, const Bytes& padding, const Target& target) {
   const std::span<const std::int64_t> edges(offsets.data(), offsets.shape(0));
   const std::size_t item = padding.shape(0);
-  if (item == 0 || target.shape(1) % item != 0) throw nb::value_error("rows are whole items");
-  if (edges.size() != target.shape(0) + 1) throw nb::value_error("each row has a beginning and an end");
-  bool rises = edges[0] >= 0;
-  for (std::size_t i = 0; i + 1 < edges.size(); ++i) rises = rises && edges[i] <= edges[i + 1];
-  if (!rises || static_cast<std::size_t>(edges.back()) > values.shape(0) / item) {
-    throw nb::value_error("offsets rise, and end inside the values");
-  }
+  if (item == 0 || target.shape(1) % item != 0) throw nb::value_error("rows must have whole items");
+  if (edges.size() != target.shape(0) + 1) throw nb::value_error("there must be one more offset than rows");
+  if (!offsets_fit(edges, values.shape(0) / item)) throw nb::value_error("the offsets do not fit the values");
   const std::size_t length = target.shape(1) / item;
   const std::uint8_t* from = values.data();
   const std::uint8_t* filling = padding.data();

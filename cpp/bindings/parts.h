@@ -56,4 +56,10 @@ inline std::optional<Compression> compression_of(const std::string& name) {
   return std::nullopt;
 }
 
+// "bytes", "float" or "int64"; Python has checked the name.
+inline Kind kind_of(const std::string& name) {
+  if (name == "float") return Kind::kFloat;
+  return name == "int64" ? Kind::kInt64 : Kind::kBytes;
+}
+
 }  // namespace recordsmith

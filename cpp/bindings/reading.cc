@@ -6,7 +6,6 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "bindings/parts.h"
@@ -15,102 +14,46 @@
 #include "bindings/python/status.h"
 #include "columns/batch_stream.h"
 #include "columns/feature_census.h"
-#include "files/inflate_source.h"
 #include "records/framing.h"
+#include "records/record_stream.h"
 #include "records/verification.h"
 
 namespace recordsmith {
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
-
-nb::bytes bytes_of(const RecordView& record) { return nb::bytes(record.data, static_cast<std::size_t>(record.length)); }
-
-// One file, record by record.
-class RecordStream {
+// What Python calls RecordStream.
+class Records {
  public:
-  RecordStream(const nb::str& given, const std::string& compression, bool verify, const std::optional<nb::tuple>& known)
-      : verify_(verify) {
-    const std::string path = path_of(given);
-    InputFile input{path, compression_of(compression)};
+  Records(const nb::str& path, const std::string& compression, bool verify, const std::optional<nb::tuple>& known) {
+    InputFile input{path_of(path), compression_of(compression)};
     if (known.has_value()) input.known = KnownFile{identity_of(*known)};
-    run([&] {
-      RECORDSMITH_RETURN_IF_ERROR(open_input(input, &file_, &compression_));
-      cursor_ = std::make_unique<RecordCursor>(open_stream(file_, compression_), path);
-      return Status::ok();
-    });
+    run([&] { return RecordStream::open(input, verify, &stream_); });
   }
 
   // The next payload, or None at the end.
   nb::object next() {
-    if (position_ == block_.size()) {
-      position_ = 0;
-      block_ = RecordBlock();
-      run([&] { return cursor_->next_block(~std::size_t{0}, kBlockBytes, &block_); });
-      if (block_.empty()) return nb::none();
+    std::optional<RecordView> record;
+    if (stream_->is_ready()) {
+      raise_if_failed(stream_->next(&record));
+    } else {
+      run([&] { return stream_->next(&record); });
     }
-    const RecordView record = block_[position_];
-    if (verify_) raise_if_failed(check_payload(record, file_->path()));
-    ++position_;
-    return bytes_of(record);
+    if (!record.has_value()) return nb::none();
+    return nb::bytes(record->data, static_cast<std::size_t>(record->length));
   }
 
-  // After a failure: passes over the damaged record. False if nothing sound follows.
   bool recover() {
-    if (position_ + 1 < block_.size()) {  // a bad data CRC, and a sound header where the length says
-      ++position_;
-      return true;
-    }
     bool found = false;
-    run([&] {
-      if (position_ < block_.size()) {
-        const std::uint64_t damaged = block_[position_].offset;
-        const std::uint64_t number = block_[position_].number + 1;
-        block_ = RecordBlock();
-        position_ = 0;
-        // The length can be trusted only if a sound header, or the end, is where it leads.
-        if (cursor_->next_block(~std::size_t{0}, kBlockBytes, &block_).is_ok()) {
-          found = !block_.empty();
-          return Status::ok();
-        }
-        if (file_->is_seekable()) RECORDSMITH_RETURN_IF_ERROR(restart_at(damaged, number));
-      }
-      return cursor_->resynchronise(&found);
-    });
+    run([&] { return stream_->recover(&found); });
     return found;
   }
 
-  std::uint64_t offset() const { return position_ < block_.size() ? block_[position_].offset : cursor_->offset(); }
-  std::uint64_t number() const { return position_ < block_.size() ? block_[position_].number : cursor_->number(); }
-  const char* compression() const { return compression_name(compression_); }
+  std::uint64_t offset() const { return stream_->offset(); }
+  std::uint64_t number() const { return stream_->number(); }
+  const char* compression() const { return compression_name(stream_->compression()); }
 
  private:
-  // A new cursor at an offset of the (inflated) file; a compressed one is inflated up to there again.
-  Status restart_at(std::uint64_t offset, std::uint64_t number) {
-    std::unique_ptr<ByteStream> stream;
-    if (compression_ == Compression::kNone) {
-      stream = std::make_unique<FileStream>(file_, offset);
-    } else {
-      stream = open_stream(file_, compression_);
-      const Buffer discarded(kBlockBytes);
-      for (std::uint64_t left = offset; left > 0;) {
-        std::size_t got = 0;
-        const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(left, kBlockBytes));
-        RECORDSMITH_RETURN_IF_ERROR(stream->read(discarded.data(), wanted, &got));
-        if (got == 0) break;
-        left -= got;
-      }
-    }
-    cursor_ = std::make_unique<RecordCursor>(std::move(stream), file_->path(), offset, number);
-    return Status::ok();
-  }
-
-  bool verify_;
-  std::shared_ptr<const File> file_;
-  Compression compression_ = Compression::kNone;
-  std::unique_ptr<RecordCursor> cursor_;
-  RecordBlock block_;
-  std::size_t position_ = 0;
+  std::unique_ptr<RecordStream> stream_;
 };
 
 std::vector<InputFile> inputs_of(const nb::list& paths, const std::vector<std::string>& compressions) {
@@ -121,7 +64,7 @@ std::vector<InputFile> inputs_of(const nb::list& paths, const std::vector<std::s
 }
 
 // A stream of batches and its threads. A fork leaves the threads behind. In the child process the copy of the stream is
-// given up as it is, because ending it would wait for them for ever.
+// leaked, because its destructor would wait for them for ever.
 class ThreadedBatches {
  public:
   explicit ThreadedBatches(std::unique_ptr<BatchStream> stream) : stream_(std::move(stream)), process_(getpid()) {}
@@ -132,7 +75,7 @@ class ThreadedBatches {
   }
 
   nb::object next() {
-    if (getpid() != process_) throw std::runtime_error("the threads of this stream are in another process");
+    if (getpid() != process_) throw std::runtime_error("this stream belongs to another process");
     std::optional<ColumnBatch> batch;
     run([&] { return stream_->next(&batch); });
     if (!batch.has_value()) return nb::none();
@@ -168,14 +111,7 @@ nb::dict census_of(const nb::list& paths, const std::vector<std::string>& compre
                    std::uint64_t bytes_per_file, bool verify, bool stop_at_damage) {
   Census census;
   const std::vector<InputFile> inputs = inputs_of(paths, compressions);
-  run([&] {
-    Status status = take_census(inputs, {records_per_file, bytes_per_file, verify}, &census);
-    if (!status.is_ok() && stop_at_damage && census.records > 0) {
-      census.is_complete = false;
-      return Status::ok();
-    }
-    return status;
-  });
+  run([&] { return take_census(inputs, {records_per_file, bytes_per_file, verify, stop_at_damage}, &census); });
   nb::list features;
   for (const FeatureFacts& facts : census.features) {
     nb::dict kinds;
@@ -210,14 +146,14 @@ nb::dict census_of(const nb::list& paths, const std::vector<std::string>& compre
 }  // namespace
 
 void bind_reading(nb::module_& module) {
-  nb::class_<RecordStream>(module, "RecordStream")
+  nb::class_<Records>(module, "RecordStream")
       .def(nb::init<const nb::str&, const std::string&, bool, const std::optional<nb::tuple>&>(), nb::arg("path"),
            nb::arg("compression"), nb::arg("verify"), nb::arg("known") = nb::none())
-      .def("next", &RecordStream::next)
-      .def("recover", &RecordStream::recover)
-      .def_prop_ro("offset", &RecordStream::offset)
-      .def_prop_ro("number", &RecordStream::number)
-      .def_prop_ro("compression", &RecordStream::compression);
+      .def("next", &Records::next)
+      .def("recover", &Records::recover)
+      .def_prop_ro("offset", &Records::offset)
+      .def_prop_ro("number", &Records::number)
+      .def_prop_ro("compression", &Records::compression);
 
   nb::class_<ThreadedBatches>(module, "BatchStream")
       .def(
@@ -225,7 +161,7 @@ void bind_reading(nb::module_& module) {
           [](ThreadedBatches* self, const nb::list& paths, const std::vector<std::string>& compressions,
              const Plan& plan, std::size_t batch_size, bool verify_data, bool drop_last, unsigned threads,
              const std::optional<nb::list>& known) {
-            if (batch_size == 0) throw nb::value_error("a batch has at least one row");
+            if (batch_size == 0) throw nb::value_error("a batch must have at least one row");
             std::vector<InputFile> inputs = inputs_of(paths, compressions);
             for (std::size_t i = 0; known.has_value() && i < inputs.size(); ++i) {
               const auto of_file = nb::cast<nb::tuple>((*known)[i]);

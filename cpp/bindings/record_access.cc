@@ -6,12 +6,11 @@
 
 #include <thread>
 
-#include "base/pauses.h"
 #include "bindings/parts.h"
 #include "bindings/python/array_export.h"
 #include "bindings/python/index_parts.h"
 #include "bindings/python/status.h"
-#include "columns/column_batch.h"
+#include "columns/record_decoding.h"
 
 namespace recordsmith {
 namespace {
@@ -20,15 +19,12 @@ using Uint32Array = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, 
 using Uint64Array = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Int64Array = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Plain files kept open, and records of theirs.
+// Plain files that stay open, and their records.
 class OpenFiles {
  public:
-  // Lets go of the pages of all files.
+  // Releases the pages of all files.
   void forget() {
-    touched_ = 0;
-    for (const std::shared_ptr<const File>& file : files()) {
-      if (file != nullptr) file->forget();
-    }
+    touched_.forget(files());
     forget_indexes();
   }
 
@@ -69,46 +65,19 @@ class OpenFiles {
   }
 
   nb::list columns_at(const Plan& plan, const std::vector<RecordPlace>& places, bool verify) {
-    Buffer bytes;
-    std::vector<RecordView> records;
     BatchDecoder decoder(plan.plan);
-    run([&] {
-      RECORDSMITH_RETURN_IF_ERROR(read_records(files(), places, verify, &bytes, &records));
-      decoder.start(records.size());
-      Pauses pauses;
-      for (std::size_t i = 0; i < records.size(); ++i) {
-        Status status = decoder.add(records[i].data, records[i].length);
-        if (!status.is_ok()) {
-          return std::move(status).at(files()[places[i].file]->path(), records[i].offset, records[i].number);
-        }
-        pauses.after(static_cast<std::size_t>(records[i].length));
-      }
-      return Status::ok();
-    });
-    count_pages(places.size(), bytes.capacity());
+    std::uint64_t bytes = 0;
+    run([&] { return decode_places(files(), places, verify, &decoder, &bytes); });
+    count_pages(places.size(), bytes);
     return export_columns(decoder.finish());
   }
 
  private:
-  // Pages of a mapping count as memory of the process until they are let go of; and those that are still there are
-  // worth keeping, because random places are asked for again. `touched` is what may have been added to them.
-  static constexpr std::uint64_t kPage = 4096;
-  // Bringing them back costs more than all else: vectors of 3 KB at random places of 300 MB took two and a half times
-  // as long with 128 MB.
-  static constexpr std::uint64_t kPagesBudget = std::uint64_t{512} << 20;
-
   void count_pages(std::size_t records, std::uint64_t bytes) {
-    touched_ += records * kPage + bytes;
-    if (touched_ < kPagesBudget) return;
-    touched_ = 0;
-    std::uint64_t mapped = 0;
-    for (const std::shared_ptr<const File>& file : files()) {
-      if (file != nullptr && file->mapped() != nullptr) mapped += file->mapped()->size();
-    }
-    if (mapped > kPagesBudget) forget();  // few pages are worth keeping whatever is asked for
+    if (touched_.add(files(), records, bytes)) forget();
   }
 
-  std::uint64_t touched_ = 0;  // bytes of the mappings since they were last let go of
+  TouchedPages touched_;
 };
 
 // Records at places that the caller knows.
@@ -116,7 +85,8 @@ class FileSet final : public OpenFiles {
  public:
   FileSet(const nb::list& paths, const std::optional<nb::list>& known)
       : files_(paths_of(paths), known.has_value() ? identities_of(*known) : std::vector<FileIdentity>()) {
-    if (known.has_value() && known->size() != paths.size()) throw nb::value_error("each file is known, or none is");
+    if (known.has_value() && known->size() != paths.size())
+      throw nb::value_error("known must have an entry for each file");
   }
 
   nb::object read(Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers, bool verify) {
@@ -156,7 +126,8 @@ class IndexedFiles final : public OpenFiles {
  public:
   IndexedFiles(const nb::list& paths, const nb::list& known, const nb::list& indexes)
       : table_(paths_of(paths), identities_of(known), offsets_of(indexes, &arrays_)) {
-    if (indexes.size() != paths.size() || known.size() != paths.size()) throw nb::value_error("each file has an index");
+    if (indexes.size() != paths.size() || known.size() != paths.size())
+      throw nb::value_error("each file needs an index");
   }
 
   nb::object read(Int64Array numbers, bool verify) { return payloads_at(places_of(numbers), verify); }
@@ -201,8 +172,8 @@ class IndexedFiles final : public OpenFiles {
   RecordTable table_;
 };
 
-// Record numbers out of plain whole numbers that count within `rows` (of `count`, from `start`, in `step`), negative
-// ones from the end. None if one of them is something else, or outside: Python knows what to say.
+// Record numbers from Python ints that count within a range of rows (`count` rows from `start` in steps of `step`);
+// negative ones count from the end. None if one is not an int or is outside of the range: Python then raises the error.
 nb::object record_numbers(const nb::list& keys, std::int64_t start, std::int64_t step, std::int64_t count) {
   PooledArray<std::int64_t> numbers;
   numbers.reserve(keys.size() + 1, 0);

@@ -1,7 +1,8 @@
-// Damaged files: what is left of them.
+// What can be saved of damaged files.
 #include "recovery/recovery.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "bindings/parts.h"
 #include "bindings/python/array_export.h"
@@ -22,15 +23,7 @@ class Recovery {
     return done;
   }
 
-  // (kind, begin, end, records, data_begin, data_size, header_is_sound, longest_zeros) of each piece.
-  nb::list pieces() const {
-    nb::list result;
-    for (const Piece& piece : recovery_->pieces()) {
-      result.append(nb::make_tuple(piece_kind_name(piece.kind), piece.begin, piece.end, piece.records, piece.data_begin,
-                                   piece.data_size, piece.header_is_sound, piece.longest_zeros));
-    }
-    return result;
-  }
+  const std::vector<Piece>& pieces() const { return recovery_->pieces(); }
 
   nb::object read_frames(std::uint64_t begin, std::uint64_t end, std::size_t target_bytes) const {
     Buffer frames;
@@ -65,15 +58,7 @@ class Inflation {
     return done;
   }
 
-  // (reason, begin, end, inflated_at) of each gap.
-  nb::list gaps() const {
-    nb::list result;
-    for (const InflateGap& gap : recovery_->gaps()) {
-      result.append(nb::make_tuple(gap_reason_name(gap.reason), gap.begin, gap.end, gap.inflated_at));
-    }
-    return result;
-  }
-
+  const std::vector<InflateGap>& gaps() const { return recovery_->gaps(); }
   std::uint64_t offset() const { return recovery_->offset(); }
   std::uint64_t inflated() const { return recovery_->inflated(); }
 
@@ -84,10 +69,25 @@ class Inflation {
 }  // namespace
 
 void bind_recovery(nb::module_& module) {
+  nb::class_<Piece>(module, "RecoveredPiece")
+      .def_prop_ro("kind", [](const Piece& self) { return piece_kind_name(self.kind); })
+      .def_ro("begin", &Piece::begin)
+      .def_ro("end", &Piece::end)
+      .def_ro("records", &Piece::records)
+      .def_ro("data_begin", &Piece::data_begin)
+      .def_ro("data_size", &Piece::data_size)
+      .def_ro("header_is_sound", &Piece::header_is_sound)
+      .def_ro("longest_zeros", &Piece::longest_zeros)
+      .def_prop_ro("is_kept", &Piece::is_kept);
+  nb::class_<InflateGap>(module, "InflateGap")
+      .def_prop_ro("reason", [](const InflateGap& self) { return gap_reason_name(self.reason); })
+      .def_ro("begin", &InflateGap::begin)
+      .def_ro("end", &InflateGap::end)
+      .def_ro("inflated_at", &InflateGap::inflated_at);
   nb::class_<Recovery>(module, "RecordRecovery")
       .def(nb::init<const nb::str&>(), nb::arg("path"))
       .def("advance", &Recovery::advance, nb::arg("size"))
-      .def("pieces", &Recovery::pieces)
+      .def("pieces", &Recovery::pieces, nb::rv_policy::copy)
       .def("read_frames", &Recovery::read_frames, nb::arg("begin"), nb::arg("end"), nb::arg("target_bytes"))
       .def("frame", &Recovery::frame, nb::arg("data_begin"), nb::arg("data_size"))
       .def_prop_ro("offset", &Recovery::offset)
@@ -97,7 +97,7 @@ void bind_recovery(nb::module_& module) {
       .def(nb::init<const nb::str&, const std::string&, const nb::str&>(), nb::arg("path"), nb::arg("compression"),
            nb::arg("scratch"))
       .def("advance", &Inflation::advance, nb::arg("size"))
-      .def("gaps", &Inflation::gaps)
+      .def("gaps", &Inflation::gaps, nb::rv_policy::copy)
       .def_prop_ro("offset", &Inflation::offset)
       .def_prop_ro("inflated", &Inflation::inflated);
 }

@@ -1,4 +1,4 @@
-// Strings for TensorFlow, as a message that it takes in one go.
+// Strings for TensorFlow, as one message.
 #include "columns/string_tensor.h"
 
 #include <nanobind/ndarray.h>
@@ -7,6 +7,7 @@
 
 #include "bindings/parts.h"
 #include "bindings/python/gil.h"
+#include "columns/offsets.h"
 
 namespace recordsmith {
 namespace {
@@ -19,11 +20,7 @@ constexpr std::size_t kLongWork = std::size_t{1} << 18;
 
 StringRows checked(const Bytes& data, const Offsets& offsets) {
   const std::span<const std::int64_t> edges(offsets.data(), offsets.shape(0));
-  bool rises = !edges.empty() && edges[0] >= 0;
-  for (std::size_t i = 0; i + 1 < edges.size(); ++i) rises = rises && edges[i] <= edges[i + 1];
-  if (!rises || static_cast<std::size_t>(edges.back()) > data.shape(0)) {
-    throw nb::value_error("offsets rise, and end inside the data");
-  }
+  if (!offsets_fit(edges, data.shape(0))) throw nb::value_error("the offsets do not fit the data");
   return {data.data(), edges};
 }
 

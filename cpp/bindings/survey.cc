@@ -1,335 +1,298 @@
-// A survey of files: its summary as dicts and lists, which recordsmith.facts turns into dataclasses.
+// A survey of files. Its summary becomes bound classes with the core's attributes; src/recordsmith/_core.pyi says what
+// they mean.
 #include "survey/survey.h"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
-#include "base/buffer_shuffle.h"
 #include "bindings/parts.h"
 #include "bindings/python/status.h"
-#include "images/image_header.h"
 #include "survey/features/histogram_edges.h"
+#include "survey/features/labels.h"
 
 namespace recordsmith {
 namespace {
 
 using namespace survey;  // NOLINT: this file is nothing but its conversion
 
-nb::object text_of(const std::string& bytes) {
-  return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
+// Getters for members that Python sees as something else.
+
+template <typename Class, typename Value>
+Class class_of(Value Class::* member);
+
+template <auto member>
+using ClassOf = decltype(class_of(member));
+
+template <auto member>
+nb::object get_text(const ClassOf<member>& self) {
+  return text_of(self.*member);
 }
 
-nb::bytes bytes_of(const std::string& bytes) { return nb::bytes(bytes.data(), bytes.size()); }
-
-nb::object number_or_none(std::uint64_t value) { return value == kUnknown ? nb::none() : nb::cast(value); }
-
-template <typename T>
-nb::object array_of(const std::vector<T>& values) {
-  auto* const owned = new std::vector<T>(values);
-  const nb::capsule owner(owned, [](void* data) noexcept { delete static_cast<std::vector<T>*>(data); });
-  return nb::cast(nb::ndarray<nb::numpy, T>(owned->data(), {owned->size()}, owner));
+template <auto member>
+const std::vector<Place>& get_places(const ClassOf<member>& self) {
+  return (self.*member).all();
 }
 
-class Converter {
- public:
-  explicit Converter(const Summary& summary) : summary_(summary) {}
-
-  nb::dict convert() const {
-    nb::list files;
-    for (const FileSummary& file : summary_.files) files.append(file_of(file));
-    nb::list splits;
-    for (const SplitSummary& split : summary_.splits) splits.append(split_of(split));
-    nb::dict result;
-    result["files"] = files;
-    result["splits"] = splits;
-    result["total"] = split_of(summary_.total);
-    result["duplicates"] = duplicates_of(summary_.duplicates);
-    result["contradictions"] = duplicates_of(summary_.contradictions);
-    return result;
-  }
-
- private:
-  // (file, record in it, offset)
-  nb::tuple name_of(const RecordName& record) const {
-    if (record.unit >= summary_.units.size()) return nb::make_tuple(nb::none(), record.number, record.offset);
-    const UnitBegin& unit = summary_.units[record.unit];
-    return nb::make_tuple(unit.file, unit.records_before + record.number, record.offset);
-  }
-
-  nb::list places_of(const Places& places) const {
-    nb::list result;
-    for (const Place& place : places.all()) {
-      result.append(nb::make_tuple(name_of(place.record), text_of(place.detail)));
-    }
-    return result;
-  }
-
-  static nb::object sizes_of(const SizeTally& sizes) {
-    if (sizes.count == 0) return nb::none();
-    return nb::make_tuple(sizes.min, sizes.max, sizes.sum, sizes.count);
-  }
-
-  static nb::object number_of(const Number& number) {
-    return std::visit([](auto value) { return nb::cast(value); }, number);
-  }
-
-  nb::dict file_of(const FileSummary& file) const {
-    nb::list damages;
-    for (const DamageSummary& damage : file.damages) {
-      const Failure& failure = damage.failure;
-      nb::dict one;
-      one["code"] = code_name(failure.code);
-      one["offset"] = number_or_none(failure.offset);
-      one["record"] = failure.record == kUnknown ? nb::none() : nb::object(name_of(damage.record)[1]);
-      one["found"] = text_of(failure.found);
-      one["expected"] = text_of(failure.expected);
-      one["detail"] = text_of(failure.detail);
-      one["system_error"] = failure.system_error;
-      one["bytes"] = number_or_none(damage.bytes);
-      damages.append(one);
-    }
-    nb::dict payloads;
-    for (std::size_t i = 0; i < kPayloadKinds; ++i) {
-      if (file.payloads[i] > 0) payloads[payload_kind_name(static_cast<PayloadKind>(i))] = file.payloads[i];
-    }
-    nb::dict result;
-    result["compression"] = compression_name(file.compression);
-    result["records"] = file.records;
-    result["payload_bytes"] = file.payload_bytes;
-    result["sizes"] = sizes_of(file.sizes);
-    result["payloads"] = payloads;
-    result["damages"] = damages;
-    result["damage_count"] = file.damage_count;
-    result["complete"] = file.is_complete;
-    return result;
-  }
-
-  nb::dict split_of(const SplitSummary& split) const {
-    nb::list features;
-    for (const FeatureSummary& feature : split.features) features.append(feature_of(feature));
-    nb::list anomalies;
-    for (const AnomalySummary& anomaly : split.anomalies) {
-      anomalies.append(
-          nb::make_tuple(anomaly.kind, text_of(anomaly.feature), anomaly.count, places_of(anomaly.places)));
-    }
-    nb::dict result;
-    result["examples"] = split.examples;
-    result["features"] = features;
-    result["anomalies"] = anomalies;
-    result["features_left_out"] = split.features_left_out;
-    nb::list provenance;
-    for (const std::string& name : split.provenance) provenance.append(text_of(name));
-    result["provenance"] = provenance;
-    return result;
-  }
-
-  nb::dict feature_of(const FeatureSummary& feature) const {
-    nb::dict kinds;
-    nb::dict kind_places;
-    for (const Kind kind : {Kind::kBytes, Kind::kFloat, Kind::kInt64}) {
-      const auto at = static_cast<std::size_t>(kind);
-      if (feature.kinds[at] == 0) continue;
-      kinds[kind_name(kind)] = feature.kinds[at];
-      kind_places[kind_name(kind)] = places_of(feature.kind_places[at]);
-    }
-    nb::dict result;
-    result["key"] = text_of(feature.key);
-    result["in_steps"] = feature.in_steps;
-    result["records"] = feature.records;
-    result["unset"] = feature.unset;
-    result["empty"] = feature.empty;
-    result["kinds"] = kinds;
-    result["kind_places"] = kind_places;
-    result["missing_places"] = places_of(feature.missing_places);
-    result["not_finite_places"] = places_of(feature.not_finite_places);
-    result["lengths"] = sizes_of(feature.lengths);
-    result["steps"] = sizes_of(feature.steps);
-    result["stored_bytes"] = feature.stored_bytes;
-    result["wrong_shape"] = feature.wrong_shape;
-    result["wrong_shape_places"] = places_of(feature.wrong_shape_places);
-    result["float"] = feature.floats.empty() ? nb::none() : nb::object(numbers_of(feature.floats.front()));
-    result["int64"] = feature.int64s.empty() ? nb::none() : nb::object(numbers_of(feature.int64s.front()));
-    result["bytes"] = feature.strings.empty() ? nb::none() : nb::object(strings_of(feature.strings.front()));
-    nb::list raw_numbers;
-    for (const RawNumberSummary& raw : feature.raw_numbers) {
-      raw_numbers.append(nb::make_tuple(text_of(raw.part), numbers_of(raw.numbers), places_of(raw.not_finite_places)));
-    }
-    result["raw_numbers"] = raw_numbers;
-    result["label"] = feature.labels.empty() ? nb::none() : nb::object(label_of(feature.labels.front()));
-    return result;
-  }
-
-  static void put_values(const ValueSummary& values, nb::dict* result) {
-    (*result)["distinct"] = values.distinct;
-    (*result)["exact"] = values.is_exact;
-    (*result)["distinct_error"] = values.distinct_error;
-  }
-
-  static nb::dict numbers_of(const NumberSummary& numbers) {
-    nb::list frequent;
-    for (const auto& [value, count] : numbers.frequent) frequent.append(nb::make_tuple(number_of(value), count));
-    nb::dict result;
-    put_values(numbers.values, &result);
-    result["frequent"] = frequent;
-    result["count"] = numbers.count;
-    result["finite"] = numbers.finite;
-    result["min"] = number_of(numbers.min);
-    result["max"] = number_of(numbers.max);
-    result["mean"] = numbers.mean;
-    result["deviation"] = numbers.deviation;
-    result["zeros"] = numbers.zeros;
-    result["negatives"] = numbers.negatives;
-    result["nan"] = numbers.nan;
-    result["positive_infinity"] = numbers.positive_infinity;
-    result["negative_infinity"] = numbers.negative_infinity;
-    result["integral"] = numbers.is_integral;
-    result["quantiles"] = numbers.quantiles;
-    result["quantiles_exact"] = numbers.quantiles_are_exact;
-    result["rank_error"] = numbers.rank_error;
-    result["edges"] = numbers.edges;
-    result["counts"] = numbers.counts;
-    return result;
-  }
-
-  nb::dict strings_of(const StringSummary& strings) const {
-    nb::list frequent;
-    for (const auto& [text, count] : strings.frequent) frequent.append(nb::make_tuple(bytes_of(text), count));
-    nb::list all;
-    for (const auto& [text, count] : strings.all) all.append(nb::make_tuple(bytes_of(text), count));
-    nb::dict result;
-    put_values(strings.values, &result);
-    result["all"] = all;
-    result["frequent"] = frequent;
-    result["count"] = strings.count;
-    result["lengths"] = sizes_of(strings.lengths);
-    result["empty"] = strings.empty;
-    result["ascii"] = strings.ascii;
-    result["utf8"] = strings.utf8;
-    result["leading_space"] = strings.leading_space;
-    result["trailing_space"] = strings.trailing_space;
-    result["control"] = strings.control;
-    result["images"] = images_of(strings.images);
-    return result;
-  }
-
-  nb::dict images_of(const ImageSummary& images) const {
-    nb::dict formats;
-    for (const auto& [format, count] : images.formats) formats[format.c_str()] = count;
-    nb::dict channels;
-    for (const auto& [number, count] : images.channels) channels[nb::cast(number)] = count;
-    nb::list sample;
-    for (const ImageName& image : images.sample) {
-      sample.append(nb::make_tuple(name_of(image.record), image.step, image.value));
-    }
-    nb::dict result;
-    result["images"] = images.images;
-    result["formats"] = formats;
-    result["channels"] = channels;
-    result["heights"] = sizes_of(images.heights);
-    result["widths"] = sizes_of(images.widths);
-    result["no_header_places"] = places_of(images.no_header);
-    result["suffix_differs"] = images.suffix_differs;
-    result["suffix_places"] = places_of(images.suffix_places);
-    result["sample"] = sample;
-    return result;
-  }
-
-  nb::dict label_of(const LabelSummary& label) const {
-    nb::list classes;
-    if (label.is_bytes) {
-      for (const std::string& text : label.texts) classes.append(bytes_of(text));
-    } else {
-      for (const std::int64_t number : label.numbers) classes.append(number);
-    }
-    nb::dict result;
-    result["classes"] = classes;
-    result["counts"] = label.counts;
-    result["sequence"] = array_of(label.sequence);
-    result["longest_run"] = label.longest_run;
-    result["outside"] = label.outside;
-    result["outside_places"] = places_of(label.outside_places);
-    return result;
-  }
-
-  nb::dict duplicates_of(const DuplicateSummary& duplicates) const {
-    nb::list across;
-    for (const auto& [splits, count] : duplicates.across) {
-      across.append(nb::make_tuple(splits.first, splits.second, count));
-    }
-    nb::list groups;
-    for (const DuplicateGroup& group : duplicates.groups) {
-      nb::list places;
-      for (const RecordName& record : group.places) places.append(name_of(record));
-      groups.append(nb::make_tuple(group.count, places, group.splits, group.payloads_differ));
-    }
-    nb::dict result;
-    result["within"] = duplicates.within;
-    result["across"] = across;
-    result["groups"] = groups;
-    return result;
-  }
-
-  const Summary& summary_;
-};
-
-Kind kind_of(const std::string& name) {
-  if (name == "bytes") return Kind::kBytes;
-  return name == "float" ? Kind::kFloat : Kind::kInt64;
+template <auto member>
+const SizeTally* get_sizes(const ClassOf<member>& self) {
+  return (self.*member).count > 0 ? &(self.*member) : nullptr;
 }
 
-std::vector<RawNumbers> raw_numbers_of(const nb::list& parts) {
-  static const std::map<std::string, std::pair<RawType, std::int64_t>> kTypes = {
-      {"bool", {RawType::kBool, 1}},       {"int8", {RawType::kInt8, 1}},         {"int16", {RawType::kInt16, 1}},
-      {"int32", {RawType::kInt32, 1}},     {"int64", {RawType::kInt64, 1}},       {"uint8", {RawType::kUint8, 1}},
-      {"uint16", {RawType::kUint16, 1}},   {"uint32", {RawType::kUint32, 1}},     {"uint64", {RawType::kUint64, 1}},
-      {"float16", {RawType::kHalf, 1}},    {"float32", {RawType::kFloat, 1}},     {"float64", {RawType::kDouble, 1}},
-      {"complex64", {RawType::kFloat, 2}}, {"complex128", {RawType::kDouble, 2}},
-  };
-  std::vector<RawNumbers> found;
-  for (const nb::handle entry : parts) {
-    const auto part = nb::cast<nb::tuple>(entry);
-    const auto type = kTypes.find(nb::cast<std::string>(part[1]));
-    if (type == kTypes.end()) throw nb::value_error("there is no such dtype");
-    const auto count = nb::cast<std::int64_t>(part[3]);
-    found.push_back({nb::cast<std::string>(part[0]), type->second.first, nb::cast<std::size_t>(part[2]),
-                     count < 0 ? -1 : count * type->second.second});
-  }
-  return found;
+template <auto member>
+nb::list get_counted_bytes(const ClassOf<member>& self) {
+  nb::list result;
+  for (const auto& [text, count] : self.*member)
+    result.append(nb::make_tuple(nb::bytes(text.data(), text.size()), count));
+  return result;
 }
 
-// `expected`: (key, in_steps, kind, count, row_bytes, is_label, classes, raw numbers), with -1 for any number; raw
-// numbers are (part, dtype, offset, count).
-nb::dict survey_of(const nb::list& paths, const std::vector<std::uint32_t>& splits, std::uint32_t split_count,
-                   const nb::list& expected, const std::vector<std::string>& provenance, unsigned threads,
-                   std::uint64_t records_per_file, std::uint64_t unit_bytes, std::uint64_t digests_in_memory,
-                   const std::string& folder, bool frames_only, const nb::object& progress) {
-  std::vector<SurveyFile> files;
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    if (splits.at(i) >= split_count) throw nb::value_error("there is no such split");
-    files.push_back({{path_of(paths[i]), std::nullopt}, splits[i]});
-  }
-  Expected all_expected;
-  for (const std::string& name : provenance) all_expected.provenance.push_back(name);
-  for (const nb::handle entry : expected) {
-    const auto one = nb::cast<nb::tuple>(entry);
-    Expectation expectation;
-    expectation.kind = kind_of(nb::cast<std::string>(one[2]));
-    expectation.count = nb::cast<std::int64_t>(one[3]);
-    expectation.row_bytes = nb::cast<std::int64_t>(one[4]);
-    expectation.is_label = nb::cast<bool>(one[5]);
-    expectation.classes = nb::cast<std::int64_t>(one[6]);
-    expectation.raw_numbers = raw_numbers_of(nb::cast<nb::list>(one[7]));
-    all_expected.features[{nb::cast<std::string>(one[0]), nb::cast<bool>(one[1])}] = expectation;
-  }
-  SurveyOptions options;
-  options.threads = threads;
-  options.records_per_file = records_per_file;
-  options.unit_bytes = std::max<std::uint64_t>(1, unit_bytes);
-  options.digests_in_memory = std::max<std::size_t>(1, digests_in_memory);
-  options.temporary_folder = folder;
-  options.frames_only = frames_only;
+using Name = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>;
 
+Name name_of(const RecordName& record) { return {record.source, record.number, record.offset}; }
+
+nb::list labels_of(const LabelSummary& label) {
+  nb::list classes;
+  for (const std::string& text : label.texts) classes.append(nb::bytes(text.data(), text.size()));
+  for (const std::int64_t number : label.numbers) classes.append(number);
+  return classes;
+}
+
+nb::object sequence_of(nb::handle self) {
+  const auto& sequence = nb::cast<const LabelSummary&>(self).sequence;
+  return nb::cast(nb::ndarray<nb::numpy, const std::uint16_t>(sequence.data(), {sequence.size()}, self));
+}
+
+// By the name of the kind, for those that occur.
+template <typename Get>
+nb::dict by_kind(const FeatureSummary& feature, Get get) {
+  nb::dict result;
+  for (const Kind kind : {Kind::kBytes, Kind::kFloat, Kind::kInt64}) {
+    const auto at = static_cast<std::size_t>(kind);
+    if (feature.kinds[at] > 0) result[kind_name(kind)] = get(at);
+  }
+  return result;
+}
+
+nb::dict payloads_of(const FileSummary& file) {
+  nb::dict result;
+  for (std::size_t i = 0; i < kPayloadKinds; ++i) {
+    if (file.payloads[i] > 0) result[payload_kind_name(static_cast<PayloadKind>(i))] = file.payloads[i];
+  }
+  return result;
+}
+
+void bind_files(nb::module_& module) {
+  nb::class_<SizeTally>(module, "Sizes")
+      .def_ro("count", &SizeTally::count)
+      .def_ro("min", &SizeTally::min)
+      .def_ro("max", &SizeTally::max)
+      .def_ro("sum", &SizeTally::sum);
+  nb::class_<Place>(module, "SurveyPlace")
+      .def_prop_ro("record", [](const Place& self) { return name_of(self.record); })
+      .def_prop_ro("detail", &get_text<&Place::detail>);
+  nb::class_<DamageSummary>(module, "DamageSummary")
+      .def_prop_ro("code", [](const DamageSummary& self) { return code_name(self.failure.code); })
+      .def_prop_ro("offset", [](const DamageSummary& self) { return number_or_none(self.failure.offset); })
+      .def_prop_ro("record",
+                   [](const DamageSummary& self) {
+                     return self.failure.record == kUnknown ? nb::none() : nb::cast(self.record.number);
+                   })
+      .def_prop_ro("found", [](const DamageSummary& self) { return text_of(self.failure.found); })
+      .def_prop_ro("expected", [](const DamageSummary& self) { return text_of(self.failure.expected); })
+      .def_prop_ro("detail", [](const DamageSummary& self) { return text_of(self.failure.detail); })
+      .def_prop_ro("system_error", [](const DamageSummary& self) { return self.failure.system_error; })
+      .def_prop_ro("bytes", [](const DamageSummary& self) { return number_or_none(self.bytes); });
+  nb::class_<FileSummary>(module, "FileSummary")
+      .def(nb::init<>())
+      .def_prop_ro("compression", [](const FileSummary& self) { return compression_name(self.compression); })
+      .def_ro("records", &FileSummary::records)
+      .def_ro("payload_bytes", &FileSummary::payload_bytes)
+      .def_prop_ro("sizes", &get_sizes<&FileSummary::sizes>)
+      .def_prop_ro("payloads", &payloads_of)
+      .def_ro("damages", &FileSummary::damages)
+      .def_ro("damage_count", &FileSummary::damage_count)
+      .def_ro("is_complete", &FileSummary::is_complete);
+}
+
+void bind_values(nb::module_& module) {
+  nb::class_<ValueSummary>(module, "ValueSummary")
+      .def_ro("distinct", &ValueSummary::distinct)
+      .def_ro("is_exact", &ValueSummary::is_exact)
+      .def_ro("distinct_error", &ValueSummary::distinct_error);
+  nb::class_<NumberSummary>(module, "NumberSummary")
+      .def_ro("values", &NumberSummary::values)
+      .def_ro("frequent", &NumberSummary::frequent)
+      .def_ro("count", &NumberSummary::count)
+      .def_ro("finite", &NumberSummary::finite)
+      .def_ro("min", &NumberSummary::min)
+      .def_ro("max", &NumberSummary::max)
+      .def_ro("mean", &NumberSummary::mean)
+      .def_ro("deviation", &NumberSummary::deviation)
+      .def_ro("zeros", &NumberSummary::zeros)
+      .def_ro("negatives", &NumberSummary::negatives)
+      .def_ro("nan", &NumberSummary::nan)
+      .def_ro("positive_infinity", &NumberSummary::positive_infinity)
+      .def_ro("negative_infinity", &NumberSummary::negative_infinity)
+      .def_ro("is_integral", &NumberSummary::is_integral)
+      .def_ro("quantiles", &NumberSummary::quantiles)
+      .def_ro("quantiles_are_exact", &NumberSummary::quantiles_are_exact)
+      .def_ro("rank_error", &NumberSummary::rank_error)
+      .def_ro("edges", &NumberSummary::edges)
+      .def_ro("counts", &NumberSummary::counts);
+  nb::class_<ImageSummary>(module, "ImageSummary")
+      .def_ro("images", &ImageSummary::images)
+      .def_ro("formats", &ImageSummary::formats)
+      .def_ro("channels", &ImageSummary::channels)
+      .def_prop_ro("heights", &get_sizes<&ImageSummary::heights>)
+      .def_prop_ro("widths", &get_sizes<&ImageSummary::widths>)
+      .def_prop_ro("no_header_places", &get_places<&ImageSummary::no_header>)
+      .def_ro("suffix_differs", &ImageSummary::suffix_differs)
+      .def_prop_ro("suffix_places", &get_places<&ImageSummary::suffix_places>)
+      .def_prop_ro("sample", [](const ImageSummary& self) {
+        std::vector<std::tuple<Name, std::uint32_t, std::uint32_t>> sample;
+        for (const ImageName& image : self.sample) sample.emplace_back(name_of(image.record), image.step, image.value);
+        return sample;
+      });
+  nb::class_<StringSummary>(module, "StringSummary")
+      .def_ro("values", &StringSummary::values)
+      .def_prop_ro("frequent", &get_counted_bytes<&StringSummary::frequent>)
+      .def_prop_ro("all", &get_counted_bytes<&StringSummary::all>)
+      .def_ro("count", &StringSummary::count)
+      .def_prop_ro("lengths", &get_sizes<&StringSummary::lengths>)
+      .def_ro("empty", &StringSummary::empty)
+      .def_ro("ascii", &StringSummary::ascii)
+      .def_ro("utf8", &StringSummary::utf8)
+      .def_ro("leading_space", &StringSummary::leading_space)
+      .def_ro("trailing_space", &StringSummary::trailing_space)
+      .def_ro("control", &StringSummary::control)
+      .def_ro("images", &StringSummary::images);
+  nb::class_<LabelSummary>(module, "LabelSummary")
+      .def_prop_ro("classes", &labels_of)
+      .def_ro("counts", &LabelSummary::counts)
+      .def_prop_ro("sequence", &sequence_of)
+      .def_ro("longest_run", &LabelSummary::longest_run)
+      .def_ro("outside", &LabelSummary::outside)
+      .def_prop_ro("outside_places", &get_places<&LabelSummary::outside_places>);
+}
+
+void bind_splits(nb::module_& module) {
+  nb::class_<RawNumberSummary>(module, "RawNumberSummary")
+      .def_prop_ro("part", &get_text<&RawNumberSummary::part>)
+      .def_ro("numbers", &RawNumberSummary::numbers)
+      .def_prop_ro("not_finite_places", &get_places<&RawNumberSummary::not_finite_places>);
+  nb::class_<FeatureSummary>(module, "FeatureSummary")
+      .def_prop_ro("key", &get_text<&FeatureSummary::key>)
+      .def_ro("in_steps", &FeatureSummary::in_steps)
+      .def_ro("records", &FeatureSummary::records)
+      .def_ro("unset", &FeatureSummary::unset)
+      .def_ro("empty", &FeatureSummary::empty)
+      .def_prop_ro(
+          "kinds",
+          [](const FeatureSummary& self) { return by_kind(self, [&](std::size_t kind) { return self.kinds[kind]; }); })
+      .def_prop_ro("kind_places",
+                   [](const FeatureSummary& self) {
+                     return by_kind(self, [&](std::size_t kind) { return nb::cast(self.kind_places[kind].all()); });
+                   })
+      .def_prop_ro("missing_places", &get_places<&FeatureSummary::missing_places>)
+      .def_prop_ro("not_finite_places", &get_places<&FeatureSummary::not_finite_places>)
+      .def_prop_ro("lengths", &get_sizes<&FeatureSummary::lengths>)
+      .def_prop_ro("steps", &get_sizes<&FeatureSummary::steps>)
+      .def_ro("stored_bytes", &FeatureSummary::stored_bytes)
+      .def_ro("wrong_shape", &FeatureSummary::wrong_shape)
+      .def_prop_ro("wrong_shape_places", &get_places<&FeatureSummary::wrong_shape_places>)
+      .def_ro("floats", &FeatureSummary::floats)
+      .def_ro("int64s", &FeatureSummary::int64s)
+      .def_ro("strings", &FeatureSummary::strings)
+      .def_ro("raw_numbers", &FeatureSummary::raw_numbers)
+      .def_ro("label", &FeatureSummary::label);
+  nb::class_<AnomalySummary>(module, "AnomalySummary")
+      .def_ro("kind", &AnomalySummary::kind)
+      .def_prop_ro("feature", &get_text<&AnomalySummary::feature>)
+      .def_ro("count", &AnomalySummary::count)
+      .def_prop_ro("places", &get_places<&AnomalySummary::places>);
+  nb::class_<SplitSummary>(module, "SplitSummary")
+      .def(nb::init<>())
+      .def_rw("examples", &SplitSummary::examples)
+      .def_ro("features", &SplitSummary::features)
+      .def_ro("anomalies", &SplitSummary::anomalies)
+      .def_ro("features_left_out", &SplitSummary::features_left_out)
+      .def_prop_ro("provenance", [](const SplitSummary& self) {
+        nb::list names;
+        for (const std::string& name : self.provenance) names.append(text_of(name));
+        return names;
+      });
+  nb::class_<DuplicateGroup>(module, "DuplicateGroup")
+      .def_ro("count", &DuplicateGroup::count)
+      .def_ro("payloads_differ", &DuplicateGroup::payloads_differ)
+      .def_prop_ro("records",
+                   [](const DuplicateGroup& self) {
+                     std::vector<std::pair<std::uint32_t, std::uint64_t>> records;
+                     for (const RecordName& record : self.places) records.emplace_back(record.source, record.number);
+                     return records;
+                   })
+      .def_ro("splits", &DuplicateGroup::splits);
+  nb::class_<DuplicateSummary>(module, "DuplicateSummary")
+      .def(nb::init<>())
+      .def_ro("within", &DuplicateSummary::within)
+      .def_ro("across", &DuplicateSummary::across)
+      .def_ro("groups", &DuplicateSummary::groups);
+  nb::class_<Summary>(module, "SurveySummary")
+      .def_ro("files", &Summary::files)
+      .def_ro("splits", &Summary::splits)
+      .def_ro("total", &Summary::total)
+      .def_ro("duplicates", &Summary::duplicates)
+      .def_ro("contradictions", &Summary::contradictions);
+}
+
+using Count = std::optional<std::int64_t>;
+
+void make_raw_numbers(RawNumbers* self, std::string part, const std::string& dtype, std::size_t offset, Count count) {
+  std::optional<RawNumbers> found = raw_numbers_of(std::move(part), dtype, offset, count.value_or(-1));
+  if (!found.has_value()) throw nb::value_error("there is no such dtype");
+  new (self) RawNumbers(std::move(*found));
+}
+
+void make_expectation(Expectation* self, const std::string& kind, Count count, Count row_bytes, Count classes,
+                      std::vector<RawNumbers> raw_numbers) {
+  new (self) Expectation{kind_of(kind), count.value_or(-1), row_bytes.value_or(-1), classes.value_or(-1),
+                         std::move(raw_numbers)};
+}
+
+void make_options(SurveyOptions* self, unsigned threads, std::optional<std::uint64_t> records_per_file,
+                  std::uint64_t unit_bytes, std::size_t digests_in_memory, nb::handle temporary_folder,
+                  bool frames_only) {
+  new (self) SurveyOptions{threads,           records_per_file.value_or(kUnknown), unit_bytes,
+                           digests_in_memory, path_of(temporary_folder),           frames_only};
+}
+
+void bind_arguments(nb::module_& module) {
+  nb::class_<RawNumbers>(module, "RawNumbers")
+      .def("__init__", &make_raw_numbers, nb::arg("part"), nb::arg("dtype"), nb::arg("offset"),
+           nb::arg("count").none());
+  nb::class_<Expectation>(module, "Expectation")
+      .def("__init__", &make_expectation, nb::arg("kind"), nb::kw_only(), nb::arg("count").none(),
+           nb::arg("row_bytes").none(), nb::arg("classes").none(), nb::arg("raw_numbers"))
+      .def_ro("count", &Expectation::count)
+      .def_ro("classes", &Expectation::classes);
+  nb::class_<SurveyFile>(module, "SurveyFile")
+      .def(
+          "__init__",
+          [](SurveyFile* self, nb::handle path, std::uint32_t split) { new (self) SurveyFile{{path_of(path)}, split}; },
+          nb::arg("path"), nb::arg("split"));
+  nb::class_<SurveyOptions>(module, "SurveyOptions")
+      .def("__init__", &make_options, nb::kw_only(), nb::arg("threads"), nb::arg("records_per_file").none(),
+           nb::arg("unit_bytes"), nb::arg("digests_in_memory"), nb::arg("temporary_folder"), nb::arg("frames_only"));
+}
+
+Summary survey_of(const std::vector<SurveyFile>& files, Expectations features, std::vector<std::string> provenance,
+                  const SurveyOptions& options, const nb::object& progress) {
+  const Expected expected{std::move(features), std::move(provenance)};
   bool is_interrupted = false;  // by an exception of Python, which is set
   const Progress report = [&](std::uint64_t bytes) {
     const GilHold held;
@@ -347,55 +310,34 @@ nb::dict survey_of(const nb::list& paths, const std::vector<std::uint32_t>& spli
   Status status;
   {
     const GilRelease released;
-    status = survey_files(files, split_count, all_expected, options, report, &summary);
+    status = survey_files(files, expected, options, report, &summary);
   }
   if (is_interrupted) throw nb::python_error();
   raise_if_failed(status);
-  return Converter(summary).convert();
-}
-
-nb::object image_header(const nb::bytes& data) {
-  const auto header = read_image_header(static_cast<const std::uint8_t*>(data.data()), data.size());
-  if (!header.has_value()) return nb::none();
-  return nb::make_tuple(image_format_name(header->format), header->height, header->width, header->channels);
+  return summary;
 }
 
 using ClassSequence = nb::ndarray<const std::uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// The mean number of different classes in windows of `window` records, behind a shuffle buffer of so many (0: none).
-double mean_classes(const ClassSequence& sequence, std::size_t window, std::uint64_t buffer, std::uint64_t key) {
-  const std::size_t records = sequence.size();
-  const std::uint16_t* const classes = sequence.data();
-  double mean = 0;
+double mean_classes_of(const ClassSequence& sequence, std::size_t window, std::uint64_t buffer, std::uint64_t key) {
+  const std::span<const std::uint16_t> classes(sequence.data(), sequence.size());
   const GilRelease released;
-  std::vector<std::uint32_t> seen(65'536, 0);
-  std::vector<std::int64_t> numbers(window);
-  BufferShuffle shuffle(buffer > 0 ? records : 0, buffer, key);
-  std::uint32_t stamp = 0;
-  std::uint64_t different = 0;
-  for (std::size_t at = 0; at + window <= records; at += window) {
-    ++stamp;
-    if (buffer > 0) shuffle.next(numbers.data(), window);
-    for (std::size_t i = 0; i < window; ++i) {
-      const std::uint16_t one = classes[buffer > 0 ? static_cast<std::size_t>(numbers[i]) : at + i];
-      different += seen[one] != stamp ? 1 : 0;
-      seen[one] = stamp;
-    }
-  }
-  if (stamp > 0) mean = static_cast<double>(different) / stamp;
-  return mean;
+  return mean_classes(classes, window, buffer, key);
 }
 
 }  // namespace
 
 void bind_survey(nb::module_& module) {
+  bind_files(module);
+  bind_values(module);
+  bind_splits(module);
+  bind_arguments(module);
+  module.def("survey", &survey_of, nb::arg("files"), nb::arg("expected"), nb::kw_only(), nb::arg("provenance"),
+             nb::arg("options"), nb::arg("progress").none());
   module.def("histogram_edges", &histogram_edges, nb::arg("low"), nb::arg("high"), nb::arg("integral"),
              nb::arg("most_bins"));
-  module.def("survey", &survey_of, nb::arg("paths"), nb::arg("splits"), nb::arg("split_count"), nb::arg("expected"),
-             nb::arg("provenance"), nb::arg("threads"), nb::arg("records_per_file"), nb::arg("unit_bytes"),
-             nb::arg("digests_in_memory"), nb::arg("folder"), nb::arg("frames_only"), nb::arg("progress").none());
-  module.def("image_header", &image_header, nb::arg("data"));
-  module.def("mean_classes", &mean_classes, nb::arg("sequence"), nb::arg("window"), nb::arg("buffer"), nb::arg("key"));
+  module.def("mean_classes", &mean_classes_of, nb::arg("sequence"), nb::arg("window"), nb::arg("buffer"),
+             nb::arg("key"));
 }
 
 }  // namespace recordsmith

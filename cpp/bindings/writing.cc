@@ -12,6 +12,7 @@
 #include "bindings/python/status.h"
 #include "bindings/python/value_reader.h"
 #include "columns/column_encoder.h"
+#include "columns/offsets.h"
 #include "examples/record_digest.h"
 #include "records/record_sink.h"
 
@@ -27,7 +28,7 @@ class ColumnArguments {
   ColumnArguments(const FeaturePlan& plan, const nb::list& parts, std::size_t records)
       : records_(records), rows_(records) {
     if (parts.size() != plan.columns().size())
-      throw nb::value_error("as many parts are needed as the plan has columns");
+      throw nb::value_error("there must be one part for each column of the plan");
     if (records > kMostRows) throw nb::value_error("too many rows at once");
     sources_.resize(parts.size());
     views_.resize(parts.size());
@@ -39,7 +40,7 @@ class ColumnArguments {
   const std::vector<ColumnSource>& sources() const { return sources_; }
 
  private:
-  // Times the values that a row can have (feature_plan.cc), this is no overflow.
+  // Multiplied by the values that a row can have (feature_plan.cc), this does not overflow.
   static constexpr std::size_t kMostRows = std::size_t{1} << 32;
 
   template <typename T>
@@ -49,14 +50,10 @@ class ColumnArguments {
     return flat;
   }
 
-  // Offsets lead into memory: they must start at 0 or later, never fall, and end within `limit`.
   const std::int64_t* offsets(nb::handle array, std::size_t entries, std::size_t limit, const PlanColumn& spec) {
     const Flat<std::int64_t> flat = keep<std::int64_t>(array);
-    const std::int64_t* data = flat.data();
-    bool sound = flat.size() == entries && data[0] >= 0;
-    for (std::size_t i = 1; sound && i < entries; ++i) sound = data[i - 1] <= data[i];
-    if (!sound || static_cast<std::uint64_t>(data[entries - 1]) > limit) complain(spec, "offsets");
-    return data;
+    if (flat.size() != entries || !offsets_fit({flat.data(), entries}, limit)) complain(spec, "offsets");
+    return flat.data();
   }
 
   [[noreturn]] static void complain(const PlanColumn& spec, const char* what) {
@@ -169,36 +166,20 @@ class Sink {
     if (!sound) throw nb::value_error("these are not whole records with their framing");
   }
 
-  // Every step-th record, from the one numbered `first` on.
-  void append_every(const FrameBytes& frames, const FrameOffsets& offsets, std::size_t first, std::size_t step) {
-    check_frame_offsets(frames, offsets);
+  void append_every(const FrameBytes& bytes, const FrameOffsets& offsets, std::size_t first, std::size_t step) {
+    const Frames frames = frames_of(bytes, offsets);
     if (step == 0) throw nb::value_error("step must be at least 1");
-    run([&] {
-      for (std::size_t i = first; i + 1 < offsets.size(); i += step) {
-        const std::uint64_t begin = offsets.data()[i];
-        const auto size = static_cast<std::size_t>(offsets.data()[i + 1] - begin - kFramingBytes);
-        RECORDSMITH_RETURN_IF_ERROR(sink_->append(frames.data() + begin + kHeaderBytes, size));
-      }
-      return Status::ok();
-    });
+    run([&] { return recordsmith::append_every(frames, first, step, sink_.get()); });
   }
 
-  // The records with these numbers, in this order, with the framing that they have.
-  void append_chosen(const FrameBytes& frames, const FrameOffsets& offsets, const FrameNumbers& numbers) {
-    check_frame_offsets(frames, offsets);
-    const std::size_t records = offsets.size() - 1;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      if (static_cast<std::uint64_t>(numbers.data()[i]) >= records) throw nb::index_error("no such record");
+  void append_chosen(const FrameBytes& bytes, const FrameOffsets& offsets, const FrameNumbers& numbers) {
+    const Frames frames = frames_of(bytes, offsets);
+    const std::span<const std::int64_t> chosen(numbers.data(), numbers.size());
+    for (const std::int64_t number : chosen) {
+      if (static_cast<std::uint64_t>(number) >= frames.count()) throw nb::index_error("no such record");
     }
     bool sound = true;
-    run([&] {
-      for (std::size_t i = 0; i < numbers.size() && sound; ++i) {
-        const std::uint64_t* at = offsets.data() + numbers.data()[i];
-        RECORDSMITH_RETURN_IF_ERROR(
-            sink_->append_frames(frames.data() + at[0], static_cast<std::size_t>(at[1] - at[0]), &sound));
-      }
-      return Status::ok();
-    });
+    run([&] { return recordsmith::append_chosen(frames, chosen, sink_.get(), &sound); });
     if (!sound) throw nb::value_error("these are not whole records with their framing");
   }
 
@@ -252,9 +233,9 @@ class RowEncoder {
     }
   }
 
-  // normalize(column, row_number, row): the canonical value where the native reading does not do: None for an absent
+  // normalize(column, row_number, row): the canonical value if the value cannot be read here: None for an absent
   // one, else a float32 or int64 array, bytes, or a list of bytes. complain(row_number, row): raises about names that
-  // the schema does not have. Both are given with each call: kept, they would make a cycle that is never freed.
+  // the schema does not have. Both are passed with each call: stored, they would make a cycle that is never freed.
   void append(Sink& sink, const nb::list& rows, std::uint64_t first_number, const nb::callable& normalize,
               const nb::callable& complain) {
     std::uint64_t number = first_number;
@@ -283,7 +264,7 @@ class RowEncoder {
         ValueRule canonical_rule;
         canonical_rule.kind = column.kind;
         if (!reader_.read(canonical.ptr(), canonical_rule, &values)) {
-          values = FeatureValues();  // the empty list, which says nothing by itself
+          values = FeatureValues();  // an empty list has no kind of its own
           values.kind = column.kind;
         }
       }
@@ -309,23 +290,20 @@ class RowEncoder {
   ExampleEncoder encoder_;
 };
 
-// One digest a record, of framed records; see record_digest.h.
-nb::object digest_frames(const FrameBytes& frames, const FrameOffsets& offsets,
+// One digest per record (record_digest.h).
+nb::object digest_frames(const FrameBytes& bytes, const FrameOffsets& offsets,
                          const std::vector<std::string>& ignored) {
-  check_frame_offsets(frames, offsets);
-  const std::size_t records = offsets.size() - 1;
+  const Frames frames = frames_of(bytes, offsets);
   PooledArray<std::uint64_t> digests;
-  digests.reserve(records + 1, 0);
+  digests.reserve(offsets.size(), 0);
   {
     const GilRelease released;
     const std::vector<std::string_view> names(ignored.begin(), ignored.end());
-    for (std::size_t i = 0; i < records; ++i) {
-      const std::uint64_t begin = offsets.data()[i];
-      const auto size = static_cast<std::size_t>(offsets.data()[i + 1] - begin - kFramingBytes);
-      digests[i] = digest_record(frames.data() + begin + kHeaderBytes, size, names);
+    for (std::size_t i = 0; i < frames.count(); ++i) {
+      digests[i] = digest_record(frames.payload(i).data(), frames.payload(i).size(), names);
     }
   }
-  return export_uint64s(std::move(digests), records);
+  return export_uint64s(std::move(digests), frames.count());
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 namespace recordsmith {
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{16} << 20;   // of bytes that travel from the planner to a decoder
-constexpr std::size_t kBlockBytes = std::size_t{128} << 10;  // of bytes that a decoder reads for itself: two are in use
+constexpr std::size_t kPieceBytes = std::size_t{16} << 20;   // of bytes that the planner passes to a decoder
+constexpr std::size_t kBlockBytes = std::size_t{128} << 10;  // of bytes that a decoder reads itself: two are in use
 
 // From this size, it is worth letting the decoder read guessed records itself: it reads a little beyond them.
 constexpr std::uint64_t kWorthGuessing = std::uint64_t{1} << 20;
@@ -105,7 +105,7 @@ Status BatchStream::hop(std::size_t wanted, Piece* piece) {
     std::size_t got = 0;
     RECORDSMITH_RETURN_IF_ERROR(file.read_at(offset, header, kHeaderBytes, &got));
     std::uint64_t length = 0;
-    // Whatever is wrong here, the cursor finds it again and says it in full.
+    // The cursor finds any failure again and describes it completely.
     if (got < kHeaderBytes || !read_header(header, &length) || size - offset < kFramingBytes ||
         length > size - offset - kFramingBytes) {
       is_hopping_ = false;
@@ -212,7 +212,7 @@ BatchStream::Work BatchStream::plan_records() {
   if (options_.drop_last && work.records < options_.batch_size) {
     const auto is_guess = [](const Piece& piece) { return piece.guessed_end != kUnknown; };
     if (std::any_of(work.pieces.begin(), work.pieces.end(), is_guess)) {
-      // Nobody would find out whether the records that are left are really that few.
+      // Nothing would check whether so few records are really left.
       start_at(std::move(work.start));
       return plan_records();
     }

@@ -167,7 +167,7 @@ const BatchDecoder::Slot* BatchDecoder::slot_at(std::size_t* place, std::string_
       return &slots_[ahead];
     }
   }
-  // Asked once for each name: from then on it is expected.
+  // Checked once for each name: then it is expected.
   if (!is_utf8(reinterpret_cast<const std::uint8_t*>(key.data()), key.size())) return nullptr;
   constexpr std::size_t kMostSlots = 4096;  // a record with more features than this is not worth predicting
   const std::size_t position = std::min(*place, kMostSlots);
@@ -202,7 +202,7 @@ inline bool BatchDecoder::take_values(const Slot& slot, const std::uint8_t* at, 
       if (size > 16 || readable_end - at < 16 || column.bytes.capacity() - written < 16) {
         return take_list(index, at, size);
       }
-      std::memcpy(column.bytes.data() + written, at, 16);  // what is too much is overwritten by the next row
+      std::memcpy(column.bytes.data() + written, at, 16);  // the next row overwrites the surplus
       column.offsets[rows_ + 1] = static_cast<std::int64_t>(written + size);
       return true;
     }
@@ -235,7 +235,7 @@ inline const std::uint8_t* BatchDecoder::take_entry(const Slot& slot, const std:
 #endif
   const Bytes value = key + key_size;
   if (slot.take == Take::kNothing) {
-    // Unwanted: that the value fills the rest of the entry is all that has to be known.
+    // Unwanted: it is enough to know that the value fills the rest of the entry.
     return value[0] == kFieldTwo && value[1] == entry_size - key_size - 4 ? entry_end : nullptr;
   }
   const std::size_t size = entry_size - key_size - 8;

@@ -63,7 +63,7 @@ std::uint8_t* ColumnEncoder::write_prepared_entry(std::size_t index, const Colum
     std::uint8_t packed[16] = {};
     const auto size = static_cast<std::size_t>(pack_varint(column.int64s[row], packed) - packed);
     std::uint8_t* const value = entry.write_head(to, size);
-    std::memcpy(value, packed, sizeof packed);  // what is too much is overwritten by what follows
+    std::memcpy(value, packed, sizeof packed);  // the next value overwrites the surplus
     return value + size;
   }
   const std::string_view text = one_string(spec, column, row);
@@ -136,7 +136,7 @@ Status ColumnEncoder::append_example(std::span<const ColumnSource> columns, std:
   const std::size_t measured_size = measured_.empty() ? 0 : encoder_.entries_size();
   if (measured_size > kLargestMessage) return message_too_large(measured_size, "");
 
-  // Then all entries in order, behind a head that is guessed to be as long as that of the record before.
+  // Then all entries in order, after a head that is assumed to be as long as that of the record before.
   constexpr std::size_t kLongestHead = 6;
   std::uint8_t* payload = nullptr;
   RECORDSMITH_RETURN_IF_ERROR(sink->claim(kLongestHead + measured_size + prepared_room_, &payload));

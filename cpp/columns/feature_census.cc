@@ -86,7 +86,9 @@ Status take_census(const std::vector<InputFile>& inputs, const CensusLimits& lim
     if (!failure.is_ok()) break;
   }
   *census = std::move(taker.census());
-  return failure;
+  if (failure.is_ok() || !limits.stop_at_damage || census->records == 0) return failure;
+  census->is_complete = false;
+  return Status::ok();
 }
 
 }  // namespace recordsmith

@@ -31,6 +31,7 @@ struct CensusLimits {
   std::uint64_t records_per_file = kUnknown;
   std::uint64_t bytes_per_file = kUnknown;
   bool verify = true;
+  bool stop_at_damage = false;  // then the census of the records before it is no failure, if there are any
 };
 
 struct Census {

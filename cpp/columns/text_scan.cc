@@ -10,7 +10,7 @@ namespace {
 
 bool is_digit_or_x(std::uint8_t byte) { return static_cast<std::uint8_t>(byte - '0') < 10 || (byte | 0x20) == 'x'; }
 
-// Without branches, so that the compiler makes vectors of it. Reads two bytes beyond `count`.
+// Without branches, so that the compiler can vectorise it. Reads two bytes beyond `count`.
 RECORDSMITH_WITH_AVX2
 bool any_leading_zero(const std::uint8_t* text, std::size_t count, const std::uint8_t separators[4]) {
   const std::uint8_t a = separators[0], b = separators[1], c = separators[2], d = separators[3];

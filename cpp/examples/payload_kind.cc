@@ -82,9 +82,9 @@ PayloadKind payload_kind(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return PayloadKind::kEmpty;
   const Span body{data, data + size};
 
-  bool features = false;  // field 1 is there, and is a map of features each time
+  bool features = false;  // field 1 exists, and is always a map of features
   bool all_features = true;
-  bool lists = false;  // field 2 is there, and is a map of feature lists each time
+  bool lists = false;  // field 2 exists, and is always a map of feature lists
   bool all_lists = true;
   bool all_examples = true;  // fields 1 and 2 are Examples: a list with context
   bool other_fields = false;

@@ -34,8 +34,8 @@ bool read_key(Bytes at, Bytes end, std::string_view* key) {
   return true;
 }
 
-// Digests the entries of Features or FeatureLists but for the ignored ones. Entry by entry, so that where an ignored
-// one stood does not show.
+// Digests the entries of Features or FeatureLists but for the ignored ones. Entry by entry, so that the place of
+// an ignored one does not matter.
 bool digest_entries(Bytes at, Bytes end, std::span<const std::string_view> ignored, std::uint64_t* digest) {
   while (at < end) {
     std::uint32_t tag = 0;

@@ -231,7 +231,7 @@ std::unique_ptr<MappedFile> File::map_window(std::uint64_t offset, std::uint64_t
 
 void File::announce(std::uint64_t offset, std::uint64_t size) const {
   Held descriptor;
-  if (!acquire(&descriptor).is_ok()) return;  // reading will tell
+  if (!acquire(&descriptor).is_ok()) return;  // reading reports it
   posix_fadvise(descriptor->number(), static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_WILLNEED);
 }
 
@@ -244,7 +244,7 @@ Status FileStream::read(std::uint8_t* to, std::size_t wanted, std::size_t* got) 
   Status status = file_->read_at(offset_, to, wanted, got);
   // Also at the end: a file that was cut short has not ended there.
   if (status.is_ok()) status = file_->check_unchanged();
-  if (!status.is_ok()) *got = 0;  // what came may be of another state of the file
+  if (!status.is_ok()) *got = 0;  // the bytes may be those of a changed file
   offset_ += *got;
   return status;
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr rlim_t kFewest = 8;
 constexpr rlim_t kMost = 1024;
 
-// A quarter of what the process may open: the rest is for whatever else it does.
+// A quarter of what the process may open: the rest is for other files of the process.
 std::size_t limit() {
   rlimit allowed{};
   if (getrlimit(RLIMIT_NOFILE, &allowed) != 0) return kFewest;
@@ -25,7 +25,7 @@ std::size_t limit() {
 
 struct Holders {
   std::mutex mutex;
-  std::list<const File*> files;  // those that wait longest for their next look at the front
+  std::list<const File*> files;  // the next one to check is at the front
   std::unordered_map<const File*, std::list<const File*>::iterator> places;
 
   void release_first() {
@@ -35,7 +35,7 @@ struct Holders {
     file->release();
   }
 
-  // One that was used since it was last looked at is passed over, once.
+  // One that was used since the last check is skipped, once.
   void release_one() {
     for (std::size_t looks = files.size(); looks > 0 && files.front()->was_used(); --looks) {
       files.splice(files.end(), files, files.begin());

@@ -12,14 +12,14 @@
 namespace recordsmith {
 namespace {
 
-// What a thread is in the middle of. Plain data: the handler reads it.
+// The guarded work of a thread. Plain data, because the handler reads it.
 struct GuardedWork {
   sigjmp_buf escape;
   const std::uint8_t* begin = nullptr;  // null: no bytes given out
   const std::uint8_t* end = nullptr;
 };
 RECORDSMITH_THREAD_MEMORY thread_local GuardedWork* current = nullptr;
-// A fault that is not ours is with the previous handler.
+// Set while the previous handler treats a fault that is not ours.
 RECORDSMITH_THREAD_MEMORY thread_local bool is_passing_on = false;
 
 std::mutex arming;
@@ -31,7 +31,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
     current->begin = nullptr;
     siglongjmp(current->escape, 1);
   }
-  // Not ours: as if this handler were not there. If the previous one comes back here, end as the system would.
+  // Not ours: behave as if this handler did not exist. If the previous one comes back here, end as the system would.
   const bool has_handler = (previous.sa_flags & SA_SIGINFO) != 0
                                ? previous.sa_sigaction != nullptr
                                : previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN;
@@ -72,7 +72,7 @@ std::unique_ptr<MappedFile> MappedFile::map(int descriptor, std::uint64_t offset
   if (size == 0) return nullptr;
   void* data = mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, static_cast<off_t>(offset));
   if (data == MAP_FAILED) return nullptr;
-  // Advice only. With random access, reading ahead would fetch what nobody asked for.
+  // Advice only. With random access, reading ahead would fetch bytes that nobody needs.
   madvise(data, size, access == Access::kRandom ? MADV_RANDOM : MADV_SEQUENTIAL);
   return std::unique_ptr<MappedFile>(new MappedFile(static_cast<const std::uint8_t*>(data), size));
 }

@@ -76,7 +76,7 @@ void gather_columns(const float* sums, const Axis& columns, std::uint8_t* target
   for (const Cover& cover : columns.covers) {
     const float* weights = columns.weights.data() + cover.weights;
     const float* at = sums + cover.first * channels;
-    // Four values at once whatever the channels are; those beyond the pixel are never looked at.
+    // Four values at once whatever the channels are; those beyond the pixel are never used.
     Floats4 total = {0.5f, 0.5f, 0.5f, 0.5f};
     for (std::size_t i = 0; i < cover.count; ++i, at += channels) {
       Floats4 pixel;
@@ -96,7 +96,7 @@ void shrink_by_area(const std::uint8_t* source, ImageSize size, std::size_t chan
   const Axis rows = make_axis(size.height, target_size.height);
   const Axis columns = make_axis(size.width, target_size.width);
   const std::size_t stride = size.width * channels;
-  std::vector<float> sums(stride + 4);  // room for the three values beyond the last pixel that are loaded with it
+  std::vector<float> sums(stride + 4);  // space for the three values beyond the last pixel that are loaded with it
   for (const Cover& cover : rows.covers) {
     sum_rows(source + cover.first * stride, stride, rows.weights.data() + cover.weights, cover.count, sums.data());
     switch (channels) {

@@ -28,7 +28,7 @@ void adjust_saturation(float* pixels, std::size_t count, std::size_t channels, f
     const float most = std::max({pixel[0], pixel[1], pixel[2]});
     const float spread = most - std::min({pixel[0], pixel[1], pixel[2]});
     if (spread <= 0) continue;
-    // With hue and value kept, each channel's distance from the largest one goes with the saturation, which ends at 1.
+    // If hue and value stay, each channel's distance from the largest one is proportional to the saturation, at most 1.
     const float scale = std::min(factor, most / spread);
     for (int channel = 0; channel < 3; ++channel) {
       pixel[channel] = std::clamp(most - (most - pixel[channel]) * scale, 0.0f, 1.0f);

@@ -46,7 +46,7 @@ inline Floats4 picked(const float* row, const FillAxis& columns, std::size_t x) 
   return value + (upper - value) * columns.share[x];
 }
 
-// Picks and blends the columns of one row, and writes them. Behind `row` there is room for four more values.
+// Picks and blends the columns of one row, and writes them. After `row` there is space for four more values.
 template <std::size_t stride, std::size_t channels, bool clip, typename Value>
 void write_row(const float* row, const FillAxis& columns, const FillSettings& settings, std::size_t y, Value* target) {
   const std::size_t width = settings.width;
@@ -67,7 +67,7 @@ void write_row(const float* row, const FillAxis& columns, const FillSettings& se
   const std::size_t distance = settings.planar ? plane : 1;
   std::size_t x = 0;
   if constexpr (std::is_same_v<Value, float>) {
-    // Four values, of which the next pixels overwrite those that are too many, as long as there is room for them.
+    // Four values, as long as there is space for them; the next pixel overwrites those that are too many.
     constexpr std::size_t kFour = (4 + channels - 1) / channels;
     if (!settings.planar) {
       for (; x + kFour <= width; ++x) {
@@ -141,7 +141,7 @@ bool fill_jpeg(JpegDecoder& decoder, const ImagePart& part, const FillSettings& 
     for (const std::uint32_t number : *numbers) wanted.columns[number] = 1;
   }
   if (!decoder.start(wanted)) return false;
-  // Of an image that becomes much smaller, only the columns that are looked at are made into colours. They come in
+  // Of an image that becomes much smaller, only the columns that are used are converted to colours. They come in
   // pairs, since a pixel of the result is between two.
   const bool few = settings.width * 4 < part.width;
   std::vector<std::uint32_t> pairs;
@@ -155,7 +155,7 @@ bool fill_jpeg(JpegDecoder& decoder, const ImagePart& part, const FillSettings& 
       columns.upper[i] = place + (columns.upper[i] - first);
     }
   }
-  // The last two rows that were made: neighbours are often asked for twice.
+  // The last two rows that were made: neighbours are often requested twice.
   std::unique_ptr<std::uint8_t[]> made[2];
   std::size_t which[2] = {decoder.height(), decoder.height()};
   for (auto& row : made) row = std::make_unique_for_overwrite<std::uint8_t[]>(decoder.width() * 4);

@@ -19,6 +19,12 @@ struct ImagePart {
   std::size_t left;
   std::size_t height;
   std::size_t width;
+
+  // Whether it has pixels, all of them inside an image of this size.
+  bool is_inside(std::size_t image_height, std::size_t image_width) const {
+    return height >= 1 && width >= 1 && height <= image_height && width <= image_width &&
+           top <= image_height - height && left <= image_width - width;
+  }
 };
 
 struct FillSettings {

@@ -1,11 +1,11 @@
-// Images told by their first bytes, as recordsmith/images/header.py tells them: a test holds the two together.
+// Recognises images by their first bytes: the format, the size, the channels and the orientation. Nothing is decoded.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
-namespace recordsmith::survey {
+namespace recordsmith {
 
 enum class ImageFormat : std::uint8_t { kJpeg, kPng, kWebp, kBmp, kGif };
 inline constexpr std::size_t kImageFormats = 5;
@@ -14,15 +14,20 @@ const char* image_format_name(ImageFormat format);  // "jpeg", ...
 
 struct ImageHeader {
   ImageFormat format{};
-  std::int64_t height = 0;
-  std::int64_t width = 0;  // negative in some broken BMPs
-  int channels = 0;        // 0 where the header is cut before it says so
+  std::int64_t height = 0;  // as stored, before the orientation is applied
+  std::int64_t width = 0;   // negative in some broken BMPs
+  int channels = 0;         // 1 grey, 2 grey and alpha, 3 colour, 4 colour and alpha; 0: the header is cut before that
+  int orientation = 1;      // of the EXIF data, 1 to 8; above 4, height and width change places
+  int bits = 8;             // per channel
+  // Every decoder understands it. JPEGs in CMYK and BMPs with a palette are not plain: they decode to RGB here, and
+  // elsewhere to something else or not at all.
+  bool is_plain = true;
 };
 
-// Nothing for anything else, or a header that is cut.
+// Nothing for other data, or if the header is cut before the size.
 std::optional<ImageHeader> read_image_header(const std::uint8_t* data, std::size_t size);
 
-// The format that a file name's suffix stands for; nothing for other suffixes, or none.
+// The format of a file name's suffix; nothing for other suffixes, or none.
 std::optional<ImageFormat> format_of_suffix(const std::uint8_t* name, std::size_t size);
 
-}  // namespace recordsmith::survey
+}  // namespace recordsmith

@@ -14,7 +14,7 @@ constexpr std::uint8_t kNaturalOrder[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 
                                             35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
                                             58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
-// The same with the place beyond the block for everything outside: 63, a run, and a step at most.
+// The same, where everything outside the block maps to one place after it: at most 63, a run, and a step.
 struct Places {
   std::uint8_t natural[63 + 255 + 17];
   constexpr Places() : natural() {
@@ -23,7 +23,7 @@ struct Places {
 };
 constexpr Places kPlaceOf;
 
-// Larger ones are left to the library, one at a time: memory is kept from image to image, by every thread.
+// Larger ones are left to the library, one at a time: every thread keeps its memory from image to image.
 constexpr std::size_t kMostPixels = 16'000'000;
 // Upsampling looks at one row above and one below.
 constexpr std::size_t kUnitRowsHeld = 2;
@@ -166,7 +166,7 @@ JpegSupport JpegDecoder::open(const std::uint8_t* data, std::size_t size) {
       case 0xDA: {
         if (components_.empty() || !read_scan(body, rest)) return JpegSupport::kUnsupported;
         scan_ = at;
-        // Three components are YCbCr by JFIF, by Adobe's marker, or by the numbers that everybody uses for them.
+        // Three components are YCbCr by JFIF, by Adobe's marker, or by their usual numbers.
         const bool ycc = jfif || adobe == 1 || (adobe < 0 && components_[0].id == 1 && components_.back().id == 3);
         if (components_.size() == 3 && !ycc) return JpegSupport::kUnsupported;
         return exif ? JpegSupport::kOriented : JpegSupport::kPlain;
@@ -181,7 +181,7 @@ JpegSupport JpegDecoder::open(const std::uint8_t* data, std::size_t size) {
         if (rest >= 12 && std::memcmp(body, "Adobe", 5) == 0) adobe = body[11];
         break;
       default:
-        // Comments and what applications add; anything else is not for us.
+        // Comments and application data are skipped; anything else is refused.
         good = marker == 0xFE || (marker >= 0xE2 && marker <= 0xEF);
     }
     if (!good) return JpegSupport::kUnsupported;
@@ -225,7 +225,7 @@ bool JpegDecoder::read_frame(const std::uint8_t* at, std::size_t size) {
   height_ = two_bytes(at + 1);
   width_ = two_bytes(at + 3);
   const std::size_t count = at[5];
-  // Very small images are upsampled differently, and not worth it.
+  // Very small images are upsampled differently; they are left to the library.
   if (height_ < 8 || width_ < 8 || height_ * width_ > kMostPixels) return false;
   if ((count != 1 && count != 3) || size != 6 + 3 * count) return false;
   components_.resize(count);
@@ -237,7 +237,7 @@ bool JpegDecoder::read_frame(const std::uint8_t* at, std::size_t size) {
     components_[i].quantization = spec[2];
     if (spec[2] > 3) return false;
   }
-  if (count == 1) components_[0].across = components_[0].down = 1;  // has no meaning without others
+  if (count == 1) components_[0].across = components_[0].down = 1;  // without other components it has no meaning
   most_across_ = components_[0].across;
   most_down_ = components_[0].down;
   const bool known = (most_across_ == 1 && most_down_ == 1) || (most_across_ == 2 && most_down_ <= 2 && most_down_ > 0);
@@ -264,7 +264,7 @@ bool JpegDecoder::read_scan(const std::uint8_t* at, std::size_t size) {
   return end[0] == 0 && end[1] == 63 && end[2] == 0;
 }
 
-// Copies the scan without the zeros that follow each 0xFF in it, and notes where restart markers stood.
+// Copies the scan without the zeros that follow each 0xFF in it, and notes where restart markers were.
 bool JpegDecoder::unstuff(const std::uint8_t* at, const std::uint8_t* end) {
   bits_.resize(static_cast<std::size_t>(end - at) + kMostBlockBytes + 16);
   interval_ends_.clear();
@@ -285,7 +285,7 @@ bool JpegDecoder::unstuff(const std::uint8_t* at, const std::uint8_t* end) {
     if (mark[1] != restart) return false;
     restart = restart == 0xD7 ? 0xD0 : restart + 1;
   }
-  // Zeros from here on, so that what is read beyond the end does not depend on earlier images.
+  // Zeros, so that bits read beyond the end do not depend on earlier images.
   std::memset(to, 0, kMostBlockBytes + 16);
   return true;
 }
@@ -363,7 +363,7 @@ bool JpegDecoder::start(const WantedPixels& wanted) {
   for (std::size_t i = 0; i < components_.size(); ++i) {
     for (int k = 0; k < 64; ++k) {
       const std::uint16_t scale = quantization_[components_[i].quantization][k];
-      if (scale > 4096) return false;  // nor is this anything but damage
+      if (scale > 4096) return false;  // this is damage too
       scales_[i][kNaturalOrder[k]] = static_cast<std::int16_t>(scale);
     }
   }
@@ -387,7 +387,7 @@ bool JpegDecoder::decode_unit_rows(std::size_t count) {
     }
     const std::uint8_t* end = bits_.data() + interval_ends_[interval];
     if (!decode_units(std::min(last, wanted), end)) return false;
-    // What follows the last code are bits set to fill up a byte, and no more.
+    // Only bits that fill up a byte, all of them set, follow the last code.
     if (unit_ == last && end - read_.position() > 0) return false;
   }
   return true;
@@ -397,8 +397,8 @@ bool JpegDecoder::decode_unit_rows(std::size_t count) {
 bool JpegDecoder::decode_units(std::size_t last, const std::uint8_t* end) {
   const BlockTransform transform = block_transform();
   const SampleTransform transform_samples = sample_transform();
-  // All blocks of a unit are read before they are transformed: the processor cannot take what it has just written in
-  // small pieces as a whole, and would wait for each block.
+  // All blocks of a unit are read before they are transformed: the processor cannot load as a whole what it has just
+  // written in small pieces, and would wait for each block.
   alignas(32) std::int16_t blocks[kMostBlocks][kBlockPlaces] = {};
   int lasts[kMostBlocks];
   JpegBits bits = read_;
@@ -445,7 +445,7 @@ bool JpegDecoder::decode_units(std::size_t last, const std::uint8_t* end) {
   return true;
 }
 
-// Has the samples decoded that a row is made of, with those of the rows above and below.
+// Decodes the samples of a row, and of the rows above and below.
 bool JpegDecoder::decode_for_row(std::size_t y) {
   const std::size_t below = std::min(y + 1, height_ - 1);
   if (!decode_unit_rows(below / (8 * most_down_) + 1)) return false;

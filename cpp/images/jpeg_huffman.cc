@@ -28,7 +28,7 @@ bool JpegHuffmanTable::build(const std::uint8_t* counts, const std::uint8_t* val
       if (code >= 1 << length) return false;
       if (total > kLookBits) continue;
       const bool ends = !dc && size == 0 && run != 15;
-      if (ends && run != 0) continue;  // only in progressive images: found out the slow way
+      if (ends && run != 0) continue;  // only in progressive images: the slow path refuses it
       for (std::int32_t bits = 0; bits < 1 << size; ++bits) {
         const std::uint32_t value = static_cast<std::uint32_t>(extended(bits, size)) << 16;
         const std::uint32_t entry =

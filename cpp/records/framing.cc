@@ -17,7 +17,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the core reads and wri
 namespace recordsmith {
 namespace {
 
-// What one read takes: within the second-level cache, so that the bytes are still there when they are checked.
+// The size of one read: within the second-level cache, so that the bytes are still there when they are checked.
 constexpr std::size_t kReadBytes = std::size_t{256} << 10;
 constexpr std::size_t kSmallestRead = std::size_t{64} << 10;
 // No file is that large; a length beyond it would overflow sums.
@@ -102,7 +102,7 @@ Status RecordCursor::fetch(std::size_t needed, std::size_t read_ahead) {
     const std::size_t before = end_;
     const std::size_t missing = needed - (end_ - begin_);
     // A read ends where a block of the file ends, so that the next one starts aligned. What a header claims beyond the
-    // read-ahead is fetched in steps that double, so that memory follows the bytes that are really there.
+    // read-ahead is fetched in steps that double, so that memory grows with the bytes that really exist.
     std::size_t wanted = std::max(read_ahead, std::min(missing, std::max(kReadBytes, end_ - block_start_)));
     wanted += kPageSize - (end_ + wanted) % kPageSize;
     RECORDSMITH_RETURN_IF_ERROR(read_to_window(wanted));
@@ -150,7 +150,7 @@ Status RecordCursor::next_block(std::size_t max_records, std::size_t target_byte
       ++number_;
       needed = kHeaderBytes;
     }
-    // Once the window holds what was asked for, a record that is not whole in it waits for the next block.
+    // Once the window contains the requested bytes, an incomplete record waits for the next block.
     const std::size_t held = end_ - block_start_;
     if (!outcome.is_ok() || is_done() || (!block->spans_.empty() && held >= target_bytes)) break;
 
@@ -181,8 +181,8 @@ Status RecordCursor::next_block(std::size_t max_records, std::size_t target_byte
     if (!outcome.is_ok() && outcome.failure().record == kUnknown) outcome.failure().record = number_;
     return outcome;
   }
-  // The block takes the window; what follows its last record goes into a new one. Should there be no memory for that,
-  // the cursor stands where it stood before, and no record is lost.
+  // The block takes the window; what follows its last record goes into a new one. If there is no memory for that,
+  // the cursor stays where it was, and no record is lost.
   last_block_bytes_ = begin_ - block_start_;
   const std::size_t left = end_ - begin_;
   const std::size_t next_start = offset_ % kPageSize;
@@ -230,7 +230,7 @@ Status RecordCursor::resynchronise(bool* found, std::uint64_t within) {
       }
     }
     std::uint64_t length = 0;
-    if (window_.data()[begin_ + 7] != 0) continue;  // above any length there is: no need to compute its checksum
+    if (window_.data()[begin_ + 7] != 0) continue;  // no length is that large: no need to compute its checksum
     if (!read_header(window_.data() + begin_, &length) || length > kLargestLength) continue;
     std::uint64_t left = 0;
     RECORDSMITH_RETURN_IF_ERROR(stream_->remaining(&left));
@@ -268,7 +268,7 @@ class ContentDigest {
   std::uint64_t digest_ = 0;
 };
 
-// Parts of a file in the order in which they are asked for; little is read of those that are far apart.
+// Parts of a file in the requested order; little is read of parts that are far apart.
 class HoppingWindow {
  public:
   explicit HoppingWindow(const File& file) : file_(file), bytes_(kReadBytes) {}
@@ -291,8 +291,8 @@ class HoppingWindow {
   std::size_t size_ = 0;
 };
 
-// The records of a plain file, hopping from header to header wherever they are large. A data CRC is right before the
-// header that follows it, and is looked at together with that.
+// Walks over a plain file, from header to header where records are large. A data CRC is right before the next header,
+// and is read together with it.
 Status hop_records(const File& file, const std::function<Status(std::uint64_t)>& add, std::uint64_t* content) {
   std::uint64_t size = 0;
   RECORDSMITH_RETURN_IF_ERROR(file.size(&size));

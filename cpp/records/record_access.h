@@ -52,6 +52,18 @@ class FileList {
   std::vector<std::shared_ptr<const File>> files_;
 };
 
+// The pages of the mappings of files. They count as memory of the process until they are released; and those that are
+// still in memory are worth keeping, because random places are read again.
+class TouchedPages {
+ public:
+  // Counts what reading some records may have added. True if it is time to release the pages.
+  bool add(Files files, std::size_t records, std::uint64_t bytes);
+  void forget(Files files);
+
+ private:
+  std::uint64_t touched_ = 0;  // bytes since the pages were last released
+};
+
 // The place of every record of some plain files. Records are numbered over all files.
 class RecordTable {
  public:

@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kBlockOffsets = 512;
 constexpr std::size_t kOffsetBytes = sizeof(std::uint64_t);
 constexpr std::array<char, 8> kMagic{'R', 'S', 'I', 'N', 'D', 'E', 'X', '2'};
-constexpr std::uint64_t kSamples = 16;  // records of a copy that are looked at
+constexpr std::uint64_t kSamples = 16;  // records of a copy that are compared
 constexpr std::int64_t kSecond = 1'000'000'000;
 
 struct Header {
@@ -58,7 +58,7 @@ Status system_failure(const std::string& path, const char* action) {
   return Status(std::move(failure));
 }
 
-// A copy may have lost the fractions of a second.
+// A copy may have lost the fractions of a second of its time.
 bool is_same_time(std::int64_t of_copy, std::int64_t noted) {
   return of_copy == noted || (of_copy % kSecond == 0 && of_copy == noted - noted % kSecond);
 }

@@ -27,7 +27,7 @@ struct RecordSink::Deflater {
 namespace {
 
 // Locks a new file until it is closed, so that others can distinguish a running writer from a killed one. False if
-// somebody took it for the latter's before it was locked, and has removed it or is about to.
+// another process considered it abandoned before it was locked, and has removed it or will do so.
 bool lock_new_file(const std::string& path, int descriptor) {
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
   struct stat opened, named;
@@ -75,7 +75,9 @@ std::unique_ptr<RecordSink> RecordSink::in_memory() {
 }
 
 RecordSink::~RecordSink() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  for (const int descriptor : {descriptor_, lock_}) {
+    if (descriptor >= 0) ::close(descriptor);
+  }
 }
 
 Status RecordSink::system_failure(const char* action, int error) {
@@ -218,6 +220,7 @@ Status RecordSink::close(bool sync) {
   if (deflater_) RECORDSMITH_RETURN_IF_ERROR(deflate_out(nullptr, 0, true));
   if (sync && fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP) return system_failure("fsync", errno);
   const int descriptor = std::exchange(descriptor_, -1);
+  lock_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   if (::close(descriptor) != 0 && errno != EINTR) return system_failure("close", errno);
   return Status::ok();
 }

@@ -43,7 +43,8 @@ class RecordSink {
 
   // Hands everything to the operating system. Records written so far can be read, unless compressed.
   Status flush();
-  // Flushes, waits for the disk if `sync`, and closes.
+  // Flushes, waits for the disk if `sync`, and closes. The file stays locked until the sink is destroyed: otherwise
+  // another writer could take it for abandoned, and remove it before the caller gives it its name.
   Status close(bool sync);
 
   std::uint64_t records() const { return records_; }
@@ -62,6 +63,7 @@ class RecordSink {
 
   std::string path_;
   int descriptor_;  // none in memory
+  int lock_ = -1;   // another descriptor of the closed file
   bool in_memory_ = false;
   std::unique_ptr<Deflater> deflater_;
   Buffer buffer_;

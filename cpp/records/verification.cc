@@ -35,8 +35,8 @@ struct Run {
   std::uint64_t records;
 };
 
-// The CRC of some bytes that are not in the cache yet. Its three streams are more than the processor's own prefetching
-// sees through: measured over records of 3 KB, asking for what comes next nearly doubles the speed.
+// The CRC of some bytes that are not in the cache yet. The processor's own prefetching does not follow its three
+// streams: for records of 3 KB, prefetching the next bytes nearly doubles the speed.
 class CrcAhead {
  public:
   explicit CrcAhead(const std::uint8_t* begin, const std::uint8_t* end) : asked_(begin), end_(end) {}
@@ -67,8 +67,8 @@ class CrcAhead {
   const std::uint8_t* end_;
 };
 
-// Passes over the sound records that are completely in [at, end) and begin before `limit`. The bytes may change
-// meanwhile: the length that leads on is the one that was checked, wherever the compiler would like to take it from.
+// Walks over the sound records that are completely in [at, end) and begin before `limit`. The bytes may change
+// meanwhile: the length that is used must be the one that was checked, and not loaded again by the compiler.
 Run pass_sound_records(const std::uint8_t* at, const std::uint8_t* end, const std::uint8_t* limit) {
   std::uint64_t records = 0;
   CrcAhead crc(at, end);
@@ -105,7 +105,7 @@ struct MappedRun {
   }
 };
 
-// Checks the records of a plain file: in mapped windows, and where that does not get on, in pieces that it reads.
+// Checks the records of a plain file: in mapped windows, or in pieces that it reads where that fails.
 class StretchChecker {
  public:
   StretchChecker(FilePointer file, const VerifyOptions& options)
@@ -121,7 +121,7 @@ class StretchChecker {
   }
 
  private:
-  // Room in front of a piece for what the one before left over: less than a record's framing.
+  // Space in front of a piece for the rest of the one before: less than a record's framing.
   static constexpr std::size_t kLeftOver = kPageSize;
   static_assert(kFramingBytes <= kLeftOver);
 
@@ -137,7 +137,7 @@ class StretchChecker {
     offset_ += bytes;
   }
 
-  // Reads on until `needed` bytes, at most those of a record's framing, are in memory, or the file ends.
+  // Reads until `needed` bytes, at most those of a record's framing, are in memory, or the file ends.
   void fetch(std::size_t needed) {
     while (present() < needed) {
       const std::size_t left = present();
@@ -168,7 +168,7 @@ class StretchChecker {
       advance(static_cast<std::size_t>(run.end - at_));
       if (offset_ >= stretch->limit) break;
 
-      // Here is a record that goes beyond the piece, or the file's end, or something wrong.
+      // Here is a record that is longer than the piece, or the file's end, or damage.
       const std::uint64_t begin = offset_;
       bool is_whole = false;
       RECORDSMITH_RETURN_IF_ERROR(check_record(&is_whole).at(file_->path(), begin, stretch->records));
@@ -182,7 +182,7 @@ class StretchChecker {
     return Status::ok();
   }
 
-  // Passes over the sound records of the next window. False if there is none: at a record that is larger, at damage,
+  // Walks over the sound records of the next window. False if there is none: at a record that is larger, at damage,
   // at the end, or where the file cannot be mapped or shrinks meanwhile.
   bool pass_window(Stretch* stretch) {
     if (offset_ >= stretch->limit) return false;
@@ -220,7 +220,7 @@ class StretchChecker {
     return compare_crcs(mask_crc(crc), stored);
   }
 
-  // What is at `begin`, in the words of the cursor. It may find a sound record, if the file has changed meanwhile.
+  // The cursor's failure at `begin`. It may find a sound record, if the file has changed meanwhile.
   Status look_closely(std::uint64_t begin, std::uint64_t number, bool* is_end) {
     RecordCursor cursor(std::make_unique<FileStream>(file_, begin), file_->path(), begin, number);
     RecordBlock block;
@@ -262,7 +262,7 @@ std::uint64_t guess_begin(const FilePointer& file, std::uint64_t nominal, std::u
   return status.is_ok() && found ? cursor.offset() : kUnknown;
 }
 
-// One file on its way through the threads.
+// The state of one file.
 struct FileWork {
   FilePointer file;
   Compression compression = Compression::kNone;
@@ -318,7 +318,7 @@ class Verifier {
     }
   }
 
-  // The next piece of work, in the order of the files. Behind a file that has failed there is none.
+  // The next piece of work, in the order of the files. There is none after a file that has failed.
   bool take(FileWork** file_work, std::size_t* index) {
     const std::lock_guard lock(mutex_);
     while (!has_failed_ && next_file_ < works_.size()) {
@@ -369,7 +369,7 @@ class Verifier {
     has_failed_ = true;
   }
 
-  // Holds the stretches of a file against each other, and checks those again that did not begin where they should.
+  // Compares the stretches of a file, and checks those again that did not begin where the one before ended.
   Status join_stretches(FileWork* file_work) const {
     std::uint64_t begin = 0;
     for (Stretch& stretch : file_work->stretches) {
@@ -383,7 +383,7 @@ class Verifier {
         }
         begin = stretch.end;
         if (begin >= stretch.limit || stretch.limit == kUnknown) break;
-        // The file ended inside this stretch: it was cut meanwhile. What is there now decides.
+        // The file ended inside this stretch: it was cut meanwhile. Its content now decides.
         recheck(*file_work, begin, kUnknown, &stretch);
       }
       if (stretch.limit == kUnknown) break;

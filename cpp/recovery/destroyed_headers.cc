@@ -11,10 +11,10 @@
 namespace recordsmith {
 namespace {
 
-// What is found at once; the walk comes back for the rest.
+// The most records that are found at once; the walk comes back for the rest.
 constexpr std::size_t kMostRecords = 1024;
 
-// The CRC of one byte more, which costs less here than a call for each.
+// The CRC with one more byte, cheaper than a call for each.
 constexpr std::array<std::uint32_t, 256> kByteSteps = [] {
   std::array<std::uint32_t, 256> steps{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {

@@ -10,14 +10,14 @@
 namespace recordsmith {
 namespace {
 
-// A damaged header may have become longer by kMostInserted bytes, or shorter by all that it has: at so many places the
-// data may begin.
+// A damaged header may be longer by up to kMostInserted bytes, or shorter by all its bytes: the number of places at
+// which the data may begin.
 constexpr std::size_t kDataBegins = kHeaderBytes + kMostInserted + 1;
 // How many ends are tried with all of these places; the others only with the usual one, which takes one comparison.
 constexpr int kEndsToTryThoroughly = 256;
 // How many lengths are tried for one that has the stored CRC.
 constexpr std::uint64_t kLengthsToTry = std::uint64_t{4} << 20;
-constexpr std::uint64_t kLengthsOfLargest = 4;  // at most up to so many times the largest record so far
+constexpr std::uint64_t kLengthsOfLargest = 4;  // up to so many times the largest record so far
 
 // Looks for the end of a record: four bytes before a sound header or the file's end, with the CRC of the data there.
 class EndSearch {
@@ -152,7 +152,7 @@ class EndSearch {
   int tried_thoroughly_ = 0;
 };
 
-// Mends the record at `begin` if its data has that length.
+// Repairs the record at `begin` if its data has that length.
 Status repair_with_length(RecordWindows* windows, RecoveryProgress* progress, std::uint64_t begin, std::uint64_t length,
                           std::optional<RepairedRecord>* repaired) {
   if (!progress->pay(length)) return Status::ok();

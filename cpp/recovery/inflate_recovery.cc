@@ -21,7 +21,7 @@ constexpr std::size_t kUsualGzipHeader = 10;
 constexpr std::size_t kZlibHeader = 2;
 constexpr std::size_t kGzipTrailer = 8;
 constexpr std::size_t kZlibTrailer = 4;
-// What a trial has to bring.
+// What a trial must achieve.
 constexpr int kBlocksOfTrial = 2;
 constexpr std::uint64_t kBytesOfTrial = std::uint64_t{512} << 10;
 
@@ -31,7 +31,7 @@ std::uint64_t load_u64(const std::uint8_t* at) {
   return value;
 }
 
-// Whether the bits from `bit` of these bytes on may begin a block with its own codes: the type, the numbers of codes,
+// Whether a block with its own codes may begin at `bit` of these bytes: the type, the numbers of codes,
 // and the lengths of the codes for their lengths, which must use up the code space exactly. Needs kBlockHeader bytes.
 constexpr std::size_t kBlockHeader = 16;
 bool may_begin_block(const std::uint8_t* at, unsigned bit) {
@@ -64,7 +64,7 @@ const char* gap_reason_name(InflateGap::Reason reason) {
   return "checksum";
 }
 
-// Raw deflate data of a file, from any bit on.
+// Raw deflate data of a file, starting at any bit.
 struct InflateRecovery::Stream {
   zng_stream zlib{};
   bool ready;
@@ -91,7 +91,7 @@ struct InflateRecovery::Stream {
     return Status::ok();
   }
 
-  // At the beginning of a member's data, or where nothing is known of what comes before.
+  // At the beginning of a member's data, or where nothing before it is known.
   Status begin(const File& file, std::uint64_t bit, bool with_window, bool is_stored = false) {
     if (!ready || zng_inflateReset(&zlib) != Z_OK) return Status::of(Code::kSystem, "zlib could not be set up");
     static const std::array<std::uint8_t, kWindowBytes> zeros{};
@@ -242,7 +242,7 @@ Status InflateRecovery::begin_member() {
   std::uint64_t header = 0;
   RECORDSMITH_RETURN_IF_ERROR(header_size(offset_, &header));
   if (header == 0 && offset_ == 0) {
-    // A damaged header of the usual size: whatever follows it, blocks that have no header of their own included.
+    // A damaged header of the usual size is skipped: blocks without a header of their own may follow it.
     const std::uint64_t usual = format_ == Compression::kGzip ? kUsualGzipHeader : kZlibHeader;
     bool good = false;
     RECORDSMITH_RETURN_IF_ERROR(inflates_from({usual * 8, true, false}, &good));
@@ -385,7 +385,7 @@ Status InflateRecovery::inflates_from(const Restart& restart, bool* good) {
     if (result != Z_OK && result != Z_BUF_ERROR) return Status::ok();
     if (trial_->is_between_blocks()) ++blocks;
     if (got == 0 && trial_->input_ended) {
-      *good = inflated > 0 && !restart.is_stored;  // cut off: what there is of it must have been something
+      *good = inflated > 0 && !restart.is_stored;  // cut off: something must have been inflated
       return Status::ok();
     }
   }

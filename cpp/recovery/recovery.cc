@@ -15,7 +15,7 @@ struct Run {
   std::uint64_t largest;  // framed size
 };
 
-// Passes over the sound records that are completely in [at, end).
+// Walks over the sound records that are completely in [at, end).
 Run run_of_sound_records(const std::uint8_t* at, const std::uint8_t* end) {
   Run run{at, 0, 0};
   while (static_cast<std::size_t>(end - run.end) >= kFramingBytes) {
@@ -47,7 +47,7 @@ const char* piece_kind_name(PieceKind kind) {
     case PieceKind::kSound:
       return "sound";
     case PieceKind::kRepaired:
-      return "mended";
+      return "repaired";
     case PieceKind::kSuspect:
       return "suspect";
     case PieceKind::kDoubtful:
@@ -93,7 +93,7 @@ Status RecordRecovery::pass_sound_records(std::uint64_t limit) {
     progress_.met_record(run.largest);
     progress_.move_to(offset() + static_cast<std::uint64_t>(run.end - at));
     if (offset() >= limit) break;
-    // A record that goes beyond the window, or something wrong.
+    // A record that is longer than the window, or damage.
     Found found{};
     std::uint64_t record_end = 0;
     RECORDSMITH_RETURN_IF_ERROR(windows_.examine(&windows_.walk(), offset(), &found, &record_end));
@@ -207,7 +207,7 @@ Status RecordRecovery::repair(std::uint64_t begin, std::uint64_t next, std::vect
   RECORDSMITH_RETURN_IF_ERROR(repair_header(&windows_, &progress_, begin, next, &one));
   bool belongs = false;
   if (one.has_value()) RECORDSMITH_RETURN_IF_ERROR(membership_.is_of_file(*one, &belongs));
-  // What seems to have been put in before it may be whole records.
+  // Bytes that seem to be inserted before it may be whole records.
   if (!belongs || one->data_begin >= begin + kFramingBytes + kHeaderBytes) {
     RECORDSMITH_RETURN_IF_ERROR(repair_run(begin, limit, repaired));
     if (belongs && !repaired->empty() && repaired->back().end() < one->end()) repaired->clear();
@@ -231,7 +231,7 @@ Status RecordRecovery::repair_run(std::uint64_t begin, std::uint64_t limit, std:
   return Status::ok();
 }
 
-// --- what came of it ---
+// --- results ---
 
 void RecordRecovery::add(const Piece& piece) {
   if (piece.kind == PieceKind::kSound && !pieces_.empty() && pieces_.back().kind == PieceKind::kSound) {

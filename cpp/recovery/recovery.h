@@ -63,6 +63,8 @@ struct Piece {
   std::uint64_t data_size = 0;      // of it; of lost bytes with a header, what that claims
   bool header_is_sound = false;     // lost: a record did begin here
   std::uint64_t longest_zeros = 0;  // lost: its longest run of zero bytes
+
+  bool is_kept() const { return kind == PieceKind::kSound || kind == PieceKind::kRepaired; }
 };
 
 class RecordRecovery {

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/thread_team.h"
+#include "survey/record_naming.h"
 #include "survey/sketch_randomness.h"
 #include "survey/unit.h"
 
@@ -21,17 +22,20 @@ using FilePointer = std::shared_ptr<const File>;
 
 class Surveyor {
  public:
-  Surveyor(const std::vector<SurveyFile>& files, std::uint32_t splits, const Expected& expected,
-           const SurveyOptions& options, const Progress& progress)
+  Surveyor(const std::vector<SurveyFile>& files, const Expected& expected, const SurveyOptions& options,
+           const Progress& progress)
       : store_(std::max<std::size_t>(1, options.digests_in_memory / 2), options.temporary_folder),
         unlabelled_(std::max<std::size_t>(1, options.digests_in_memory / 2), options.temporary_folder),
         states_(files.size()) {
     shared_.files = files;
     shared_.expected = &expected;
     shared_.options = options;
+    shared_.options.unit_bytes = std::max<std::uint64_t>(1, options.unit_bytes);
     shared_.progress = &progress;
     shared_.digests = &store_;
     shared_.unlabelled = &unlabelled_;
+    std::uint32_t splits = 1;
+    for (const SurveyFile& file : files) splits = std::max(splits, file.split + 1);
     for (std::uint32_t i = 0; i < splits; ++i) sets_.emplace_back(&expected);
   }
 
@@ -52,7 +56,7 @@ class Surveyor {
   }
 
  private:
-  // How far the merging of one file is.
+  // The state of merging one file.
   struct FileState {
     Compression compression = Compression::kNone;
     Status failure;                  // to open it
@@ -88,7 +92,7 @@ class Surveyor {
     results_.resize(units_.size());
   }
 
-  // Does not throw: what is thrown here stops the survey.
+  // Does not throw: an exception stops the survey.
   void work(bool is_caller) {
     try {
       Reporter reporter(&shared_, is_caller);
@@ -162,7 +166,7 @@ class Surveyor {
     if (compression != Compression::kNone) shared_.bytes_done += states_[unit.file].size;
   }
 
-  // Merges what is next in order, if nobody else is at it.
+  // Merges what is next in order, unless another thread does.
   void hand_over(std::size_t index, std::unique_ptr<UnitResult> result, Reporter* reporter) {
     std::unique_lock lock(mutex_);
     results_[index] = std::move(result);
@@ -218,7 +222,6 @@ class Surveyor {
   }
 
   Status sum_up(Summary* summary) {
-    summary->units = std::move(begins_);
     for (FileState& state : states_) {
       if (!state.failure.is_ok()) {
         state.facts.damage_count = 1;
@@ -235,7 +238,9 @@ class Surveyor {
     for (const Unit& unit : units_) split_of_unit.push_back(shared_.files[unit.file].split);
     const auto splits = static_cast<std::uint32_t>(sets_.size());
     RECORDSMITH_RETURN_IF_ERROR(store_.find_duplicates(split_of_unit, splits, &summary->duplicates));
-    return unlabelled_.find_contradictions(split_of_unit, splits, &summary->contradictions);
+    RECORDSMITH_RETURN_IF_ERROR(unlabelled_.find_contradictions(split_of_unit, splits, &summary->contradictions));
+    name_by_file(begins_, summary);
+    return Status::ok();
   }
 
   Shared shared_;
@@ -259,10 +264,10 @@ class Surveyor {
 
 }  // namespace
 
-Status survey_files(const std::vector<SurveyFile>& files, std::uint32_t splits, const Expected& expected,
-                    const SurveyOptions& options, const Progress& progress, Summary* summary) {
+Status survey_files(const std::vector<SurveyFile>& files, const Expected& expected, const SurveyOptions& options,
+                    const Progress& progress, Summary* summary) {
   try {
-    return Surveyor(files, splits, expected, options, progress).run(summary);
+    return Surveyor(files, expected, options, progress).run(summary);
   } catch (const std::exception&) {
     return out_of_memory("look at the records");
   }

@@ -32,7 +32,7 @@ namespace recordsmith::survey {
 
 struct SurveyFile {
   InputFile input;
-  std::uint32_t split = 0;
+  std::uint32_t split = 0;  // its number
 };
 
 struct SurveyOptions {
@@ -47,9 +47,9 @@ struct SurveyOptions {
 // Called now and then, on the calling thread, with the number of bytes done so far; false ends the survey.
 using Progress = std::function<bool(std::uint64_t)>;
 
-// Surveys the files, which belong to splits numbered from 0 to `splits` - 1. Damaged and unreadable files are a part of
+// Surveys the files, whose splits are numbered from 0. Damaged and unreadable files are a part of
 // the result; the status is a failure only without enough memory or temporary space, or if `progress` returned false.
-Status survey_files(const std::vector<SurveyFile>& files, std::uint32_t splits, const Expected& expected,
-                    const SurveyOptions& options, const Progress& progress, Summary* summary);
+Status survey_files(const std::vector<SurveyFile>& files, const Expected& expected, const SurveyOptions& options,
+                    const Progress& progress, Summary* summary);
 
 }  // namespace recordsmith::survey

@@ -27,7 +27,7 @@ class UnitWalker {
         compression_(compression),
         result_(result) {}
 
-  // The first place from the nominal begin on at which a record may begin; kUnknown if there is none.
+  // The first place at or after the nominal begin at which a record may begin; kUnknown if there is none.
   std::uint64_t guess_begin() const {
     if (unit_.is_first) return 0;
     const std::uint64_t from = unit_.nominal_begin - 1;
@@ -114,7 +114,8 @@ class UnitWalker {
 
   void take(const RecordView& record) {
     FileSummary& facts = result_->facts;
-    const RecordName name{unit_number_, static_cast<std::uint32_t>(record.number), record.offset};
+    const RecordName name{unit_number_, record.number, record.offset};
+    const auto number = static_cast<std::uint32_t>(record.number);
     ++facts.records;
     facts.payload_bytes += record.length;
     facts.sizes.add(record.length);
@@ -123,12 +124,12 @@ class UnitWalker {
     Digests digests;
     const PayloadKind kind = result_->features.add(record.data, size, name, unit_.file, &digests);
     ++facts.payloads[static_cast<std::size_t>(kind)];
-    result_->digests.push_back({digests.content, digests.payload, name.unit, name.number});
+    result_->digests.push_back({digests.content, digests.payload, unit_number_, number});
     if (digests.has_label) {
-      result_->unlabelled.push_back({digests.unlabelled, digests.content, name.unit, name.number});
+      result_->unlabelled.push_back({digests.unlabelled, digests.content, unit_number_, number});
     }
     constexpr std::size_t kMuch = std::size_t{2} << 20;
-    // Only units that are whole files become that large, and those are never done again.
+    // Only units that are whole files become that large, and those are never repeated.
     if (result_->digests.size() >= kMuch) store_digests();
   }
 
@@ -161,7 +162,7 @@ class UnitWalker {
   }
 
   // The last record of a block has a bad CRC. Its length can be trusted only if a sound header, or the end, is where it
-  // leads; if not, the search for one begins behind its own header.
+  // leads; if not, the search for one begins after its own header.
   bool pass_bad_data(Status status, const RecordView& record, RecordBlock* block) {
     const std::uint64_t offset = record.offset;
     const std::uint64_t number = record.number;

@@ -10,7 +10,7 @@ namespace recordsmith::testing {
 
 class SurveyDescription {
  public:
-  explicit SurveyDescription(const survey::Summary& summary) : summary_(summary) {
+  explicit SurveyDescription(const survey::Summary& summary) {
     for (const survey::FileSummary& file : summary.files) add(file);
     for (const survey::SplitSummary& split : summary.splits) add(split);
     out_ << "all:\n";
@@ -29,9 +29,8 @@ class SurveyDescription {
   std::string text() const { return out_.str(); }
 
  private:
-  std::string name(const survey::RecordName& record, bool with_offset = true) const {
-    const survey::UnitBegin& unit = summary_.units.at(record.unit);
-    std::string text = std::to_string(unit.file) + ':' + std::to_string(unit.records_before + record.number);
+  static std::string name(const survey::RecordName& record, bool with_offset = true) {
+    const std::string text = std::to_string(record.source) + ':' + std::to_string(record.number);
     return with_offset ? text + '@' + std::to_string(record.offset) : text;
   }
 
@@ -53,9 +52,8 @@ class SurveyDescription {
     out_ << '\n';
     for (const survey::DamageSummary& damage : file.damages) {
       out_ << "  damage " << static_cast<int>(damage.failure.code) << " at " << damage.failure.offset << ", "
-           << (damage.record.unit < summary_.units.size() ? name(damage.record, false) : "nowhere") << ", "
-           << damage.bytes << " bytes, found " << damage.failure.found << ", expected " << damage.failure.expected
-           << '\n';
+           << (damage.record.source != survey::kNoUnit ? name(damage.record, false) : "nowhere") << ", " << damage.bytes
+           << " bytes, found " << damage.failure.found << ", expected " << damage.failure.expected << '\n';
     }
   }
 
@@ -81,15 +79,15 @@ class SurveyDescription {
     add("wrong shape", feature.wrong_shape_places);
     add("lengths", feature.lengths);
     add("steps", feature.steps);
-    for (const survey::NumberSummary& numbers : feature.floats) add(numbers);
-    for (const survey::NumberSummary& numbers : feature.int64s) add(numbers);
-    for (const survey::StringSummary& strings : feature.strings) add(strings);
+    if (feature.floats.has_value()) add(*feature.floats);
+    if (feature.int64s.has_value()) add(*feature.int64s);
+    if (feature.strings.has_value()) add(*feature.strings);
     for (const survey::RawNumberSummary& raw : feature.raw_numbers) {
       out_ << "    part " << raw.part << '\n';
       add("not finite", raw.not_finite_places);
       add(raw.numbers);
     }
-    for (const survey::LabelSummary& label : feature.labels) add(label);
+    if (feature.label.has_value()) add(*feature.label);
   }
 
   static std::string shown(const survey::Number& number) {
@@ -132,7 +130,6 @@ class SurveyDescription {
     add("outside", label.outside_places);
   }
 
-  const survey::Summary& summary_;
   std::ostringstream out_;
 };
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from recordsmith import augment
     from recordsmith.checking.check import check
     from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, SparseColumn
+    from recordsmith.copying.copied_dataset import CopiedDataset
+    from recordsmith.copying.copy import copy
     from recordsmith.dataset import infer_schema
     from recordsmith.doctor.diagnose.diagnosis import diagnose
     from recordsmith.doctor.lint.lint import lint
@@ -37,9 +39,10 @@ if TYPE_CHECKING:
         SchemaMismatchError,
         TruncatedFileError,
     )
+    from recordsmith.exporting.export import ExportedDataset, export
     from recordsmith.loader import Dataset, Loader, PipelineWarning
     from recordsmith.loader import open_dataset as open  # noqa: A004 - read as recordsmith.open
-    from recordsmith.making import finish, sources
+    from recordsmith.making import preprocessing, sources
     from recordsmith.making.dataset_writer import DatasetWriter, write
     from recordsmith.making.made_dataset import MadeDataset
     from recordsmith.making.maker import make
@@ -53,7 +56,7 @@ if TYPE_CHECKING:
     from recordsmith.records.writer import RecordWriter
     from recordsmith.repairing import RepairResult, repair
     from recordsmith.report import Report
-    from recordsmith.rules import Finding
+    from recordsmith.rules import Configuration, Finding, load_configuration
     from recordsmith.schema import Bytes, Image, Label, Packed, Scalar, Schema, Sparse, Steps, Tensor, Text
     from recordsmith.text import Vocabulary
 
@@ -66,10 +69,13 @@ _SOURCES = {
     "Bytes": "schema",
     "ChangedFileError": "errors",
     "CompressionError": "errors",
+    "Configuration": "rules",
+    "CopiedDataset": "copying.copied_dataset",
     "CorruptRecordError": "errors",
     "Dataset": "loader",
     "DatasetWriter": "making.dataset_writer",
     "EncodeError": "errors",
+    "ExportedDataset": "exporting.export",
     "Finding": "rules",
     "Image": "schema",
     "Label": "schema",
@@ -101,16 +107,19 @@ _SOURCES = {
     "Vocabulary": "text",
     "augment": "augment:",
     "check": "checking.check",
+    "copy": "copying.copy",
     "decode_example": "records.example",
     "decode_sequence_example": "records.example",
     "diagnose": "doctor.diagnose.diagnosis",
     "encode_example": "records.example",
     "encode_sequence_example": "records.example",
-    "finish": "making:finish",
+    "export": "exporting.export",
     "infer_schema": "dataset",
     "lint": "doctor.lint.lint",
+    "load_configuration": "rules",
     "make": "making.maker",
     "open": "loader:open_dataset",
+    "preprocessing": "making:preprocessing",
     "repair": "repairing",
     "sources": "making:sources",
     "write": "making.dataset_writer",
@@ -131,10 +140,14 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
     "make",
     "write",
     "sources",
-    "finish",
+    "preprocessing",
+    "Vocabulary",
     "MadeDataset",
     "DatasetWriter",
-    "Vocabulary",
+    "copy",
+    "CopiedDataset",
+    "export",
+    "ExportedDataset",
     "open",
     "Dataset",
     "Loader",
@@ -151,6 +164,8 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
     "diagnose",
     "Report",
     "Finding",
+    "load_configuration",
+    "Configuration",
     "RecordReader",
     "RecordWriter",
     "decode_example",

@@ -1,4 +1,4 @@
-"""The native core. Its layouts are described in recordsmith/schema/plan.py, its code in cpp/."""
+"""The native core: the compiled module of `cpp/`. Its layouts are described in recordsmith/schema/plan.py."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, overload
@@ -92,10 +92,28 @@ class IndexedFiles:
     def read(self, numbers: npt.NDArray[np.int64], verify: bool) -> list[bytes]: ...
     def decode(self, plan: Plan, numbers: npt.NDArray[np.int64], verify: bool) -> list[Any]: ...
 
+class RecoveredPiece:
+    """A piece of a damaged file; see cpp/recovery/recovery.h.
+
+    Attributes:
+        kind: "sound", "repaired", "suspect", "doubtful" or "lost".
+        is_kept: it is sound or repaired.
+    """
+
+    kind: str
+    begin: int
+    end: int
+    records: int
+    data_begin: int
+    data_size: int
+    header_is_sound: bool
+    longest_zeros: int
+    is_kept: bool
+
 class RecordRecovery:
     def __init__(self, path: str) -> None: ...
     def advance(self, size: int) -> bool: ...
-    def pieces(self) -> list[tuple[str, int, int, int, int, int, bool, int]]: ...
+    def pieces(self) -> list[RecoveredPiece]: ...
     def read_frames(self, begin: int, end: int, target_bytes: int) -> npt.NDArray[np.uint8]: ...
     def frame(self, data_begin: int, data_size: int) -> npt.NDArray[np.uint8]: ...
     @property
@@ -103,10 +121,18 @@ class RecordRecovery:
     @property
     def size(self) -> int: ...
 
+class InflateGap:
+    """Compressed bytes that were not inflated, and where in the inflated file they are missing."""
+
+    reason: str
+    begin: int
+    end: int
+    inflated_at: int
+
 class InflateRecovery:
     def __init__(self, path: str, compression: str, scratch: str) -> None: ...
     def advance(self, size: int) -> bool: ...
-    def gaps(self) -> list[tuple[str, int, int, int]]: ...
+    def gaps(self) -> list[InflateGap]: ...
     @property
     def offset(self) -> int: ...
     @property
@@ -191,7 +217,7 @@ def shrink_by_area(source: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8])
     Both are of shape (height, width, channels), in C order; neither side of the target is larger than the source's.
     """
 
-def fill_picture(
+def fill_image(
     source: npt.NDArray[np.uint8],
     target: npt.NDArray[Any],
     *,
@@ -201,7 +227,7 @@ def fill_picture(
     added: float,
     scale: float,
 ) -> None:
-    """Resize a part (top, left, height, width) of a picture into an array of uint8 or float32."""
+    """Resize a part (top, left, height, width) of an image into an array of uint8 or float32."""
 
 def adjust_contrast(pixels: npt.NDArray[np.float32], factor: float) -> None:
     """Change the contrast of values from 0 to 1, in place."""
@@ -215,10 +241,10 @@ def pad_rows(
     padding: npt.NDArray[np.uint8],
     target: npt.NDArray[np.uint8],
 ) -> None:
-    """Copy rows, whose offsets count items as large as `padding`, into the rows of `target`, and fill these up."""
+    """Copy rows into the rows of `target`, and fill the rest with `padding`, which is one item; offsets count items."""
 
 def pooled_bytes(size: int) -> npt.NDArray[np.uint8]:
-    """Return memory for a batch, with any content; it is used again when the last array over it is gone."""
+    """Return memory for a batch, with any content; it is reused when the last array over it is gone."""
 
 class JpegDecoder:
     """Decodes one JPEG after the other, for one thread."""
@@ -241,22 +267,251 @@ class JpegDecoder:
         added: float,
         scale: float,
     ) -> bool:
-        """Do what `fill_picture` does, with three channels; False if the data are damaged."""
+        """Do what `fill_image` does, with three channels; False if the data are damaged."""
+
+def read_image_header(data: bytes) -> tuple[str, int, int, int, int, int, bool] | None:
+    """Return the format, height, width, channels, orientation, bits and whether it is plain; None for other data."""
+
+# What a survey of files takes.
+
+class SurveyFile:
+    """A file and the number of its split."""
+
+    def __init__(self, path: str, split: int) -> None: ...
+
+class RawNumbers:
+    """Numbers of one dtype in a byte string: all of it ("" and no count), or a named part at an offset."""
+
+    def __init__(self, part: str, dtype: str, offset: int, count: int | None) -> None: ...
+
+class Expectation:
+    """What a schema says about a stored feature.
+
+    Attributes:
+        kind: "bytes", "float" or "int64".
+        count: values per record or step; None for any number.
+        row_bytes: the size of each byte string; None for any.
+        classes: the number of classes of a label; None if it is none.
+        raw_numbers: what byte strings contain.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        *,
+        count: int | None,
+        row_bytes: int | None,
+        classes: int | None,
+        raw_numbers: list[RawNumbers],
+    ) -> None: ...
+    count: int
+    classes: int
+
+class SurveyOptions:
+    """How to survey: see SurveyOptions in cpp/survey/survey.h."""
+
+    def __init__(
+        self,
+        *,
+        threads: int,
+        records_per_file: int | None,
+        unit_bytes: int,
+        digests_in_memory: int,
+        temporary_folder: str,
+        frames_only: bool,
+    ) -> None: ...
+
+# What a survey returns: see cpp/survey/facts/summary.h.
+
+RecordName: TypeAlias = tuple[int, int, int]  # the number of its file, its number in the file, its offset
+
+class SurveyPlace:
+    record: RecordName
+    detail: str
+
+class Sizes:
+    """The smallest, the largest and the sum of some sizes."""
+
+    count: int
+    min: int
+    max: int
+    sum: int
+
+class DamageSummary:
+    """One damage of a file: the facts of a failure (core_failures.py), and how many bytes were skipped."""
+
+    code: str
+    offset: int | None
+    record: int | None
+    found: str
+    expected: str
+    detail: str
+    system_error: int
+    bytes: int | None
+
+class FileSummary:
+    """One file. `records` counts sound records; `payloads` counts them by what they are, such as "Example"."""
+
+    def __init__(self) -> None: ...
+    compression: str
+    records: int
+    payload_bytes: int
+    sizes: Sizes | None
+    payloads: dict[str, int]
+    damages: list[DamageSummary]
+    damage_count: int
+    is_complete: bool
+
+class ValueSummary:
+    """How many different values there are, and how far an estimate may be off."""
+
+    distinct: float
+    is_exact: bool
+    distinct_error: float
+
+class NumberSummary:
+    """Numbers of one feature. Quantiles are at the shares `SHARES` of facts/feature_facts.py.
+
+    Without finite numbers, `min` to `deviation` mean nothing, and quantiles and edges are empty.
+    """
+
+    values: ValueSummary
+    frequent: list[tuple[int | float, int]]
+    count: int
+    finite: int
+    min: int | float
+    max: int | float
+    mean: float
+    deviation: float
+    zeros: int
+    negatives: int
+    nan: int
+    positive_infinity: int
+    negative_infinity: int
+    is_integral: bool
+    quantiles: list[float]
+    quantiles_are_exact: bool
+    rank_error: float
+    edges: list[float]
+    counts: list[int]
+
+class ImageSummary:
+    """Images among the byte strings of a feature; `sample` names some by record, step and value."""
+
+    images: int
+    formats: dict[str, int]
+    channels: dict[int, int]
+    heights: Sizes | None
+    widths: Sizes | None
+    no_header_places: list[SurveyPlace]
+    suffix_differs: int
+    suffix_places: list[SurveyPlace]
+    sample: list[tuple[RecordName, int, int]]
+
+class StringSummary:
+    """Byte strings of one feature. `all` has every value and its count where there are few."""
+
+    values: ValueSummary
+    frequent: list[tuple[bytes, int]]
+    all: list[tuple[bytes, int]]
+    count: int
+    lengths: Sizes | None
+    empty: int
+    ascii: int
+    utf8: int
+    leading_space: int
+    trailing_space: int
+    control: int
+    images: ImageSummary
+
+class LabelSummary:
+    """The classes of the records: their values and counts, and which of them each record has."""
+
+    classes: list[int] | list[bytes]
+    counts: list[int]
+    sequence: npt.NDArray[np.uint16]
+    longest_run: int
+    outside: int
+    outside_places: list[SurveyPlace]
+
+class RawNumberSummary:
+    """Numbers that a schema declares in byte strings; `part` is "" if they are all of the string."""
+
+    part: str
+    numbers: NumberSummary
+    not_finite_places: list[SurveyPlace]
+
+class FeatureSummary:
+    """One feature. `kinds` counts records by "bytes", "float" and "int64"; `label` is set if its values are classes."""
+
+    key: str
+    in_steps: bool
+    records: int
+    unset: int
+    empty: int
+    kinds: dict[str, int]
+    kind_places: dict[str, list[SurveyPlace]]
+    missing_places: list[SurveyPlace]
+    not_finite_places: list[SurveyPlace]
+    lengths: Sizes | None
+    steps: Sizes | None
+    stored_bytes: int
+    wrong_shape: int
+    wrong_shape_places: list[SurveyPlace]
+    floats: NumberSummary | None
+    int64s: NumberSummary | None
+    strings: StringSummary | None
+    raw_numbers: list[RawNumberSummary]
+    label: LabelSummary | None
+
+class AnomalySummary:
+    kind: str
+    feature: str
+    count: int
+    places: list[SurveyPlace]
+
+class SplitSummary:
+    """The records of one split, or of all."""
+
+    def __init__(self) -> None: ...
+    examples: int
+    features: list[FeatureSummary]
+    anomalies: list[AnomalySummary]
+    features_left_out: float
+    provenance: list[str]
+
+class DuplicateGroup:
+    """Records with equal content: the first by file and number, and the splits that have them."""
+
+    count: int
+    payloads_differ: bool
+    records: list[tuple[int, int]]
+    splits: list[int]
+
+class DuplicateSummary:
+    """Repeated content: counts by split, and by pairs of splits."""
+
+    def __init__(self) -> None: ...
+    within: list[int]
+    across: dict[tuple[int, int], int]
+    groups: list[DuplicateGroup]
+
+class SurveySummary:
+    files: list[FileSummary]
+    splits: list[SplitSummary]
+    total: SplitSummary
+    duplicates: DuplicateSummary
+    contradictions: DuplicateSummary
 
 def survey(
-    paths: list[str],
-    splits: Sequence[int],
-    split_count: int,
-    expected: list[tuple[str, bool, str, int, int, bool, int, list[tuple[str, str, int, int]]]],
-    provenance: Sequence[str],
-    threads: int,
-    records_per_file: int,
-    unit_bytes: int,
-    digests_in_memory: int,
-    folder: str,
-    frames_only: bool,
+    files: list[SurveyFile],
+    expected: dict[tuple[str, bool], Expectation],
+    *,
+    provenance: list[str],
+    options: SurveyOptions,
     progress: Callable[[int], object] | None,
-) -> dict[str, Any]: ...
-def image_header(data: bytes) -> tuple[str, int, int, int] | None: ...
+) -> SurveySummary:
+    """Survey files. `expected` is by key and whether it is in the feature lists; `progress` gets the bytes done."""
+
 def histogram_edges(low: float, high: float, integral: bool, most_bins: int) -> list[float]: ...
 def mean_classes(sequence: npt.NDArray[np.uint16], window: int, buffer: int, key: int) -> float: ...

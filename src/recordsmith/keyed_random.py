@@ -1,4 +1,4 @@
-"""Pseudo-random numbers that depend on a seed and a row alone: the same on every machine, in any order of work.
+"""Pseudo-random numbers that depend on a seed and a row alone, on every machine and in any order of work.
 
 Every random choice of `make` (which split, which rows are repeated, which order) is made by sorting rows by such a
 number. No generator is advanced from row to row, so nothing depends on how the work was divided.

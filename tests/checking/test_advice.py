@@ -103,7 +103,7 @@ def test_a_constant_is_dropped_by_its_own_name(tmp_path: Path) -> None:
 
 def test_whole_numbers_in_wide_floats_lose_digits_later(tmp_path: Path) -> None:
     for dtype, number, loses in (("float64", 2**40, False), ("float64", 2**55, True), ("float16", 2**12, True)):
-        schema = rs.Schema({"id": rs.Scalar(dtype)})
+        schema = rs.Schema({"id": rs.Scalar(np.dtype(dtype))})
         values = np.arange(30) * (2**12 if dtype == "float64" else 64) + number
         finding = checked(tmp_path / f"{dtype}{number}", schema, train={"id": values.astype(dtype)})["V014"]
         assert (finding.severity == "warning") == loses

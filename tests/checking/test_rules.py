@@ -9,8 +9,7 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.checking.rules import RULES, look_into_records
-from recordsmith.rules import Finding, Severity
-from recordsmith.rules.running import run_rules
+from recordsmith.rules import Finding, Judge, Severity
 from tests.checking.rule_cases import CLEAN, TRIGGERS, Case, Checked
 
 CODES = [one.code for one in RULES if one.code != "X001"]  # which has no data: test_check.py shows it
@@ -22,7 +21,7 @@ def findings(case: Case, folder: Path) -> list[Finding]:
     report = rs.check(checked.path, **checked.options)
     if checked.facts is not None:
         assert report.facts is not None
-        return run_rules(RULES, checked.facts(report.facts))
+        return Judge(RULES).find(checked.facts(report.facts))
     return list(report.findings)
 
 

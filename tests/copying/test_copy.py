@@ -16,10 +16,9 @@ import pytest
 
 import recordsmith as rs
 from recordsmith import _core
-from recordsmith.copying import copy_dataset
 from recordsmith.dataset import find_layout
 from recordsmith.images import decode_image, encode_image
-from recordsmith.making import external_sort, shuffling
+from recordsmith.run import external_sort, shuffling
 from tests.copying.conftest import SCHEMA, pets
 from tests.formats.made_sources import file_digests
 
@@ -39,7 +38,7 @@ def numbers(path: Path, split: str | None = None) -> list[int]:
 
 def test_a_copy_in_other_shards_has_the_same_records(folder: Path, quick_path: Path) -> None:
     out = quick_path / "out"
-    copied = copy_dataset(folder, out, shards=5)
+    copied = rs.copy(folder, out, shards=5)
     assert copied.verbatim
     assert copied.rows == copied.source_rows == 60
     for split in ("train", "test"):
@@ -61,20 +60,20 @@ def test_whatever_records_hold_is_copied(quick_path: Path) -> None:
                 writer.write(payload)
         written += some
     files = [quick_path / f"{number}.tfrecord" for number in range(3)]
-    copied = copy_dataset(files, quick_path / "all.tfrecord.gz")
+    copied = rs.copy(files, quick_path / "all.tfrecord.gz")
     assert list(rs.RecordReader(quick_path / "all.tfrecord.gz")) == written
     assert copied.rows == 60
     assert (quick_path / "all.tfrecord.gz").read_bytes()[:2] == b"\x1f\x8b"
-    copy_dataset(files, quick_path / "divided", split="a=0.5,b=0.5", shuffle=True)
+    rs.copy(files, quick_path / "divided", split="a=0.5,b=0.5", shuffle=True)
     assert sorted(payloads(quick_path / "divided")) == sorted(written)
     assert "schema" not in json.loads((quick_path / "divided" / "recordsmith.json").read_text())
 
 
 def test_compression_is_kept_or_changed(plain_file: Path, quick_path: Path) -> None:
     expected = list(rs.RecordReader(plain_file))
-    copy_dataset(plain_file, quick_path / "zipped", compression="gzip", shards=2)
-    copy_dataset(quick_path / "zipped", quick_path / "kept")
-    copy_dataset(quick_path / "zipped", quick_path / "plain", compression="none")
+    rs.copy(plain_file, quick_path / "zipped", compression="gzip", shards=2)
+    rs.copy(quick_path / "zipped", quick_path / "kept")
+    rs.copy(quick_path / "zipped", quick_path / "plain", compression="none")
     for name, suffix in (("zipped", ".gz"), ("kept", ".gz"), ("plain", "")):
         files = sorted((quick_path / name).glob("*.tfrecord*"))
         assert all(f".tfrecord{suffix}-" in file.name for file in files)
@@ -85,17 +84,17 @@ def test_frames_are_copied_and_not_decoded(folder: Path, quick_path: Path, monke
     def decoded(*_: object, **__: object) -> None:
         raise AssertionError("a record was decoded")
 
-    copy_dataset(folder, quick_path / "plain.tfrecord")  # without a label to count
+    rs.copy(folder, quick_path / "plain.tfrecord")  # without a label to count
     monkeypatch.setattr(_core, "decode_frames", decoded)
     monkeypatch.setattr(_core, "decode_payloads", decoded)
-    copy_dataset(quick_path / "plain.tfrecord", quick_path / "out", dedupe=True, sample=0.5, shuffle=True)
+    rs.copy(quick_path / "plain.tfrecord", quick_path / "out", dedupe=True, sample=0.5, shuffle=True)
 
 
 # --- choosing ---
 
 
 def test_where(folder: Path, quick_path: Path) -> None:
-    copied = copy_dataset(folder, quick_path / "out", where="label == 'dog' and name is not missing")
+    copied = rs.copy(folder, quick_path / "out", where="label == 'dog' and name is not missing")
     expected = [row["n"] for row in pets(60) if row["label"] == 1 and row["name"] is not None]
     assert sorted(numbers(quick_path / "out")) == expected
     assert copied.unmatched == 60 - len(expected)
@@ -103,7 +102,7 @@ def test_where(folder: Path, quick_path: Path) -> None:
 
 
 def test_where_without_a_description(plain_file: Path, quick_path: Path) -> None:
-    copy_dataset(plain_file, quick_path / "out.tfrecord", where="max(tokens) == 2 and n > 10")
+    rs.copy(plain_file, quick_path / "out.tfrecord", where="max(tokens) == 2 and n > 10")
     assert numbers(quick_path / "out.tfrecord") == [11, 15, 19, 23, 27]
 
 
@@ -111,40 +110,40 @@ def test_where_beside_features_of_mixed_types(quick_path: Path) -> None:
     with rs.RecordWriter(quick_path / "in.tfrecord") as writer:
         for n, value in enumerate((1, "text", 2.5)):
             writer.write_example({"n": n, "value": value})
-    copied = copy_dataset(quick_path / "in.tfrecord", quick_path / "out.tfrecord", where="n > 0")
+    copied = rs.copy(quick_path / "in.tfrecord", quick_path / "out.tfrecord", where="n > 0")
     assert copied.rows == 2
     with pytest.raises(rs.SchemaError, match=r"same kind of value(.|\n)*'value'"):
-        copy_dataset(quick_path / "in.tfrecord", quick_path / "other.tfrecord", where="value == 1")
+        rs.copy(quick_path / "in.tfrecord", quick_path / "other.tfrecord", where="value == 1")
 
 
 def test_where_that_fails_names_the_record(plain_file: Path, quick_path: Path) -> None:
     with pytest.raises(rs.PipelineError, match="record 1") as caught:
-        copy_dataset(plain_file, quick_path / "out", where="n > 0 and tokens > 1")
+        rs.copy(plain_file, quick_path / "out", where="n > 0 and tokens > 1")
     assert caught.value.path == str(plain_file)
     assert not (quick_path / "out").exists()
 
 
 def test_nothing_left_is_an_error(folder: Path, quick_path: Path) -> None:
     with pytest.raises(rs.RecordsmithError, match=r"no record(.|\n)*60 do not meet"):
-        copy_dataset(folder, quick_path / "out", where="n > 100")
+        rs.copy(folder, quick_path / "out", where="n > 100")
     assert not (quick_path / "out").exists()
 
 
 def test_take_and_sample(folder: Path, quick_path: Path) -> None:
-    copied = copy_dataset(folder, quick_path / "taken", take=5)
+    copied = rs.copy(folder, quick_path / "taken", take=5)
     for split in ("train", "test"):
         assert payloads(quick_path / "taken", split) == payloads(folder, split)[:5]
     assert copied.not_sampled == 50
     for amount, train, test in ((0.25, 12, 3), (20, 16, 4)):
         out = quick_path / f"sampled-{amount}"
-        copied = copy_dataset(folder, out, sample=amount)
+        copied = rs.copy(folder, out, sample=amount)
         for split, rows in (("train", train), ("test", test)):
             chosen = numbers(out, split)
             assert len(chosen) == rows
             whole = numbers(folder, split)
             assert chosen == [number for number in whole if number in chosen], "the order stays"
         assert copied.not_sampled == 60 - train - test
-    other = copy_dataset(folder, quick_path / "other", sample=0.25, seed=1)
+    other = rs.copy(folder, quick_path / "other", sample=0.25, seed=1)
     assert other.rows == 15
     assert numbers(quick_path / "other") != numbers(quick_path / "sampled-0.25")
 
@@ -155,7 +154,7 @@ def test_dedupe_keeps_the_first(quick_path: Path, monkeypatch: pytest.MonkeyPatc
     with rs.RecordWriter(quick_path / "in.tfrecord") as writer:
         for value in values:
             writer.write(value)
-    copied = copy_dataset(quick_path / "in.tfrecord", quick_path / "out.tfrecord", dedupe=True)
+    copied = rs.copy(quick_path / "in.tfrecord", quick_path / "out.tfrecord", dedupe=True)
     assert list(rs.RecordReader(quick_path / "out.tfrecord")) == [b"a", b"b", b"", b"c", b"d"]
     assert copied.duplicates == len(values) - 5
 
@@ -167,7 +166,7 @@ def test_records_with_one_digest_and_other_bytes_are_no_duplicates(
         for value in (b"a", b"b", b"a"):
             writer.write(value)
     monkeypatch.setattr(_core, "digest_frames", lambda _, offsets, __: np.zeros(len(offsets) - 1, np.uint64))
-    copy_dataset(quick_path / "in.tfrecord", quick_path / "out.tfrecord", dedupe=True)
+    rs.copy(quick_path / "in.tfrecord", quick_path / "out.tfrecord", dedupe=True)
     assert list(rs.RecordReader(quick_path / "out.tfrecord")) == [b"a", b"b"]
 
 
@@ -175,24 +174,22 @@ def test_records_with_one_digest_and_other_bytes_are_no_duplicates(
 
 
 def test_splits_with_groups_and_classes(folder: Path, quick_path: Path) -> None:
-    copy_dataset(folder, quick_path / "out", split="train=0.5,val=0.5", group="who", merge_splits=True)
+    rs.copy(folder, quick_path / "out", split="train=0.5,val=0.5", group="who", merge_splits=True)
     parts = {split: {int(row["who"]) for row in rs.open(quick_path / "out", split=split)} for split in ("train", "val")}
     assert not parts["train"] & parts["val"]
-    copy_dataset(
-        folder, quick_path / "without", split="train=0.5,val=0.5", group="who", drop=["who"], merge_splits=True
-    )
+    rs.copy(folder, quick_path / "without", split="train=0.5,val=0.5", group="who", drop=["who"], merge_splits=True)
     owners = {row["n"]: 7 if row["who"] is None else row["who"] for row in pets(60)}
     train, val = ({owners[number] for number in numbers(quick_path / "without", split)} for split in ("train", "val"))
     assert train
     assert val
     assert not train & val
-    copy_dataset(folder, quick_path / "even", split="train=0.75,val=0.25", stratify=True, merge_splits=True)
+    rs.copy(folder, quick_path / "even", split="train=0.75,val=0.25", stratify=True, merge_splits=True)
     counts = {
         split: collections.Counter(int(row["label"]) for row in rs.open(quick_path / "even", split=split))
         for split in ("train", "val")
     }
     assert counts == {"train": {0: 36, 1: 9}, "val": {0: 12, 1: 3}}
-    copied = copy_dataset(folder, quick_path / "some", split="a=10,b=20", merge_splits=True)
+    copied = rs.copy(folder, quick_path / "some", split="a=10,b=20", merge_splits=True)
     assert (copied.unassigned, copied.rows) == (30, 30)
 
 
@@ -201,7 +198,7 @@ def test_shuffle_is_over_all_files_and_by_the_seed(
 ) -> None:
     monkeypatch.setattr(shuffling, "WORTH_DEALING", 100)  # as if the records were too many to be read anywhere
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        copy_dataset(folder, quick_path / name, shuffle=True, seed=seed)
+        rs.copy(folder, quick_path / name, shuffle=True, seed=seed)
     first, again, other = (numbers(quick_path / name, "train") for name in "abc")
     assert first == again
     assert first != other
@@ -221,7 +218,7 @@ def test_files_do_not_depend_on_workers(
     if changed:
         options |= {"drop": ["tokens"], "rename": {"who": "owner"}}
     for workers in (1, 4):
-        copy_dataset(folder, quick_path / str(workers) / "out", workers=workers, **options)
+        rs.copy(folder, quick_path / str(workers) / "out", workers=workers, **options)
     assert file_digests(quick_path / "1" / "out") == file_digests(quick_path / "4" / "out")
 
 
@@ -229,7 +226,7 @@ def test_files_do_not_depend_on_workers(
 
 
 def test_features_are_chosen_dropped_and_renamed(folder: Path, quick_path: Path) -> None:
-    copied = copy_dataset(
+    copied = rs.copy(
         folder, quick_path / "out", features=["label", "n", "who", "name"], drop=["name"], rename={"label": "class"}
     )
     assert not copied.verbatim
@@ -252,7 +249,7 @@ def test_features_are_chosen_dropped_and_renamed(folder: Path, quick_path: Path)
         ({"drop": list(SCHEMA)}, "No feature is left"),
         ({"sample": 0.0}, "share or a number"),
         ({"sample": 0.5, "take": 3}, "two ways"),
-        ({"take": 0}, "from 1 on"),
+        ({"take": 0}, "at least 1"),
         ({"on_error": "skipp"}, "Did you mean 'skip'"),
         ({"stratify": True}, "how records are divided"),
         ({"split": "train=0.5,test=0.5", "merge_splits": True, "stratify": "nam"}, "to stratify by"),
@@ -267,7 +264,7 @@ def test_refused_before_anything_is_written(
     options: dict[str, Any], words: str, folder: Path, quick_path: Path
 ) -> None:
     with pytest.raises(rs.RecordsmithError, match=words):
-        copy_dataset(folder, quick_path / "out", **options)
+        rs.copy(folder, quick_path / "out", **options)
     assert not (quick_path / "out").exists()
 
 
@@ -280,14 +277,14 @@ def test_another_schema(folder: Path, quick_path: Path) -> None:
             "note": rs.Text(optional=True),
         }
     )
-    copied = copy_dataset(folder, quick_path / "out", schema=schema)
+    copied = rs.copy(folder, quick_path / "out", schema=schema)
     assert copied.left_out == ("tokens", "name", "who")
     assert rs.open(quick_path / "out").schema == schema
     for new, old in zip(rs.open(quick_path / "out"), rs.open(folder), strict=True):
         assert new["n"] == old["n"]
         assert new["n"].dtype == np.uint8
         assert new["x"].tolist() == old["x"].tolist()
-        assert schema["label"].names[new["label"]] == ("cat", "dog")[old["label"]]  # type: ignore[attr-defined]
+        assert schema["label"].names[new["label"]] == ("cat", "dog")[old["label"]]
 
 
 def test_pixels_become_images_and_labels_texts(quick_path: Path) -> None:
@@ -296,25 +293,25 @@ def test_pixels_become_images_and_labels_texts(quick_path: Path) -> None:
     with rs.write(quick_path / "in", schema) as writer:
         writer.extend({"image": pixels, "label": [0, 1, 1, 0], "name": ["dog", "cat", "cat", "dog"]})
     other = {"label": rs.Text(), "name": rs.Label(["dog", "cat"])}
-    copy_dataset(quick_path / "in", quick_path / "out", schema=rs.Schema({"image": rs.Image(encoding="png"), **other}))
+    rs.copy(quick_path / "in", quick_path / "out", schema=rs.Schema({"image": rs.Image(encoding="png"), **other}))
     for row, picture in zip(rs.open(quick_path / "out"), pixels, strict=True):
         assert (decode_image(row["image"]) == picture).all()
         assert row["label"] == ["dog", "cat"][1 - row["name"]]
     jpeg = rs.Schema({"image": rs.Image(encoding="jpeg")})
     with pytest.raises(rs.SchemaError, match="cast=True"):
-        copy_dataset(quick_path / "in", quick_path / "jpeg", schema=jpeg)
-    assert copy_dataset(quick_path / "in", quick_path / "jpeg", schema=jpeg, cast=True).rows == 4
+        rs.copy(quick_path / "in", quick_path / "jpeg", schema=jpeg)
+    assert rs.copy(quick_path / "in", quick_path / "jpeg", schema=jpeg, cast=True).rows == 4
 
 
 def test_casts_that_lose_something_need_consent(folder: Path, quick_path: Path) -> None:
     schema = rs.Schema({"x": rs.Tensor("int64", (2,))})
     with pytest.raises(rs.RecordsmithError, match="'x'"):
-        copy_dataset(folder, quick_path / "out", schema=schema)
+        rs.copy(folder, quick_path / "out", schema=schema)
     assert not (quick_path / "out").exists()
-    copied = copy_dataset(folder, quick_path / "skipped", schema=schema, on_error="skip")
+    copied = rs.copy(folder, quick_path / "skipped", schema=schema, on_error="skip")
     assert (copied.rows, copied.rejects) == (30, 30)
     assert not copied.ok
-    copy_dataset(folder, quick_path / "cast", schema=schema, cast=True)
+    rs.copy(folder, quick_path / "cast", schema=schema, cast=True)
     assert rs.open(quick_path / "cast", split="test")[0]["x"].tolist() == [24, -48]
 
 
@@ -325,11 +322,11 @@ def test_a_schema_for_files_that_had_none(quick_path: Path) -> None:
     schema = rs.Schema(
         {"matrix": rs.Tensor("int64", (2, 2)), "label": rs.Label(["no", "yes"]), "s": rs.Sparse("float32", 9)}
     )
-    copied = copy_dataset(quick_path / "in.tfrecord", quick_path / "out", schema=schema)
+    copied = rs.copy(quick_path / "in.tfrecord", quick_path / "out", schema=schema)
     assert copied.left_out == ()
     row = rs.open(quick_path / "out")[3]
     assert row["matrix"].tolist() == [[3, 1], [2, 3]]
-    copied = copy_dataset(quick_path / "in.tfrecord", quick_path / "inferred", infer_schema=True)
+    copied = rs.copy(quick_path / "in.tfrecord", quick_path / "inferred", infer_schema=True)
     assert copied.verbatim
     manifest = json.loads((quick_path / "inferred" / "recordsmith.json").read_text())
     assert list(manifest["schema"]["features"]) == ["label", "matrix", "s/indices", "s/values"]
@@ -342,18 +339,18 @@ def test_images_are_encoded_anew(quick_path: Path) -> None:
     with rs.write(quick_path / "in", rs.Schema({"image": rs.Image(encoding="jpeg")})) as writer:
         writer.extend({"image": pictures})
     png = rs.Schema({"image": rs.Image(encoding="png")})
-    copy_dataset(quick_path / "in", quick_path / "png", schema=png)
+    rs.copy(quick_path / "in", quick_path / "png", schema=png)
     headers = [read_header(row["image"]) for row in rs.open(quick_path / "png")]
     assert [(header.format, header.height, header.width) for header in headers if header] == [
         ("png", 8, 10 + n) for n in range(4)
     ]
     small = rs.Schema({"image": rs.Image(4, 4, encoding="jpeg")})
     with pytest.raises(rs.RecordsmithError, match="not allowed without cast"):
-        copy_dataset(quick_path / "in", quick_path / "small", schema=small)
-    copy_dataset(quick_path / "in", quick_path / "small", schema=small, cast=True)
+        rs.copy(quick_path / "in", quick_path / "small", schema=small)
+    rs.copy(quick_path / "in", quick_path / "small", schema=small, cast=True)
     headers = [read_header(row["image"]) for row in rs.open(quick_path / "small")]
     assert {(header.format, header.height, header.width) for header in headers if header} == {("jpeg", 4, 4)}
-    copied = copy_dataset(
+    copied = rs.copy(
         quick_path / "in", quick_path / "some", schema=small, on_error="skip", where="len(image) > 1", cast=True
     )
     assert copied.rows == 4
@@ -366,28 +363,28 @@ def test_inputs_with_different_schemas_are_refused(folder: Path, quick_path: Pat
     with rs.write(quick_path / "other", rs.Schema({"n": rs.Scalar("float32")})) as writer:
         writer.add({"n": 1.0})
     with pytest.raises(rs.SchemaError, match=r"different schemas(.|\n)*'n'"):
-        copy_dataset([folder, quick_path / "other"], quick_path / "out")
+        rs.copy([folder, quick_path / "other"], quick_path / "out")
 
 
 def test_an_input_without_a_description_must_fit_that_of_the_others(
     folder: Path, plain_file: Path, quick_path: Path
 ) -> None:
-    copied = copy_dataset([folder, plain_file], quick_path / "out", merge_splits=True)
+    copied = rs.copy([folder, plain_file], quick_path / "out", merge_splits=True)
     assert copied.rows == 90
     with rs.RecordWriter(quick_path / "foreign.tfrecord") as writer:
         writer.write_example({"n": "text"})
     with pytest.raises(rs.RecordsmithError, match="feature"):
-        copy_dataset([folder, quick_path / "foreign.tfrecord"], quick_path / "bad", merge_splits=True)
+        rs.copy([folder, quick_path / "foreign.tfrecord"], quick_path / "bad", merge_splits=True)
     with pytest.raises(rs.RecordsmithError, match="belong to a split, and others do not"):
-        copy_dataset([folder, plain_file], quick_path / "bad")
+        rs.copy([folder, plain_file], quick_path / "bad")
     with pytest.raises(rs.RecordsmithError, match="there twice"):
-        copy_dataset([plain_file, plain_file], quick_path / "bad")
+        rs.copy([plain_file, plain_file], quick_path / "bad")
 
 
 def test_a_vocabulary_goes_along(quick_path: Path) -> None:
     rows = [{"text": f"word{n % 3} again", "n": n} for n in range(12)]
-    rs.make(rows, quick_path / "in", finish=rs.finish.VocabularyIds("text", 10))
-    copy_dataset(quick_path / "in", quick_path / "out", name="in")
+    rs.make(rows, quick_path / "in", preprocess=rs.preprocessing.VocabularyIds("text", 10))
+    rs.copy(quick_path / "in", quick_path / "out", name="in")
     extra = [path.name for path in (quick_path / "in").iterdir() if "vocabulary" in path.name]
     assert extra
     for name in extra:
@@ -404,7 +401,7 @@ def test_where_records_come_from_does_not_tell_them_apart(quick_path: Path) -> N
     assert json.loads((quick_path / "in" / "recordsmith.json").read_text())["provenance"] == ["filename"]
     changes: dict[str, dict[str, Any]] = {"same": {}, "changed": {"rename": {"filename": "path"}, "drop": ["label"]}}
     for name, options in changes.items():
-        copied = copy_dataset(quick_path / "in", quick_path / name, split="train=0.5,test=0.5", dedupe=True, **options)
+        copied = rs.copy(quick_path / "in", quick_path / name, split="train=0.5,test=0.5", dedupe=True, **options)
         assert copied.duplicates == 0
         manifest = json.loads((quick_path / name / "recordsmith.json").read_text())
         assert manifest["provenance"] == ["path" if options else "filename"]
@@ -421,44 +418,45 @@ def test_damage_stops_or_is_counted(plain_file: Path, quick_path: Path) -> None:
     data[len(data) // 2] ^= 0xFF
     plain_file.write_bytes(data)
     with pytest.raises(rs.RecordsmithError, match="repair") as caught:
-        copy_dataset(plain_file, quick_path / "out")
+        rs.copy(plain_file, quick_path / "out")
     assert str(plain_file) in str(caught.value)
     assert not (quick_path / "out").exists()
-    copied = copy_dataset(plain_file, quick_path / "out", on_error="quarantine")
+    copied = rs.copy(plain_file, quick_path / "out", on_error="quarantine")
     assert (copied.rows, copied.rejects, copied.source_rows) == (29, 1, 30)
     assert "record" in (quick_path / "out" / "rejected.jsonl").read_text()
     assert len(payloads(quick_path / "out")) == 29
 
 
 def test_nothing_is_overwritten_unless_asked(folder: Path, plain_file: Path, quick_path: Path) -> None:
-    copy_dataset(folder, quick_path / "out")
-    copy_dataset(plain_file, quick_path / "one.tfrecord")
+    rs.copy(folder, quick_path / "out")
+    rs.copy(plain_file, quick_path / "one.tfrecord")
     before = file_digests(quick_path)
     for source, out in ((plain_file, "out"), (folder, "one.tfrecord")):
         with pytest.raises(rs.RecordsmithError, match="overwrite"):
-            copy_dataset(source, quick_path / out)
+            rs.copy(source, quick_path / out)
     for source in (folder, plain_file):
         with pytest.raises(rs.RecordsmithError, match="where the input is"):
-            copy_dataset(source, source, overwrite=True)
+            rs.copy(source, source, overwrite=True)
     assert file_digests(quick_path) == before
-    copy_dataset(plain_file, quick_path / "out", overwrite=True)
-    copy_dataset(folder, quick_path / "one.tfrecord", overwrite=True)
+    rs.copy(plain_file, quick_path / "out", overwrite=True)
+    rs.copy(folder, quick_path / "one.tfrecord", overwrite=True)
     assert (len(payloads(quick_path / "out")), len(payloads(quick_path / "one.tfrecord"))) == (30, 60)
 
 
 def test_what_one_file_cannot_have_is_refused(folder: Path, quick_path: Path) -> None:
     for options in ({"split": "a=0.5,b=0.5"}, {"shards": 2}, {"infer_schema": True}):
         with pytest.raises(rs.RecordsmithError, match="One file"):
-            copy_dataset(folder, quick_path / "out.tfrecord", **options)
+            rs.copy(folder, quick_path / "out.tfrecord", **options)
     with pytest.raises(rs.RecordsmithError, match="disagree"):
-        copy_dataset(folder, quick_path / "out.tfrecord.gz", compression="none")
+        rs.copy(folder, quick_path / "out.tfrecord.gz", compression="none")
 
 
 TO_KILL = """
 import json, os, signal, sys
+import recordsmith as rs
 from recordsmith.storage import atomic_file
-from recordsmith.copying import copier, copy_dataset
-from recordsmith.making import publishing
+from recordsmith.copying import copier
+from recordsmith.run import publishing
 from recordsmith.making.sources import tfrecord_files
 
 tfrecord_files._CHUNK_ROWS = 20
@@ -476,7 +474,7 @@ def moved(*arguments, **named):
     atomic_file.put_in_place(*arguments, **named)
 
 publishing.put_in_place = copier.put_in_place = moved
-copy_dataset(source, out, on_progress=step, workers=1, **json.loads(sys.argv[4]))
+rs.copy(source, out, on_progress=step, workers=1, **json.loads(sys.argv[4]))
 print(met)
 """
 
@@ -510,7 +508,7 @@ def test_killed_runs_leave_nothing_under_final_names_and_go_on(
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(tfrecord_files, "_CHUNK_ROWS", 20)
-            copy_dataset(folder, out, resume=True, **options)
+            rs.copy(folder, out, resume=True, **options)
         assert file_digests(out) == expected
     assert run(quick_path / "one.tfrecord", 3).returncode == -signal.SIGKILL
     assert not (quick_path / "one.tfrecord").exists()
@@ -519,7 +517,7 @@ def test_killed_runs_leave_nothing_under_final_names_and_go_on(
 def test_records_that_stay_as_they_are_take_no_room_but_their_own(
     folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from recordsmith.making import staging
+    from recordsmith.run import staging
 
     written: dict[str, int] = {}
     real = staging._write_all
@@ -529,9 +527,9 @@ def test_records_that_stay_as_they_are_take_no_room_but_their_own(
         real(file, data)
 
     monkeypatch.setattr(staging, "_write_all", counting)
-    copy_dataset(folder, quick_path / "same", where="n != 3", dedupe=True, sample=0.9)
+    rs.copy(folder, quick_path / "same", where="n != 3", dedupe=True, sample=0.9)
     assert written["records"] == 0
-    copy_dataset(folder, quick_path / "changed", drop=["x"])
+    rs.copy(folder, quick_path / "changed", drop=["x"])
     assert written["records"] > 0
 
 
@@ -541,12 +539,12 @@ def test_an_input_that_changes_meanwhile_is_noticed(plain_file: Path, quick_path
             plain_file.write_bytes(plain_file.read_bytes() + b"more")
 
     with pytest.raises(rs.RecordsmithError, match="changed"):
-        copy_dataset(plain_file, quick_path / "out", on_progress=change)
+        rs.copy(plain_file, quick_path / "out", on_progress=change)
     assert not (quick_path / "out").exists()
 
 
 def test_a_failing_disk_leaves_nothing(folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recordsmith.making import staging
+    from recordsmith.run import staging
 
     real = staging._write_all
     calls = 0
@@ -560,9 +558,9 @@ def test_a_failing_disk_leaves_nothing(folder: Path, quick_path: Path, monkeypat
 
     monkeypatch.setattr(staging, "_write_all", failing)
     with pytest.raises(OSError, match="space"):
-        copy_dataset(folder, quick_path / "one.tfrecord")
+        rs.copy(folder, quick_path / "one.tfrecord")
     assert sorted(path.name for path in quick_path.iterdir()) == ["pets"]
     calls = 0
     with pytest.raises(OSError, match="space"):
-        copy_dataset(folder, quick_path / "out")
+        rs.copy(folder, quick_path / "out")
     assert all(path.name.startswith(".") for path in (quick_path / "out").iterdir())

@@ -8,13 +8,11 @@ import tensorflow as tf
 import tensorflow_datasets as tfds
 
 import recordsmith as rs
-from recordsmith.copying import copy_dataset
-from recordsmith.exporting import export_dataset
 from tests.copying.conftest import SCHEMA
 
 
 def test_tensorflow_reads_the_same_records(folder: Path, quick_path: Path) -> None:
-    copy_dataset(folder, quick_path / "copy", shards=3, compression="gzip")
+    rs.copy(folder, quick_path / "copy", shards=3, compression="gzip")
     files = sorted(map(str, (quick_path / "copy").glob("*-train.tfrecord*")))
     read = [bytes(record) for record in tf.data.TFRecordDataset(files, "GZIP").as_numpy_iterator()]
     before = sorted(map(str, folder.glob("*-train.tfrecord*")))
@@ -25,7 +23,7 @@ def test_tensorflow_reads_the_same_records(folder: Path, quick_path: Path) -> No
 
 def test_tfds_opens_a_copy_and_what_came_back(folder: Path, quick_path: Path) -> None:
     plain = ["n", "x", "tokens", "label"]  # TFDS has no features that may be missing
-    copy_dataset(
+    rs.copy(
         folder,
         quick_path / "copy",
         split="train=0.75,val=0.25",
@@ -33,7 +31,7 @@ def test_tfds_opens_a_copy_and_what_came_back(folder: Path, quick_path: Path) ->
         features=plain,
         rename={"label": "species"},
     )
-    export_dataset(quick_path / "copy", quick_path / "val.parquet", split="val")
+    rs.export(quick_path / "copy", quick_path / "val.parquet", split="val")
     rs.make(quick_path / "val.parquet", quick_path / "back", split="val", shuffle=False)
     for place, rows in (("copy", {"train": 45, "val": 15}), ("back", {"val": 15})):
         builder = tfds.builder_from_directory(quick_path / place)

@@ -25,8 +25,6 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.cli import main
-from recordsmith.copying import copy_dataset
-from recordsmith.exporting.export import export_dataset
 from recordsmith.images import encode_image
 from recordsmith.records.shards import IncompleteShardsWarning
 from recordsmith.repairing import repair
@@ -99,9 +97,9 @@ def everything(folder: Path, out: Path, rng: random.Random, steps: int | None) -
         read,
         lambda: rs.Schema.from_tfds(folder),
         lambda: rs.check(folder),
-        lambda: copy_dataset(folder, out / "copied"),
-        lambda: copy_dataset(folder, out / "shuffled", shuffle=True, split="train=0.5,test=0.5"),
-        lambda: export_dataset(folder, out / "exported", kind=rng.choice(["csv", "jsonl", "parquet", "webdataset"])),
+        lambda: rs.copy(folder, out / "copied"),
+        lambda: rs.copy(folder, out / "shuffled", shuffle=True, split="train=0.5,test=0.5"),
+        lambda: rs.export(folder, out / "exported", kind=rng.choice(["csv", "jsonl", "parquet", "webdataset"])),
         lambda: repair(folder, out / "repaired"),
         lambda: Baseline.load(known),
         lambda: Vocabulary.load(folder / "vocabulary.json"),
@@ -174,8 +172,8 @@ def test_the_name_of_a_split_is_no_path(name: str, described_by: str, dataset: P
         document["splits"][0]["name"] = name
         (folder / "recordsmith.json").unlink()
     (folder / described_by).write_text(json.dumps(document))
-    with pytest.raises(rs.SchemaError, match="is not a valid split name"):
-        export_dataset(folder, tmp_path / "out", kind="csv")
+    with pytest.raises(rs.SchemaError, match="not a valid split name"):
+        rs.export(folder, tmp_path / "out", kind="csv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data"]
 
 
@@ -186,11 +184,9 @@ def test_splits_of_other_libraries_keep_their_names(name: str, dataset: Path, tm
     document = json.loads((folder / "recordsmith.json").read_text())
     document["splits"] = {name: document["splits"]["train"]}
     (folder / "recordsmith.json").write_text(json.dumps(document))
-    assert list(copy_dataset(folder, tmp_path / "copy").splits) == [name]
+    assert list(rs.copy(folder, tmp_path / "copy").splits) == [name]
     assert len(rs.open(tmp_path / "copy", split=name)) == 4
-    assert list(export_dataset(folder, tmp_path / "out", kind="jsonl").files) == [
-        str(tmp_path / "out" / f"{name}.jsonl")
-    ]
+    assert list(rs.export(folder, tmp_path / "out", kind="jsonl").files) == [str(tmp_path / "out" / f"{name}.jsonl")]
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "../data/x", "sub/x", "a\0b", "..", "", "y" * 256])
@@ -211,7 +207,7 @@ def test_a_shard_may_be_a_link(dataset: Path, tmp_path: Path) -> None:
         if path.is_file():
             (tmp_path / "data" / path.name).symlink_to(path)
     assert len(rs.open(tmp_path / "data")) == 8
-    assert copy_dataset(tmp_path / "data", tmp_path / "copy").rows == 8
+    assert rs.copy(tmp_path / "data", tmp_path / "copy").rows == 8
 
 
 @pytest.mark.parametrize("splits", [255, 256, 300])
@@ -227,11 +223,11 @@ def test_a_copy_has_all_splits_or_refuses(splits: int, tmp_path: Path) -> None:
     (folder / "recordsmith.json").write_text(json.dumps(manifest))
     if splits > 255:
         with pytest.raises(rs.RecordsmithError, match="too many splits"):
-            copy_dataset(folder, tmp_path / "copy")
+            rs.copy(folder, tmp_path / "copy")
         with pytest.raises(rs.RecordsmithError, match="too many splits"):
             rs.make([{"n": 1}], tmp_path / "made", split=dict.fromkeys(described, 1))
     else:
-        copied = copy_dataset(folder, tmp_path / "copy")
+        copied = rs.copy(folder, tmp_path / "copy")
         assert [split.rows for split in copied.splits.values()] == [1] * 255
 
 

@@ -18,9 +18,7 @@ from hypothesis import strategies as st
 
 import recordsmith as rs
 from recordsmith.columns import SparseRow
-from recordsmith.copying import copy_dataset
 from recordsmith.dataset import find_layout
-from recordsmith.exporting import export_dataset
 from recordsmith.images import encode_image
 from recordsmith.schema import Feature
 from tests.copying.conftest import SCHEMA
@@ -36,7 +34,7 @@ def payloads(path: Path, split: str | None = None) -> list[bytes]:
 def there_and_back(source: Path, work: Path, kind: str, **options: Any) -> Path:
     """Export to a file, and make a dataset from it."""
     file = work / f"data{SUFFIXES[kind]}"
-    export_dataset(source, file, **options)
+    rs.export(source, file, **options)
     rs.make(file, work / f"back-{kind}", shuffle=False, on_error="stop", name="back")
     return work / f"back-{kind}"
 
@@ -100,14 +98,14 @@ def test_nothing_is_lost(
 
 @pytest.mark.parametrize("kind", sorted(SUFFIXES))
 def test_many_rows_in_small_pieces(kind: str, folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recordsmith.exporting import export_writers
     from recordsmith.formats.parquet import source as parquet_source
+    from recordsmith.formats.parquet import writer as parquet_writer
     from recordsmith.formats.tables import lines as table_lines
-    from recordsmith.formats.webdataset import exported_tar
+    from recordsmith.formats.webdataset import exported as exported_tar
     from recordsmith.making.sources import tfrecord_files
 
     monkeypatch.setattr(tfrecord_files, "_CHUNK_ROWS", 7)
-    monkeypatch.setattr(export_writers, "_GROUP_BYTES", 500)
+    monkeypatch.setattr(parquet_writer, "_GROUP_BYTES", 500)
     monkeypatch.setattr(parquet_source, "_CHUNK_ROWS", 5)
     monkeypatch.setattr(exported_tar, "_CHUNK_SAMPLES", 5)
     monkeypatch.setattr(table_lines, "LINES_AT_ONCE", 5)
@@ -118,7 +116,7 @@ def test_many_rows_in_small_pieces(kind: str, folder: Path, quick_path: Path, mo
 
 def test_a_folder_gets_a_file_for_each_split(folder: Path, quick_path: Path) -> None:
     for kind, suffix in SUFFIXES.items():
-        exported = export_dataset(folder, quick_path / kind, kind=kind)
+        exported = rs.export(folder, quick_path / kind, kind=kind)
         rows = {os.path.basename(path): rows for path, rows in exported.files.items()}
         assert rows == {f"train{suffix}": 48, f"test{suffix}": 12}
         rs.make(quick_path / kind, quick_path / f"{kind}-back", shuffle=False, on_error="stop")
@@ -126,13 +124,13 @@ def test_a_folder_gets_a_file_for_each_split(folder: Path, quick_path: Path) -> 
 
 
 def test_files_of_a_size(folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recordsmith.exporting import export_writers
+    from recordsmith.formats.parquet import writer as parquet_writer
     from recordsmith.making.sources import tfrecord_files
 
     monkeypatch.setattr(tfrecord_files, "_CHUNK_ROWS", 7)
-    monkeypatch.setattr(export_writers, "_GROUP_BYTES", 100)
+    monkeypatch.setattr(parquet_writer, "_GROUP_BYTES", 100)
     for kind, suffix in SUFFIXES.items():
-        exported = export_dataset(folder, quick_path / f"data{suffix}", split="train", shard_size="1KB")
+        exported = rs.export(folder, quick_path / f"data{suffix}", split="train", shard_size="1KB")
         names = [os.path.basename(path) for path in exported.files]
         assert len(names) > 1
         assert names == [f"data-{number:05}{suffix}" for number in range(len(names))]
@@ -140,7 +138,7 @@ def test_files_of_a_size(folder: Path, quick_path: Path, monkeypatch: pytest.Mon
         rs.make(quick_path / f"data-*{suffix}", quick_path / kind, shuffle=False, on_error="stop")
         assert payloads(quick_path / kind) == payloads(folder, "train")
     with pytest.raises(rs.RecordsmithError, match="already"):
-        export_dataset(folder, quick_path / "data.csv", split="train", shard_size="1KB")
+        rs.export(folder, quick_path / "data.csv", split="train", shard_size="1KB")
 
 
 def test_exports_do_not_depend_on_workers(folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,13 +147,13 @@ def test_exports_do_not_depend_on_workers(folder: Path, quick_path: Path, monkey
     monkeypatch.setattr(tfrecord_files, "_CHUNK_ROWS", 7)
     for suffix in (*SUFFIXES.values(), ".csv.gz"):
         for workers in (1, 4):
-            export_dataset(folder, quick_path / f"{workers}{suffix}", split="train", workers=workers)
+            rs.export(folder, quick_path / f"{workers}{suffix}", split="train", workers=workers)
         assert (quick_path / f"1{suffix}").read_bytes() == (quick_path / f"4{suffix}").read_bytes()
 
 
 def test_compressed_texts(folder: Path, quick_path: Path) -> None:
     for name in ("data.csv.gz", "data.jsonl.gz"):
-        export_dataset(folder, quick_path / name, split="test")
+        rs.export(folder, quick_path / name, split="test")
         assert (quick_path / name).read_bytes()[:2] == b"\x1f\x8b"
         rs.make(quick_path / name, quick_path / f"{name}-back", shuffle=False, on_error="stop")
         assert payloads(quick_path / f"{name}-back") == payloads(folder, "test")
@@ -170,7 +168,7 @@ def test_records_without_a_description(plain_file: Path, quick_path: Path) -> No
 
 
 def test_choosing_what_is_exported(folder: Path, quick_path: Path) -> None:
-    exported = export_dataset(
+    exported = rs.export(
         folder, quick_path / "dogs.jsonl", split="train", where="label == 'dog'", features=["n", "label"]
     )
     assert (exported.rows, exported.unmatched, exported.left_out) == (9, 39, ("x", "tokens", "name", "who"))
@@ -188,7 +186,7 @@ def test_sequences(quick_path: Path) -> None:
     for kind in ("parquet", "jsonl", "webdataset"):
         assert payloads(there_and_back(quick_path / "in", quick_path, kind)) == payloads(quick_path / "in")
     with pytest.raises(rs.SchemaError, match=r"no room for features that have steps(.|\n)*'words', 'at'"):
-        export_dataset(quick_path / "in", quick_path / "in.csv")
+        rs.export(quick_path / "in", quick_path / "in.csv")
     assert json.loads((quick_path / "data.jsonl").read_text().splitlines()[0]) == {
         "id": 1, "words": ["a", "b"], "at": [[0.5, 1.0]],
     }  # fmt: skip
@@ -201,7 +199,7 @@ def test_pandas_and_arrow_open_parquet(folder: Path, quick_path: Path) -> None:
     import pandas as pd
     import pyarrow.parquet as pq
 
-    export_dataset(folder, quick_path / "data.parquet", split="test")
+    rs.export(folder, quick_path / "data.parquet", split="test")
     frame = pd.read_parquet(quick_path / "data.parquet")
     assert frame["label"].dtype.categories.tolist() == ["cat", "dog"]
     assert frame["n"].tolist() == [int(row["n"]) for row in rs.open(folder, split="test")]
@@ -218,7 +216,7 @@ def test_pandas_and_arrow_open_parquet(folder: Path, quick_path: Path) -> None:
 def test_csv_and_json_are_what_others_expect(folder: Path, quick_path: Path) -> None:
     import pandas as pd
 
-    export_dataset(folder, quick_path / "data.csv", split="test")
+    rs.export(folder, quick_path / "data.csv", split="test")
     with open(quick_path / "data.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert rows[1] == {
@@ -232,7 +230,7 @@ def test_csv_and_json_are_what_others_expect(folder: Path, quick_path: Path) -> 
     frame = pd.read_csv(quick_path / "data.csv")
     assert frame["n"].dtype == np.int64
     assert frame["who"].isna().sum() == 6
-    export_dataset(folder, quick_path / "data.jsonl", split="test")
+    rs.export(folder, quick_path / "data.jsonl", split="test")
     lines = pd.read_json(quick_path / "data.jsonl", lines=True)
     assert lines["tokens"][lines["n"] == 51].tolist() == [[0, 1, 2]]
     sidecar = json.loads((quick_path / "data.csv.schema.json").read_text())
@@ -265,7 +263,7 @@ def test_samples_are_those_of_webdataset(quick_path: Path) -> None:
     with rs.write(quick_path / "in", schema) as writer:
         writer.add({"image": png, "label": "dog", "caption": "a dog", "box": [1, 2, 3, 4], "view": jpeg})
         writer.add({"image": png, "label": "cat", "box": [0, 0, 1, 1]})
-    export_dataset(quick_path / "in", quick_path / "data.tar")
+    rs.export(quick_path / "in", quick_path / "data.tar")
     with tarfile.open(quick_path / "data.tar") as tar:
         contents = {member.name: tar.extractfile(member).read() for member in tar}  # type: ignore[union-attr]
     assert list(contents) == [
@@ -282,7 +280,7 @@ def test_samples_are_those_of_webdataset(quick_path: Path) -> None:
 
 def test_the_way_back_can_be_told_otherwise(folder: Path, quick_path: Path) -> None:
     """With options of one's own, an exported file is a file like any other."""
-    export_dataset(folder, quick_path / "data.csv", split="test")
+    rs.export(folder, quick_path / "data.csv", split="test")
     source = rs.sources.csv(quick_path / "data.csv", columns=["n", "name"])
     assert list(source.schema()) == ["n", "name"]
     assert list(rs.sources.csv(quick_path / "data.csv", label="label").schema()) == list(SCHEMA)
@@ -292,7 +290,7 @@ def test_the_way_back_can_be_told_otherwise(folder: Path, quick_path: Path) -> N
 
 
 def test_changed_texts_are_refused_row_by_row(folder: Path, quick_path: Path) -> None:
-    export_dataset(folder, quick_path / "data.jsonl", split="test")
+    rs.export(folder, quick_path / "data.jsonl", split="test")
     lines = (quick_path / "data.jsonl").read_text().splitlines()
     lines[1] = lines[1].replace('"label": "cat"', '"label": "cow"')
     lines[2] = "{"
@@ -302,7 +300,7 @@ def test_changed_texts_are_refused_row_by_row(folder: Path, quick_path: Path) ->
     rejected = (quick_path / "out" / "rejected.jsonl").read_text()
     assert "line 2" in rejected
     assert "line 3" in rejected
-    export_dataset(folder, quick_path / "data.csv", split="test")
+    rs.export(folder, quick_path / "data.csv", split="test")
     text = (quick_path / "data.csv").read_text().replace("\n50,", "\nfifty,")
     (quick_path / "data.csv").write_text(text)
     made = rs.make(quick_path / "data.csv", quick_path / "other")
@@ -313,7 +311,7 @@ def test_changed_texts_are_refused_row_by_row(folder: Path, quick_path: Path) ->
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("data.xml", {}, "kind of data cannot be detected"),
+        ("data.xml", {}, "kind of file to write is not known"),
         ("data.csv", {"kind": "parquet"}, "disagree"),
         ("data", {"kind": "parqet"}, "Did you mean 'parquet'"),
         ("data.csv", {"features": ["nam"], "split": "test"}, "Did you mean 'name'"),
@@ -328,7 +326,7 @@ def test_refused_before_anything_is_written(
 ) -> None:
     (quick_path / "there.csv").write_text("kept")
     with pytest.raises(rs.RecordsmithError, match=words):
-        export_dataset(folder, quick_path / name, **options)
+        rs.export(folder, quick_path / name, **options)
     assert sorted(path.name for path in quick_path.iterdir()) == ["pets", "there.csv"]
     assert (quick_path / "there.csv").read_text() == "kept"
 
@@ -336,9 +334,9 @@ def test_refused_before_anything_is_written(
 def test_nothing_is_left_of_an_export_that_fails(
     folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from recordsmith.exporting import export_writers
+    from recordsmith.exporting.export_files import WRITERS
 
-    for kind, writer in (("parquet", "_ParquetWriter"), ("jsonl", "_JsonWriter"), ("webdataset", "_TarWriter")):
+    for kind, writer in WRITERS.items():
         calls = 0
 
         def failing(*_: object) -> None:
@@ -347,9 +345,9 @@ def test_nothing_is_left_of_an_export_that_fails(
             if calls > 1:
                 raise OSError(28, os.strerror(28))
 
-        monkeypatch.setattr(getattr(export_writers, writer), "write", failing)
+        monkeypatch.setattr(writer, "write", failing)
         with pytest.raises(OSError, match="space"):
-            export_dataset(folder, quick_path / "out", kind=kind)
+            rs.export(folder, quick_path / "out", kind=kind)
         assert list((quick_path / "out").iterdir()) == []
 
 
@@ -358,20 +356,20 @@ def test_damage_and_numbers_that_are_no_class(plain_file: Path, quick_path: Path
     data[len(data) // 2] ^= 0xFF
     plain_file.write_bytes(data)
     with pytest.raises(rs.RecordsmithError, match="on_error='skip'"):
-        export_dataset(plain_file, quick_path / "out.jsonl", schema=SCHEMA)
-    exported = export_dataset(plain_file, quick_path / "out.jsonl", schema=SCHEMA, on_error="skip")
+        rs.export(plain_file, quick_path / "out.jsonl", schema=SCHEMA)
+    exported = rs.export(plain_file, quick_path / "out.jsonl", schema=SCHEMA, on_error="skip")
     assert (exported.rows, exported.rejects) == (29, 1)
     with rs.RecordWriter(quick_path / "odd.tfrecord") as writer:
         for label in (0, 7):
             writer.write_example({"label": label, "n": 1})
     schema = rs.Schema({"label": rs.Label(["cat", "dog"]), "n": rs.Scalar("int64")})
     with pytest.raises(rs.RecordsmithError, match=r"none of the classes(.|\n)*odd.tfrecord, record 1(.|\n)*label"):
-        export_dataset(quick_path / "odd.tfrecord", quick_path / "odd.parquet", schema=schema)
-    export_dataset(quick_path / "odd.tfrecord", quick_path / "odd.jsonl", schema=schema)
+        rs.export(quick_path / "odd.tfrecord", quick_path / "odd.parquet", schema=schema)
+    rs.export(quick_path / "odd.tfrecord", quick_path / "odd.jsonl", schema=schema)
     assert '"label": 7' in (quick_path / "odd.jsonl").read_text()
 
 
 def test_a_copy_and_an_export_agree(folder: Path, quick_path: Path) -> None:
-    copy_dataset(folder, quick_path / "copy", where="n < 30", rename={"n": "number"})
+    rs.copy(folder, quick_path / "copy", where="n < 30", rename={"n": "number"})
     back = there_and_back(quick_path / "copy", quick_path, "parquet", split="train")
     assert payloads(back) == payloads(quick_path / "copy", "train")

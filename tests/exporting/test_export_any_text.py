@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recordsmith as rs
-from recordsmith.exporting.export import export_dataset
 
 KINDS = ["csv", "jsonl", "parquet", "tar"]
 TEXTS = [
@@ -38,7 +37,7 @@ def come_back(schema: rs.Schema, rows: list[dict[str, Any]], kind: str, folder: 
     with rs.write(folder / "in", schema, name="d", overwrite=True) as writer:
         for row in rows:
             writer.add(row)
-    export_dataset(folder / "in", folder / f"out.{kind}", overwrite=True)
+    rs.export(folder / "in", folder / f"out.{kind}", overwrite=True)
     made = rs.make(folder / f"out.{kind}", folder / "back", shuffle=False, overwrite=True)
     assert made.rejects == 0
     back = rs.open(folder / "back")

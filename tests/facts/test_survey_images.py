@@ -1,59 +1,15 @@
 from __future__ import annotations
 
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image as Pillow
 
 import recordsmith as rs
-from recordsmith import _core
 from recordsmith.facts.dataset_facts import DatasetFacts, ImageFacts
 from recordsmith.facts.survey import survey
-from recordsmith.images import encode_image, read_header
+from recordsmith.images import encode_image
 from tests.facts.surveying import same_for_all_threads, write_rows
-
-
-def saved(mode: str, form: str, **settings: object) -> bytes:
-    out = BytesIO()
-    Pillow.new(mode, (13, 7), 1).save(out, form, **settings)
-    return out.getvalue()
-
-
-EVERY_FORM = [
-    *(saved(mode, "PNG") for mode in ("1", "L", "LA", "RGB", "RGBA", "P", "I;16")),
-    saved("P", "PNG", transparency=0),
-    *(saved(mode, "JPEG") for mode in ("L", "RGB", "CMYK")),
-    saved("RGB", "JPEG", progressive=True),
-    *(saved(mode, "WEBP", lossless=lossless) for mode in ("RGB", "RGBA") for lossless in (True, False)),
-    saved("RGBA", "WEBP", exif=b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0"),
-    *(saved(mode, "BMP") for mode in ("1", "L", "RGB", "RGBA", "P")),
-    *(saved(mode, "GIF") for mode in ("L", "P")),
-    b"BM" + bytes(12) + b"\x0c\0\0\0\x05\0\x04\0\x01\0\x08\0" + bytes(30),
-    b"plain text",
-    b"",
-]
-
-
-def check_header(data: bytes) -> None:
-    header = read_header(data)
-    expected = None if header is None else (header.format, header.height, header.width, header.channels)
-    assert _core.image_header(data) == expected, data
-
-
-def test_headers_are_read_as_images_reads_them() -> None:
-    random = np.random.default_rng(8)
-    for data in EVERY_FORM:
-        check_header(data)
-        for cut in range(min(len(data), 120)):
-            check_header(data[:cut])
-        for _ in range(200):
-            changed = bytearray(data)
-            for place in random.integers(0, max(1, min(len(data), 80)), 2):
-                if changed:
-                    changed[place] = random.integers(256)
-            check_header(bytes(changed))
 
 
 def images_of(facts: DatasetFacts, name: str = "image") -> ImageFacts:

@@ -14,14 +14,14 @@ from recordsmith.facts.survey import survey
 from tests.facts.surveying import same_for_all_threads, small_units, write_rows
 from tests.facts.test_survey_numbers import check_numbers, feature, numbers_of
 
-DTYPES = (
+DTYPES: tuple[Any, ...] = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64"),
 )
 SEEDED = {dtype: number for number, dtype in enumerate(DTYPES)}
 
 
-def made(dtype: str, rows: int, width: int) -> np.ndarray:
+def made(dtype: Any, rows: int, width: int) -> np.ndarray:
     """Numbers over the whole range of a dtype, with what is special about floats."""
     random = np.random.default_rng(SEEDED[dtype])
     kind = np.dtype(dtype)
@@ -45,7 +45,7 @@ def write(folder: Path, schema: rs.Schema, columns: dict[str, Any]) -> Path:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_each_dtype_is_counted_as_numpy_counts_it(tmp_path: Path, dtype: str, monkeypatch) -> None:
+def test_each_dtype_is_counted_as_numpy_counts_it(tmp_path: Path, dtype: Any, monkeypatch) -> None:
     small_units(monkeypatch, 2_000)
     values = made(dtype, 400, 6)
     schema = rs.Schema({"x": rs.Tensor(dtype, (2, 3), storage="bytes")})
@@ -73,7 +73,7 @@ def test_each_dtype_is_counted_as_numpy_counts_it(tmp_path: Path, dtype: str, mo
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_without_a_description_they_are_bytes_and_nothing_false_is_said(tmp_path: Path, dtype: str) -> None:
+def test_without_a_description_they_are_bytes_and_nothing_false_is_said(tmp_path: Path, dtype: Any) -> None:
     values = made(dtype, 60, 6)
     folder = write(tmp_path / "data", rs.Schema({"x": rs.Tensor(dtype, (6,), storage="bytes")}), {"x": values})
     for description in [*folder.glob("*.json"), *folder.glob("*.txt"), *folder.glob("*.pbtxt")]:
@@ -89,7 +89,7 @@ def test_without_a_description_they_are_bytes_and_nothing_false_is_said(tmp_path
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_a_complex_number_counts_as_two(tmp_path: Path, dtype: str) -> None:
+def test_a_complex_number_counts_as_two(tmp_path: Path, dtype: Any) -> None:
     values = np.array([1 + 2j, complex(np.nan, -5), 3 + 0j], dtype)
     folder = write(tmp_path / "data", rs.Schema({"z": rs.Scalar(dtype)}), {"z": values})
     found = numbers_of(survey(str(folder)), "z")

@@ -1,4 +1,4 @@
-"""What headers say: channels, orientation, bits. Formats and sizes: tests/terminal/values/test_image_header.py."""
+"""What headers say: channels, orientation, bits. Formats and sizes: test_header_sizes.py."""
 
 from __future__ import annotations
 

@@ -22,6 +22,10 @@ HORIZON = 120  # so many rows, or batches, are looked at of what has no end
 WINDOW = 8  # rows that a mix deals at a time: see small_pieces
 
 
+class BeyondHorizonError(Exception):
+    """A chain without end is to be looked at farther than the model sees."""
+
+
 def is_endless(chain: Chain) -> bool:
     """Say whether rows or batches come for ever."""
     verb, *settings = chain[-1]
@@ -62,6 +66,8 @@ def rows_of(chain: Chain, epoch: int, horizon: int = HORIZON) -> list[Row]:
         return [row for row in rows if row[0] % settings[0] != 0]
     if verb == "take":
         return rows[: settings[0]]
+    if verb == "skip" and settings[0] >= HORIZON and is_endless(before):
+        raise BeyondHorizonError
     return rows[settings[0] :] if verb == "skip" else rows
 
 

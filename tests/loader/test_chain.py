@@ -24,30 +24,30 @@ def ds(tmp_path_factory: pytest.TempPathFactory) -> rs.Dataset:
 @pytest.mark.parametrize(
     ("chain", "message"),
     [
-        (lambda ds: ds.batch(4).shuffle(0), "shuffle after batching"),
+        (lambda ds: ds.batch(4).shuffle(seed=0), "shuffle after batching"),
         (lambda ds: ds.batch(4).batch(4), "batches of batches"),
         (lambda ds: ds.batch(0), "at least one row"),
         (lambda ds: ds.batch(4).shard(0, 2), "shard after batching"),
         (lambda ds: ds.batch(4).filter(bool), "filter after batching"),
-        (lambda ds: ds.shard(2, 2), "outside its world"),
-        (lambda ds: ds.shard(-1, 2), "The rank is a whole number from 0"),
+        (lambda ds: ds.shard(2, 2), "Rank 2 of 2 does not exist"),
+        (lambda ds: ds.shard(-1, 2), "The rank must be a whole number, at least 0"),
         (lambda ds: ds.shard(0, 200), "fewer rows than ranks"),
         (lambda ds: ds.take(5).shard(0, 2).batch(1), "some ranks would get an empty batch"),
         (lambda ds: ds.shard(0, 2, remainder="dorp"), "Did you mean 'drop'"),
         (lambda ds: ds.filter(bool).shard(0, 2), "shard after filter"),
         (lambda ds: ds.filter(bool).take(3), "take after filter"),
-        (lambda ds: ds.repeat().shuffle(0), "endless repeat"),
-        (lambda ds: ds.repeat(0), "from 1 on"),
+        (lambda ds: ds.repeat().shuffle(seed=0), "endless repeat"),
+        (lambda ds: ds.repeat(0), "at least 1"),
         (lambda ds: ds.batch(4).repeat(2).repeat(2), "repeated already"),
-        (lambda ds: ds.shuffle(0.5), "The seed is a whole number"),
-        (lambda ds: ds.shuffle(0, buffer=0), "The buffer is a whole number from 1"),
+        (lambda ds: ds.shuffle(seed=0.5), "The seed must be a whole number"),
+        (lambda ds: ds.shuffle(seed=0, buffer=0), "The buffer must be a whole number, at least 1"),
         (lambda ds: ds.prefetch(2), "prefetch counts batches"),
         (lambda ds: ds.batch(4).pairs("txet", "label"), "Did you mean 'text'"),
         (lambda ds: ds.batch(4).pairs(["text", "label"], "label"), "both an input and the target"),
         (lambda ds: ds.batch(4).pairs("text", "n", one_hot=True), "number of classes"),
         (lambda ds: ds.padded_batch(4, pad_to={"valuse": 3}), "Did you mean 'values'"),
         (lambda ds: ds.balance("lable"), "Did you mean 'label'"),
-        (lambda ds: ds.shuffle(0).balance("label"), "the first verb"),
+        (lambda ds: ds.shuffle(seed=0).balance("label"), "the first verb"),
         (lambda ds: ds.balance("label", "upsample"), "Unknown strategy"),
         (lambda ds: ds.balance("label", {"9": 1}), "does not have"),
         (lambda ds: ds.mix(ds.select("n")), "different features"),
@@ -58,7 +58,7 @@ def ds(tmp_path_factory: pytest.TempPathFactory) -> rs.Dataset:
         (lambda ds: ds.bucket_batch("values", [4]), "either size= "),
         (lambda ds: ds.map(3), "map needs a function"),
         (lambda ds: ds.batch(4, on_error="ignore"), "Unknown on_error"),
-        (lambda ds: ds.shuffle(0).select("nn"), "Did you mean 'n'"),
+        (lambda ds: ds.shuffle(seed=0).select("nn"), "Did you mean 'n'"),
     ],
 )
 def test_chains_that_cannot_be(chain: Chain, message: str, ds: rs.Dataset):
@@ -70,7 +70,7 @@ def test_chains_that_cannot_be(chain: Chain, message: str, ds: rs.Dataset):
 @pytest.mark.parametrize(
     ("chain", "code"),
     [
-        (lambda ds: ds.repeat(2).shuffle(0), "P002"),
+        (lambda ds: ds.repeat(2).shuffle(seed=0), "P002"),
         (lambda ds: ds.select("n", "label").padded_batch(4), "P010"),
     ],
 )
@@ -86,18 +86,18 @@ def test_chains_that_are_probably_not_meant(chain: Chain, code: str, ds: rs.Data
 def test_good_chains_are_silent(ds: rs.Dataset):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ds.shuffle(0).shard(0, 2).repeat(2).padded_batch(4).prefetch(2).pairs("values", "label")
+        ds.shuffle(seed=0).shard(0, 2).repeat(2).padded_batch(4).prefetch(2).pairs("values", "label")
 
 
 def test_a_chain_does_not_change(ds: rs.Dataset):
-    base = ds.shuffle(0)
+    base = ds.shuffle(seed=0)
     one = numbers_of(base.batch(10))
     base.take(3).batch(2)
     assert numbers_of(base.batch(10)) == one
 
 
 def test_lengths(ds: rs.Dataset):
-    assert len(ds.shuffle(0)) == 100
+    assert len(ds.shuffle(seed=0)) == 100
     assert len(ds.batch(30)) == 4
     assert len(ds.batch(30, drop_last=True)) == 3
     assert len(ds.repeat(2).batch(30)) == 7
@@ -120,7 +120,7 @@ def test_padding(ds: rs.Dataset):
 
 
 def test_buckets_hold_rows_of_similar_length(ds: rs.Dataset):
-    fed = list(ds.shuffle(1).bucket_batch("values", [2, 4], size=[5, 7, 9], pad_value=-1))
+    fed = list(ds.shuffle(seed=1).bucket_batch("values", [2, 4], size=[5, 7, 9], pad_value=-1))
     assert sorted(numbers_of(fed)) == list(range(100))
     for batch in fed:
         lengths = batch["n"] % 7
@@ -165,8 +165,8 @@ def test_damaged_records_are_skipped_and_counted(tmp_path: Path):
     path.write_bytes(content)
     damaged = rs.open(path, schema=SCHEMA)
     with pytest.raises(rs.CorruptRecordError):
-        list(damaged.shuffle(0).batch(8))
-    loader = damaged.shuffle(0).batch(8, on_error="skip")
+        list(damaged.shuffle(seed=0).batch(8))
+    loader = damaged.shuffle(seed=0).batch(8, on_error="skip")
     assert sorted(numbers_of(loader)) == list(range(49))
     assert loader.skipped.count == 1
 
@@ -175,10 +175,10 @@ def test_pairs(ds: rs.Dataset):
     x, y = next(iter(ds.batch(4).pairs("values", "label")))
     assert isinstance(x, rs.Ragged)
     assert y.tolist() == [0, 1, 2, 3]
-    x, y, records = next(iter(ds.shuffle(1).batch(4).pairs(["n", "text"], "label", one_hot=True, with_index=True)))
+    x, y, records = next(iter(ds.shuffle(seed=1).batch(4).pairs(["n", "text"], "label", one_hot=True, with_index=True)))
     assert records.tolist() == x["n"].tolist()
     assert y.argmax(axis=1).tolist() == (records % 5).tolist()
-    assert ds.shuffle(1).padded_batch(8).pairs(["values", "text"], "label").verify_pairs(50) == 50
+    assert ds.shuffle(seed=1).padded_batch(8).pairs(["values", "text"], "label").verify_pairs(50) == 50
 
 
 def test_pairs_that_do_not_belong_together_are_found(ds: rs.Dataset):

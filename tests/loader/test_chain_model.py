@@ -14,7 +14,6 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.loader.order.record_order import ENDLESS, Part, Records, Repeated
-from recordsmith.loader.verbs.mix import mix
 from tests.loader.numbered import SCHEMA, numbers_of, write_numbered
 from tests.loader.random_chains import hold_random_chains
 
@@ -42,7 +41,7 @@ def ds(tmp_path_factory: pytest.TempPathFactory) -> rs.Dataset:
 @pytest.mark.filterwarnings("ignore::recordsmith.PipelineWarning")
 @pytest.mark.parametrize("size", [10, 100, 503])
 def test_a_shuffle_around_a_repeat_feeds_every_row_as_often(ds: rs.Dataset, size: int):
-    fed = numbers_of(ds.shuffle(0).repeat(2).shuffle(1).batch(size))
+    fed = numbers_of(ds.shuffle(seed=0).repeat(2).shuffle(seed=1).batch(size))
     assert set(Counter(fed).values()) == {2}
     assert len(fed) == 2 * len(ds)
 
@@ -52,33 +51,33 @@ def test_a_shuffle_around_a_repeat_of_files_that_are_read_in_order(tmp_path: Pat
     monkeypatch.setattr("recordsmith.loader.order.read_blocks.CACHE_BYTES", 1000)
     monkeypatch.setattr("recordsmith.loader.order.read_blocks.BLOCK_BYTES", 200)
     compressed = rs.open(write_numbered(tmp_path / "a.tfrecord.gz", 60, compression="gzip"), schema=SCHEMA)
-    once = numbers_of(compressed.shuffle(0).batch(7))
+    once = numbers_of(compressed.shuffle(seed=0).batch(7))
     assert sorted(once) == list(range(60))
-    assert sorted(numbers_of(compressed.shuffle(0).repeat(2).shuffle(1).batch(7))) == sorted([*range(60)] * 2)
+    assert sorted(numbers_of(compressed.shuffle(seed=0).repeat(2).shuffle(seed=1).batch(7))) == sorted([*range(60)] * 2)
 
 
 def test_a_repeated_dataset_is_mixed_whole(ds: rs.Dataset):
-    mixed = ds.take(100).shuffle(0).repeat(3).mix(ds.skip(100).take(300).shuffle(0), seed=5).batch(50)
+    mixed = ds.take(100).shuffle(seed=0).repeat(3).mix(ds.skip(100).take(300).shuffle(seed=0), seed=5).batch(50)
     assert Counter(numbers_of(mixed)) == {n: 3 if n < 100 else 1 for n in range(400)}
 
 
 @pytest.mark.parametrize("lengths", [(334, 334, 334), (400, 335, 334), (7, 50, 3), (503, 2, 503)])
 def test_a_mix_of_several_takes_every_row_at_most_once(ds: rs.Dataset, lengths: tuple[int, ...]):
     rows = [Repeated(Records(length), 1) for length in lengths]
-    plans = [_plan(ds, order) for order in rows]
-    order = mix(plans[0], plans[1:], None, seed=0, stop="first").order
+    loaders = [rs.Loader(replace(ds.plan, order=order)) for order in rows]
+
+    def mixed(weights: Any, stop: Any) -> Any:
+        return loaders[0].mix(*loaders[1:], weights=weights, stop=stop).plan.order
+
+    order = mixed(None, "first")
     drawn = order.at(0, np.arange(order.length)).numbers
     assert len(set(drawn.tolist())) == order.length
     for weights in ([1, 1e-3, 1], [5, 1e-6, 2]):
-        order = mix(plans[0], plans[1:], weights, seed=0, stop="first").order
+        order = mixed(weights, "first")
         assert len(set(order.at(0, np.arange(order.length)).numbers.tolist())) == order.length
-    order = mix(plans[0], plans[1:], [0.9, 0.05, 0.05], seed=0, stop="all").order
+    order = mixed([0.9, 0.05, 0.05], "all")
     owners = np.bincount(order.at(0, np.arange(order.length)).numbers // len(ds), minlength=3)
     assert (owners >= np.minimum(lengths, len(ds))).all()
-
-
-def _plan(ds: rs.Dataset, order: Any) -> Any:
-    return replace(ds._chain(), order=order)
 
 
 def test_weights_that_never_end_are_refused(ds: rs.Dataset):
@@ -97,14 +96,14 @@ def test_a_class_that_no_row_has_left_is_not_asked_for(ds: rs.Dataset):
 
 
 def test_rows_that_balance_brings_again_have_random_streams_of_their_own(ds: rs.Dataset):
-    order = ds.take(6).balance("label").batch(1)._chain().order  # class 0 has two rows, the others one
+    order = ds.take(6).balance("label").batch(1).plan.order  # class 0 has two rows, the others one
     drawn = order.at(0, np.arange(order.length))
     assert len(set(zip(drawn.numbers.tolist(), drawn.epochs.tolist(), strict=True))) == order.length
 
 
 def test_the_end_of_an_epoch_is_the_beginning_of_the_next(ds: rs.Dataset):
     """Also where files are read in order, and their end is only known when it comes."""
-    for chain in (ds.batch(100), ds.shuffle(1).batch(100), ds.batch(100).repeat(2)):
+    for chain in (ds.batch(100), ds.shuffle(seed=1).batch(100), ds.batch(100).repeat(2)):
         list(chain)
         state = chain.state()
         list(chain)
@@ -112,11 +111,11 @@ def test_the_end_of_an_epoch_is_the_beginning_of_the_next(ds: rs.Dataset):
         list(chain.restore(state))
         list(chain)
         list(chain.restore(after))
-        assert chain._progress.upcoming().epoch == 3 * (chain._chain().epochs_fed or 0)
+        assert chain.session.upcoming().epoch == 3 * (chain.plan.epochs_fed or 0)
 
 
 def test_a_chain_of_rows_has_no_state(ds: rs.Dataset):
-    rows = ds.shuffle(0)
+    rows = ds.shuffle(seed=0)
     next(iter(rows))
     with pytest.raises(rs.PipelineError, match="no batches yet"):
         rows.state()
@@ -127,11 +126,11 @@ def test_a_chain_of_rows_has_no_state(ds: rs.Dataset):
 
 def test_the_rest_of_an_endless_order_is_endless(ds: rs.Dataset):
     assert Part(Repeated(Records(3), None), 5, ENDLESS).length == ENDLESS
-    endless = ds.shuffle(0).repeat().skip(5)
+    endless = ds.shuffle(seed=0).repeat().skip(5)
     with pytest.raises(TypeError, match="no end"):
         len(endless)
     with pytest.raises(rs.PipelineError, match="endless repeat"):
-        endless.shuffle(0)
+        endless.shuffle(seed=0)
     assert len(endless.batch(4).take(3)) == 3
     assert len(numbers_of(endless.batch(4).take(3))) == 12
 
@@ -159,9 +158,9 @@ def test_numbers_beyond_64_bits_are_rows_all_the_same(ds: rs.Dataset):
     few = ds.take(3)
     assert numbers_of(few.take(1 << 80).batch(2)) == [0, 1, 2]
     assert numbers_of(few.skip(1 << 80).batch(2)) == []
-    assert sorted(numbers_of(few.shuffle(0, buffer=1 << 80).batch(2))) == [0, 1, 2]
+    assert sorted(numbers_of(few.shuffle(seed=0, buffer=1 << 80).batch(2))) == [0, 1, 2]
     assert numbers_of(few.batch(1 << 80)) == [0, 1, 2]
-    forever = few.shuffle(1).repeat(1 << 80).batch(3)
+    forever = few.shuffle(seed=1).repeat(1 << 80).batch(3)
     state = {**forever.state(), "epoch": 7}
     assert sorted(next(iter(forever.restore(state)))["n"].tolist()) == [0, 1, 2]
     with pytest.raises(rs.PipelineError, match="number of ranks"):

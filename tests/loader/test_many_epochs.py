@@ -18,15 +18,15 @@ from tests.loader.numbered import SCHEMA, write_numbered
 
 CHAINS: dict[str, Callable[[rs.Dataset], rs.Loader]] = {
     "in order": lambda ds: ds.batch(16),
-    "shuffled": lambda ds: ds.shuffle(3).batch(16, threads=3),
-    "filtered": lambda ds: ds.shuffle(3).filter(lambda row: row["n"] % 3 == 0).batch(10),
+    "shuffled": lambda ds: ds.shuffle(seed=3).batch(16, threads=3),
+    "filtered": lambda ds: ds.shuffle(seed=3).filter(lambda row: row["n"] % 3 == 0).batch(10),
     "mapped": lambda ds: ds.map(lambda row: {"n": row["n"]}).batch(16).prefetch(2),
-    "buffer": lambda ds: ds.shuffle(0, buffer=20).repeat(2).batch(16),
+    "buffer": lambda ds: ds.shuffle(seed=0, buffer=20).repeat(2).batch(16),
     "buckets": lambda ds: ds.shard(0, 2).bucket_batch("values", [2, 4], size=8),
     "padded": lambda ds: ds.take(90).skip(10).padded_batch(16).pairs("values", "label"),
     "mixed": lambda ds: ds.take(50).mix(ds.skip(50)).batch(16).repeat(2),
     "balanced": lambda ds: ds.balance("label").batch(16),
-    "skipping": lambda ds: ds.shuffle(1).batch(16, on_error="skip"),
+    "skipping": lambda ds: ds.shuffle(seed=1).batch(16, on_error="skip"),
 }
 EPOCHS = 1000
 
@@ -58,7 +58,7 @@ def test_a_thousand_epochs_leave_nothing_behind(
     plain = rs.open(write_numbered(tmp_path / "a.tfrecord", 100), schema=SCHEMA)
     packed = rs.open(write_numbered(tmp_path / "a.tfrecord.gz", 100, compression="gzip"), schema=SCHEMA)
     monkeypatch.setattr(read_blocks, "CACHE_BYTES", 2_000)
-    loaders = [chain(plain) for chain in CHAINS.values()] + [packed.shuffle(0).batch(16)]
+    loaders = [chain(plain) for chain in CHAINS.values()] + [packed.shuffle(seed=0).batch(16)]
     exits = itertools.cycle([1, 2, 100, 3])
 
     def epochs(count: int) -> Held:

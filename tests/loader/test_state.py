@@ -20,19 +20,21 @@ ROOT = Path(__file__).resolve().parents[2]
 
 CHAINS: dict[str, Callable[[rs.Dataset], rs.Loader]] = {
     "plain": lambda ds: ds.batch(32),
-    "shuffled": lambda ds: ds.shuffle(3).batch(32),
-    "filtered": lambda ds: ds.shuffle(3).filter(lambda row: row["n"] % 3 == 0).batch(10),
-    "repeated": lambda ds: ds.shuffle(1).repeat(3).batch(50),
-    "repeated batches": lambda ds: ds.shuffle(1).batch(50).repeat(2),
-    "buffer": lambda ds: ds.shuffle(0, buffer=100).batch(16),
-    "shard of a shuffle": lambda ds: ds.shuffle(1).shard(1, 3).batch(8),
-    "shuffle of a shard": lambda ds: ds.shard(1, 3).shuffle(1).batch(8),
-    "part": lambda ds: ds.shuffle(1).batch(8).skip(3).take(20),
-    "buckets": lambda ds: ds.shuffle(2).bucket_batch("values", [2, 4], size=[5, 7, 9]),
+    "shuffled": lambda ds: ds.shuffle(seed=3).batch(32),
+    "filtered": lambda ds: ds.shuffle(seed=3).filter(lambda row: row["n"] % 3 == 0).batch(10),
+    "repeated": lambda ds: ds.shuffle(seed=1).repeat(3).batch(50),
+    "repeated batches": lambda ds: ds.shuffle(seed=1).batch(50).repeat(2),
+    "buffer": lambda ds: ds.shuffle(seed=0, buffer=100).batch(16),
+    "shard of a shuffle": lambda ds: ds.shuffle(seed=1).shard(1, 3).batch(8),
+    "shuffle of a shard": lambda ds: ds.shard(1, 3).shuffle(seed=1).batch(8),
+    "part": lambda ds: ds.shuffle(seed=1).batch(8).skip(3).take(20),
+    "buckets": lambda ds: ds.shuffle(seed=2).bucket_batch("values", [2, 4], size=[5, 7, 9]),
     "balanced": lambda ds: ds.balance("label", "oversample", seed=4).batch(64),
     "mixed": lambda ds: ds.take(300).mix(ds.skip(300), weights=[0.7, 0.3]).batch(30),
-    "mapped": lambda ds: ds.shuffle(5).map(lambda row: {"n": row["n"], "t": row["text"][::-1]}).batch(40).prefetch(3),
-    "padded": lambda ds: ds.shuffle(5).padded_batch(25),
+    "mapped": lambda ds: (
+        ds.shuffle(seed=5).map(lambda row: {"n": row["n"], "t": row["text"][::-1]}).batch(40).prefetch(3)
+    ),
+    "padded": lambda ds: ds.shuffle(seed=5).padded_batch(25),
 }
 
 
@@ -66,13 +68,13 @@ def test_the_rest_is_the_same(name: str, ds: rs.Dataset):
 
 
 def test_in_another_process(ds: rs.Dataset):
-    loader = ds.shuffle(9).batch(16)
+    loader = ds.shuffle(seed=9).batch(16)
     batches = iter(loader)
     for _ in range(7):
         next(batches)
     program = (
         "import json, sys, recordsmith as rs; from tests.loader.numbered import SCHEMA\n"
-        "loader = rs.open(sys.argv[1], schema=SCHEMA).shuffle(9).batch(16, threads=0)\n"
+        "loader = rs.open(sys.argv[1], schema=SCHEMA).shuffle(seed=9).batch(16, threads=0)\n"
         "loader.restore(json.loads(sys.argv[2]))\n"
         "print(json.dumps([batch['n'].tolist() for batch in loader]))"
     )
@@ -87,24 +89,24 @@ def test_in_another_process(ds: rs.Dataset):
 
 
 def test_what_was_read_ahead_does_not_count(ds: rs.Dataset):
-    loader = ds.shuffle(0).batch(8, threads=4)
+    loader = ds.shuffle(seed=0).batch(8, threads=4)
     batches = iter(loader)
     next(batches)
     assert loader.state()["batch"] == 1
 
 
 def test_states_of_something_else_are_refused(ds: rs.Dataset, tmp_path: Path):
-    state = ds.shuffle(0).batch(8).state()
+    state = ds.shuffle(seed=0).batch(8).state()
     with pytest.raises(rs.PipelineError, match="other data or of another chain"):
-        ds.shuffle(1).batch(8).restore(state)
+        ds.shuffle(seed=1).batch(8).restore(state)
     with pytest.raises(rs.PipelineError, match="other data or of another chain"):
-        ds.shuffle(0).batch(9).restore(state)
+        ds.shuffle(seed=0).batch(9).restore(state)
     other = rs.open(write_numbered(tmp_path / "b.tfrecord", 10), schema=SCHEMA)
     with pytest.raises(rs.PipelineError, match="other data"):
-        other.shuffle(0).batch(8).restore(state)
+        other.shuffle(seed=0).batch(8).restore(state)
     with pytest.raises(rs.PipelineError, match="not the state of a loader"):
         ds.batch(8).restore({"epoch": 1})
-    ds.shuffle(0).batch(8, threads=0).prefetch(5).restore(state)
+    ds.shuffle(seed=0).batch(8, threads=0).prefetch(5).restore(state)
 
 
 def test_states_of_data_that_only_looks_the_same_are_refused(tmp_path: Path):
@@ -112,7 +114,7 @@ def test_states_of_data_that_only_looks_the_same_are_refused(tmp_path: Path):
 
     def loader(first: int, rows: slice = slice(None)) -> rs.Loader:
         write_numbered(tmp_path / "a.tfrecord", 500, first)
-        return rs.open(tmp_path / "a.tfrecord", schema=SCHEMA)[rows].shuffle(0).batch(8)
+        return rs.open(tmp_path / "a.tfrecord", schema=SCHEMA)[rows].shuffle(seed=0).batch(8)
 
     state = loader(0).state()
     loader(0).restore(state)
@@ -124,11 +126,11 @@ def test_states_of_data_that_only_looks_the_same_are_refused(tmp_path: Path):
 
 
 def test_a_copy_of_the_data_takes_the_state(ds: rs.Dataset, tmp_path: Path):
-    loader = ds.shuffle(3).batch(32)
+    loader = ds.shuffle(seed=3).batch(32)
     next(iter(loader))
     shutil.copyfile(ds.files[0], tmp_path / "a.tfrecord")
-    copied = rs.open(tmp_path / "a.tfrecord", schema=SCHEMA).shuffle(3).batch(32)
-    assert fed(copied.restore(loader.state())) == fed(ds.shuffle(3).batch(32))[1:]
+    copied = rs.open(tmp_path / "a.tfrecord", schema=SCHEMA).shuffle(seed=3).batch(32)
+    assert fed(copied.restore(loader.state())) == fed(ds.shuffle(seed=3).batch(32))[1:]
 
 
 @pytest.mark.parametrize(

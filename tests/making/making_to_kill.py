@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 import recordsmith as rs
-from recordsmith.making import external_sort, shuffling
+from recordsmith.run import external_sort, shuffling
 from tests.formats.made_sources import Columns
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,9 +84,8 @@ def words(seconds: float) -> tuple[Columns, dict[str, Any]]:
     rows = 300
     columns = {"text": [f"word{n % 17} and word{n % 5} of {n}" for n in range(rows)], "n": np.arange(rows)}
     source = Columns(columns, rs.Schema({"text": rs.Text(), "n": rs.Scalar("int64")}), chunk_rows=40, seconds=seconds)
-    return source, {
-        "split": "train=rest,test=50", "finish": rs.finish.VocabularyIds("text", 40), "shards": 4, "workers": 2,
-    }  # fmt: skip
+    ids = rs.preprocessing.VocabularyIds("text", 40)
+    return source, {"split": "train=rest,test=50", "preprocess": ids, "shards": 4, "workers": 2}
 
 
 def mapped(seconds: float) -> tuple[Columns, dict[str, Any]]:

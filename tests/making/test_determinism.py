@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from recordsmith.making import external_sort, shard_writing, shuffling, staging
+from recordsmith.run import external_sort, shard_writing, shuffling, staging
 from tests.formats.made_sources import Columns, file_digests, rows_of
 
 ROWS = 2000
@@ -53,7 +53,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
     "splits and balance": {"split": "train=0.7,test=0.3", "stratify": True, "balance": "oversample", "shards": 4},
     "small shards, compressed": {"shard_size": "20KB", "compression": "gzip", "split": "train=rest,test=100"},
-    "vocabulary": {"finish": [rs.finish.VocabularyIds("text", 50)], "split": "train=0.5,test=0.5", "shards": 3},
+    "vocabulary": {
+        "preprocess": [rs.preprocessing.VocabularyIds("text", 50)],
+        "split": "train=0.5,test=0.5",
+        "shards": 3,
+    },
     "map": {"map": changed, "split": "train=0.7,test=0.3", "shards": 3},
 }
 

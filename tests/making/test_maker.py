@@ -159,9 +159,9 @@ def test_an_empty_split_is_told(quick_path: Path):
     assert list(rs.open(quick_path / "out", split="test")) == []
 
 
-def test_what_a_finisher_learnt_lies_beside_the_data(quick_path: Path):
+def test_what_a_preprocessor_learnt_lies_beside_the_data(quick_path: Path):
     source = Columns({"text": ["a b", "b c", "b d"] * 20}, rs.Schema({"text": rs.Text()}))
-    rs.make(source, quick_path / "out", finish=rs.finish.VocabularyIds("text", 10))
+    rs.make(source, quick_path / "out", preprocess=rs.preprocessing.VocabularyIds("text", 10))
     vocabulary = rs.Vocabulary.load(quick_path / "out" / "vocabulary.text.json")
     ids = {tuple(row["text"].tolist()) for row in rs.open(quick_path / "out")}
     assert ids == {tuple(vocabulary.encode([text])[0].tolist()) for text in ("a b", "b c", "b d")}
@@ -170,8 +170,8 @@ def test_what_a_finisher_learnt_lies_beside_the_data(quick_path: Path):
 def test_what_is_fitted_knows_the_training_split_alone(quick_path: Path):
     """Words that are in the other splits only are unknown."""
     source = Columns({"text": [f"word{n}" for n in range(100)]}, rs.Schema({"text": rs.Text()}))
-    finish = rs.finish.VocabularyIds("text", 1000)
-    rs.make(source, quick_path / "out", split="train=0.8,test=0.2", finish=finish)
+    preprocess = rs.preprocessing.VocabularyIds("text", 1000)
+    rs.make(source, quick_path / "out", split="train=0.8,test=0.2", preprocess=preprocess)
     train = [row["text"].tolist() for row in rs.open(quick_path / "out", split="train")]
     test = [row["text"].tolist() for row in rs.open(quick_path / "out", split="test")]
     assert sorted(number for row in train for number in row) == list(range(2, 82))
@@ -324,13 +324,13 @@ def test_the_output_is_a_file(quick_path: Path):
         ({"shards": 0}, "from 1 to 99999"),
         ({"shards": True}, "from 1 to 99999"),
         ({"shards": 2.5}, "from 1 to 99999"),
-        ({"workers": 0}, "from 1 on"),
+        ({"workers": 0}, "at least 1"),
         ({"max_rejects": 2}, "share between 0 and 1"),
         ({"seed": 1.5}, "whole number"),
         ({"map": 5}, "function of one row"),
-        ({"finish": "Tfidf"}, "finish takes"),
-        ({"shard_size": "big"}, "cannot be parsed"),
-        ({"shard_size": 0}, "cannot be parsed"),
+        ({"preprocess": "Tfidf"}, "preprocess takes"),
+        ({"shard_size": "big"}, "size cannot be parsed"),
+        ({"shard_size": 0}, "size cannot be parsed"),
         ({"compression": "bz2"}, "Unknown compression"),
     ],
     ids=str,

@@ -7,12 +7,15 @@ constant name given to importlib. A layer that is known upward only "for the typ
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from docs import refresh_layers
 
 PACKAGE = "recordsmith"
 ROOT = Path(__file__).resolve().parents[2]
@@ -161,3 +164,9 @@ def test_the_test_sees_an_import_upward(module: str, text: str, tmp_path: Path) 
     (tmp_path / "loader" / "batch.py").touch()
     (tmp_path / module).write_text(text)
     assert [one for one in imports_of(tmp_path) if not is_allowed(one)]
+
+
+def test_the_tables_of_the_architecture_are_as_declared() -> None:
+    page = refresh_layers.PAGE.read_text()
+    assert page == refresh_layers.refreshed(page), "run: python docs/refresh_layers.py"
+    assert re.findall(r"<!-- layers: (\w+) -->", page) == list(refresh_layers.LAYERS)

@@ -95,7 +95,9 @@ def test_versions_of_python_agree():
 
 
 def test_the_package_says_its_version_and_its_types():
-    assert recordsmith.__version__ == PROJECT["version"]
+    declared = PYPROJECT["tool"]["scikit-build"]["metadata"]["version"]
+    assert PROJECT["dynamic"] == ["version"]
+    assert Path(ROOT, declared["input"]) == Path(recordsmith.__file__)
     assert (SOURCE / "py.typed").is_file()
     assert (SOURCE / "_core.pyi").is_file()
 

@@ -19,7 +19,6 @@ import pytest
 
 import recordsmith as rs
 from recordsmith import _core
-from recordsmith.copying import copy_dataset
 from recordsmith.records import index as index_module
 from recordsmith.records.core_failures import StaleIndexError
 from recordsmith.records.index import (
@@ -158,7 +157,7 @@ def test_copying_by_a_misleading_index_stops(path: Path, tmp_path: Path):
     whole = build_index(path)
     save_index(replace(whole, offsets=np.delete(whole.offsets[:], 700)))
     with pytest.raises(rs.ChangedFileError):
-        copy_dataset(str(path), str(tmp_path / "out"))
+        rs.copy(str(path), str(tmp_path / "out"))
 
 
 # --- damaged ---

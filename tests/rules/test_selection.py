@@ -104,19 +104,29 @@ def test_the_nearest_configuration_counts(tmp_path: Path):
     (tmp_path / "a" / "recordsmith.toml").write_text('fail-on = "never"\n')
     assert load_configuration(inner).fail_on is None
     assert load_configuration(inner).select == ()
+    assert load_configuration(tmp_path / "pyproject.toml") == read
+
+
+def test_a_configuration_file_may_be_given(tmp_path: Path):
+    (tmp_path / "strict.toml").write_text('fail-on = "info"\n')
+    (tmp_path / "pyproject.toml").write_text("[tool.other]\n")
+    assert load_configuration(tmp_path / "strict.toml").fail_on is Severity.INFO
+    assert load_configuration(tmp_path / "pyproject.toml") == Configuration(path=str(tmp_path / "pyproject.toml"))
+    with pytest.raises(FileNotFoundError):
+        load_configuration(tmp_path / "absent.toml")
 
 
 def test_without_a_configuration_all_is_at_its_default(tmp_path: Path):
-    assert load_configuration(tmp_path).selection() == Selection()
+    assert load_configuration(tmp_path).selection(RULES) == Selection()
 
 
 def test_the_command_line_goes_before_the_file():
     settings = Configuration(select=("V",), ignore=("D001",), fail_on=Severity.ERROR)
-    chosen = settings.selection(select=["D"], ignore=["constant"], fail_on="info", rules=RULES)
+    chosen = settings.selection(RULES, select=["D"], ignore=["constant"], fail_on="info")
     assert chosen == Selection(("D",), ("D001", "V002"), Severity.INFO)
-    assert settings.selection(fail_on="never").fail_on is None
+    assert settings.selection(RULES, fail_on="never").fail_on is None
     with pytest.raises(RecordsmithError, match="Did you mean 'warning'"):
-        settings.selection(fail_on="warnings")
+        settings.selection(RULES, fail_on="warnings")
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ CASTS: list[tuple[str, Any, Any]] = [
 
 
 @pytest.mark.parametrize(("dtype", "value", "expected"), CASTS, ids=str)
-def test_a_number_becomes_the_nearest(dtype: str, value: Any, expected: Any) -> None:
+def test_a_number_becomes_the_nearest(dtype: Any, value: Any, expected: Any) -> None:
     feature = rs.Scalar(dtype, storage="bytes")
     for column in ([value], np.array([value], object), np.array([value]), [1, value][1:]):
         stored = feature.column_to_parts(column, 1, cast=True)[0][0].view(dtype)
@@ -70,7 +70,7 @@ def test_a_number_becomes_the_nearest(dtype: str, value: Any, expected: Any) -> 
 
 @pytest.mark.parametrize("dtype", ["int64", "uint8", "bool"])
 @pytest.mark.parametrize("value", [NAN, np.float32(NAN), D("NaN"), complex(NAN, 0)], ids=repr)
-def test_nan_is_no_integer(dtype: str, value: Any) -> None:
+def test_nan_is_no_integer(dtype: Any, value: Any) -> None:
     for column in ([0, value], np.array([0, value])):
         with pytest.raises(EncodeError, match="NaN") as caught:
             rs.Scalar(dtype).column_to_parts(column, 2, cast=True)
@@ -132,7 +132,7 @@ NUMBERS = ["int8", "uint8", "int16", "uint32", "int64", "uint64", "float16", "fl
     hnp.arrays(st.sampled_from(NUMBERS), st.integers(0, 4)),
     st.sampled_from(NUMBERS),
 )
-def test_a_cast_is_what_exact_arithmetic_says(array: Any, dtype: str) -> None:
+def test_a_cast_is_what_exact_arithmetic_says(array: Any, dtype: Any) -> None:
     kind = np.dtype(dtype)
     feature = rs.Scalar(dtype, storage="bytes")
     if kind.kind in "iu" and array.dtype.kind == "f" and np.isnan(array).any():

@@ -13,7 +13,7 @@ from recordsmith.columns import Ragged
 from recordsmith.errors import EncodeError, SchemaError, SchemaMismatchError
 from recordsmith.schema import Feature, Scalar, Tensor
 
-DTYPES = (
+DTYPES: tuple[Any, ...] = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 )
@@ -27,7 +27,7 @@ def only(parts: tuple[Any, ...]) -> Any:
 
 class TestPlan:
     @pytest.mark.parametrize("dtype", DTYPES)
-    def test_the_storage_of_every_dtype(self, dtype: str) -> None:
+    def test_the_storage_of_every_dtype(self, dtype: Any) -> None:
         column = only(Tensor(dtype, (2, 3)).plan("x"))
         if dtype in ("float32", "int64"):
             kind = "float" if dtype == "float32" else "int64"
@@ -37,17 +37,17 @@ class TestPlan:
         assert (column.key, column.presence, column.default, column.steps) == ("x", "required", None, False)
 
     @pytest.mark.parametrize("dtype", IN_LISTS)
-    def test_list_storage(self, dtype: str) -> None:
+    def test_list_storage(self, dtype: Any) -> None:
         column = only(Scalar(dtype, storage="list").plan("x"))
         assert (column.kind, column.count) == ("float" if "float" in dtype else "int64", 1)
 
     @pytest.mark.parametrize("dtype", ["float32", "int64"])
-    def test_bytes_storage_of_list_types(self, dtype: str) -> None:
+    def test_bytes_storage_of_list_types(self, dtype: Any) -> None:
         column = only(Tensor(dtype, (None, 2), storage="bytes").plan("x"))
         assert (column.kind, column.count, column.row_bytes) == ("bytes", 1, None)
 
     @pytest.mark.parametrize("dtype", ["float64", "complex64", "complex128"])
-    def test_lossy_list_storage_is_refused(self, dtype: str) -> None:
+    def test_lossy_list_storage_is_refused(self, dtype: Any) -> None:
         with pytest.raises(SchemaError, match="cannot be stored in a list without loss") as caught:
             Scalar(dtype, storage="list")
         assert "bytes" in str(caught.value.advice)
@@ -68,7 +68,7 @@ class TestPlan:
 
 class TestDeclaring:
     @pytest.mark.parametrize("dtype", DTYPES)
-    def test_dtypes_are_taken_in_every_form(self, dtype: str) -> None:
+    def test_dtypes_are_taken_in_every_form(self, dtype: Any) -> None:
         assert Scalar(dtype) == Scalar(np.dtype(dtype)) == Scalar(np.dtype(dtype).type)
         assert Scalar(np.dtype(dtype).newbyteorder(">")).dtype.isnative
         assert Scalar(dtype).dtype == dtype
@@ -190,7 +190,7 @@ class TestDeclaring:
 
     @pytest.mark.parametrize("dtype", DTYPES)
     @pytest.mark.parametrize("shape", [(), (2,), (None,), (None, 2), (2, None)])
-    def test_json_builds_it_again(self, dtype: str, shape: Any) -> None:
+    def test_json_builds_it_again(self, dtype: Any, shape: Any) -> None:
         value = np.ones([1 if size is None else size for size in shape], dtype)
         for options in ({}, {"default": value.tolist()}, {"optional": True, "description": "ü"}):
             feature = Tensor(dtype, shape, **options)
@@ -227,7 +227,7 @@ class TestAssemble:
         assert Tensor("float32", (1, 3)).assemble([(values.reshape(2, 3), None, None, None)]).shape == (2, 1, 3)
 
     @pytest.mark.parametrize("dtype", DTYPES)
-    def test_raw_values_are_not_copied(self, dtype: str) -> None:
+    def test_raw_values_are_not_copied(self, dtype: Any) -> None:
         wanted = np.arange(12).astype(dtype).reshape(2, 3, 2)
         raw = wanted.view(np.uint8).reshape(2, -1)
         column = Tensor(dtype, (3, 2), storage="bytes").assemble([(raw, None, None, None)])
@@ -314,7 +314,7 @@ class TestAssemble:
         [("uint8", 256), ("uint8", -1), ("int8", 128), ("int32", 2**31), ("bool", 2), ("uint64", -1)],
     )
     @pytest.mark.parametrize("shape", [(), (2,), (None,)])
-    def test_stored_integers_outside_the_type(self, dtype: str, value: int, shape: Any) -> None:
+    def test_stored_integers_outside_the_type(self, dtype: Any, value: int, shape: Any) -> None:
         feature = Tensor(dtype, shape, storage="list")
         values = np.array([0, 1, 0, value], np.int64)
         if shape == ():
@@ -346,7 +346,7 @@ class TestAssemble:
 
 class TestColumns:
     @pytest.mark.parametrize("dtype", DTYPES)
-    def test_the_exact_array_is_passed_on_without_a_copy(self, dtype: str) -> None:
+    def test_the_exact_array_is_passed_on_without_a_copy(self, dtype: Any) -> None:
         array = np.zeros((5, 2, 3), dtype)
         values, offsets, present = only(Tensor(dtype, (2, 3)).column_to_parts(array, 5))
         assert np.shares_memory(values, array)
@@ -377,7 +377,7 @@ class TestColumns:
     )
     @pytest.mark.parametrize("shape", [(3,), (None,)])
     @pytest.mark.parametrize("dtype", ["float32", "int64", "int16"])
-    def test_every_layout_gives_the_same(self, array: Any, shape: Any, dtype: str, through_core: Any) -> None:
+    def test_every_layout_gives_the_same(self, array: Any, shape: Any, dtype: Any, through_core: Any) -> None:
         feature = Tensor(dtype, shape)
         column = feature.assemble(through_core(feature, feature.column_to_parts(array)))
         first = array[0]

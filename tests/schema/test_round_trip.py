@@ -17,7 +17,7 @@ from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, 
 from recordsmith.images import encode_image
 from recordsmith.schema import Bytes, Feature, Image, Label, Packed, Scalar, Schema, Sparse, Steps, Tensor, Text
 
-DTYPES = (
+DTYPES: tuple[Any, ...] = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 )
@@ -68,7 +68,7 @@ def sparse_features(draw: st.DrawFn) -> tuple[Feature, Any]:
             lambda values: SparseRow(np.array(indices, np.int64), values)
         )
     )
-    return Sparse(dtype, size), row
+    return Sparse(np.dtype(dtype), size), row
 
 
 @st.composite

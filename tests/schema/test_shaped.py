@@ -26,7 +26,7 @@ def test_it_is_stored_as_tfds_does() -> None:
 
 @pytest.mark.parametrize("storage", ["bytes", "list"])
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "int64", "bool"])
-def test_through_a_file(tmp_path: Path, dtype: str, storage: Any) -> None:
+def test_through_a_file(tmp_path: Path, dtype: Any, storage: Any) -> None:
     rows = [(row % 2 if dtype == "bool" else row).astype(dtype) for row in ROWS]
     schema = rs.Schema({"x": rs.Tensor(dtype, (None, None, 3), storage=storage), "n": rs.Scalar("int64")})
     with rs.RecordWriter(tmp_path / "data") as writer:

@@ -130,7 +130,7 @@ def test_values_mean_the_same_beside_others(
 
 
 @pytest.mark.parametrize(("shown", "value", "dtype", "result"), CAST_CASES, ids=str)
-def test_loss_is_refused_unless_allowed(shown: str, value: Any, dtype: str, result: Any) -> None:
+def test_loss_is_refused_unless_allowed(shown: str, value: Any, dtype: Any, result: Any) -> None:
     feature = rs.Scalar(dtype, storage="bytes")
     with pytest.raises(EncodeError, match="cast=True"):
         feature.column_to_parts([value])

@@ -140,8 +140,8 @@ def text_source() -> Columns:
 
 
 def test_e3_word_ids_are_those_of_keras(tmp_path: Path):
-    finish = rs.finish.VocabularyIds("text", 12, into="ids", keep_text=True)
-    rs.make(text_source(), tmp_path / "out", split="train=0.8,test=0.2", finish=finish)
+    preprocess = rs.preprocessing.VocabularyIds("text", 12, into="ids", keep_text=True)
+    rs.make(text_source(), tmp_path / "out", split="train=0.8,test=0.2", preprocess=preprocess)
     schema = rs.open(tmp_path / "out").schema
     train, test = (
         next(iter(records(tmp_path / "out", split).batch(100).map(schema.parse_tf))) for split in ("train", "test")
@@ -154,8 +154,8 @@ def test_e3_word_ids_are_those_of_keras(tmp_path: Path):
 
 
 def test_e3_tf_idf_is_that_of_scikit_learn_and_never_dense(tmp_path: Path):
-    finish = rs.finish.Tfidf("text", 8, into="tfidf", keep_text=True)
-    rs.make(text_source(), tmp_path / "out", split="train=0.8,test=0.2", finish=finish)
+    preprocess = rs.preprocessing.Tfidf("text", 8, into="tfidf", keep_text=True)
+    rs.make(text_source(), tmp_path / "out", split="train=0.8,test=0.2", preprocess=preprocess)
     schema = rs.open(tmp_path / "out").schema
     assert isinstance(schema["tfidf"], rs.Sparse)
     train, test = (
@@ -208,7 +208,7 @@ def test_e4_class_weights_go_to_keras(tmp_path: Path):
     made = rs.make(imbalanced(), tmp_path / "out", split="train=0.8,test=0.2", stratify=True)
     stored = rs.open(tmp_path / "out", split="train")
     weights = stored.class_weights("label")
-    names = stored.schema["label"].names  # type: ignore[attr-defined]
+    names = stored.schema["label"].names
     assert {names[code]: weight for code, weight in weights.items()} == pytest.approx(made.weights_by_name)
     assert weights == pytest.approx(made.class_weights)
     assert weights == pytest.approx({0: 320 / (2 * 288), 1: 320 / (2 * 32)})

@@ -228,7 +228,7 @@ def test_d5_plain_tensorflow_gives_a_row_of_numbers():
     "shape", [(2, 3), (None, 3), (2, None), (None, None), (2, None, 3)], ids=lambda shape: "x".join(map(str, shape))
 )
 @pytest.mark.parametrize("dtype", ["float32", "uint8", "float64"])
-def test_d5_the_schema_gives_it_back(shape, dtype: str, tmp_path: Path):
+def test_d5_the_schema_gives_it_back(shape, dtype: Any, tmp_path: Path):
     rng = np.random.default_rng(0)
     matrices = [
         rng.integers(0, 9, [rng.integers(1, 4) if size is None else size for size in shape]).astype(dtype)

@@ -12,8 +12,6 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.cli import main
-from recordsmith.copying import copy_dataset
-from recordsmith.exporting import export_dataset
 from recordsmith.storage.remote_files import cache_folder
 
 fsspec = pytest.importorskip("fsspec")
@@ -131,9 +129,9 @@ def test_nothing_is_written_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         writer.write_columns({"n": np.arange(3)}, SCHEMA)
     for write in (
         lambda: rs.make([{"n": 1}], "memory://bucket/out", schema=SCHEMA),
-        lambda: copy_dataset("a.tfrecord", "memory://bucket/out"),
-        lambda: copy_dataset("a.tfrecord", "memory://bucket/out/b.tfrecord"),
-        lambda: export_dataset("a.tfrecord", "memory://bucket/out.parquet"),
+        lambda: rs.copy("a.tfrecord", "memory://bucket/out"),
+        lambda: rs.copy("a.tfrecord", "memory://bucket/out/b.tfrecord"),
+        lambda: rs.export("a.tfrecord", "memory://bucket/out.parquet"),
         lambda: rs.repair("a.tfrecord", "memory://bucket/out/b.tfrecord"),
     ):
         with pytest.raises(rs.RecordsmithError, match="read, but not written"):

@@ -26,12 +26,12 @@ iterators = {
     "rows": iter(ds),
     "slice": iter(ds[10:]),
     "batches in file order": iter(ds.batch(10, threads=2)),
-    "shuffled": iter(ds.shuffle(1).batch(10, threads=2)),
-    "without threads": iter(ds.shuffle(1).batch(10, threads=0)),
-    "buffer": iter(ds.shuffle(1, buffer=100).batch(10, threads=2)),
+    "shuffled": iter(ds.shuffle(seed=1).batch(10, threads=2)),
+    "without threads": iter(ds.shuffle(seed=1).batch(10, threads=0)),
+    "buffer": iter(ds.shuffle(seed=1, buffer=100).batch(10, threads=2)),
     "filtered": iter(ds.filter(bool).batch(10, threads=2)),
     "buckets": iter(ragged.bucket_batch("values", [2], size=4, threads=2)),
-    "rows of a chain": iter(ds.shuffle(1)),
+    "rows of a chain": iter(ds.shuffle(seed=1)),
 }
 for iterator in iterators.values():
     next(iterator)
@@ -56,7 +56,7 @@ def in_child(work):
     os._exit(0)
 
 
-loaders = [chain.batch(100, threads=2) for chain in (ds, ds.shuffle(1), ds.shuffle(1, buffer=50))]
+loaders = [chain.batch(100, threads=2) for chain in (ds, ds.shuffle(seed=1), ds.shuffle(seed=1, buffer=50))]
 begun = [iter(loader) for loader in loaders]
 for iterator in begun:
     next(iterator)
@@ -68,7 +68,7 @@ def own():
 
 said = {name: in_child(lambda: str(next(iterator))) for name, iterator in iterators.items()}
 rest = {name: sum(1 for _ in iterator) for name, iterator in iterators.items()}
-loaders[2]._chain().order._lock.acquire()  # as a thread that computes the order may hold it
+loaders[2].plan.order._lock.acquire()  # as a thread that computes the order may hold it
 print(json.dumps([said, rest, in_child(own)]), flush=True)
 os._exit(0)
 """

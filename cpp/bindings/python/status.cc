@@ -39,27 +39,22 @@ const char* code_name(Code code) {
   return "invalid_argument";
 }
 
-namespace {
-
 nb::object number_or_none(std::uint64_t value) { return value == kUnknown ? nb::none() : nb::cast(value); }
 
-// Paths and names may hold bytes that are not UTF-8: Python's surrogate escapes carry them.
-nb::object text(const std::string& bytes) {
+nb::object text_of(const std::string& bytes) {
   return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
 }
-
-}  // namespace
 
 void raise_if_failed(const Status& status) {
   if (status.is_ok()) return;
   const Failure& failure = status.failure();
   nb::list names;
-  for (const std::string& name : failure.names) names.append(text(name));
+  for (const std::string& name : failure.names) names.append(text_of(name));
   const nb::object exception = call_python([&] {
     return nb::module_::import_("recordsmith.records.core_failures")
-        .attr("exception_for")(code_name(failure.code), text(failure.path), number_or_none(failure.offset),
-                               number_or_none(failure.record), text(failure.feature), text(failure.found),
-                               text(failure.expected), text(failure.detail), names, failure.system_error);
+        .attr("exception_for")(code_name(failure.code), text_of(failure.path), number_or_none(failure.offset),
+                               number_or_none(failure.record), text_of(failure.feature), text_of(failure.found),
+                               text_of(failure.expected), text_of(failure.detail), names, failure.system_error);
   });
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   throw nb::python_error();

@@ -9,7 +9,7 @@
 namespace recordsmith {
 namespace {
 
-// The next free vector of a pool that is used again for each row.
+// The next free vector of a pool that is reused for each row.
 template <typename T>
 std::vector<T>& next_free(std::deque<std::vector<T>>& pool, std::size_t* used, std::size_t size) {
   if (*used == pool.size()) pool.emplace_back();
@@ -83,7 +83,7 @@ bool ValueReader::as_bytes(PyObject* value, const ValueRule& rule, std::string_v
   if (!rule.takes_text || !PyUnicode_Check(value)) return false;
   Py_ssize_t size = 0;
   const char* text = PyUnicode_AsUTF8AndSize(value, &size);
-  if (text == nullptr) {  // lone surrogates: Python says it better
+  if (text == nullptr) {  // lone surrogates: Python raises the error
     PyErr_Clear();
     return false;
   }

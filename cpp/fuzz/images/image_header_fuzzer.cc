@@ -8,9 +8,6 @@
 namespace recordsmith::fuzz {
 namespace {
 
-using survey::ImageHeader;
-using survey::read_image_header;
-
 // A copy, so that a byte read beyond the end is noticed.
 std::optional<ImageHeader> header_of(const Content& data, std::size_t size) {
   const Content part(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(size));
@@ -30,7 +27,7 @@ void check(const Content& data) {
     REQUIRE(part->height == whole->height && part->width == whole->width);
     REQUIRE(part->height == more->height && part->width == more->width);
   }
-  survey::format_of_suffix(data.data(), data.size());
+  format_of_suffix(data.data(), data.size());
 }
 
 }  // namespace

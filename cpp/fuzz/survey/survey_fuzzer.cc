@@ -101,7 +101,7 @@ std::string facts_of(const std::string& path, unsigned threads, std::uint64_t un
   options.unit_bytes = unit_bytes;
   options.digests_in_memory = unit_bytes < 100 ? 2 : 1000;
   survey::Summary summary;
-  REQUIRE(survey::survey_files({{{path, std::nullopt}, 0}}, 1, {}, options, {}, &summary).is_ok());
+  REQUIRE(survey::survey_files({{{path, std::nullopt}, 0}}, {}, options, {}, &summary).is_ok());
   return testing::describe(summary);
 }
 

@@ -25,7 +25,7 @@ bool is_header(const std::uint8_t* at, std::uint64_t* length) {
 
 const std::uint8_t* next_header(const std::uint8_t* at, const std::uint8_t* last, std::uint64_t* length) {
   while (at <= last) {
-    // The highest byte of a length is zero, which few bytes of most data are.
+    // The highest byte of a length is zero, and few bytes of most data are zero.
     const void* const zero = std::memchr(at + 7, 0, static_cast<std::size_t>(last - at) + 1);
     if (zero == nullptr) return nullptr;
     at = static_cast<const std::uint8_t*>(zero) - 7;
@@ -34,7 +34,7 @@ const std::uint8_t* next_header(const std::uint8_t* at, const std::uint8_t* last
       ++at;
       continue;
     }
-    // Zeros: the next header has something else among its twelve bytes, and this is the next place of that.
+    // Zeros: the twelve bytes of a header are not all zero, so the search continues at the next other byte.
     const std::uint8_t* other = at + kHeaderBytes;
     const std::uint8_t* const end = last + kHeaderBytes;
     while (end - other >= 8 && load_u64(other) == 0) other += 8;

@@ -9,7 +9,7 @@
 namespace recordsmith {
 namespace {
 
-// A gap of sound records that was passed over otherwise is read again if it is small, and left out if not.
+// A small gap of sound records that were checked otherwise is read again; a larger one is left out.
 constexpr std::uint64_t kLargestGap = std::uint64_t{1} << 20;
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace recordsmith {
 namespace {
 
-// Up to here, a CRC is computed from the bytes themselves: they are in the window, or will be.
+// Up to this size, a CRC is computed from the bytes themselves: they are in the window, or will be.
 constexpr std::uint64_t kLongData = std::uint64_t{256} << 10;
 
 }  // namespace

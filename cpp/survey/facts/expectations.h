@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,14 +24,20 @@ struct RawNumbers {
   std::int64_t count = -1;  // -1: as many as there are
 };
 
+// The numbers of a numpy dtype, at an offset of a byte string; nothing for a dtype that no schema has. A complex number
+// counts as two.
+std::optional<RawNumbers> raw_numbers_of(std::string part, std::string_view dtype, std::size_t offset,
+                                         std::int64_t count);
+
 // What a schema says about one stored feature.
 struct Expectation {
   Kind kind = Kind::kNone;
-  std::int64_t count = -1;      // values per record or step; -1: any
-  std::int64_t row_bytes = -1;  // of each byte string; -1: any
-  bool is_label = false;
-  std::int64_t classes = -1;                 // of a label; -1: any
+  std::int64_t count = -1;                   // values per record or step; -1: any
+  std::int64_t row_bytes = -1;               // of each byte string; -1: any
+  std::int64_t classes = -1;                 // of a label; -1: it is none
   std::vector<RawNumbers> raw_numbers = {};  // of byte strings: what they contain
+
+  bool is_label() const { return classes >= 0; }
 };
 
 // By key, and whether it is in the feature lists.

@@ -1,8 +1,8 @@
 // Where something was seen: its first few records, which a reader of a report wants to open.
 //
 // A survey works on units, which are stretches of files, and knows how many records precede a unit only when all units
-// before it are done. So a record is named by its unit and its number there; at the end, the survey knows where units
-// begin.
+// before it are done. So a record is named by its unit and its number there, until the summary names it by its file
+// (record_naming.h).
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace recordsmith::survey {
 inline constexpr std::uint32_t kNoUnit = 0xffffffff;
 
 struct RecordName {
-  std::uint32_t unit = 0;
-  std::uint32_t number = 0;  // in the unit
+  std::uint32_t source = 0;  // the unit while the survey runs; the file in its summary
+  std::uint64_t number = 0;  // in the source
   std::uint64_t offset = 0;  // of the record in the (inflated) file
 };
 
@@ -31,7 +31,7 @@ class Places {
  public:
   bool is_full() const { return places_.size() >= kMostPlaces; }
   bool ends_with(const RecordName& record) const {
-    return !places_.empty() && places_.back().record.unit == record.unit &&
+    return !places_.empty() && places_.back().record.source == record.source &&
            places_.back().record.number == record.number;
   }
   void add(const RecordName& record, std::string detail = {}) {
@@ -45,6 +45,7 @@ class Places {
     }
   }
   const std::vector<Place>& all() const { return places_; }
+  std::vector<Place>& all() { return places_; }
 
  private:
   std::vector<Place> places_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -119,11 +120,11 @@ struct FeatureSummary {
   std::uint64_t stored_bytes = 0;
   std::uint64_t wrong_shape = 0;  // records that do not have the declared count, or size in bytes
   Places wrong_shape_places;
-  std::vector<NumberSummary> floats;   // one or none
-  std::vector<NumberSummary> int64s;   // one or none
-  std::vector<StringSummary> strings;  // one or none
+  std::optional<NumberSummary> floats;
+  std::optional<NumberSummary> int64s;
+  std::optional<StringSummary> strings;
   std::vector<RawNumberSummary> raw_numbers;
-  std::vector<LabelSummary> labels;  // one or none
+  std::optional<LabelSummary> label;
 };
 
 struct DamageSummary {
@@ -171,13 +172,7 @@ struct DuplicateSummary {
   std::vector<DuplicateGroup> groups;
 };
 
-struct UnitBegin {
-  std::uint32_t file = 0;
-  std::uint64_t records_before = 0;  // in the file
-};
-
 struct Summary {
-  std::vector<UnitBegin> units;
   std::vector<FileSummary> files;
   std::vector<SplitSummary> splits;
   SplitSummary total;

@@ -21,7 +21,7 @@ std::string_view folder_of(std::string_view key) {
   return slash == std::string_view::npos ? std::string_view{} : key.substr(0, slash);
 }
 
-// Features that say where a record comes from: what it is does not depend on them.
+// Features that only say where a record comes from.
 bool is_provenance_key(std::string_view key) {
   const std::size_t slash = key.rfind('/');
   const std::string_view name = slash == std::string_view::npos ? key : key.substr(slash + 1);
@@ -57,7 +57,7 @@ FeatureTally::FeatureTally(std::string_view key, bool in_steps, bool is_small, c
   if (expected_ != nullptr && !expected_->raw_numbers.empty()) {
     raw_numbers_ = std::make_unique<RawNumberTally>(*expected_, is_small);
   }
-  const bool is_declared = expected_ != nullptr && expected_->is_label;
+  const bool is_declared = expected_ != nullptr && expected_->is_label();
   is_label_ = !in_steps && (is_declared || looks_like_label(key));
   if (is_label_) {
     labels_ = std::make_unique<LabelTally>(is_declared, is_declared ? expected_->classes : LabelTally::kAnyNumber);
@@ -131,10 +131,10 @@ void FeatureTally::add_label(const RecordContent& content, const FeatureValues& 
     labels_->add(*raw, record);
   } else if (values.count != 1 || values.kind == Kind::kFloat || is_raw) {
     // A declared label continues with the records that are as declared; the others are reported as mismatches.
-    if (expected_ == nullptr || !expected_->is_label) labels_->give_up();
+    if (expected_ == nullptr || !expected_->is_label()) labels_->give_up();
   } else if (values.kind == Kind::kInt64) {
     labels_->add(content.int64s[values.start], record);
-  } else if (expected_ == nullptr || !expected_->is_label) {
+  } else if (expected_ == nullptr || !expected_->is_label()) {
     labels_->add(std::string_view(reinterpret_cast<const char*>(bytes->data), bytes->size));
   }
 }
@@ -240,11 +240,11 @@ FeatureSummary FeatureTally::summary() const {
   summary.stored_bytes = stored_bytes_;
   summary.wrong_shape = wrong_shape_;
   summary.wrong_shape_places = wrong_shape_places_;
-  if (floats_ != nullptr) summary.floats.push_back(floats_->summary());
-  if (int64s_ != nullptr) summary.int64s.push_back(int64s_->summary());
-  if (strings_ != nullptr) summary.strings.push_back(strings_->summary());
+  if (floats_ != nullptr) summary.floats = floats_->summary();
+  if (int64s_ != nullptr) summary.int64s = int64s_->summary();
+  if (strings_ != nullptr) summary.strings = strings_->summary();
   if (raw_numbers_ != nullptr) summary.raw_numbers = raw_numbers_->summary();
-  if (labels_ != nullptr && !labels_->has_given_up()) summary.labels.push_back(labels_->summary());
+  if (labels_ != nullptr && !labels_->has_given_up()) summary.label = labels_->summary();
   return summary;
 }
 
@@ -329,7 +329,7 @@ PayloadKind FeatureSet::add(const std::uint8_t* payload, std::size_t size, const
     tally.places.add(record, std::move(found.detail));
   }
   if (kind == PayloadKind::kExample || kind == PayloadKind::kSequenceExample || kind == PayloadKind::kEmpty) {
-    find_all(content_);  // each name is there once now
+    find_all(content_);  // each name occurs once now
     take(content_, record, file);
   }
   return kind;
@@ -340,8 +340,8 @@ std::uint64_t FeatureSet::digest_content(const std::uint8_t* payload, std::size_
   for (std::size_t i = 0; i < content_.features.size(); ++i) {
     if (found_[i] != nullptr && found_[i]->is_provenance()) rest -= content_.features[i].stored_bytes;
   }
-  // Rows of a small table may well be equal but for their number, and yet not be copies of each other: where nobody
-  // declared what to leave out, there must be enough left.
+  // Rows of a small table may be equal except for their number, and yet not be copies of each other: unless the
+  // features to leave out are declared, enough must be left to compare.
   provenance_.clear();
   for (const FeatureTally* feature : found_) {
     if (feature == nullptr || !feature->is_provenance()) continue;
@@ -367,7 +367,7 @@ void FeatureSet::digest_unlabelled(const std::uint8_t* payload, std::size_t size
     if (feature->is_label() || feature->is_provenance()) rest -= content_.features[i].stored_bytes;
   }
   const std::size_t left = content_.features.size() + content_.lists.size() - ignored_.size();
-  // Rows of a small table may well be equal by chance; what nobody declared to be a label is then no evidence.
+  // Rows of a small table may be equal by chance: there, only a declared label counts.
   digests->has_label = labels > 0 && left > 0 && (is_declared || rest >= kEnoughToCompare);
   if (digests->has_label) digests->unlabelled = digest_record(payload, size, ignored_);
 }

@@ -38,7 +38,7 @@ class FeatureTally {
   bool is_provenance() const { return is_provenance_ || is_declared_provenance_; }
   bool is_declared_provenance() const { return is_declared_provenance_; }
   bool is_label() const { return is_label_; }
-  bool is_declared_label() const { return is_label_ && expected_ != nullptr && expected_->is_label; }
+  bool is_declared_label() const { return is_label_ && expected_ != nullptr && expected_->is_label(); }
 
   // Returns the format of the first value if that is an image.
   std::optional<ImageFormat> add(const RecordContent& content, const FeatureItem& item, const RecordName& record,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/buffer_shuffle.h"
+
 namespace recordsmith::survey {
 namespace {
 
@@ -142,6 +144,25 @@ LabelSummary LabelTally::summary() const {
   summary.outside = outside_;
   summary.outside_places = outside_places_;
   return summary;
+}
+
+double mean_classes(std::span<const std::uint16_t> sequence, std::size_t window, std::uint64_t buffer,
+                    std::uint64_t key) {
+  std::vector<std::uint32_t> seen(65'536, 0);
+  std::vector<std::int64_t> numbers(window);
+  BufferShuffle shuffle(buffer > 0 ? sequence.size() : 0, buffer, key);
+  std::uint32_t stamp = 0;
+  std::uint64_t different = 0;
+  for (std::size_t at = 0; at + window <= sequence.size(); at += window) {
+    ++stamp;
+    if (buffer > 0) shuffle.next(numbers.data(), window);
+    for (std::size_t i = 0; i < window; ++i) {
+      const std::uint16_t one = sequence[buffer > 0 ? static_cast<std::size_t>(numbers[i]) : at + i];
+      different += seen[one] != stamp ? 1 : 0;
+      seen[one] = stamp;
+    }
+  }
+  return stamp > 0 ? static_cast<double>(different) / stamp : 0;
 }
 
 }  // namespace recordsmith::survey

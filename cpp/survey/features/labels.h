@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,6 +19,11 @@ namespace recordsmith::survey {
 
 // Whether a feature's name is that of a class: "label", "image/class/label", "target", "y", ...
 bool looks_like_label(std::string_view key);
+
+// The mean number of different classes in windows of `window` consecutive records; with a buffer, after a shuffle
+// through it.
+double mean_classes(std::span<const std::uint16_t> sequence, std::size_t window, std::uint64_t buffer,
+                    std::uint64_t key);
 
 class LabelTally {
  public:

@@ -38,7 +38,7 @@ T unordered(BitsOf<T> bits) {
   return std::bit_cast<T>(std::is_signed_v<T> ? bits ^ kTopBit<T> : bits);
 }
 
-// Sorts by one byte after the other, leaving out those that all have in common. Returns where the outcome is.
+// Sorts by one byte after the other, leaving out those that all have in common. Returns where the result is.
 template <typename Bits>
 Bits* radix_sort(Bits* from, Bits* to, std::size_t count) {
   Bits varying = 0;
@@ -342,7 +342,7 @@ void NumberTally<T>::add_piece(const T* values) {
     i = end;
   }
   if (thinned_quantiles_ == nullptr) thinned_quantiles_ = std::make_unique<Sketch>(quantiles_->get_k());
-  // Any value's bits will do to draw by, and are the same every time.
+  // The bits of any value serve as random numbers, and are the same every time.
   for (std::size_t i = mix64(key_of(values[0]) + finite_) % kThinned; i < kPiece; i += kThinned) {
     thinned_quantiles_->update(unordered<T>(sorted[i]));
   }
@@ -456,7 +456,7 @@ void NumberTally<T>::fill_quantiles(NumberSummary* summary) const {
     }
     summary->quantiles.push_back(static_cast<double>(values[at].first));
   }
-  // A sketch may have let go of the ends; they are known exactly.
+  // A sketch may have dropped the smallest and largest value; they are known exactly.
   summary->quantiles.front() = static_cast<double>(min_);
   summary->quantiles.back() = static_cast<double>(max_);
 

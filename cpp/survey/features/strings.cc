@@ -50,7 +50,7 @@ constexpr std::array<std::uint8_t, 256> kClasses = [] {
 
 TextFacts look_at_text(const std::uint8_t* data, std::size_t size) {
   TextFacts facts;
-  // Most binary values show within a few bytes that they are no UTF-8; only what could be text is looked at whole.
+  // Most binary values are not UTF-8 within their first bytes; only what could be text is checked completely.
   constexpr std::size_t kGlance = 64;
   std::uint8_t classes = 0;
   for (std::size_t i = 0; i < std::min(size, kGlance); ++i) classes |= kClasses[data[i]];
@@ -118,8 +118,8 @@ ImageSummary ImageTally::summary() const {
   summary.suffix_places = suffix_places_;
   for (const Sampled& sampled : sample_) summary.sample.push_back(sampled.name);
   std::sort(summary.sample.begin(), summary.sample.end(), [](const ImageName& left, const ImageName& right) {
-    return std::tie(left.record.unit, left.record.number, left.step, left.value) <
-           std::tie(right.record.unit, right.record.number, right.step, right.value);
+    return std::tie(left.record.source, left.record.number, left.step, left.value) <
+           std::tie(right.record.source, right.record.number, right.step, right.value);
   });
   return summary;
 }

@@ -21,12 +21,12 @@ bool is_larger(const DuplicateGroup& left, const DuplicateGroup& right) {
   const RecordName& first = left.places.front();
   const RecordName& second = right.places.front();
   if (left.count != right.count) return left.count > right.count;
-  return std::tie(first.unit, first.number) < std::tie(second.unit, second.number);
+  return std::tie(first.source, first.number) < std::tie(second.source, second.number);
 }
 
 }  // namespace
 
-// Takes digests in order and sums up those that come more than once: all of them, or those whose payloads differ.
+// Takes digests in order and counts those that occur more than once: all of them, or those whose payloads differ.
 class DigestStore::GroupTally {
  public:
   GroupTally(const std::vector<std::uint32_t>& split_of_unit, std::uint32_t splits, bool only_differing,
@@ -57,7 +57,7 @@ class DigestStore::GroupTally {
     std::sort(group_.splits.begin(), group_.splits.end());
     const bool counts = group_.count > 1 && (group_.payloads_differ || !only_differing_);
     if (counts) {
-      // Of copies the first is none; of records that contradict each other nobody knows which is right.
+      // The first of several copies is the original; of contradicting records, none is known to be right.
       const std::uint64_t first = only_differing_ ? 0 : 1;
       for (const std::uint32_t split : group_.splits) summary_->within[split] += in_split_[split] - first;
       for (std::size_t i = 0; i < group_.splits.size(); ++i) {

@@ -16,7 +16,7 @@ constexpr std::uint8_t kSecondField = tag_of(2, kDelimited);
 
 // --- records as they are usually written ---
 
-// A field with this tag at *at; false if something else is there.
+// A field with this tag at *at; false if there is another one.
 bool take_field(Bytes* at, Bytes end, std::uint8_t tag, Span* value) {
   if (*at == end || **at != tag) return false;
   std::size_t size = 0;
@@ -178,7 +178,7 @@ void not_an_example(PayloadKind kind, std::vector<FoundOddity>* oddities) {
       looks = "looks like text";
       break;
     default:
-      looks = "does not parse as one, and looks like nothing known";
+      looks = "does not parse as one, and is of no known kind";
       break;
   }
   oddities->clear();
@@ -188,7 +188,7 @@ void not_an_example(PayloadKind kind, std::vector<FoundOddity>* oddities) {
 }  // namespace
 
 void RecordContent::clear() {
-  // A giant record's memory is not kept for the rest.
+  // The memory for a giant record is released.
   constexpr std::size_t kMuch = std::size_t{1} << 20;
   const auto empty = [](auto* values) {
     if (values->capacity() > kMuch) *values = {};
@@ -233,7 +233,7 @@ PayloadKind read_any_record(const std::uint8_t* data, std::size_t size, RecordCo
   }
   const Inspection inspection = inspect_record({data, data + size}, oddities);
   if (kind == PayloadKind::kOther) {
-    // Not as writers make Examples. It may be one all the same, if most of it is.
+    // Writers do not make Examples like this. It is still taken for one if most of it is.
     if (!inspection.parses || inspection.sound_entries == 0) {
       not_an_example(kind, oddities);
       return kind;

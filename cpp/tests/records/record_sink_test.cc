@@ -1,6 +1,9 @@
 #include "records/record_sink.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -110,6 +113,19 @@ TEST(a_failing_write_is_an_error_that_stays) {
   status = sink->append(bytes_of("one"), 3);
   if (status.is_ok()) status = sink->close(true);
   CHECK(!status.is_ok());
+}
+
+// Whoever finds the file before it has its name must see that it is not abandoned.
+TEST(a_closed_file_stays_locked_while_its_sink_exists) {
+  const TemporaryFolder folder;
+  std::unique_ptr<RecordSink> sink;
+  CHECK_OK(RecordSink::create(folder.file("made"), Compression::kNone, 0, &sink));
+  CHECK_OK(sink->close(false));
+  const int descriptor = ::open(folder.file("made").c_str(), O_WRONLY);
+  CHECK(::flock(descriptor, LOCK_EX | LOCK_NB) != 0);
+  sink.reset();
+  CHECK_EQUAL(::flock(descriptor, LOCK_EX | LOCK_NB), 0);
+  ::close(descriptor);
 }
 
 }  // namespace

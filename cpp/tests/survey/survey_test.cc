@@ -20,13 +20,11 @@ using survey::SurveyOptions;
 Summary look(const std::vector<std::string>& paths, const SurveyOptions& options = {},
              const survey::Expected& expected = {}, const std::vector<std::uint32_t>& splits = {}) {
   std::vector<SurveyFile> files;
-  std::uint32_t most = 0;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     files.push_back({{paths[i], std::nullopt}, i < splits.size() ? splits[i] : 0});
-    most = std::max(most, files.back().split);
   }
   Summary summary;
-  CHECK_OK(survey_files(files, most + 1, expected, options, {}, &summary));
+  CHECK_OK(survey_files(files, expected, options, {}, &summary));
   return summary;
 }
 
@@ -109,8 +107,8 @@ TEST(facts_do_not_depend_on_units_and_threads) {
   const std::vector<std::string> paths{folder.write("a", mixed_records()), folder.write("empty", {}),
                                        folder.write("b", mixed_records())};
   survey::Expected expected;
-  expected.features[{"label", false}] = {Kind::kInt64, 1, -1, true, 3};
-  expected.features[{"n", false}] = {Kind::kInt64, 3, -1, false, -1};
+  expected.features[{"label", false}] = {Kind::kInt64, 1, -1, 3};
+  expected.features[{"n", false}] = {Kind::kInt64, 3, -1};
   const std::string whole = describe(look(paths, way(1, 1 << 20), expected, {0, 0, 1}));
   for (const SurveyOptions& options : all_ways()) CHECK(describe(look(paths, options, expected, {0, 0, 1})) == whole);
 }
@@ -130,20 +128,20 @@ TEST(raw_numbers_are_what_is_declared_and_do_not_depend_on_units) {
        {RawType::kBool, RawType::kInt8, RawType::kInt16, RawType::kInt32, RawType::kInt64, RawType::kUint8,
         RawType::kUint16, RawType::kUint32, RawType::kUint64, RawType::kHalf, RawType::kFloat, RawType::kDouble}) {
     survey::Expected expected;
-    expected.features[{"x", false}] = {Kind::kBytes, 1, -1, false, -1, {{"", type, 0, -1}}};
-    expected.features[{"label", false}] = {Kind::kBytes, 1, 1, false, -1, {{"", RawType::kUint8, 0, -1}}};
+    expected.features[{"x", false}] = {Kind::kBytes, 1, -1, -1, {{"", type, 0, -1}}};
+    expected.features[{"label", false}] = {Kind::kBytes, 1, 1, -1, {{"", RawType::kUint8, 0, -1}}};
     const Summary whole = look({path}, way(1, 1 << 20), expected);
     const survey::FeatureSummary* const x = feature_of(whole, "x");
     const bool is_byte = type == RawType::kBool || type == RawType::kInt8 || type == RawType::kUint8;
     CHECK_EQUAL(x->raw_numbers.size(), 1u);
     CHECK(x->raw_numbers[0].numbers.count >= (is_byte ? 400u * 24 : 392u * 3));
-    CHECK_EQUAL(x->strings[0].count, 400u);
-    CHECK_EQUAL(x->strings[0].utf8 == 0 || !is_byte, true);
+    CHECK_EQUAL(x->strings.value().count, 400u);
+    CHECK_EQUAL(x->strings.value().utf8 == 0 || !is_byte, true);
     for (const SurveyOptions& options : all_ways()) CHECK(describe(look({path}, options, expected)) == describe(whole));
   }
   survey::Expected packed;  // parts, one of which does not fit into the value and is not read beyond it
-  packed.features[{"x", false}] = {Kind::kBytes, 1,  24,
-                                   false,        -1, {{"a", RawType::kUint8, 0, 8}, {"b", RawType::kDouble, 8, 2}}};
+  packed.features[{"x", false}] = {
+      Kind::kBytes, 1, 24, -1, {{"a", RawType::kUint8, 0, 8}, {"b", RawType::kDouble, 8, 2}}};
   CHECK_EQUAL(feature_of(look({path}, {}, packed), "x")->raw_numbers[1].numbers.count, 392u * 2);
   packed.features[{"x", false}].raw_numbers[1].count = 3;
   CHECK_EQUAL(feature_of(look({path}, {}, packed), "x")->raw_numbers[1].numbers.count, 0u);
@@ -159,23 +157,23 @@ TEST(features_are_counted) {
   CHECK_EQUAL(x->records, 40u);  // a Feature without a kind is none
   CHECK_EQUAL(x->unset, 5u);
   CHECK_EQUAL(x->kinds[static_cast<std::size_t>(Kind::kInt64)], 5u);
-  CHECK_EQUAL(x->floats.front().nan, 5u);
+  CHECK_EQUAL(x->floats.value().nan, 5u);
   CHECK_EQUAL(x->not_finite_places.all().size(), 5u);
   const survey::FeatureSummary* const late = feature_of(summary, "late");
-  CHECK_EQUAL(late->strings.front().leading_space, 5u);
-  CHECK_EQUAL(late->strings.front().trailing_space, 5u);
+  CHECK_EQUAL(late->strings.value().leading_space, 5u);
+  CHECK_EQUAL(late->strings.value().trailing_space, 5u);
   CHECK_EQUAL(late->missing_places.all().front().record.number, 0u);
   const survey::FeatureSummary* const image = feature_of(summary, "image");
-  CHECK_EQUAL(image->strings.front().images.images, 5u);
-  CHECK_EQUAL(image->strings.front().images.suffix_differs, 5u);
-  CHECK_EQUAL(image->strings.front().images.sample.size(), 5u);
+  CHECK_EQUAL(image->strings.value().images.images, 5u);
+  CHECK_EQUAL(image->strings.value().images.suffix_differs, 5u);
+  CHECK_EQUAL(image->strings.value().images.sample.size(), 5u);
   const survey::FeatureSummary* const steps = feature_of(summary, "steps");
   CHECK(steps->in_steps);
   CHECK_EQUAL(steps->steps.max, 3u);
   CHECK_EQUAL(steps->lengths.max, 2u);
   const survey::FeatureSummary* const label = feature_of(summary, "label");
-  CHECK(label->labels.empty());                                                     // only listed by split
-  CHECK_EQUAL(summary.splits[0].features[1].labels.front().longest_run, 13u - 1u);  // less the text
+  CHECK(!label->label.has_value());                                                // only listed by split
+  CHECK_EQUAL(summary.splits[0].features[1].label.value().longest_run, 13u - 1u);  // less the text
 }
 
 TEST(oddities_of_the_wire_are_reported) {
@@ -266,7 +264,7 @@ TEST(moments_and_quantiles_are_right_for_many_values) {
   std::vector<double> first;
   for (const unsigned threads : {1U, 3U}) {
     const Summary summary = look({path}, way(threads, 100'000));
-    const survey::NumberSummary& numbers = feature_of(summary, "x")->floats.front();
+    const survey::NumberSummary& numbers = feature_of(summary, "x")->floats.value();
     CHECK_EQUAL(numbers.count, static_cast<std::uint64_t>(kRecords));
     CHECK(std::abs(numbers.mean / (sum / kRecords) - 1) < 1e-12);
     CHECK(std::abs(numbers.deviation / std::sqrt(squares / kRecords) - 1) < 1e-9);
@@ -356,7 +354,7 @@ TEST(a_survey_can_be_stopped) {
   const std::string path = folder.write("a", file);
   std::vector<SurveyFile> files(200, {{path, std::nullopt}, 0});
   Summary summary;
-  const Status status = survey_files(files, 1, {}, way(2, 1 << 20), [](std::uint64_t) { return false; }, &summary);
+  const Status status = survey_files(files, {}, way(2, 1 << 20), [](std::uint64_t) { return false; }, &summary);
   CHECK(!status.is_ok());
 }
 

@@ -1,4 +1,4 @@
-"""Random changes to images while they are fed: what `.images(augment=[...])` takes.
+"""Random changes to images during training: what `.images(augment=[...])` takes.
 
     augment = rs.augment
     ds.images(size=(224, 224), scale=1 / 255, augment=[augment.flip_left_right(), augment.brightness(0.2)])

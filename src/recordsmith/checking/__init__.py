@@ -1,1 +1,1 @@
-"""Checks datasets with rules over the facts of one pass."""
+"""`rs.check`: rules that find problems in the data, over the facts of one pass."""

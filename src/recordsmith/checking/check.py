@@ -19,8 +19,7 @@ from recordsmith.facts.sample_rows import sample_rows
 from recordsmith.facts.survey import survey
 from recordsmith.records.shards import files_in
 from recordsmith.report import Report
-from recordsmith.rules import Baseline, Configuration, Finding, Selection
-from recordsmith.rules.running import run_rules
+from recordsmith.rules import Baseline, Configuration, Finding, Judge
 from recordsmith.schema import Schema
 from recordsmith.workers.progress_display import OnPhase, phase_progress
 
@@ -54,10 +53,10 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
         ignore: the rules to leave out.
         fail_on: the least severity that makes the report not `ok`: "error", "warning", "info" or "never"; None: as the
             configuration says, which is "warning" without one.
-        baseline: known findings, which are not reported again.
+        baseline: known findings, or the file of them, which are not reported again; None: as the configuration says.
         decode: which images to decode in full.
         similar_images: look for images that look alike.
-        configuration: what a project has decided, from `load_configuration`; None: nothing, whatever files there are.
+        configuration: a project's settings, from `rs.load_configuration()`; None: no file is read.
         progress: True shows a bar on a terminal, and nothing elsewhere; False shows none. A function is called now and
             then with the phase, what is done of it, and how much it is (0 where that is not known).
 
@@ -70,12 +69,8 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
     >>> report.ok, report.findings[0].message
     (False, "Feature 'x' holds 10 NaN among 10 values (100 %).")
     """
-    settings = configuration or Configuration()
-    chosen = Selection(tuple(select), tuple(ignore)).resolved(RULES)
-    # The configuration may name rules of other families too, which are not known here.
-    selection = settings.selection(select=chosen.select, ignore=chosen.ignore, fail_on=fail_on)
-    frames_only = not (look_into_records(filter(selection.wants, RULES)) or decode == "all" or similar_images)
-    known = _loaded(baseline if baseline is not None else settings.baseline)
+    judge = Judge(RULES, configuration, select=select, ignore=ignore, fail_on=fail_on, baseline=baseline)
+    frames_only = not (look_into_records(judge.rules) or decode == "all" or similar_images)
     declared = schema if schema is None or isinstance(schema, Schema) else find_schema(schema).schema
     asked = [os.fsdecode(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
 
@@ -92,23 +87,15 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
             )
 
     facts = _survey_existing_files(asked, look)
-    findings = run_rules(RULES, facts, wanted=selection.wants)
-    new = findings if known is None else known.without_known(findings)
+    judgement = judge.judgement(judge.find(facts))
     return Report(
         "check",
-        tuple(new),
+        **judgement,
         facts=facts,
         subject=", ".join(asked),
-        fail_on=selection.fail_on,
-        rules={one.code: one.text for one in RULES},
         samples=_samples(facts),
-        images=_images(facts, new),
-        known=len(findings) - len(new),
+        images=_images(facts, judgement["findings"]),
     )
-
-
-def _loaded(baseline: Baseline | PathLike | None) -> Baseline | None:
-    return baseline if baseline is None or isinstance(baseline, Baseline) else Baseline.load(baseline)
 
 
 def _survey_existing_files(paths: list[str], look: Callable[[list[str]], DatasetFacts]) -> DatasetFacts:

@@ -1,4 +1,4 @@
-"""The command `recordsmith`: one file a command, each of which parses, makes one call, renders, and exits.
+"""The command `recordsmith`: one file for each subcommand, which parses, makes one call, prints, and exits.
 
 0   done, and nothing is wrong
 1   findings, or rejected rows

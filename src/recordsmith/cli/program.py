@@ -14,6 +14,7 @@ from recordsmith.cli.commands.check import check
 from recordsmith.cli.commands.completion import complete_paths, completion
 from recordsmith.cli.commands.copy import copy
 from recordsmith.cli.commands.demo import demo
+from recordsmith.cli.commands.diagnose import diagnose
 from recordsmith.cli.commands.doctor import doctor
 from recordsmith.cli.commands.export import export
 from recordsmith.cli.commands.index import index
@@ -38,7 +39,6 @@ _OTHER_WORDS = {
     "cat": "show",
     "convert": "make",
     "create": "make",
-    "diagnose": "doctor",
     "fix": "repair",
     "head": "show",
     "help": "--help",
@@ -60,7 +60,7 @@ class Program(click.Group):
     """A group of commands whose errors are explained instead of traced.
 
     >>> sorted(main.commands)
-    ['check', 'completion', 'copy', 'demo', 'doctor', 'export', 'index', 'make', 'repair', 'rule', 'schema', 'show']
+    ['check', 'completion', 'copy', 'demo', 'diagnose', 'doctor', 'export', 'index', 'make', 'repair', 'rule', ...]
     """
 
     def main(self, *args: Any, **options: Any) -> Any:
@@ -150,6 +150,7 @@ main.add_command(index)
 main.add_command(check)
 main.add_command(repair)
 main.add_command(doctor)
+main.add_command(diagnose)
 main.add_command(rule)
 main.add_command(copy)
 main.add_command(export)

@@ -1,11 +1,11 @@
-"""The common part of `check` and `doctor`: options about rules, and printing and writing reports."""
+"""The common part of `check`, `doctor` and `diagnose`: options about rules, and printing and writing reports."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -94,7 +94,10 @@ class Reporting:
 
     @property
     def to_apply(self) -> dict[str, Any]:
-        """What check and lint take: which rules, which severity fails, what is known already."""
+        """What check, lint and diagnose take: which rules, which severity fails, which findings are known."""
+        from recordsmith.rules import Baseline
+
+        known_in = self._known_in
         folder = os.path.dirname(self.html or "")
         if folder and not os.path.isdir(folder):  # said before the work, not after it
             raise RecordsmithError(
@@ -104,8 +107,8 @@ class Reporting:
             "select": self.select,
             "ignore": self.ignore,
             "fail_on": self.fail_on,
-            "baseline": None if self.write_baseline else self._known_in,
-            "configuration": self._applied,
+            "baseline": Baseline() if self.write_baseline else known_in,
+            "configuration": self._configuration,
         }
 
     def finish(self, report: Report, context: click.Context) -> None:
@@ -113,13 +116,11 @@ class Reporting:
 
         It is printed first: what was found is not lost where a file of it cannot be written.
         """
-        from recordsmith.rules import Baseline
-
         self._print(report)
         written = [self._saved(report.to_html, self.html, "Report written to {}.")]
         if self.write_baseline:
             known = f"{count_text(len(report.findings), 'finding')} written to {{}} as known findings."
-            written.append(self._saved(Baseline.of(report.findings).save, self._known_in, known))
+            written.append(self._saved(partial(_update_baseline, report), self._known_in, known))
         if not all(written):
             context.exit(_NOT_WRITTEN)
         if not report.ok and not self.write_baseline:
@@ -149,13 +150,13 @@ class Reporting:
 
     @cached_property
     def _configuration(self) -> Configuration:
-        from recordsmith.rules import load_configuration
+        from recordsmith.rules import Selection, load_configuration
 
         configuration = load_configuration()
         if configuration.path is not None:
             from recordsmith.terminal.reports.rule_text import every_rule
 
-            configuration.selection(rules=every_rule())  # refuses what names no rule of any family
+            Selection(configuration.select, configuration.ignore).resolved(every_rule())
         return configuration
 
     @cached_property
@@ -164,14 +165,6 @@ class Reporting:
         if self.write_baseline and known_in is None:
             raise click.UsageError("--write-baseline needs --baseline FILE, or a baseline in the configuration.")
         return known_in
-
-    @property
-    def _applied(self) -> Configuration:
-        """The configuration; without its baseline where a new one is written, which has to hold the old one's too."""
-        from recordsmith.rules import Configuration
-
-        found = self._configuration
-        return Configuration(found.select, found.ignore, found.fail_on) if self.write_baseline else found
 
     def _print(self, report: Report) -> None:
         from recordsmith.cli.consoles import echo_annotations, echo_json, output_console, print_to
@@ -185,3 +178,10 @@ class Reporting:
             echo_annotations(report.to_github())
         else:
             echo_json(report.to_json() if self.style == "json" else report.to_sarif())
+
+
+def _update_baseline(report: Report, path: str) -> None:
+    from recordsmith.rules import Baseline
+
+    known = Baseline.load(path) if os.path.exists(path) else Baseline()
+    known.updated(report.findings, report.rules).save(path)

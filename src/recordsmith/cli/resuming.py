@@ -15,7 +15,7 @@ def resumable(output: str) -> Iterator[None]:
     """Say of what ends a run from outside whether, and how, it can go on."""
     from recordsmith.cli.consoles import error_console, print_to
     from recordsmith.errors import RecordsmithError
-    from recordsmith.making.staging import Staging
+    from recordsmith.run.staging import Staging
     from recordsmith.wording.numbers import bytes_text
 
     advice = "Finished work is kept: run the same command with --resume to continue."

@@ -1,4 +1,4 @@
-"""What a batch is made of where a rectangle of numbers does not fit: byte strings, rows of different length or shape.
+"""The columns of a batch that do not fit into a numpy array: byte strings, and rows of different length or shape.
 
     ByteColumn   data     c a t d o g s b e e     no Python object per value until one is asked for
                  offsets  0     3       7     10  row i is data[offsets[i] : offsets[i + 1]]

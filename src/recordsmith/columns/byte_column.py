@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Self
 
@@ -16,8 +17,6 @@ from recordsmith.columns.offset_column import (
     arrow_offsets,
     checked_offsets,
     checked_present,
-    offsets_of,
-    positions,
 )
 from recordsmith.errors import SchemaMismatchError, import_extra
 
@@ -207,18 +206,8 @@ class ByteColumn(OffsetColumn):
         if row is not None:
             self._row(row)  # which raises, and says where
 
-    def _with_rows(self, offsets: Int64s, present: Bools | None) -> Self:
-        return self.unchecked(self._data, offsets, text=self._text, present=present)
+    def _flat(self) -> Sequence[Any]:
+        return (self._data,)
 
-    def _take(self, rows: Int64s) -> Self:
-        starts, lengths = self._offsets[rows], self._offsets[rows + 1] - self._offsets[rows]
-        offsets = offsets_of(lengths)
-        present = None if self._present is None else self._present[rows]
-        if offsets[-1] > 64 * len(rows):
-            # Long rows (images): copying each whole is faster than listing the position of every byte.
-            stops = starts + lengths
-            pieces = [self._data[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
-            data = np.concatenate(pieces)
-        else:
-            data = self._data[positions(starts, lengths, offsets)]
-        return self.unchecked(data, offsets, text=self._text, present=present)
+    def _like(self, flat: Sequence[Any], offsets: Int64s, present: Bools | None, *_: Array) -> Self:
+        return self.unchecked(flat[0], offsets, text=self._text, present=present)

@@ -1,4 +1,4 @@
-"""What both kinds of column share: offsets, presence, and being indexed like a list."""
+"""What columns share whose rows are cut from flat arrays: offsets, presence, rows by number, concatenation."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from recordsmith.columns.any_column import concatenate, concatenated_presence
+
 Array = npt.NDArray[Any]
 Int64s = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -18,12 +20,7 @@ _LARGEST_INT32 = 2**31 - 1
 
 
 class OffsetColumn(Sequence[Any]):
-    """Offsets, presence and indexing, which both kinds of column share.
-
-    >>> from recordsmith.columns import ByteColumn
-    >>> isinstance(ByteColumn(b"ab", [0, 1, 2]), OffsetColumn)
-    True
-    """
+    """Rows that offsets cut from flat arrays. A class says which arrays, and how a column is made of others."""
 
     __slots__ = ("_offsets", "_present")
 
@@ -58,10 +55,28 @@ class OffsetColumn(Sequence[Any]):
             start, stop, step = index.indices(len(self))
             if step == 1:
                 stop = max(start, stop)
-                present = None if self._present is None else self._present[start:stop]
-                return self._with_rows(self._offsets[start : stop + 1], present)
+                return self._like(self._flat(), self._offsets[start : stop + 1], *self._picked(slice(start, stop)))
             return self._take(np.arange(start, stop, step, dtype=np.int64))
         return self._take(row_numbers(index, len(self)))
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[Self]) -> Self:
+        """Return the rows of several columns of this kind, one after the other.
+
+        >>> from recordsmith.columns import ByteColumn
+        >>> ByteColumn.concatenated([ByteColumn(b"cat", [0, 3]), ByteColumn(b"dogs", [0, 1, 4])]).to_list()
+        [b'cat', b'd', b'ogs']
+        """
+        arrays = [part._flat() for part in parts]  # noqa: SLF001 - its own class
+        edges = [slice(int(part.offsets[0]), int(part.offsets[-1])) for part in parts]
+        used = ([values[edge] for values in flat] for flat, edge in zip(arrays, edges, strict=True))
+        by_row = (part._by_row() for part in parts)  # noqa: SLF001 - its own class
+        return parts[0]._like(  # noqa: SLF001 - its own class
+            [concatenate(values) for values in zip(*used, strict=True)],
+            offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
+            concatenated_presence(parts),
+            *(np.concatenate(values) for values in zip(*by_row, strict=True)),
+        )
 
     def __iter__(self) -> Iterator[Any]:
         return (self[row] for row in range(len(self)))
@@ -93,10 +108,24 @@ class OffsetColumn(Sequence[Any]):
     def _row(self, row: int) -> Any: ...
 
     @abstractmethod
-    def _with_rows(self, offsets: Int64s, present: Bools | None) -> Self: ...
+    def _flat(self) -> Sequence[Any]:
+        """Return what the offsets cut into rows."""
+
+    def _by_row(self) -> Sequence[Array]:
+        """Return the arrays that have one entry for each row, besides `present`."""
+        return ()
 
     @abstractmethod
-    def _take(self, rows: Int64s) -> Self: ...
+    def _like(self, flat: Sequence[Any], offsets: Int64s, present: Bools | None, *by_row: Array) -> Self:
+        """Return a column of the same kind over other arrays."""
+
+    def _picked(self, rows: slice | Int64s) -> list[Any]:
+        return [None if self._present is None else self._present[rows], *(array[rows] for array in self._by_row())]
+
+    def _take(self, rows: Int64s) -> Self:
+        starts, stops = self._offsets[rows], self._offsets[rows + 1]
+        offsets = offsets_of(stops - starts)
+        return self._like(_cut(self._flat(), starts, stops, offsets), offsets, *self._picked(rows))
 
     def summary(self) -> str:
         """Show the first rows, shortened, as they stand in a repr."""
@@ -116,6 +145,15 @@ class OffsetColumn(Sequence[Any]):
 
     def _arrow_validity(self, pyarrow: Any) -> Any:
         return None if self._present is None else pyarrow.py_buffer(np.packbits(self._present, bitorder="little"))
+
+
+def _cut(flat: Sequence[Any], starts: Int64s, stops: Int64s, offsets: Int64s) -> list[Any]:
+    if offsets[-1] > 64 * len(starts) and all(isinstance(values, np.ndarray) for values in flat):
+        # Long rows (images): copying each whole is faster than listing the position of every value.
+        edges = list(zip(starts.tolist(), stops.tolist(), strict=True))
+        return [np.concatenate([values[start:stop] for start, stop in edges]) for values in flat]
+    where = np.repeat(starts - offsets[:-1], stops - starts) + np.arange(offsets[-1])
+    return [values[where] for values in flat]
 
 
 def checked_offsets(offsets: npt.ArrayLike, limit: int) -> Int64s:
@@ -181,7 +219,7 @@ def row_numbers(index: Any, rows: int) -> Int64s:
 
 
 def offsets_of(lengths: npt.ArrayLike) -> Int64s:
-    """Return the offsets of rows that lie one after the other.
+    """Return the offsets of rows that follow each other.
 
     >>> offsets_of([3, 0, 2]).tolist()
     [0, 3, 3, 5]
@@ -190,15 +228,6 @@ def offsets_of(lengths: npt.ArrayLike) -> Int64s:
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
-
-
-def positions(starts: Int64s, lengths: Int64s, offsets: Int64s) -> Int64s:
-    """List the position of every value of some rows, in order: where it lies in the values they are taken from.
-
-    >>> positions(np.array([7, 0]), np.array([3, 2]), np.array([0, 3, 5])).tolist()
-    [7, 8, 9, 0, 1]
-    """
-    return np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
 
 
 def arrow_offsets(offsets: Int64s) -> tuple[Array, bool]:

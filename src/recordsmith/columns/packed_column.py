@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from recordsmith.columns.any_column import concatenated_presence
 from recordsmith.columns.offset_column import Array, Bools, row_numbers
 from recordsmith.errors import did_you_mean, import_extra, list_names
 
@@ -78,7 +79,17 @@ class PackedColumn:
             return {name: _native(self._rows[name][index]) for name in self.names}
         rows = index if isinstance(index, slice) else row_numbers(index, len(self))
         present = None if self._present is None else self._present[rows]
-        return self._like(self._rows[rows], present)
+        return type(self)(self._rows[rows], present=present)
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[Self]) -> Self:
+        """Return the rows of several columns with the same parts, one after the other.
+
+        >>> column = PackedColumn(np.array([(1,), (2,)], [("a", "u1")]))
+        >>> PackedColumn.concatenated([column[1:], column])["a"].tolist()
+        [2, 1, 2]
+        """
+        return cls(np.concatenate([part.rows for part in parts]), present=concatenated_presence(parts))
 
     def __iter__(self) -> Iterator[dict[str, Any] | None]:
         return (self[row] for row in range(len(self)))
@@ -126,10 +137,6 @@ class PackedColumn:
             fields.append(array)
         absent = None if self._present is None else pyarrow.array(~self._present)
         return pyarrow.StructArray.from_arrays(fields, names=list(self.names), mask=absent)
-
-    @classmethod
-    def _like(cls, rows: Array, present: Bools | None) -> Self:
-        return cls(rows, present=present)
 
 
 def _part(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:

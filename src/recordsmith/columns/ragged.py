@@ -20,7 +20,6 @@ from recordsmith.columns.offset_column import (
     checked_offsets,
     checked_present,
     offsets_of,
-    positions,
 )
 from recordsmith.errors import PipelineError, import_extra
 
@@ -246,15 +245,11 @@ class Ragged(OffsetColumn):
             return values
         return np.reshape(values, [-1 if size is None else size for size in self._shape])
 
-    def _with_rows(self, offsets: Int64s, present: Bools | None) -> Self:
-        return self.unchecked(self._values, offsets, row_shape=self._shape, present=present)
+    def _flat(self) -> Sequence[Any]:
+        return (self._values,)
 
-    def _take(self, rows: Int64s) -> Self:
-        starts, lengths = self._offsets[rows], self._offsets[rows + 1] - self._offsets[rows]
-        offsets = offsets_of(lengths)
-        present = None if self._present is None else self._present[rows]
-        values = self._values[positions(starts, lengths, offsets)]
-        return self.unchecked(values, offsets, row_shape=self._shape, present=present)
+    def _like(self, flat: Sequence[Any], offsets: Int64s, present: Bools | None, *_: Array) -> Self:
+        return self.unchecked(flat[0], offsets, row_shape=self._shape, present=present)
 
 
 def _check_row_shape(shape: tuple[int | None, ...], values: object, offsets: Int64s) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,6 @@ from recordsmith.columns.offset_column import (
     checked_offsets,
     checked_present,
     offsets_of,
-    positions,
 )
 from recordsmith.errors import import_extra
 
@@ -137,17 +137,6 @@ class ShapedColumn(OffsetColumn):
             array = pyarrow.Array.from_buffers(kind, len(offsets) - 1, buffers, children=[array])
         return array
 
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            start, stop, step = index.indices(len(self))
-            if step != 1:
-                return self._take(np.arange(start, stop, step, dtype=np.int64))
-            stop = max(start, stop)
-            present = None if self._present is None else self._present[start:stop]
-            offsets, shapes = self._offsets[start : stop + 1], self._shapes[start:stop]
-            return self.unchecked(self._values, offsets, shapes, present=present)
-        return super().__getitem__(index)
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ShapedColumn):
             return super().__eq__(other)
@@ -167,15 +156,14 @@ class ShapedColumn(OffsetColumn):
     def _row(self, row: int) -> Array:
         return self._values[int(self._offsets[row]) : int(self._offsets[row + 1])].reshape(self._shapes[row])
 
-    def _with_rows(self, offsets: Int64s, present: Bools | None) -> Self:
-        raise NotImplementedError("rows are cut in __getitem__, where their shapes are known")
+    def _flat(self) -> Sequence[Any]:
+        return (self._values,)
 
-    def _take(self, rows: Int64s) -> Self:
-        starts, lengths = self._offsets[rows], self._offsets[rows + 1] - self._offsets[rows]
-        offsets = offsets_of(lengths)
-        present = None if self._present is None else self._present[rows]
-        values = self._values[positions(starts, lengths, offsets)]
-        return self.unchecked(values, offsets, self._shapes[rows], present=present)
+    def _by_row(self) -> Sequence[Array]:
+        return (self._shapes,)
+
+    def _like(self, flat: Sequence[Any], offsets: Int64s, present: Bools | None, *by_row: Array) -> Self:
+        return self.unchecked(flat[0], offsets, by_row[0], present=present)
 
 
 def filled_shape(found: tuple[int, ...], declared: tuple[int | None, ...]) -> tuple[int, ...]:

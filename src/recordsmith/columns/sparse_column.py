@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -15,8 +16,6 @@ from recordsmith.columns.offset_column import (
     OffsetColumn,
     checked_offsets,
     checked_present,
-    offsets_of,
-    positions,
 )
 from recordsmith.columns.ragged import Ragged
 from recordsmith.errors import import_extra
@@ -185,12 +184,8 @@ class SparseColumn(OffsetColumn):
         cut = slice(int(self._offsets[row]), int(self._offsets[row + 1]))
         return SparseRow(self._indices[cut], self._values[cut])
 
-    def _with_rows(self, offsets: Int64s, present: Bools | None) -> Self:
-        return self.unchecked(self._indices, self._values, offsets, size=self._size, present=present)
+    def _flat(self) -> Sequence[Any]:
+        return self._indices, self._values
 
-    def _take(self, rows: Int64s) -> Self:
-        starts, lengths = self._offsets[rows], self._offsets[rows + 1] - self._offsets[rows]
-        offsets = offsets_of(lengths)
-        present = None if self._present is None else self._present[rows]
-        where = positions(starts, lengths, offsets)
-        return self.unchecked(self._indices[where], self._values[where], offsets, size=self._size, present=present)
+    def _like(self, flat: Sequence[Any], offsets: Int64s, present: Bools | None, *_: Array) -> Self:
+        return self.unchecked(flat[0], flat[1], offsets, size=self._size, present=present)

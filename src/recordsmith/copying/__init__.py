@@ -1,6 +1,1 @@
-"""TFRecords into other TFRecords."""
-
-from recordsmith.copying.copied_dataset import CopiedDataset
-from recordsmith.copying.copy import copy_dataset
-
-__all__ = ["CopiedDataset", "copy_dataset"]
+"""`rs.copy`: TFRecords into other TFRecords, filtered, divided, shuffled or compressed."""

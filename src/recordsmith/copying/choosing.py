@@ -20,11 +20,11 @@ import numpy.typing as npt
 from recordsmith import _core
 from recordsmith.copying.input_places import InputPlaces
 from recordsmith.keyed_random import Uint64s, priorities
-from recordsmith.making.external_sort import sorted_blocks
-from recordsmith.making.splits.group_splitting import assign_groups
-from recordsmith.making.splits.groups import unit_blocks
-from recordsmith.making.splits.splitting import NO_SPLIT, SplitPlan, UnitBlock, assign_splits, parse_splits
-from recordsmith.making.staging import KEY, Staging
+from recordsmith.run.external_sort import sorted_blocks
+from recordsmith.run.splits.group_splitting import assign_groups
+from recordsmith.run.splits.groups import unit_blocks
+from recordsmith.run.splits.splitting import NO_SPLIT, SplitPlan, UnitBlock, assign_splits, parse_splits
+from recordsmith.run.staging import KEY, Staging
 
 __all__ = ["Choice"]
 

@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass, field
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
-from recordsmith.making.made_dataset import MadeSplit
-from recordsmith.making.reject_reasons import RejectReason
+from recordsmith.run.made_split import MadeSplit
+from recordsmith.run.reject_reasons import RejectReason
 from recordsmith.storage.json_descriptions import JsonObject
 
 __all__ = ["CopiedDataset"]
@@ -15,7 +15,7 @@ __all__ = ["CopiedDataset"]
 
 @dataclass(frozen=True)
 class CopiedDataset:
-    """A dataset that was copied: what `copy_dataset` returns and `recordsmith copy` prints.
+    """A dataset that was copied: what `rs.copy` returns and `recordsmith copy` prints.
 
     Attributes:
         path: the folder or the file that was written.

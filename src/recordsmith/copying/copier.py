@@ -6,7 +6,6 @@ Everything that decides about the bytes is in the plan, so that a run that was k
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 from collections.abc import Callable
 from dataclasses import asdict
@@ -27,18 +26,19 @@ from recordsmith.dataset.class_weights import class_weights
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
 from recordsmith.errors import RecordsmithError, advise
 from recordsmith.formats.files.source_files import SourceFile
-from recordsmith.making import shuffling
 from recordsmith.making.chunk_work import version
-from recordsmith.making.descriptions import description_files
-from recordsmith.making.made_dataset import MadeSplit
-from recordsmith.making.ordering import SplitOrder, build_order
-from recordsmith.making.progress import OnProgress, Progress
-from recordsmith.making.publishing import REJECTED_NAME, publish, refuse_existing
-from recordsmith.making.reject_reasons import commonest_reasons
-from recordsmith.making.shard_writing import Shard, ShardWriter, plan_shards, write_shards
 from recordsmith.making.sources.tfrecord_files import TFRecordsSource
-from recordsmith.making.splits.splitting import SplitPlan
-from recordsmith.making.staging import Staging, differences
+from recordsmith.run import shuffling
+from recordsmith.run.descriptions import description_files
+from recordsmith.run.full_disk import explained
+from recordsmith.run.made_split import MadeSplit
+from recordsmith.run.ordering import SplitOrder, build_order
+from recordsmith.run.progress import OnProgress, Progress
+from recordsmith.run.publishing import REJECTED_NAME, publish, refuse_existing
+from recordsmith.run.reject_reasons import commonest_reasons
+from recordsmith.run.shard_writing import Shard, ShardWriter, plan_shards, write_shards
+from recordsmith.run.splits.splitting import SplitPlan
+from recordsmith.run.staging import Staging, differences
 from recordsmith.schema import Label, Schema
 from recordsmith.storage.json_descriptions import JsonObject
 from recordsmith.storage.publication import Publication, complete, unfinished_run
@@ -108,16 +108,11 @@ class Copier:
                 self._refuse_existing()
             staging = Staging.start(publication, self._identity)
         try:
-            if not staging.complete:
-                self._read(staging)
-            return self._finish(staging)
+            with explained(out, resumable=not self._options.single):
+                if not staging.complete:
+                    self._read(staging)
+                return self._finish(staging)
         except BaseException as error:
-            if isinstance(error, OSError):
-                error.filename = error.filename or out
-                if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) and not self._options.single:
-                    error.add_note(
-                        advise("Make room, and continue with {resume}: what is finished was kept.", resume=True)
-                    )
             # What is wrong with the data or the options stays wrong: there is nothing to resume. Nor is there with one
             # file, which is soon made again.
             if self._options.single or (isinstance(error, RecordsmithError) and not self._writing):

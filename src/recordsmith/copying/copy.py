@@ -1,4 +1,4 @@
-"""copy_dataset: TFRecords into other TFRecords, with their bytes as they are wherever nothing about them changes."""
+"""rs.copy: TFRecords into other TFRecords, with their bytes as they are wherever nothing about them changes."""
 
 from __future__ import annotations
 
@@ -13,25 +13,30 @@ from recordsmith.copying.copy_inputs import CopyInputs, find_inputs
 from recordsmith.copying.copy_options import CopyOptions
 from recordsmith.copying.copy_plan import Changes, plan_copy
 from recordsmith.dataset.inference import infer_from_files, schema_from_census, take_census
-from recordsmith.errors import RecordsmithError, SchemaError, advise, did_you_mean, list_names
-from recordsmith.making.options import check_name
-from recordsmith.making.progress import OnProgress
-from recordsmith.making.splits.splitting import parse_splits
+from recordsmith.errors import RecordsmithError, SchemaError, advise, list_names
 from recordsmith.records.compression import writing_compression
+from recordsmith.run.option_checks import (
+    check_name,
+    check_on_error,
+    check_seed,
+    check_shards,
+    checked_workers,
+    default_name,
+)
+from recordsmith.run.progress import OnProgress
+from recordsmith.run.splits.splitting import parse_splits
 from recordsmith.schema import Schema
 from recordsmith.storage.atomic_file import local_output
 from recordsmith.storage.byte_sizes import parse_size
-from recordsmith.workers.threads import default_workers
 
-__all__ = ["copy_dataset"]
+__all__ = ["copy"]
 
 PathLike = str | os.PathLike[str]
 
-_ON_ERROR = ("stop", "skip", "quarantine")
 _FILES = {".gz": "gzip", ".gzip": "gzip", ".zlib": "zlib", "": None}
 
 
-def copy_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but two have a default
+def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have a default
     paths: PathLike | Iterable[PathLike],
     out: PathLike,
     *,
@@ -103,7 +108,7 @@ def copy_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but t
     >>> with rs.RecordWriter(f"{folder}/data.tfrecord") as writer:
     ...     for n in range(10):
     ...         writer.write_example({"n": n})
-    >>> copied = copy_dataset(f"{folder}/data.tfrecord", f"{folder}/small.tfrecord", where="n >= 4", take=3)
+    >>> copied = rs.copy(f"{folder}/data.tfrecord", f"{folder}/small.tfrecord", where="n >= 4", take=3)
     >>> copied.rows, copied.unmatched, copied.not_sampled
     (3, 4, 3)
     >>> [row["n"].item() for row in rs.open(f"{folder}/small.tfrecord")]
@@ -111,7 +116,7 @@ def copy_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but t
     """
     out = local_output(out)
     single = _names_a_file(out)
-    _check(sample=sample, take=take, on_error=on_error, workers=workers, seed=seed, shards=shards)
+    _check(sample=sample, take=take, on_error=on_error, seed=seed, shards=shards)
     if single:
         _check_single(out, split=split, shards=shards, infer_schema=infer_schema)
     if name is not None:
@@ -155,7 +160,7 @@ def copy_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but t
     options = CopyOptions(
         out=out,
         single=single,
-        name=_default_name(out) if name is None else name,
+        name=default_name(out) if name is None else name,
         split=divided,
         stratify=bool(stratify),
         seed=seed,
@@ -168,7 +173,7 @@ def copy_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but t
         compression=_compression(compression, inputs, out if single else None),
         cast=cast,
         on_error=on_error,
-        workers=default_workers() if workers is None else workers,
+        workers=checked_workers(workers),
     )
     described = {
         "from_split": from_split,
@@ -247,7 +252,6 @@ def _check(
     sample: float | None,
     take: int | None,
     on_error: str,
-    workers: int | None,
     seed: int,
     shards: int | None,
 ) -> None:
@@ -256,19 +260,11 @@ def _check(
     if sample is not None and (isinstance(sample, bool) or not _is_amount(sample)):
         raise RecordsmithError("sample is a share or a number of records.", found=repr(sample), expected="0.1, or 500")
     if take is not None and (isinstance(take, bool) or not isinstance(take, int) or take < 1):
-        raise RecordsmithError("take is a number of records from 1 on.", found=repr(take))
-    if on_error not in _ON_ERROR:
-        raise RecordsmithError(
-            f"Unknown on_error.{did_you_mean(str(on_error), _ON_ERROR)}",
-            found=repr(on_error),
-            expected=list_names(_ON_ERROR),
-        )
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise RecordsmithError("workers is a number from 1 on.", found=repr(workers))
-    if isinstance(seed, bool) or not isinstance(seed, int):
-        raise RecordsmithError("The seed is a whole number.", found=repr(seed))
-    if shards is not None and (isinstance(shards, bool) or not isinstance(shards, int) or not 0 < shards < 100_000):
-        raise RecordsmithError("shards is a number of files from 1 to 99999.", found=repr(shards))
+        raise RecordsmithError("take must be a whole number of records, at least 1.", found=repr(take))
+    check_on_error(on_error)
+    check_seed(seed)
+    if shards is not None:
+        check_shards(shards)
 
 
 def _is_amount(sample: object) -> bool:
@@ -289,8 +285,3 @@ def _check_single(out: str, *, split: object, shards: int | None, infer_schema: 
                 path=out,
                 advice="Give a folder: a name that does not end like a TFRecord file's.",
             )
-
-
-def _default_name(out: str) -> str:
-    letters = [letter if letter.isalnum() and letter.isascii() else "_" for letter in os.path.basename(out)]
-    return "".join(letters).strip("_") or "dataset"

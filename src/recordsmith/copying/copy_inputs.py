@@ -12,7 +12,7 @@ from recordsmith.dataset import DatasetLayout, find_layout
 from recordsmith.dataset.carried_file import carried_mode, is_carried, opened_to_carry
 from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest
 from recordsmith.errors import RecordsmithError, SchemaError, advise, list_names
-from recordsmith.making.splits.splitting import check_number_of_splits
+from recordsmith.run.splits.splitting import check_number_of_splits
 from recordsmith.schema import Schema
 from recordsmith.schema.export.tfds import named_labels
 from recordsmith.storage.publication import in_force

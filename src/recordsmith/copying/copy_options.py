@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from recordsmith.making.splits.splitting import SplitPlan
+from recordsmith.run.splits.splitting import SplitPlan
 
 __all__ = ["CopyOptions"]
 
 
 @dataclass(frozen=True)
 class CopyOptions:
-    """How records are chosen and where they go, as `copy_dataset` says it.
+    """How records are chosen and where they go, as `rs.copy` says it.
 
     Attributes:
         out: the folder, or the file if `single` is set.

@@ -18,8 +18,9 @@ from recordsmith.errors import EncodeError, PipelineError, RecordsmithError, adv
 from recordsmith.formats.source import Chunk, Loaded, Reject
 from recordsmith.images import ImageError, Preparation, read_header
 from recordsmith.keyed_random import Uint64s
-from recordsmith.making.chunk_encoding import ChunkEncoder, Classes, EncodedChunk, Recipe
+from recordsmith.making.chunk_encoding import ChunkEncoder, Recipe
 from recordsmith.making.labels.label_translation import label_translations
+from recordsmith.run.encoded_chunk import Classes, EncodedChunk
 from recordsmith.schema import Label, Schema, Text
 from recordsmith.schema.input.conversion import is_missing
 

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from recordsmith.copying.input_places import InputPlaces
 from recordsmith.keyed_random import Uint64s
-from recordsmith.making.shard_writing import ShardWriter
-from recordsmith.making.staging import Staging
 from recordsmith.records.index import FRAMING_BYTES
+from recordsmith.run.shard_writing import ShardWriter
+from recordsmith.run.staging import Staging
 from recordsmith.schema import Schema
 
 __all__ = ["FrameShardWriter"]

@@ -1,4 +1,4 @@
-"""Stored datasets: their files, their schema, and their records by number."""
+"""A stored dataset: which files belong to it, its schema, and its records by number."""
 
 from recordsmith.dataset.inference import infer_schema
 from recordsmith.dataset.layout import DatasetLayout, find_layout

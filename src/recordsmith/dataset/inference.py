@@ -13,6 +13,7 @@ from recordsmith.dataset.layout import find_layout
 from recordsmith.errors import SchemaError
 from recordsmith.records.compression import reading_compression
 from recordsmith.schema import Bytes, Feature, Scalar, Schema, Steps, Tensor, Text
+from recordsmith.schema.features.numeric import DTypeName
 
 __all__ = ["Census", "infer_from_files", "infer_schema", "sample_census", "schema_from_census", "take_census"]
 
@@ -201,5 +202,5 @@ def _feature(kind: str, facts: dict[str, Any], *, optional: bool) -> Feature:
     if kind == "bytes":
         is_text = facts["text"] and facts["max_bytes"] > 0
         return Text(shape, optional=optional) if is_text else Bytes(shape, optional=optional)
-    dtype = "float32" if kind == "float" else "int64"
+    dtype: DTypeName = "float32" if kind == "float" else "int64"
     return Tensor(dtype, shape, optional=optional) if shape else Scalar(dtype, optional=optional)

@@ -171,7 +171,7 @@ def _files_by_content(folder: str) -> list[str]:
 
 def _is_record_file(path: str) -> bool:
     content = describe_content(path)
-    return content.is_plain_tfrecord or content.compression is not None
+    return content.format == "tfrecord" or content.compression is not None
 
 
 def _splits_by_name(files: Iterable[str]) -> dict[str, tuple[str, ...]]:

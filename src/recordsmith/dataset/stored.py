@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 import numpy as np
@@ -29,6 +28,7 @@ from recordsmith.records.core_failures import StaleIndexError
 from recordsmith.records.index import ShardIndex, StoredOffsets, forget_index, load_index
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
+from recordsmith.wording.markup import Markup, element, joined
 from recordsmith.wording.numbers import count_text
 from recordsmith.workers.forking import in_own_process
 
@@ -126,7 +126,7 @@ class StoredDataset:
         return f"<recordsmith.{type(self).__name__}{part} from {files}: {self.files[0]!r}{more}>"
 
     def _repr_html_(self) -> str:
-        return f"<p><code>{escape(repr(self))}</code></p>{self.schema._repr_html_()}"
+        return joined([element("p", element("code", repr(self))), Markup(self.schema._repr_html_())])
 
     # --- rows ---
 

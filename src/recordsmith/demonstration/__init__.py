@@ -1,4 +1,4 @@
-"""`recordsmith demo`: a dataset with planted faults, made, checked, mended, learnt from and explained."""
+"""`recordsmith demo`: makes, checks, repairs, trains on and explains a small dataset with planted faults."""
 
 from recordsmith.demonstration.walk import demonstrate
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import struct
-import zlib
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from recordsmith.images.png import png_bytes
 
 __all__ = ["Planted", "draw_images"]
 
@@ -56,12 +56,12 @@ def draw_images(folder: str, *, seed: int = 7) -> Planted:
     for shape, count in COUNTS.items():
         os.makedirs(os.path.join(folder, shape))
         for number in range(count):
-            _write(os.path.join(folder, shape, f"{number:03}.png"), _png(_drawn(shape, random)))
+            _write(os.path.join(folder, shape, f"{number:03}.png"), png_bytes(_drawn(shape, random)))
             written += 1
     misspelt = os.path.join(folder, "Circle")
     os.makedirs(misspelt)
     for number in range(MISSPELT):
-        _write(os.path.join(misspelt, f"{number:03}.png"), _png(_drawn("circle", random)))
+        _write(os.path.join(misspelt, f"{number:03}.png"), png_bytes(_drawn("circle", random)))
         written += 1
     cut = os.path.join(folder, "square", "007.png")
     with open(cut, "rb") as file:
@@ -88,18 +88,6 @@ def _drawn(shape: str, random: np.random.Generator) -> Pixels:
     image = np.full((SIZE, SIZE, 3), random.integers(90, 130), np.float64)
     image[inside] = COLOURS[random.integers(len(COLOURS))]
     return np.clip(image + random.normal(0, 12, image.shape), 0, 255).astype(np.uint8)
-
-
-def _png(pixels: Pixels) -> bytes:
-    """Return the plainest PNG: every line as it is, then zlib."""
-    height, width, _ = pixels.shape
-    lines = np.hstack([np.zeros((height, 1), np.uint8), pixels.reshape(height, width * 3)])
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 6)), (b"IEND", b""))
-    chunks = (
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
-    )
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
 def _write(path: str, data: bytes) -> None:

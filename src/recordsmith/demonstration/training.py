@@ -31,7 +31,7 @@ def train(folder: str, *, framework: str) -> float:
     """Train on the training split of a folder of images, and return the share of the test split that is right."""
     training = _chain(folder, "train").shuffle(seed=0).batch(BATCH).pairs("image", "label")
     test = _chain(folder, "test").batch(BATCH).pairs("image", "label")
-    classes = len(open_dataset(folder).schema["label"].names)  # type: ignore[attr-defined]  # it is a Label
+    classes = len(open_dataset(folder).schema["label"].names)
     trainer: Callable[[Loader, Loader, int], float] = {
         "keras": _with_keras,
         "pytorch": _with_torch,

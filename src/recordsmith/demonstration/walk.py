@@ -78,7 +78,7 @@ class _Walk:
         with open(self._path("damaged.tfrecord"), "wb") as file:
             file.write(data)
         self._say("text", "In a copy of a test file one bit is turned over, and five bytes are gone.")
-        self._run("repair", "damaged.tfrecord", "-o", "mended.tfrecord")
+        self._run("repair", "damaged.tfrecord", "-o", "repaired.tfrecord")
 
     def train(self, framework: str) -> float:
         self._say("chapter", f"4  Feed a model, with {framework}")

@@ -1,1 +1,1 @@
-"""The doctor: why training does not improve. `lint` reads the code, `diagnose` looks at what arrives."""
+"""Why training does not improve: `rs.lint` reads the code, `rs.diagnose` looks at the batches."""

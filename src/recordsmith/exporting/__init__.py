@@ -1,5 +1,1 @@
-"""Datasets as Parquet, CSV, JSON lines or WebDataset."""
-
-from recordsmith.exporting.export import ExportedDataset, export_dataset
-
-__all__ = ["ExportedDataset", "export_dataset"]
+"""`rs.export`: datasets as Parquet, CSV, JSON lines or WebDataset."""

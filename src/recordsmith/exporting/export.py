@@ -1,4 +1,4 @@
-"""export_dataset: TFRecords into Parquet, CSV, JSON lines or WebDataset, with all that is needed to come back."""
+"""rs.export: TFRecords into Parquet, CSV, JSON lines or WebDataset, with all that is needed to come back."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ from recordsmith.copying.copy_plan import Changes, CopyPlan, plan_copy
 from recordsmith.copying.frames import Frames, frames_of
 from recordsmith.dataset.inference import infer_from_files
 from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_names
-from recordsmith.exporting.export_files import ExportFiles
-from recordsmith.exporting.export_writers import KINDS, form_of
+from recordsmith.exporting.export_files import WRITERS, ExportFiles
 from recordsmith.formats.source import Chunk, Reject
-from recordsmith.making.progress import OnProgress, Progress
 from recordsmith.making.sources.tfrecord_files import TFRecordsSource
+from recordsmith.run.progress import OnProgress, Progress
 from recordsmith.schema import Schema
 from recordsmith.storage.atomic_file import local_output
 from recordsmith.storage.byte_sizes import parse_size
 from recordsmith.storage.publication import complete
 from recordsmith.workers.threads import default_workers, in_order, thread_pool
 
-__all__ = ["ExportedDataset", "export_dataset"]
+__all__ = ["ExportedDataset", "export"]
 
 PathLike = str | os.PathLike[str]
 
@@ -68,7 +67,7 @@ class ExportedDataset:
         return sum(self.files.values())
 
 
-def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but two have a default
+def export(  # noqa: PLR0913 - each is a setting of its own, and all but two have a default
     paths: PathLike | Iterable[PathLike],
     out: PathLike,
     *,
@@ -109,7 +108,7 @@ def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but
     >>> import recordsmith as rs, tempfile, pathlib
     >>> folder = tempfile.mkdtemp()
     >>> made = rs.make([{"n": 1, "name": "one"}, {"n": 2, "name": "two"}], f"{folder}/data", shuffle=False)
-    >>> export_dataset(f"{folder}/data", f"{folder}/data.csv").rows
+    >>> rs.export(f"{folder}/data", f"{folder}/data.csv").rows
     2
     >>> print(pathlib.Path(f"{folder}/data.csv").read_text(), end="")
     "n","name"
@@ -150,9 +149,10 @@ def export_dataset(  # noqa: PLR0913 - each is a setting of its own, and all but
     written = plan.schema if plan.schema is not None else known
     complete(out, is_file=not is_folder)
     files = ExportFiles(
-        form_of(kind, written),
+        kind,
+        written,
         out,
-        None if shard_size is None else parse_size(shard_size),
+        shard_bytes=None if shard_size is None else parse_size(shard_size),
         is_folder=is_folder,
         overwrite=overwrite,
     )
@@ -209,7 +209,7 @@ class _Exporter:
                 unit: Literal["bytes", "rows"] = "rows" if total is None else "bytes"
                 self._report(Progress("writing", rows if total is None else done, total, unit, rows, 0, 0))
         return ExportedDataset(
-            self._files.form.kind,
+            self._files.kind,
             dict(self._files.rows),
             sum(os.path.getsize(path) for path in self._files.rows),
             source_rows=self._source_rows,
@@ -221,7 +221,7 @@ class _Exporter:
 
     def files_in_folder(self) -> dict[str, str | None]:
         """Return a file for each split, or one for all records if there are no splits."""
-        suffix = KINDS[self._files.form.kind][0]
+        suffix = WRITERS[self._files.kind].suffixes[0]
         splits = self._inputs.splits or (None,)
         return {os.path.join(self._out, f"{split or 'all'}{suffix}"): split for split in splits}
 
@@ -271,11 +271,11 @@ def _placed(frames: Frames) -> Iterator[None]:
 
 def _kind(out: str, asked: str | None) -> tuple[str, bool]:
     """Return the kind of files to write, and whether they go to a folder."""
-    if asked is not None and asked not in KINDS:
+    if asked is not None and asked not in WRITERS:
         raise RecordsmithError(
-            f"There is no export to {asked!r}.{did_you_mean(asked, KINDS)}", expected=list_names(KINDS)
+            f"There is no export to {asked!r}.{did_you_mean(asked, WRITERS)}", expected=list_names(WRITERS)
         )
-    told = next((kind for kind, suffixes in KINDS.items() if out.lower().endswith(suffixes)), None)
+    told = next((kind for kind, writer in WRITERS.items() if out.lower().endswith(writer.suffixes)), None)
     if told is not None and not os.path.isdir(out):
         if asked not in (None, told):
             raise RecordsmithError(
@@ -283,9 +283,9 @@ def _kind(out: str, asked: str | None) -> tuple[str, bool]:
             )
         return told, False
     if asked is None:
-        endings = ", ".join(suffix for suffixes in KINDS.values() for suffix in suffixes)
+        endings = ", ".join(suffix for writer in WRITERS.values() for suffix in writer.suffixes)
         raise RecordsmithError(
-            "It cannot be told what kind of file to write.",
+            "The kind of file to write is not known.",
             path=out,
             expected=f"a name that ends in {endings}; or a folder, and a kind",
             advice=advise("Name the kind for a folder: {to}.", to=("kind='parquet'", "--to parquet")),

@@ -11,33 +11,45 @@ from types import TracebackType
 from typing import Any, Self
 
 from recordsmith.errors import RecordsmithError, advise
-from recordsmith.exporting.export_writers import ExportWriter, writer_for
-from recordsmith.formats.exported.form import SIDECAR, ExportedForm
+from recordsmith.formats.csv.writer import CsvWriter
+from recordsmith.formats.exported.form import SIDECAR
+from recordsmith.formats.exported.writer import ExportWriter
+from recordsmith.formats.json_lines.writer import JsonLinesWriter
+from recordsmith.formats.parquet.writer import ParquetWriter
+from recordsmith.formats.webdataset.writer import WebDatasetWriter
+from recordsmith.schema import Schema
 from recordsmith.storage.atomic_file import sync_file, write_text_atomically
 from recordsmith.storage.publication import Publication
 
-__all__ = ["ExportFiles"]
+__all__ = ["WRITERS", "ExportFiles"]
+
+WRITERS: dict[str, type[ExportWriter]] = {
+    writer.kind: writer for writer in (ParquetWriter, CsvWriter, JsonLinesWriter, WebDatasetWriter)
+}
 
 
 class ExportFiles:
     """Writes the files of an export; use it in a with statement. If the block raises, nothing is left.
 
     Args:
-        form: what goes along with each file.
+        kind: the format, one of `WRITERS`.
+        schema: what is in a record.
         out: the file to write, or the folder.
         shard_bytes: how large a file may become before the next is begun; None: there is one for each name.
         is_folder: `out` is a folder.
         overwrite: existing files may be replaced.
 
     Attributes:
-        form: as it was given.
+        kind: as it was given.
         rows: how many rows each file has.
     """
 
     def __init__(
-        self, form: ExportedForm, out: str, shard_bytes: int | None, *, is_folder: bool, overwrite: bool
+        self, kind: str, schema: Schema, out: str, *, shard_bytes: int | None, is_folder: bool, overwrite: bool
     ) -> None:
-        self.form = form
+        self.kind = kind
+        self._writer = WRITERS[kind]
+        self._form = self._writer.form(schema)
         self.rows: dict[str, int] = {}
         self._shard_bytes = shard_bytes
         self._overwrite = overwrite
@@ -62,10 +74,10 @@ class ExportFiles:
                     advice=advise("Choose another name, or give {overwrite} to replace it.", overwrite=True),
                 )
         new = self._publication.new_file(os.path.basename(path))
-        form = self.form if split is None else replace(self.form, splits=(split,))
-        if self.form.kind in ("csv", "jsonl"):
+        form = self._form if split is None else replace(self._form, splits=(split,))
+        if self._writer.has_sidecar:
             write_text_atomically(new + SIDECAR, form.to_text())
-        self._open[name] = path, new, split, writer_for(form, new, path)
+        self._open[name] = path, new, split, self._writer(form, new)
         self._begun[name] = number + 1
         self.rows[path] = 0
 

@@ -1,1 +1,1 @@
-"""Facts about a dataset, collected in one pass: frozen dataclasses without any output code."""
+"""What one pass over the data finds out, as frozen dataclasses; nothing is judged here."""

@@ -74,7 +74,7 @@ class Damage:
         bytes: how far the damage reaches: up to the next sound record, or to the end. None where that is not known.
         message: the error's own words.
         found, expected: what is there and what should be, if the error says so.
-        looks_like: for "not-a-tfrecord": what the file looks like ("text", "git-lfs pointer", "parquet", "png", ...).
+        looks_like: for "not-a-tfrecord": what the file is, such as "is a Parquet file".
 
     >>> Damage("truncated", "a.tfrecord", 38, 2, 5, "The file is cut.").kind
     'truncated'

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from recordsmith import _core
 from recordsmith.facts.dataset_facts import DuplicateFacts, DuplicateGroup
 from recordsmith.facts.survey_places import FilePlaces
 
@@ -12,11 +12,11 @@ __all__ = ["duplicates_of"]
 
 
 def duplicates_of(
-    counted: dict[str, Any],
+    counted: _core.DuplicateSummary,
     splits: Sequence[str],
     places: FilePlaces,
     provenance: Sequence[str],
-    contradictions: dict[str, Any] | None = None,
+    contradictions: _core.DuplicateSummary | None = None,
 ) -> DuplicateFacts:
     """Return what the core found to be there more than once.
 
@@ -27,11 +27,10 @@ def duplicates_of(
         provenance: the features that were left out of the comparison.
         contradictions: what the core found to be there more than once under different labels.
 
-    >>> counted = {"within": [1], "across": [], "groups": [(2, [(0, 0, 0), (0, 7, 0)], [0], False)]}
-    >>> duplicates_of(counted, ["train"], FilePlaces(["a.tfrecord"]), []).within
-    {'train': 1}
+    >>> duplicates_of(_core.DuplicateSummary(), ["train"], FilePlaces(["a.tfrecord"]), []).within
+    {}
     """
-    differing = contradictions or {"within": [0] * len(splits), "across": [], "groups": []}
+    differing = contradictions or _core.DuplicateSummary()
     return DuplicateFacts(
         within=_within(counted, splits),
         across=_across(counted, splits),
@@ -43,24 +42,23 @@ def duplicates_of(
     )
 
 
-def _within(counted: dict[str, Any], splits: Sequence[str]) -> dict[str, int]:
-    return {name: count for name, count in zip(splits, counted["within"], strict=True) if count}
+def _within(counted: _core.DuplicateSummary, splits: Sequence[str]) -> dict[str, int]:
+    return {name: count for name, count in zip(splits, counted.within, strict=False) if count}
 
 
-def _across(counted: dict[str, Any], splits: Sequence[str]) -> dict[tuple[str, str], int]:
-    return {(splits[first], splits[second]): count for first, second, count in counted["across"]}
+def _across(counted: _core.DuplicateSummary, splits: Sequence[str]) -> dict[tuple[str, str], int]:
+    return {(splits[first], splits[second]): count for (first, second), count in counted.across.items()}
 
 
 def _groups(
-    counted: dict[str, Any], splits: Sequence[str], places: FilePlaces, provenance: Sequence[str]
+    counted: _core.DuplicateSummary, splits: Sequence[str], places: FilePlaces, provenance: Sequence[str]
 ) -> tuple[DuplicateGroup, ...]:
     return tuple(
         DuplicateGroup(
-            # The core keeps no offsets of them.
-            places=tuple(places.place_of((file, record, None)) for file, record, _ in found),
-            count=count,
-            splits=tuple(splits[split] for split in of_splits if splits[split]),
-            but_for=tuple(provenance) if differ else (),
+            places=tuple(places.place_of((file, record, None)) for file, record in group.records),
+            count=group.count,
+            splits=tuple(splits[split] for split in group.splits if splits[split]),
+            but_for=tuple(provenance) if group.payloads_differ else (),
         )
-        for count, found, of_splits, differ in counted["groups"]
+        for group in counted.groups
     )

@@ -42,7 +42,7 @@ class _Tally:
 
 def decode_images(
     features: Sequence[FeatureFacts],
-    counted: dict[str, Any],
+    counted: _core.SplitSummary,
     files: Sequence[str],
     *,
     decode: str,
@@ -54,14 +54,14 @@ def decode_images(
 
     Args:
         features: the features over all splits.
-        counted: the same as the core counted them, with the images that it drew.
+        counted: the same as the core counted them, with its sample of the images.
         files: the files, in order.
         decode: "sample", "all" or "none".
         similar: takes the perceptual hash of every image, where wanted.
         threads: how many decode side by side.
         progress: called now and then with the phase, the records done and those in all.
 
-    >>> decode_images((), {"features": []}, [], decode="none", similar=None, threads=1)
+    >>> decode_images((), _core.SplitSummary(), [], decode="none", similar=None, threads=1)
     ()
     """
     wanted = [feature for feature in features if feature.images is not None]
@@ -84,7 +84,7 @@ def decode_images(
         return seen
 
     records = _all_records(files) if chosen is None else chosen_records(files, chosen)
-    in_all = counted["examples"] if chosen is None else len(chosen)
+    in_all = counted.examples if chosen is None else len(chosen)
     try:
         with thread_pool(threads) as pool:
             for number, ((name, _), seen) in enumerate(_with_record(pool, look, records, threads)):
@@ -151,14 +151,16 @@ def _completed(feature: FeatureFacts, tally: _Tally | None, decode: str) -> Feat
     return replace(feature, images=images)
 
 
-def _sample(counted: dict[str, Any], keys: set[tuple[str, bool]]) -> dict[tuple[str, bool], set[tuple[Name, int, int]]]:
-    """Return, for each feature, which of its values the core drew."""
-    drawn: dict[tuple[str, bool], set[tuple[Name, int, int]]] = {}
-    for feature in counted["features"]:
-        key = feature["key"], feature["in_steps"]
-        if key in keys:
-            drawn[key] = {(name, step, value) for name, step, value in feature["bytes"]["images"]["sample"]}
-    return drawn
+def _sample(
+    counted: _core.SplitSummary, keys: set[tuple[str, bool]]
+) -> dict[tuple[str, bool], set[tuple[Name, int, int]]]:
+    """Return, for each feature, the images that the core has sampled."""
+    sampled: dict[tuple[str, bool], set[tuple[Name, int, int]]] = {}
+    for feature in counted.features:
+        key = feature.key, feature.in_steps
+        if key in keys and feature.strings is not None:
+            sampled[key] = set(feature.strings.images.sample)
+    return sampled
 
 
 def images_in(payload: bytes, keys: set[tuple[str, bool]]) -> Iterator[tuple[tuple[str, bool], tuple[int, int], bytes]]:
@@ -173,7 +175,7 @@ def images_in(payload: bytes, keys: set[tuple[str, bool]]) -> Iterator[tuple[tup
             if isinstance(values, np.ndarray):
                 continue
             for position, data in enumerate(values):
-                if _core.image_header(data) is not None:
+                if _core.read_image_header(data) is not None:
                     yield key, (step, position), data
 
 

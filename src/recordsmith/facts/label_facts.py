@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +24,7 @@ _MOST_GUESSED = 1000  # classes of a feature that nobody declared to be a label
 
 
 def labels_of(
-    splits: dict[str, dict[str, Any]],
+    splits: dict[str, _core.SplitSummary],
     features: Sequence[FeatureFacts],
     schema: Schema | None,
     places: FilePlaces,
@@ -64,12 +63,12 @@ def _looks_like_label(feature: FeatureFacts) -> bool:
     return single and few
 
 
-def _counted(content: dict[str, Any]) -> dict[str, dict[str, Any] | None]:
+def _counted(content: _core.SplitSummary) -> dict[str, _core.LabelSummary | None]:
     """Return the classes of each feature; None where the core found that its values are none."""
-    return {feature["key"]: feature["label"] for feature in content["features"] if not feature["in_steps"]}
+    return {feature.key: feature.label for feature in content.features if not feature.in_steps}
 
 
-def _label(name: str, declared: Label | None, counted: dict[str, dict[str, Any]], places: FilePlaces) -> LabelFacts:
+def _label(name: str, declared: Label | None, counted: dict[str, _core.LabelSummary], places: FilePlaces) -> LabelFacts:
     names = declared.names if declared is not None else ()
     counts: dict[str, dict[str, int]] = {}
     longest: dict[str, int] = {}
@@ -78,19 +77,19 @@ def _label(name: str, declared: Label | None, counted: dict[str, dict[str, Any]]
     buffer: dict[str, dict[int, float]] = {}
     outside: list[Place] = []
     for split, label in counted.items():
-        classes = [_class_name(value, names) for value in label["classes"]]
-        counts[split] = dict(zip(classes, label["counts"], strict=True))
-        longest[split] = label["longest_run"]
-        expected[split] = shuffled_run(label["counts"])
-        batch[split] = spread_of(label["sequence"])
-        buffer[split] = {size: spread_of(label["sequence"], buffer=size) for size in BUFFERS}
-        outside.extend(places.all_of(label["outside_places"]))
+        classes = [_class_name(value, names) for value in label.classes]
+        counts[split] = dict(zip(classes, label.counts, strict=True))
+        longest[split] = label.longest_run
+        expected[split] = shuffled_run(label.counts)
+        batch[split] = spread_of(label.sequence)
+        buffer[split] = {size: spread_of(label.sequence, buffer=size) for size in BUFFERS}
+        outside.extend(places.all_of(label.outside_places))
     return LabelFacts(
         feature=name,
         declared=declared is not None,
         names=names,
         counts=counts,
-        outside=sum(label["outside"] for label in counted.values()),
+        outside=sum(label.outside for label in counted.values()),
         outside_places=tuple(outside[:5]),
         longest_run=longest,
         expected_run=expected,

@@ -17,12 +17,13 @@ from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, ShardFac
 from recordsmith.facts.feature_order import features_in_order
 from recordsmith.records.reader import RecordReader
 from recordsmith.schema import Bytes, Feature, Scalar, Schema, Steps, Text
+from recordsmith.schema.features.numeric import DTypeName
 
 __all__ = ["sample_rows"]
 
 _SMALL = 64 << 20  # bytes of a split that is read to its end for it
 _BYTES = 16 << 20  # of records that are kept at most, however large they are
-_DTYPES = {"float": "float32", "int64": "int64"}
+_DTYPES: dict[str, DTypeName] = {"float": "float32", "int64": "int64"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,40 +41,36 @@ __all__ = ["expectations_of", "mismatches_of"]
 
 _MOST_PLACES = 5
 _BATCH = 512
-_ANY = -1
-
-RawPart = tuple[str, str, int, int]
-"""Numbers in a byte string: the name of the part ("" for all), dtype, offset and count."""
-
-Expectation = tuple[str, bool, str, int, int, bool, int, list[RawPart]]
-"""As the core takes it: key, in steps, kind, count, bytes a value, whether it is a label, its number of classes, and
-the numbers in byte strings."""
 
 
-def expectations_of(schema: Schema | None) -> list[Expectation]:
-    """Return what the core has to hold records against.
+def expectations_of(schema: Schema | None) -> dict[tuple[str, bool], _core.Expectation]:
+    """Return what the core compares records with: by key, and whether it is in the feature lists.
 
-    >>> expectations_of(Schema({"label": Label(["cat", "dog"])}))
-    [('label', False, 'int64', 1, -1, True, 2, [])]
+    >>> expectations_of(Schema({"label": Label(["cat", "dog"])}))["label", False].classes
+    2
     """
-    return [] if schema is None else [_expectation(feature, column) for _, feature, column in _columns(schema)]
+    if schema is None:
+        return {}
+    return {(column.key, column.steps): _expectation(feature, column) for _, feature, column in _columns(schema)}
 
 
-def _expectation(feature: Feature, column: PlanColumn) -> Expectation:
-    count = _ANY if column.count is None else column.count
-    row_bytes = _ANY if column.row_bytes is None else column.row_bytes
-    is_label = isinstance(feature, Label)
-    classes = feature.size if isinstance(feature, Label) else _ANY
-    return column.key, column.steps, column.kind, count, row_bytes, is_label, classes, _raw_parts(column.raw_dtype)
+def _expectation(feature: Feature, column: PlanColumn) -> _core.Expectation:
+    return _core.Expectation(
+        column.kind,
+        count=column.count,
+        row_bytes=column.row_bytes,
+        classes=feature.size if isinstance(feature, Label) else None,
+        raw_numbers=_raw_numbers(column.raw_dtype),
+    )
 
 
-def _raw_parts(dtype: np.dtype[Any] | None) -> list[RawPart]:
+def _raw_numbers(dtype: np.dtype[Any] | None) -> list[_core.RawNumbers]:
     if dtype is None:
         return []
     if dtype.fields is None:
-        return [("", dtype.name, 0, _ANY)]
+        return [_core.RawNumbers("", dtype.name, 0, None)]
     parts = [(name, field[0], field[1]) for name, field in dtype.fields.items()]
-    return [(name, part.base.name, offset, math.prod(part.shape)) for name, part, offset in parts]
+    return [_core.RawNumbers(name, part.base.name, offset, math.prod(part.shape)) for name, part, offset in parts]
 
 
 def _columns(schema: Schema) -> Iterator[tuple[str, Feature, PlanColumn]]:
@@ -85,7 +81,7 @@ def _columns(schema: Schema) -> Iterator[tuple[str, Feature, PlanColumn]]:
 
 def mismatches_of(
     schema: Schema,
-    counted: dict[str, Any],
+    counted: _core.SplitSummary,
     features: Sequence[FeatureFacts],
     labels: Sequence[LabelFacts],
     shards: Sequence[ShardFacts],
@@ -101,21 +97,22 @@ def mismatches_of(
         shards: the files.
         progress: called now and then with the phase, the records done and those in all.
 
-    >>> schema = Schema({"label": Label(["cat", "dog"])})
-    >>> [found.kind for found in mismatches_of(schema, {"examples": 3, "features": []}, (), (), ())]
+    >>> counted = _core.SplitSummary()
+    >>> counted.examples = 3
+    >>> [found.kind for found in mismatches_of(Schema({"label": Label(["cat", "dog"])}), counted, (), (), ())]
     ['missing']
     """
-    if not counted["examples"]:
+    if not counted.examples:
         return ()
     found: list[Mismatch] = []
     by_key = {(feature.name, feature.in_steps): feature for feature in features}
-    raw = {(feature["key"], feature["in_steps"]): feature for feature in counted["features"]}
+    raw = {(feature.key, feature.in_steps): feature for feature in counted.features}
     places = FilePlaces([shard.path for shard in shards])
     declared = {(column.key, column.steps) for _, _, column in _columns(schema)}
     unexpected = [feature for key, feature in by_key.items() if key not in declared]
     for name, feature, column in _columns(schema):
         facts = by_key.get((column.key, column.steps))
-        found += _presence(name, feature, column, facts, counted["examples"], shards, unexpected)
+        found += _presence(name, feature, column, facts, counted.examples, shards, unexpected)
         if facts is None:
             continue
         found += _kinds(name, feature, column, facts)
@@ -165,9 +162,14 @@ def _kinds(name: str, feature: Feature, column: PlanColumn, facts: FeatureFacts)
 
 
 def _shape(
-    name: str, feature: Feature, column: PlanColumn, facts: FeatureFacts, raw: dict[str, Any], places: FilePlaces
+    name: str,
+    feature: Feature,
+    column: PlanColumn,
+    facts: FeatureFacts,
+    raw: _core.FeatureSummary,
+    places: FilePlaces,
 ) -> Iterator[Mismatch]:
-    if not raw["wrong_shape"]:
+    if not raw.wrong_shape:
         return
     expected = (
         count_text(column.count, "value")
@@ -175,10 +177,10 @@ def _shape(
         else count_text(column.row_bytes or 0, "byte")
     )
     strings = facts.strings.lengths if facts.strings is not None else None
-    sizes = lengths_of(raw["lengths"]) if column.row_bytes is None or strings is None else strings
+    sizes = lengths_of(raw.lengths) if column.row_bytes is None or strings is None else strings
     found = _range_in_words(sizes, "values" if column.row_bytes is None else "bytes")
-    seen = places.all_of(raw["wrong_shape_places"])
-    yield Mismatch("shape", name, raw["wrong_shape"], seen, found, f"{expected}: {feature!r}")
+    seen = places.all_of(raw.wrong_shape_places)
+    yield Mismatch("shape", name, raw.wrong_shape, seen, found, f"{expected}: {feature!r}")
 
 
 def _outside(label: LabelFacts, feature: Feature) -> Mismatch:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from typing import Any
 
+from recordsmith import _core
 from recordsmith.errors import NotTFRecordError, RecordsmithError
 from recordsmith.facts.dataset_facts import Damage, ShardFacts
 from recordsmith.records.core_failures import exception_for
@@ -28,7 +28,7 @@ _HEADER_BYTES = 12
 
 
 def shard_of(
-    path: str, split: str | None, counted: dict[str, Any], *, promised: DescribedShard | None, sha256: str | None
+    path: str, split: str | None, counted: _core.FileSummary, *, promised: DescribedShard | None, sha256: str | None
 ) -> ShardFacts:
     """Return the facts of one file.
 
@@ -39,25 +39,23 @@ def shard_of(
         promised: what a manifest says of it.
         sha256: its digest, if it was asked for.
 
-    >>> nothing = dict(compression="none", records=0, payload_bytes=0, sizes=None, payloads={}, damages=[],
-    ...                damage_count=0, complete=True)
-    >>> shard_of("a.tfrecord", None, nothing, promised=None, sha256=None).records
+    >>> shard_of("a.tfrecord", None, _core.FileSummary(), promised=None, sha256=None).records
     0
     """
-    sizes = counted["sizes"]
-    whole = counted["records"] > 0
+    sizes = counted.sizes
+    whole = counted.records > 0
     return ShardFacts(
         path=path,
         split=split,
         bytes=_size(path),
-        compression=None if counted["compression"] == "none" else counted["compression"],
-        records=counted["records"],
-        payload_bytes=counted["payload_bytes"],
-        min_record=sizes[0] if sizes else None,
-        max_record=sizes[1] if sizes else None,
-        payloads=counted["payloads"],
-        damages=tuple(_damage(path, damage, has_records=whole) for damage in counted["damages"]),
-        damage_count=counted["damage_count"],
+        compression=None if counted.compression == "none" else counted.compression,
+        records=counted.records,
+        payload_bytes=counted.payload_bytes,
+        min_record=sizes.min if sizes else None,
+        max_record=sizes.max if sizes else None,
+        payloads=counted.payloads,
+        damages=tuple(_damage(path, damage, has_records=whole) for damage in counted.damages),
+        damage_count=counted.damage_count,
         stale_index=_has_stale_index(path, counted),
         promised=promised,
         sha256=sha256,
@@ -81,20 +79,19 @@ def _size(path: str) -> int:
     return 0
 
 
-def _damage(path: str, damage: dict[str, Any], *, has_records: bool) -> Damage:
-    code, offset, found = damage["code"], damage["offset"], damage["found"]
+def _damage(path: str, damage: _core.DamageSummary, *, has_records: bool) -> Damage:
+    code, offset, found = damage.code, damage.offset, damage.found
     kind = _KINDS.get(code, "unreadable")
     looks_like = None
     # A wrong header at the very start may also be damage: then records follow.
     shown_offset = None if code == "corrupt_length" and offset == 0 and has_records else offset
     error = exception_for(
-        code, path, shown_offset, damage["record"], "", found, damage["expected"], damage["detail"], [],
-        damage["system_error"],
-    )  # fmt: skip
+        code, path, shown_offset, damage.record, "", found, damage.expected, damage.detail, [], damage.system_error
+    )
     if isinstance(error, NotTFRecordError):
         kind = "not-a-tfrecord"
         looks_like = describe_content(path).looks_like
-    elif kind == "truncated" and int(found) < _HEADER_BYTES and int(damage["expected"]) == _HEADER_BYTES:
+    elif kind == "truncated" and int(found) < _HEADER_BYTES and int(damage.expected) == _HEADER_BYTES:
         kind = "stray-tail" if has_records else "not-a-tfrecord"
         looks_like = None if has_records else describe_content(path).looks_like
     known = error if isinstance(error, RecordsmithError) else None
@@ -102,8 +99,8 @@ def _damage(path: str, damage: dict[str, Any], *, has_records: bool) -> Damage:
         kind=kind,
         path=path,
         offset=offset,
-        record=damage["record"],
-        bytes=damage["bytes"],
+        record=damage.record,
+        bytes=damage.bytes,
         message=str(error) if known is None else known.problem,
         found=None if known is None or known.found is None else str(known.found),
         expected=None if known is None or known.expected is None else str(known.expected),
@@ -111,7 +108,7 @@ def _damage(path: str, damage: dict[str, Any], *, has_records: bool) -> Damage:
     )
 
 
-def _has_stale_index(path: str, counted: dict[str, Any]) -> bool:
+def _has_stale_index(path: str, counted: _core.FileSummary) -> bool:
     """Whether the cache has an index that does not match the file, by its own data or by the number of records."""
     if not any(os.path.isfile(place) for place in cache_paths(path)):
         return False
@@ -119,6 +116,6 @@ def _has_stale_index(path: str, counted: dict[str, Any]) -> bool:
         cached = cached_index(path)
         if cached is None:
             return True
-        sound = counted["complete"] and not counted["damage_count"]
-        return sound and cached[0].records != counted["records"]
+        sound = counted.is_complete and not counted.damage_count
+        return sound and cached[0].records != counted.records
     return False

@@ -39,7 +39,6 @@ __all__ = ["survey"]
 
 PathLike = str | os.PathLike[str]
 
-_NO_LIMIT = 2**64 - 1
 _UNIT_BYTES = 16 << 20  # what one thread takes at a time of a plain file
 _DIGESTS_IN_MEMORY = 4 << 20
 
@@ -98,7 +97,6 @@ def survey(  # noqa: PLR0913 - each is a choice of its own, and all but the path
     shards = _shards(found, counted, workers, report)
     places = FilePlaces(found.files)
     names = _split_names(found)
-    total = counted["total"]
     looked_into: dict[str, Any] = {}
     if not frames_only:
         looked_into = _contents(
@@ -121,11 +119,11 @@ def survey(  # noqa: PLR0913 - each is a choice of its own, and all but the path
         described_by=found.described_by if schema is None else None,
         manifest=found.manifest,
         shards=shards,
-        splits=_splits(names, counted["splits"], shards, declared, places),
+        splits=_splits(names, counted.splits, shards, declared, places),
         seconds=time.perf_counter() - started,
-        looked_at_all=all(file["complete"] for file in counted["files"]),
+        looked_at_all=all(file.is_complete for file in counted.files),
         split=split,
-        features_left_out=round(total["features_left_out"]),
+        features_left_out=round(counted.total.features_left_out),
         frames_only=frames_only,
         **looked_into,
     )
@@ -133,7 +131,7 @@ def survey(  # noqa: PLR0913 - each is a choice of its own, and all but the path
 
 def _contents(
     found: SurveyedFiles,
-    counted: dict[str, Any],
+    counted: _core.SurveySummary,
     declared: Schema | None,
     shards: tuple[ShardFacts, ...],
     *,
@@ -145,15 +143,15 @@ def _contents(
     """Return the fields of DatasetFacts about the contents of the records."""
     places = FilePlaces(found.files)
     names = _split_names(found)
-    total = counted["total"]
+    total = counted.total
     features = features_of(total, declared, places)
-    labels = labels_of(dict(zip(names, counted["splits"], strict=True)), features, declared, places)
+    labels = labels_of(dict(zip(names, counted.splits, strict=True)), features, declared, places)
     similar = SimilarImages(found.splits) if similar_images else None
     features = decode_images(
         features, total, found.files, decode=decode, similar=similar, threads=threads, progress=progress
     )
     duplicates = duplicates_of(
-        counted["duplicates"], names, places, total["provenance"], counted["contradictions"] if labels else None
+        counted.duplicates, names, places, total.provenance, counted.contradictions if labels else None
     )
     if similar is not None:
         progress("comparing images", 0, 0)
@@ -175,8 +173,8 @@ def _count(
     records: int | None,
     frames_only: bool,
     progress: OnPhase,
-) -> dict[str, Any]:
-    """Let the core look at all records."""
+) -> _core.SurveySummary:
+    """Let the core survey all records."""
     names = _split_names(found)
     in_all = sum(os.path.getsize(file) for file in found.files)
 
@@ -184,18 +182,21 @@ def _count(
         progress("checking", min(done, in_all), in_all)
 
     counted = _core.survey(
-        list(found.files),
-        [names.index(split or "") for split in found.splits],
-        len(names),
+        [
+            _core.SurveyFile(file, names.index(split or ""))
+            for file, split in zip(found.files, found.splits, strict=True)
+        ],
         expectations_of(schema),
-        _provenance(found),
-        workers,
-        _NO_LIMIT if records is None else records,
-        _UNIT_BYTES,
-        _DIGESTS_IN_MEMORY,
-        tempfile.gettempdir(),
-        frames_only,
-        report,
+        provenance=_provenance(found),
+        options=_core.SurveyOptions(
+            threads=workers,
+            records_per_file=records,
+            unit_bytes=_UNIT_BYTES,
+            digests_in_memory=_DIGESTS_IN_MEMORY,
+            temporary_folder=tempfile.gettempdir(),
+            frames_only=frames_only,
+        ),
+        progress=report,
     )
     report(in_all)
     return counted
@@ -211,12 +212,16 @@ def _split_names(found: SurveyedFiles) -> list[str]:
     return list(dict.fromkeys(split or "" for split in found.splits)) or [""]
 
 
-def _shards(found: SurveyedFiles, counted: dict[str, Any], workers: int, progress: OnPhase) -> tuple[ShardFacts, ...]:
+def _shards(
+    found: SurveyedFiles, counted: _core.SurveySummary, workers: int, progress: OnPhase
+) -> tuple[ShardFacts, ...]:
+    files = counted.files
+
     def shard(number: int) -> ShardFacts:
         path = found.files[number]
         promised = found.promises.get(path)
         sha256 = digest_of(path) if promised is not None and promised.sha256 else None
-        return shard_of(path, found.splits[number], counted["files"][number], promised=promised, sha256=sha256)
+        return shard_of(path, found.splits[number], files[number], promised=promised, sha256=sha256)
 
     with thread_pool(min(workers, len(found.files))) as pool:
         shards = []
@@ -232,7 +237,7 @@ def _shards(found: SurveyedFiles, counted: dict[str, Any], workers: int, progres
 
 def _splits(
     names: Sequence[str],
-    counted: Sequence[dict[str, Any]],
+    counted: Sequence[_core.SplitSummary],
     shards: Sequence[ShardFacts],
     schema: Schema | None,
     places: FilePlaces,
@@ -252,8 +257,8 @@ def _splits(
     return splits
 
 
-def _anomalies(counted: dict[str, Any], places: FilePlaces) -> tuple[Anomaly, ...]:
+def _anomalies(counted: _core.SplitSummary, places: FilePlaces) -> tuple[Anomaly, ...]:
     return tuple(
-        Anomaly(kind, count, places.all_of(seen), feature or None)
-        for kind, feature, count, seen in counted["anomalies"]
+        Anomaly(found.kind, found.count, places.all_of(found.places), found.feature or None)
+        for found in counted.anomalies
     )

@@ -1,1 +1,1 @@
-"""The file formats that datasets are made from and exported to; each folder has the reader and the writer of one."""
+"""The file formats that datasets are made from and exported to: one folder each, with its reader and its writer."""

@@ -1,4 +1,4 @@
-"""Encoded images: reading headers, and decoding, encoding and resizing with OpenCV."""
+"""Images as bytes: their headers, and decoding, encoding and resizing through OpenCV."""
 
 from recordsmith.images.codec import check_image, decode_image, encode_image
 from recordsmith.images.header import FORMATS, ImageHeader, read_header

@@ -1,4 +1,4 @@
-"""Feeding: a chain of verbs over stored datasets, for loops and frameworks."""
+"""`rs.open`: a chain of verbs (shuffle, map, batch) over stored datasets, and its outputs for the frameworks."""
 
 from recordsmith.loader.dataset import Dataset, open_dataset
 from recordsmith.loader.loader import Loader

@@ -11,7 +11,7 @@ from recordsmith.dataset.class_weights import class_weights
 from recordsmith.loader.loader import Loader
 from recordsmith.loader.order.labels import class_counts
 from recordsmith.loader.plan import Plan, plan_of
-from recordsmith.loader.verb_methods import Verbs
+from recordsmith.loader.verbs import Verbs
 from recordsmith.schema import Schema
 
 __all__ = ["Dataset", "open_dataset"]
@@ -42,7 +42,9 @@ class Dataset(Verbs[Loader], StoredDataset):
     33
     """
 
-    def _chain(self) -> Plan:
+    @property
+    def plan(self) -> Plan:
+        """What the chain of verbs amounts to."""
         return plan_of(self)
 
     def _then(self, plan: Plan) -> Loader:

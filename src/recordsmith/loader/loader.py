@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Self
 
-from recordsmith.loader.engine.feeding import UnknownLengthError, batch_count, feed
-from recordsmith.loader.engine.progress import Progress
-from recordsmith.loader.engine.row_access import row_of
+from recordsmith.loader.engine.feeding import feed
+from recordsmith.loader.engine.row_access import row_at
 from recordsmith.loader.engine.skipping import Skipped
-from recordsmith.loader.order.record_order import ENDLESS
 from recordsmith.loader.order.shuffle_quality import ShuffleQuality, shuffle_quality
 from recordsmith.loader.pair_proof import verify_pairs
 from recordsmith.loader.plan import Batching, Plan
-from recordsmith.loader.state import place_in_state, shown_verb, state_of_place
-from recordsmith.loader.verb_methods import Verbs
+from recordsmith.loader.session import Session
+from recordsmith.loader.state import shown_verb
+from recordsmith.loader.verbs import Verbs
 from recordsmith.workers.forking import in_own_process
 
 __all__ = ["Loader"]
@@ -36,19 +36,25 @@ class Loader(Verbs["Loader"]):
     """
 
     def __init__(self, plan: Plan) -> None:
-        self._made_plan = plan
-        self._progress = Progress(plan)
+        self._session = Session(plan)
 
-    def _chain(self) -> Plan:
-        return self._made_plan
+    @property
+    def plan(self) -> Plan:
+        """What the chain of verbs amounts to."""
+        return self._session.plan
 
     def _then(self, plan: Plan) -> Loader:
         return Loader(plan)
 
     @property
+    def session(self) -> Session:
+        """What this loader and its outputs share: the plan, how far the consumer has come, what was skipped."""
+        return self._session
+
+    @property
     def skipped(self) -> Skipped:
         """What `on_error="skip"` has left out so far: `.count`, and the `.first` records with their reasons."""
-        return self._made_plan.skipped or Skipped()
+        return self._session.skipped
 
     @property
     def shuffle_quality(self) -> ShuffleQuality:
@@ -61,45 +67,30 @@ class Loader(Verbs["Loader"]):
         >>> print(rs.open(path).shuffle(seed=0).batch(10).shuffle_quality)
         exact: all 1,000 rows are mixed
         """
-        return shuffle_quality(self._made_plan.order)
+        return shuffle_quality(self.plan.order)
 
     def __len__(self) -> int:
-        plan = self._made_plan
-        if plan.batching is None:
-            if plan.drops_rows:
-                raise UnknownLengthError("How many rows there are is not known before they are filtered.")
-            length = plan.order.length
-        else:
-            length = ENDLESS if plan.epochs_fed is None else batch_count(plan) * plan.epochs_fed
-        if length >= ENDLESS:
-            raise UnknownLengthError("There is no end to an endless repeat.")
-        return length
+        return len(self._session)
 
     def __iter__(self) -> Iterator[Any]:
-        return in_own_process(self._rows()) if self._made_plan.batching is None else self._batches()
+        return in_own_process(self._rows()) if self.plan.batching is None else self._batches()
 
     def _batches(self) -> Iterator[Any]:
-        progress = self._progress
-        for fed, progress.reached in feed(self._made_plan, progress.begin()):  # noqa: B020 - not what it iterates over
-            yield fed
+        yield from self._session.feed(self._session.begin())
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        from dataclasses import replace
-
-        plan = replace(
-            self._made_plan, batching=Batching(_HEAVY_ROWS_AT_ONCE if self._made_plan.heavy else _ROWS_AT_ONCE)
-        )
-        for columns, _ in feed(plan, self._progress.begin()):
+        plan = replace(self.plan, batching=Batching(_HEAVY_ROWS_AT_ONCE if self.plan.heavy else _ROWS_AT_ONCE))
+        for columns, _ in feed(plan, self._session.begin()):
             count = len(next(iter(columns.values())))
             for number in range(count):
-                yield row_of(columns, number)
+                yield row_at(columns, number)
 
     def verify_pairs(self, n: int = 1000) -> int:
         """Prove that inputs and targets belong together: read the records of the first n rows again, and compare.
 
         Returns how many rows were compared. It needs `.pairs()`, begins with the first epoch, and moves nothing.
         """
-        return verify_pairs(self._made_plan, n)
+        return verify_pairs(self.plan, n)
 
     def to_tf(self, *, graph: bool = False) -> Any:
         """Return a tf.data.Dataset of the batches, for Keras and for loops of your own. Needs the extra "tensorflow".
@@ -123,10 +114,10 @@ class Loader(Verbs["Loader"]):
         if graph:
             from recordsmith.loader.frameworks.tensorflow.graph import in_tensorflow_graph
 
-            return in_tensorflow_graph(self._made_plan)
+            return in_tensorflow_graph(self.plan)
         from recordsmith.loader.frameworks.tensorflow.to_tf import to_tensorflow
 
-        return to_tensorflow(self)
+        return to_tensorflow(self._session)
 
     def to_torch(self) -> Any:
         """Return a torch IterableDataset of the batches, for `DataLoader(dataset, batch_size=None)`. Needs PyTorch.
@@ -144,7 +135,7 @@ class Loader(Verbs["Loader"]):
         """
         from recordsmith.loader.frameworks.to_torch import TorchBatches
 
-        return TorchBatches(self)
+        return TorchBatches(self._session)
 
     def to_jax(self, *, device: Any = None, ahead: int = 2) -> Any:
         """Return an iterable of the batches as JAX arrays on a device. Needs JAX.
@@ -164,7 +155,7 @@ class Loader(Verbs["Loader"]):
         """
         from recordsmith.loader.frameworks.to_jax import to_jax
 
-        return to_jax(self, device=device, ahead=ahead)
+        return to_jax(self._session, device=device, ahead=ahead)
 
     def state(self) -> dict[str, Any]:
         """Return the place that the consumer has reached, JSON-ready: what was read ahead does not count.
@@ -172,14 +163,13 @@ class Loader(Verbs["Loader"]):
         It is the same whether the loader itself is iterated over or what `to_tf`, `to_torch` or `to_jax` made from it.
         It is not known, and refused, while worker processes of PyTorch's DataLoader make the batches.
         """
-        self._made_plan.batched("Write .batch(n): a place is counted in batches.")
-        return state_of_place(self._made_plan, self._progress.place())
+        return self._session.state()
 
     def restore(self, state: Mapping[str, Any]) -> Self:
         """Begin the next iteration where a loader of the same chain over the same data was; returns the loader."""
-        self._progress.restore(place_in_state(self._made_plan, state))
+        self._session.restore(state)
         return self
 
     def __repr__(self) -> str:
-        chain = "".join(f".{shown_verb(verb)}" for verb in self._made_plan.verbs)
-        return f"<recordsmith.Loader {self._made_plan.datasets[0]!r}{chain}>"
+        chain = "".join(f".{shown_verb(verb)}" for verb in self.plan.verbs)
+        return f"<recordsmith.Loader {self.plan.datasets[0]!r}{chain}>"

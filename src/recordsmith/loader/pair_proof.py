@@ -11,7 +11,7 @@ from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.cursor import Cursor
 from recordsmith.loader.engine.feeding import feed
 from recordsmith.loader.engine.fetching import Fetcher
-from recordsmith.loader.engine.row_access import collate_values, row_of
+from recordsmith.loader.engine.row_access import RowValues, row_at
 from recordsmith.loader.order.record_order import Drawn
 from recordsmith.loader.plan import Plan, Rows
 from recordsmith.loader.verbs.pairs import INDEX, Paired
@@ -49,8 +49,8 @@ def _compare(plan: Plan, fetcher: Fetcher, batch: dict[str, Any], place: int, nu
     rows = Rows(fetcher.columns(Drawn(one, first)), one, first, first)
     for change in plan.changes:
         rows = change.apply(rows)
-    columns = {name: collate_values(c, name) if type(c) is list else c for name, c in rows.columns.items()}
-    again, fed = row_of(columns, 0), row_of({name: batch[name] for name in batch if name != INDEX}, place)
+    columns = {name: c.in_batch(name) if isinstance(c, RowValues) else c for name, c in rows.columns.items()}
+    again, fed = row_at(columns, 0), row_at({name: batch[name] for name in batch if name != INDEX}, place)
     for name, value in fed.items():
         if not _equal(value, again[name]):
             path, record = fetcher.file_of(number)

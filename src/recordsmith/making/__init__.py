@@ -1,5 +1,5 @@
-"""Making datasets: sources, parallel work, splits, balance, shards, resume."""
+"""`rs.make` and `rs.write`: sources, parallel work, splits, balance, preprocessing, shards, resume."""
 
-from recordsmith.making import finish, sources
+from recordsmith.making import preprocessing, sources
 
-__all__ = ["finish", "sources"]
+__all__ = ["preprocessing", "sources"]

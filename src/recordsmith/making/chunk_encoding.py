@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from recordsmith import _core
 from recordsmith.columns import ByteColumn, PackedColumn
@@ -21,12 +20,13 @@ from recordsmith.keyed_random import Uint64s
 from recordsmith.making.labels.class_names import with_class_names
 from recordsmith.making.labels.label_translation import Translations, translated
 from recordsmith.records.row_writing import RowWriter
+from recordsmith.run.encoded_chunk import Classes, EncodedChunk
 from recordsmith.schema import Label, Schema
 from recordsmith.schema.features.label import UnknownClassError
 from recordsmith.schema.input.conversion import is_missing, understand_column
 from recordsmith.schema.native import compile_plan
 
-__all__ = ["ChunkEncoder", "EncodedChunk", "MappedRows", "Recipe", "mapped_rows"]
+__all__ = ["ChunkEncoder", "MappedRows", "Recipe", "mapped_rows"]
 
 _CHECKED_ROWS = 3  # of each chunk: decoded again and compared with what went in
 _LONGEST_VALUE = 200
@@ -63,50 +63,6 @@ class Recipe:
     cast: bool = False
     strict: bool = False
     drop_unlabelled: bool = False
-
-
-@dataclass
-class Classes:
-    """The classes of some rows by one feature.
-
-    Attributes:
-        values: the distinct classes.
-        code_of: which of them each row has; -1 for none.
-    """
-
-    values: list[Any]
-    code_of: npt.NDArray[np.int32]
-
-    @classmethod
-    def none(cls, rows: int) -> Classes:
-        """Return what rows without a class have."""
-        return cls([], np.full(rows, -1, np.int32))
-
-
-@dataclass
-class EncodedChunk:
-    """The records of a chunk, and what is remembered of each."""
-
-    frames: npt.NDArray[np.uint8]
-    offsets: Uint64s
-    digests: Uint64s
-    contents: Uint64s  # digests of all but the label
-    classes: Classes  # of the label
-    strata: Classes
-    groups: Uint64s | None
-    rejects: list[Reject]
-    source_rows: int
-    source_bytes: int
-    dropped: int = 0  # rows for which the user's function gave None
-    unlabelled: int = 0  # rows without a label, whether they are left out or not
-    unlabelled_places: tuple[str, ...] = ()  # where some of them come from
-    left_out: tuple[str, ...] = ()  # columns that the schema does not have
-    split: int = 0  # the place of the split that the rows came from, where splits are kept
-
-    @property
-    def rows(self) -> int:
-        """How many records there are."""
-        return len(self.offsets) - 1
 
 
 class ChunkEncoder:

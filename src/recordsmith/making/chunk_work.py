@@ -9,7 +9,8 @@ from typing import Any
 
 from recordsmith.errors import EncodeError, RecordsmithError, list_names
 from recordsmith.formats.source import Chunk
-from recordsmith.making.chunk_encoding import ChunkEncoder, EncodedChunk, MappedRows, Recipe, mapped_rows
+from recordsmith.making.chunk_encoding import ChunkEncoder, MappedRows, Recipe, mapped_rows
+from recordsmith.run.encoded_chunk import EncodedChunk
 from recordsmith.schema import Feature, Label, Schema
 from recordsmith.workers.processes import process_pool
 from recordsmith.workers.threads import in_order, thread_pool

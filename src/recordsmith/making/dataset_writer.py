@@ -11,14 +11,15 @@ from typing import Any, Self
 from recordsmith import _core
 from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest, manifest_text
 from recordsmith.errors import EncodeError, RecordsmithError, list_names
-from recordsmith.making.descriptions import TFDS_DESCRIPTIONS, description_files
-from recordsmith.making.options import check_name
-from recordsmith.making.publishing import index_names, refuse_existing
-from recordsmith.making.shard_writing import shard_name
-from recordsmith.making.splits.splitting import parse_splits
 from recordsmith.records.compression import writing_compression
 from recordsmith.records.row_writing import RowWriter
 from recordsmith.records.writer import RecordWriter
+from recordsmith.run.descriptions import TFDS_DESCRIPTIONS, description_files
+from recordsmith.run.full_disk import explained
+from recordsmith.run.option_checks import check_name, check_shards
+from recordsmith.run.publishing import index_names, refuse_existing
+from recordsmith.run.shard_writing import shard_name
+from recordsmith.run.splits.splitting import parse_splits
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
 from recordsmith.storage.atomic_file import local_output, write_text_atomically
@@ -98,8 +99,7 @@ class DatasetWriter:
     ) -> None:
         if not isinstance(schema, Schema):
             raise RecordsmithError("rs.write needs a schema.", found=type(schema).__name__, expected="rs.Schema({...})")
-        if isinstance(shards, bool) or not isinstance(shards, int) or not 0 < shards < 100_000:
-            raise RecordsmithError("shards is a number of files from 1 to 99999.", found=repr(shards))
+        check_shards(shards)
         (self._split,) = parse_splits({split: 1.0}).names
         check_name(name)
         self._folder = local_output(folder)
@@ -176,12 +176,11 @@ class DatasetWriter:
         if not self._writers:
             return
         try:
-            for writer in self._writers:
-                writer.close()
-            self._publish([self._entry(file, writer) for file, writer in zip(self._files, self._writers, strict=True)])
-        except OSError as error:
-            error.filename = error.filename or self._folder
-            raise
+            with explained(self._folder):
+                for writer in self._writers:
+                    writer.close()
+                written = zip(self._files, self._writers, strict=True)
+                self._publish([self._entry(file, writer) for file, writer in written])
         finally:
             self.discard()
 

@@ -8,38 +8,11 @@ from typing import Any
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
 from recordsmith.errors import SchemaError, list_names
-from recordsmith.making.reject_reasons import RejectReason
+from recordsmith.run.made_split import MadeSplit
+from recordsmith.run.reject_reasons import RejectReason
 from recordsmith.schema import Label
 
-__all__ = ["MadeDataset", "MadeSplit"]
-
-
-@dataclass(frozen=True)
-class MadeSplit:
-    """One split of a dataset that was made.
-
-    Attributes:
-        rows: how many records it has.
-        bytes: how large its files are.
-        shards: how many files it has.
-        classes: how many records of each class, where there is a label.
-
-    >>> MadeSplit(10, 1234, 1, {"cat": 7, "dog": 3}).classes["cat"]
-    7
-    """
-
-    rows: int
-    bytes: int
-    shards: int
-    classes: dict[str, int] = field(default_factory=dict)
-
-    @classmethod
-    def all_of(cls, manifest: Manifest) -> dict[str, MadeSplit]:
-        """Return the splits that a manifest lists, by name."""
-        return {
-            name: cls(split.records or 0, split.bytes or 0, len(split.shards), split.classes)
-            for name, split in manifest.splits.items()
-        }
+__all__ = ["MadeDataset"]
 
 
 @dataclass(frozen=True)

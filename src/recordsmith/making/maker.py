@@ -14,7 +14,6 @@ disk and ends with the same bytes.
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,21 +27,24 @@ from recordsmith.errors import EncodeError, RecordsmithError, SchemaError, advis
 from recordsmith.formats.source import Chunk, Source
 from recordsmith.making import chunk_work
 from recordsmith.making.balance.balancing import check_balance
-from recordsmith.making.chunk_encoding import EncodedChunk, Recipe
-from recordsmith.making.descriptions import description_files
-from recordsmith.making.finish.finisher import Finisher
+from recordsmith.making.chunk_encoding import Recipe
 from recordsmith.making.labels.class_names import named_labels
 from recordsmith.making.labels.label_names import check_label_names
 from recordsmith.making.labels.label_translation import Translations, label_translations
 from recordsmith.making.made_dataset import MadeDataset
-from recordsmith.making.memory import release_memory
 from recordsmith.making.options import MakeOptions, OnError
-from recordsmith.making.progress import OnProgress, Progress
-from recordsmith.making.publishing import REJECTED_NAME, publish, refuse_existing
-from recordsmith.making.reject_reasons import commonest_reasons
-from recordsmith.making.shard_writing import Shard, ShardWriter, plan_shards, write_shards
-from recordsmith.making.splits.split_ordering import SplitOrdering
-from recordsmith.making.staging import Staging, differences
+from recordsmith.making.preprocessing.preprocessor import Preprocessor
+from recordsmith.making.split_ordering import SplitOrdering
+from recordsmith.run.descriptions import description_files
+from recordsmith.run.encoded_chunk import EncodedChunk
+from recordsmith.run.full_disk import explained
+from recordsmith.run.memory import release_memory
+from recordsmith.run.option_checks import default_name
+from recordsmith.run.progress import OnProgress, Progress
+from recordsmith.run.publishing import REJECTED_NAME, publish, refuse_existing
+from recordsmith.run.reject_reasons import commonest_reasons
+from recordsmith.run.shard_writing import Shard, ShardWriter, plan_shards, write_shards
+from recordsmith.run.staging import Staging, differences
 from recordsmith.schema import Label, Packed, Schema, Sparse
 from recordsmith.schema.presence import with_required
 from recordsmith.storage.atomic_file import local_output
@@ -74,7 +76,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     shuffle: bool = True,
     balance: Any = None,
     map: Callable[[Row], Any] | None = None,  # noqa: A002 - the name that everyone knows it by
-    finish: Finisher | Sequence[Finisher] = (),
+    preprocess: Preprocessor | Sequence[Preprocessor] = (),
     shards: int | None = None,
     shard_size: int | str = "128MB",
     compression: str | None = None,
@@ -109,7 +111,8 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
             classes to counts, or a sampler of imbalanced-learn.
         map: a function of your own, from a row to a row, to several rows, or to None to leave the row out. It runs in
             worker processes.
-        finish: what is fitted on the training split, such as a vocabulary.
+        preprocess: what is fitted on the training split and then transforms all splits, from `rs.preprocessing`: a
+            vocabulary, a tokenizer or TF-IDF; or several of them.
         shards: how many files a split has; None goes by their size.
         shard_size: how large a file should be.
         compression: None, "gzip" or "zlib".
@@ -134,7 +137,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     """
     out = local_output(out)
     options = MakeOptions.checked(
-        name=_default_name(out) if name is None else name,
+        name=default_name(out) if name is None else name,
         split=split,
         stratify=stratify,
         group=group,
@@ -142,7 +145,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         shuffle=shuffle,
         balance=balance,
         function=map,
-        finish=finish,
+        preprocess=preprocess,
         shards=shards,
         shard_bytes=shard_size,
         compression=compression,
@@ -214,19 +217,19 @@ class _Maker:
             Staging.clear_away(self._out)
             return self._already_made()
         schema = self._schema
-        for finisher in self._options.finish:
-            schema = finisher.schema(schema)  # refuses what does not fit before any work is done
+        for preprocessor in self._options.preprocess:
+            schema = preprocessor.schema(schema)  # refuses what does not fit before any work is done
         if self._options.balance is not None and self._label is not None:
             check_balance(self._options.balance, self._schema[self._label], self._label)
         self._check_group()
         existed = os.path.isdir(self._out)
         staging = self._open_staging(overwrite=overwrite, resume=resume)
         try:
-            if not staging.complete:
-                self._read(staging)
-            self._finish(staging)
-        except OSError as error:
-            _add_hint(error, self._out)
+            with explained(self._out, resumable=True):
+                if not staging.complete:
+                    self._read(staging)
+                self._finish(staging)
+        except OSError:
             raise
         except Exception as error:
             if self._is_pointless(staging, error):
@@ -439,7 +442,7 @@ class _Maker:
         orders = ordering.orders()
         self._warnings.extend(ordering.warnings)
         writer = ShardWriter(
-            staging, self._schema, options.finish, compression=options.compression, ignored=self._recipe.ignored
+            staging, self._schema, options.preprocess, compression=options.compression, ignored=self._recipe.ignored
         )
         shards = {
             name: plan_shards(
@@ -453,11 +456,11 @@ class _Maker:
         }
         done = staging.shards_done()
         left = {name for name, split in shards.items() if any(shard.file not in done for shard in split)}
-        if options.finish:
+        if options.preprocess:
             left.add(options.split.training)  # which is read for fitting
         writer.deal_out((order for name, (order, _) in orders.items() if name in left), workers=options.workers)
         release_memory()
-        if options.finish:
+        if options.preprocess:
             self._say("fitting", staging)
             writer.fit(orders[options.split.training][0])
         entries = self._write(staging, writer, [shard for split in shards.values() for shard in split])
@@ -499,8 +502,8 @@ class _Maker:
                 f"{', '.join(staging.unlabelled_places)}. PyTorch and JAX cannot be given batches with such rows: "
                 "filter them out, or make the dataset with the option drop-unlabelled, which leaves them out."
             )
-        for finisher in options.finish:
-            texts.update(finisher.artifacts())
+        for preprocessor in options.preprocess:
+            texts.update(preprocessor.artifacts())
         rejected = staging.counts["rejects"] > 0 and options.on_error == "quarantine"
         outcome = {
             **staging.counts,
@@ -533,14 +536,6 @@ class _Maker:
         self._report(Progress(phase, done, total, "rows", staging.rows, staging.bytes, staging.counts["rejects"]))
 
 
-def _add_hint(error: OSError, out: str) -> None:
-    """Say where it was, and what can be done about a disk that is full; what was finished until then is kept."""
-    if error.filename is None:
-        error.filename = out
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        error.add_note(advise("Make room, and continue with {resume}: what is finished was kept.", resume=True))
-
-
 def _as_source(source: Any, schema: Schema | None) -> Source:
     if isinstance(source, Source):
         return source
@@ -570,8 +565,3 @@ def _refuse(out: str) -> None:
     if Staging.exists(out):
         raise unfinished_run(out)
     refuse_existing(out)
-
-
-def _default_name(out: str) -> str:
-    letters = [letter if letter.isalnum() and letter.isascii() else "_" for letter in os.path.basename(out)]
-    return "".join(letters).strip("_") or "dataset"

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import CellType, CodeType
 from typing import Any, Literal
 
-from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_names
-from recordsmith.making.finish.finisher import Finisher
-from recordsmith.making.splits.splitting import SplitPlan, parse_splits
+from recordsmith.errors import RecordsmithError, advise, list_names
+from recordsmith.making.preprocessing.preprocessor import Preprocessor
 from recordsmith.records.compression import writing_compression
 from recordsmith.records.shards import TRAINING
+from recordsmith.run.option_checks import check_name, check_on_error, check_seed, check_shards, checked_workers
+from recordsmith.run.splits.splitting import SplitPlan, parse_splits
 from recordsmith.schema import Schema
 from recordsmith.storage.byte_sizes import parse_size
-from recordsmith.workers.threads import default_workers
 
-__all__ = ["MakeOptions", "check_name", "function_identity"]
+__all__ = ["MakeOptions", "function_identity"]
 
 OnError = Literal["stop", "skip", "quarantine"]
 Row = dict[str, Any]
-
-_ON_ERROR = ("stop", "skip", "quarantine")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.]*")
 
 
 @dataclass(frozen=True)
@@ -40,7 +36,7 @@ class MakeOptions:
     shuffle: bool
     balance: Any
     function: Callable[[Row], Any] | None
-    finish: tuple[Finisher, ...]
+    preprocess: tuple[Preprocessor, ...]
     shards: int | None
     shard_bytes: int
     compression: str | None
@@ -55,24 +51,13 @@ class MakeOptions:
     def checked(cls, **given: Any) -> MakeOptions:
         """Check the options that `rs.make` was given."""
         check_name(given["name"])
-        if given["on_error"] not in _ON_ERROR:
-            raise RecordsmithError(
-                f"Unknown on_error.{did_you_mean(str(given['on_error']), _ON_ERROR)}",
-                found=repr(given["on_error"]),
-                expected=list_names(_ON_ERROR),
-            )
-        shards = given["shards"]
-        if shards is not None and (isinstance(shards, bool) or not isinstance(shards, int) or not 0 < shards < 100_000):
-            raise RecordsmithError("shards is a number of files from 1 to 99999.", found=repr(shards))
-        workers = given["workers"] if given["workers"] is not None else default_workers()
-        if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-            raise RecordsmithError("workers is a number from 1 on.", found=repr(workers))
+        check_on_error(given["on_error"])
+        check_seed(given["seed"])
+        if given["shards"] is not None:
+            check_shards(given["shards"])
         max_rejects = given["max_rejects"]
         if isinstance(max_rejects, bool) or not isinstance(max_rejects, (int, float)) or not 0 <= max_rejects <= 1:
             raise RecordsmithError("max_rejects is a share between 0 and 1.", found=repr(max_rejects))
-        seed = given["seed"]
-        if isinstance(seed, bool) or not isinstance(seed, int):
-            raise RecordsmithError("The seed is a whole number.", found=repr(seed))
         group = given["group"]
         if group is not None and not isinstance(group, str) and not callable(group):
             raise RecordsmithError("group is the name of a column, or a function of one row.", found=repr(group))
@@ -83,10 +68,10 @@ class MakeOptions:
             **{
                 **given,
                 "split": parse_splits(given["split"]),
-                "finish": _finishers(given["finish"]),
+                "preprocess": _preprocessors(given["preprocess"]),
                 "shard_bytes": parse_size(given["shard_bytes"]),
                 "compression": None if compression == "none" else compression,
-                "workers": workers,
+                "workers": checked_workers(given["workers"]),
             }
         )
 
@@ -106,9 +91,10 @@ class MakeOptions:
                 ),
             )
         plan = SplitPlan.keeping(splits)
-        if (self.finish or self.balance is not None) and len(splits) > 1 and plan.training.lower() not in TRAINING:
+        if (self.preprocess or self.balance is not None) and len(splits) > 1 and plan.training.lower() not in TRAINING:
+            needs_it = "preprocess" if self.preprocess else "balance"
             raise RecordsmithError(
-                f"No split of the source is the training split, and {'finish' if self.finish else 'balance'} needs it.",
+                f"No split of the source is the training split, and {needs_it} needs it.",
                 found=f"the splits {list_names(splits)}",
                 expected="a split called train",
             )
@@ -128,7 +114,7 @@ class MakeOptions:
                 "shuffle": self.shuffle,
                 "balance": _balance_json(self.balance),
                 "map": None if self.function is None else function_identity(self.function),
-                "finish": [finisher.describe() for finisher in self.finish],
+                "preprocess": [preprocessor.describe() for preprocessor in self.preprocess],
                 "shards": self.shards,
                 "shard_bytes": self.shard_bytes,
                 "compression": self.compression,
@@ -138,17 +124,6 @@ class MakeOptions:
                 "description": self.description,
             },
         }
-
-
-def check_name(name: Any) -> None:
-    """Refuse a name for a dataset that would not do for its files.
-
-    >>> check_name("pets")
-    """
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise RecordsmithError(
-            "A dataset's name begins its file names: letters, digits, underscores and dots.", found=repr(name)
-        )
 
 
 def function_identity(function: Callable[..., Any]) -> str:
@@ -204,15 +179,15 @@ def _digest_code(code: CodeType, digest: Any) -> None:
             digest.update(repr(constant).encode())
 
 
-def _finishers(given: Any) -> tuple[Finisher, ...]:
-    finishers = (given,) if isinstance(given, Finisher) else tuple(given)
-    for finisher in finishers:
-        if not isinstance(finisher, Finisher):
+def _preprocessors(given: Any) -> tuple[Preprocessor, ...]:
+    preprocessors = (given,) if isinstance(given, Preprocessor) else tuple(given)
+    for preprocessor in preprocessors:
+        if not isinstance(preprocessor, Preprocessor):
             raise RecordsmithError(
-                "finish takes what is fitted on the training split, such as rs.finish.Tfidf('text').",
-                found=repr(finisher),
+                "preprocess takes preprocessors, such as rs.preprocessing.Tfidf('text').",
+                found=repr(preprocessor),
             )
-    return finishers
+    return preprocessors
 
 
 def _balance_json(balance: Any) -> Any:

@@ -1,1 +1,1 @@
-"""Queries: conditions over rows, searching rows, and the overview of a dataset."""
+"""The language of `--where`, searching rows with it, and the overview of `recordsmith show`."""

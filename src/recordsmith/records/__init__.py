@@ -1,1 +1,1 @@
-"""TFRecord files: reader, writer, index, single payloads, and shard names."""
+"""One TFRecord file: reading, writing, its index, single Examples, and the names of shards."""

@@ -146,7 +146,7 @@ def _too_large(failure: Failure) -> RecordsmithError:
 def _compression(failure: Failure) -> RecordsmithError:
     content = describe_content(failure.path)
     advice = "Copy the file again from its source, or save what can be decompressed: `recordsmith repair FILE -o NEW`."
-    if content.is_plain_tfrecord:
+    if content.format == "tfrecord":
         advice = "The file is not compressed. Leave compression at 'auto', or pass compression=None."
     elif content.compression not in (None, failure.expected):
         advice = f"The file is {content.compression}. Leave compression at 'auto', or name it."

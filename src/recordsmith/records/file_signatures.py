@@ -1,4 +1,4 @@
-"""Detects the type of a file that is not a TFRecord from its first bytes."""
+"""What a file that is not a TFRecord file is, detected from its first bytes."""
 
 from __future__ import annotations
 
@@ -15,35 +15,44 @@ __all__ = ["Content", "describe_content"]
 class Content:
     """What the beginning of a file says about it.
 
-    >>> Content("is empty", "no bytes", "Write it again.").compression is None
-    True
+    Attributes:
+        format: the format, in one word for programs; "unknown" if it is none of those known here.
+        looks_like: the same for people: "is a Parquet file".
+        found: the first bytes.
+        advice: what to do with such a file.
+        compression: that of the whole file, if TFRecords can have it.
     """
 
+    format: str
     looks_like: str
     found: str
     advice: str
     compression: str | None = None
-    is_plain_tfrecord: bool = False
 
 
 # Signatures at the start of a file, what has them, and what to do with such a file.
-_SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
-    (b"version https://git-lfs", "is a Git LFS pointer, not the data itself", "Run `git lfs pull` to fetch the data."),
-    (b"PAR1", "is a Parquet file", "Convert it to TFRecords with `recordsmith make`."),
-    (b"ARROW1", "is an Arrow file", "Read it with pyarrow."),
-    (b"PK\x03\x04", "is a zip archive", "Unpack it first."),
-    (b"BZh", "is compressed with bzip2", "Decompress it first: TFRecords use gzip or zlib."),
-    (b"\xfd7zXZ\x00", "is compressed with xz", "Decompress it first: TFRecords use gzip or zlib."),
-    (b"\x28\xb5\x2f\xfd", "is compressed with Zstandard", "Decompress it first: TFRecords use gzip or zlib."),
-    (b"\xff\xd8\xff", "is a JPEG image", "Convert images to TFRecords with `recordsmith make`."),
-    (b"\x89PNG\r\n\x1a\n", "is a PNG image", "Convert images to TFRecords with `recordsmith make`."),
-    (b"GIF8", "is a GIF image", "Convert images to TFRecords with `recordsmith make`."),
-    (b"RIFF", "is a RIFF file (WAV, WebP or AVI)", "Pass TFRecord files."),
-    (b"\x93NUMPY", "is a numpy array", "Load it with numpy.load."),
-    (b"\x89HDF\r\n\x1a\n", "is an HDF5 file", "Read it with h5py."),
-    (b"SQLite format 3\x00", "is an SQLite database", "Open it with sqlite3."),
-    (b"%PDF", "is a PDF document", "Pass TFRecord files."),
-    (b"\x7fELF", "is a program", "Pass TFRecord files."),
+_SIGNATURES: tuple[tuple[bytes, str, str, str], ...] = (
+    (
+        b"version https://git-lfs",
+        "git-lfs",
+        "is a Git LFS pointer, not the data itself",
+        "Run `git lfs pull` to fetch the data.",
+    ),
+    (b"PAR1", "parquet", "is a Parquet file", "Convert it to TFRecords with `recordsmith make`."),
+    (b"ARROW1", "arrow", "is an Arrow file", "Read it with pyarrow."),
+    (b"PK\x03\x04", "zip", "is a zip archive", "Unpack it first."),
+    (b"BZh", "bzip2", "is compressed with bzip2", "Decompress it first: TFRecords use gzip or zlib."),
+    (b"\xfd7zXZ\x00", "xz", "is compressed with xz", "Decompress it first: TFRecords use gzip or zlib."),
+    (b"\x28\xb5\x2f\xfd", "zstd", "is compressed with Zstandard", "Decompress it first: TFRecords use gzip or zlib."),
+    (b"\xff\xd8\xff", "jpeg", "is a JPEG image", "Convert images to TFRecords with `recordsmith make`."),
+    (b"\x89PNG\r\n\x1a\n", "png", "is a PNG image", "Convert images to TFRecords with `recordsmith make`."),
+    (b"GIF8", "gif", "is a GIF image", "Convert images to TFRecords with `recordsmith make`."),
+    (b"RIFF", "riff", "is a RIFF file (WAV, WebP or AVI)", "Pass TFRecord files."),
+    (b"\x93NUMPY", "npy", "is a numpy array", "Load it with numpy.load."),
+    (b"\x89HDF\r\n\x1a\n", "hdf5", "is an HDF5 file", "Read it with h5py."),
+    (b"SQLite format 3\x00", "sqlite", "is an SQLite database", "Open it with sqlite3."),
+    (b"%PDF", "pdf", "is a PDF document", "Pass TFRecord files."),
+    (b"\x7fELF", "elf", "is a program", "Pass TFRecord files."),
 )
 _TAR_AT = 257
 
@@ -54,38 +63,44 @@ def describe_content(path: str) -> Content:
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "data.tfrecord"
     >>> _ = file.write_bytes(b'{"label": 3}')
-    >>> describe_content(str(file)).looks_like
-    'is text'
+    >>> content = describe_content(str(file))
+    >>> content.format, content.looks_like
+    ('text', 'is text')
     """
     head = b""
     with contextlib.suppress(OSError), open(path, "rb") as file:
         head = file.read(512)
     shown = f"{head[:24]!r}{'...' if len(head) > 24 else ''}"
     if _is_record_header(head):
-        return Content("is a TFRecord file", shown, "", is_plain_tfrecord=True)
-    for signature, meaning, advice in _SIGNATURES:
+        return Content("tfrecord", "is a TFRecord file", shown, "")
+    for signature, format_, meaning, advice in _SIGNATURES:
         if head.startswith(signature):
-            return Content(meaning, shown, advice)
+            return Content(format_, meaning, shown, advice)
     if head[_TAR_AT : _TAR_AT + 5] == b"ustar":
-        return Content("is a tar archive", shown, "Unpack it first.")
+        return Content("tar", "is a tar archive", shown, "Unpack it first.")
     if _is_array_record(head):
         return Content(
-            "is a Riegeli or ArrayRecord file", shown, "Read it with array_record, or write it again as TFRecords."
+            "riegeli",
+            "is a Riegeli or ArrayRecord file",
+            shown,
+            "Read it with array_record, or write it again as TFRecords.",
         )
     compression = _core.detect_compression(path) if head else "none"
     if compression != "none":
         return Content(
+            compression,
             f"is compressed with {compression}",
             shown,
             f"Leave compression at 'auto', or pass compression={compression!r}.",
             compression=compression,
         )
     if not head:
-        return Content("is empty", "no bytes", "Write it again.")
+        return Content("empty", "is empty", "no bytes", "Write it again.")
     with contextlib.suppress(UnicodeDecodeError):
         if head[:-3].decode("utf-8").isprintable() or not _has_control_bytes(head):
-            return Content("is text", shown, "Convert it to TFRecords with `recordsmith make`.")
+            return Content("text", "is text", shown, "Convert it to TFRecords with `recordsmith make`.")
     return Content(
+        "unknown",
         "does not begin with a record",
         shown,
         "Check where the file comes from: its start may be damaged, or it may be in another format.",

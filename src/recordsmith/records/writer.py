@@ -210,11 +210,10 @@ class RecordWriter:
         if self._sink is None:
             return
         self._counts = (self._sink.records, self._sink.bytes)
-        self._sink = None
-        if os.getpid() != self._process:
-            return  # a forked child's copy: the file is the parent's
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(self._temporary)
+        if os.getpid() == self._process:  # else a forked child's copy: the file is the parent's
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(self._temporary)
+        self._sink = None  # and its lock, without which the name could be another writer's
 
     def _opened(self) -> _core.RecordSink:
         if self._sink is None:

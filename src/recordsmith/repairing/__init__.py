@@ -1,4 +1,4 @@
-"""Repairs damaged TFRecord files: keeps undamaged records byte for byte, and lists what is lost."""
+"""`rs.repair`: damaged TFRecord files; sound records are kept byte for byte, and lost ones are listed."""
 
 from recordsmith.repairing.repair_files import repair
 from recordsmith.repairing.repair_result import FileRepair, Gap, Loss, RepairedHeader, RepairResult

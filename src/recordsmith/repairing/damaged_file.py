@@ -6,7 +6,6 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recordsmith import _core
@@ -27,31 +26,13 @@ _COMPRESSED_NAMES = {"gzip": (".gz", ".gzip"), "zlib": (".zlib", ".z")}
 OnBytes = Callable[[int], object]
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A piece as the core gives it; see cpp/recovery/recovery.h."""
-
-    kind: str
-    begin: int
-    end: int
-    records: int
-    data_begin: int
-    data_size: int
-    header_is_sound: bool
-    longest_zeros: int
-
-    @property
-    def is_kept(self) -> bool:
-        return self.kind in ("sound", "mended")
-
-
 class DamagedFile:
     """What is left of one file. Made by `look_at`."""
 
     def __init__(self, recovery: _core.RecordRecovery, plain: str, compression: str, gaps: list[Gap]) -> None:
         self._recovery = recovery
         self._plain = plain
-        self._pieces = [_Piece(*piece) for piece in recovery.pieces()]
+        self._pieces = recovery.pieces()
         self.compression = None if compression == "none" else compression
         self.records = sum(piece.records for piece in self._pieces if piece.is_kept)
         self.suspects = sum(piece.records for piece in self._pieces if piece.kind in ("suspect", "doubtful"))
@@ -68,7 +49,7 @@ class DamagedFile:
         for piece in self._pieces:
             if piece.kind == "sound":
                 yield from self._frames(piece)
-            elif piece.kind == "mended":
+            elif piece.kind == "repaired":
                 yield self._recovery.frame(piece.data_begin, piece.data_size)
 
     def suspect_frames(self) -> Iterator[npt.NDArray[np.uint8]]:
@@ -109,14 +90,14 @@ class DamagedFile:
         kept = 0
         with open(self._plain, "rb") as file:
             for piece in self._pieces:
-                if piece.kind == "mended":
+                if piece.kind == "repaired":
                     file.seek(piece.begin)
                     damage = _header_damage(piece, file.read(_HEADER_BYTES))
                     repaired.append(RepairedHeader(piece.begin, piece.end, damage, kept))
                 kept += piece.records if piece.is_kept else 0
         return tuple(repaired)
 
-    def _frames(self, piece: _Piece) -> Iterator[npt.NDArray[np.uint8]]:
+    def _frames(self, piece: _core.RecoveredPiece) -> Iterator[npt.NDArray[np.uint8]]:
         begin = piece.begin
         while begin < piece.end:
             frames = self._recovery.read_frames(begin, piece.end, _AT_ONCE)
@@ -204,8 +185,14 @@ def _look(path: str, compression: str, scratch: str | None, progress: OnBytes | 
         mean = file.kept_bytes / file.records if file.records else None
         ratio = inflation.inflated / max(1, size)
         file.gaps = tuple(
-            Gap(begin, end, reason, _missing(reason, (end - begin) * ratio, mean), at)
-            for reason, begin, end, at in inflation.gaps()
+            Gap(
+                gap.begin,
+                gap.end,
+                gap.reason,
+                _missing(gap.reason, (gap.end - gap.begin) * ratio, mean),
+                gap.inflated_at,
+            )
+            for gap in inflation.gaps()
         )
         yield file
 
@@ -231,8 +218,8 @@ def _missing(reason: str, inflated: float, mean: float | None) -> int:
     return round(inflated / mean) if mean and reason in ("damaged", "cut-off") else 0
 
 
-def _kept_size(piece: _Piece) -> int:
-    if piece.kind == "mended":
+def _kept_size(piece: _core.RecoveredPiece) -> int:
+    if piece.kind == "repaired":
         return piece.data_size + _FRAMING_BYTES
     return piece.end - piece.begin if piece.kind == "sound" else 0
 
@@ -243,7 +230,7 @@ def _joined(first: Loss, second: Loss) -> Loss:
     return Loss(first.begin, second.end, first.reason, max(1, first.records), first.after, inside)
 
 
-def _header_damage(piece: _Piece, header: bytes) -> str:
+def _header_damage(piece: _core.RecoveredPiece, header: bytes) -> str:
     if piece.data_begin != piece.begin + _HEADER_BYTES:
         return "header-size"
     return "length-checksum" if int.from_bytes(header[:8], "little") == piece.data_size else "length"

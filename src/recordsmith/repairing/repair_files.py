@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from recordsmith import _core
 from recordsmith.dataset.manifest import MANIFEST_NAME
 from recordsmith.errors import CorruptRecordError, NotTFRecordError, RecordsmithError
-from recordsmith.making.publishing import dataset_files
 from recordsmith.records.compression import reading_compression
 from recordsmith.records.file_signatures import describe_content
 from recordsmith.records.writer import RecordWriter
@@ -18,6 +17,7 @@ from recordsmith.repairing.carried_files import carried_names, carry_files
 from recordsmith.repairing.damaged_file import DamagedFile, OnBytes, look_at
 from recordsmith.repairing.outputs import PathLike, Plan, plan_outputs, refuse_existing
 from recordsmith.repairing.repair_result import FileRepair, RepairResult
+from recordsmith.run.publishing import dataset_files
 from recordsmith.storage.atomic_file import write_atomically
 from recordsmith.storage.publication import Publication, complete, public_path
 from recordsmith.wording.numbers import count_text
@@ -249,7 +249,7 @@ def _link(path: str, new: str) -> str:
 def _refuse_other_formats(path: str) -> None:
     """Raise if the file is plainly something else; an unknown one may be a TFRecord file of which nothing is left."""
     content = describe_content(path)
-    if os.path.getsize(path) == 0 or content.is_plain_tfrecord or content.compression is not None:
+    if os.path.getsize(path) == 0 or content.format == "tfrecord" or content.compression is not None:
         return
     if content.looks_like != "does not begin with a record":
         raise NotTFRecordError(

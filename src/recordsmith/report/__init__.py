@@ -1,4 +1,4 @@
-"""Reports: findings, the facts behind them and sections of their own, as JSON, SARIF, annotations and HTML.
+"""Reports: findings, facts and sections, as JSON, SARIF, GitHub annotations and HTML.
 
 Renderers know no rules: what a rule has to say stands in its findings.
 """

@@ -1,4 +1,4 @@
-"""Facts and evidence as JSON can say them."""
+"""Facts and evidence as values that JSON can represent."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ import numpy as np
 
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.schema import Schema
+from recordsmith.wording.visible_text import without_surrogates
 
 __all__ = ["facts_json", "plain_value"]
 
-_NOT_TOLD = {"manifest"}  # stands beside the files anyway
+_LEFT_OUT = {"manifest"}  # it is beside the files anyway
 
 
 def facts_json(facts: DatasetFacts) -> dict[str, Any]:
-    """Return facts as JSON has them: the attributes by their names, nested as they are.
+    """Return facts as JSON-ready values: attributes by their names, nested as they are.
 
     >>> facts_json(DatasetFacts(("a.tfrecord",), ("a.tfrecord",), records=2, bytes=38))["records"]
     2
@@ -28,16 +29,16 @@ def facts_json(facts: DatasetFacts) -> dict[str, Any]:
     return {
         field.name: plain_value(getattr(facts, field.name))
         for field in dataclasses.fields(facts)
-        if field.name not in _NOT_TOLD
+        if field.name not in _LEFT_OUT
     }
 
 
 def plain_value(value: Any) -> Any:
     r"""Turn a value into JSON-ready ones.
 
-    Bytes are text where they are, else an object with their number and base64. NaN and infinities, which JSON lacks,
-    are the strings "NaN", "Infinity" and "-Infinity". A key that is a pair, such as two splits, is
-    written with a comma.
+    Bytes become text where they are UTF-8, otherwise an object with their number and base64. NaN and infinities, which
+    JSON lacks, become the strings "NaN", "Infinity" and "-Infinity". A key that is a pair, such as two splits, is
+    joined with a comma.
 
     >>> plain_value((1, math.inf, b"cat", b"\xff"))
     [1, 'Infinity', 'cat', {'bytes': 1, 'base64': '/w=='}]
@@ -50,7 +51,7 @@ def plain_value(value: Any) -> Any:
         case None | bool() | int():
             return value
         case str():
-            return mended(value)
+            return without_surrogates(value)
         case float():
             return value if math.isfinite(value) else _named(value)
         case bytes():
@@ -63,16 +64,7 @@ def plain_value(value: Any) -> Any:
             return [plain_value(one) for one in value]
     if dataclasses.is_dataclass(value):
         return {field.name: plain_value(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    return mended(str(value))
-
-
-def mended(text: str) -> str:
-    r"""Replace lone surrogates, which stand for bytes of a file name that were no UTF-8, by escapes.
-
-    >>> mended("a\udcff")
-    'a\\udcff'
-    """
-    return text.encode(errors="backslashreplace").decode()
+    return without_surrogates(str(value))
 
 
 def _named(value: float) -> str:
@@ -80,7 +72,7 @@ def _named(value: float) -> str:
 
 
 def _key(key: Any) -> str:
-    return ", ".join(map(mended, map(str, key))) if isinstance(key, tuple) else mended(str(key))
+    return ", ".join(map(without_surrogates, map(str, key))) if isinstance(key, tuple) else without_surrogates(str(key))
 
 
 def _bytes(value: bytes) -> str | dict[str, Any]:

@@ -9,9 +9,10 @@ from typing import Any
 from recordsmith.report.contents import ReportContents
 from recordsmith.report.github import github_annotations
 from recordsmith.report.plain_text import report_text, verdict
-from recordsmith.report.plain_values import facts_json, mended, plain_value
+from recordsmith.report.plain_values import facts_json, plain_value
 from recordsmith.report.sarif import sarif_log
 from recordsmith.storage.atomic_file import rewrite_text
+from recordsmith.wording.visible_text import without_surrogates
 
 __all__ = ["Report"]
 
@@ -44,7 +45,7 @@ class Report(ReportContents):
             "version": _FORMAT_VERSION,
             "tool": {"name": "recordsmith", "version": version("recordsmith")},
             "kind": self.kind,
-            "subject": mended(self.subject),
+            "subject": without_surrogates(self.subject),
             "ok": self.ok,
             "fail_on": "never" if self.fail_on is None else self.fail_on.value,
             "counts": self.counts,

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from recordsmith.report.plain_values import mended, plain_value
+from recordsmith.report.plain_values import plain_value
 from recordsmith.rules import Finding, Location, RuleText, Severity
+from recordsmith.wording.visible_text import without_surrogates
 
 __all__ = ["sarif_log"]
 
@@ -75,7 +76,7 @@ def _result(finding: Finding, index: int) -> dict[str, Any]:
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": _LEVELS[finding.severity],
-        "message": {"text": mended(finding.message + advice)},
+        "message": {"text": without_surrogates(finding.message + advice)},
         "locations": [_location(finding.location, quoted=finding.quoted)] if str(finding.location) else [],
         "occurrenceCount": max(1, finding.count),
         "partialFingerprints": {"recordsmith/v1": finding.fingerprint},
@@ -96,10 +97,12 @@ def _location(where: Location, *, quoted: str | None = None) -> dict[str, Any]:
         location["physicalLocation"] = physical
     parts = {name: value for name, value in where.to_json().items() if name in _IN_DATA}
     if parts:
-        location["logicalLocations"] = [{"fullyQualifiedName": mended(_data_place(where)), "kind": "member"}]
+        location["logicalLocations"] = [
+            {"fullyQualifiedName": without_surrogates(_data_place(where)), "kind": "member"}
+        ]
         location["properties"] = plain_value(parts)
     if where.cell is not None or parts:
-        location["message"] = {"text": mended(str(where))}
+        location["message"] = {"text": without_surrogates(str(where))}
     return location
 
 
@@ -119,7 +122,7 @@ def _region(where: Location, quoted: str | None) -> dict[str, Any]:
     if where.end_column is not None:
         region["endColumn"] = where.end_column
     if quoted is not None:
-        region["snippet"] = {"text": mended(quoted)}
+        region["snippet"] = {"text": without_surrogates(quoted)}
     return region
 
 

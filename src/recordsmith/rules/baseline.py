@@ -1,6 +1,6 @@
-"""A baseline: findings that are known and accepted, so that only new ones are told.
+"""A baseline: findings that are known and accepted, so that only new ones are reported.
 
-It is a JSON file, made to be kept with the project and read in a review:
+It is a JSON file, to be kept with the project and read in a review:
 
     {
       "recordsmith-baseline": 1,
@@ -9,15 +9,15 @@ It is a JSON file, made to be kept with the project and read in a review:
       ]
     }
 
-A finding is known again by its fingerprint: what it is, in which file, split and feature, or in which code. Record
-numbers and figures may change. Where the same fingerprint is found more often than it is known, the rest is new.
+A finding is recognised by its fingerprint: its rule, and the file, split and feature or the code that it is about.
+Record numbers and figures may change. Where a fingerprint is found more often than it is known, the rest is new.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -25,7 +25,7 @@ from recordsmith.errors import RecordsmithError, SchemaError
 from recordsmith.rules.finding import Finding
 from recordsmith.storage.atomic_file import rewrite_text
 from recordsmith.storage.json_descriptions import JsonObject, read_json_object
-from recordsmith.wording.visible_text import json_text
+from recordsmith.wording.visible_text import json_text, without_surrogates
 
 __all__ = ["Baseline"]
 
@@ -104,6 +104,16 @@ class Baseline:
         document = {_MARK: _VERSION, "findings": [{"fingerprint": known, **entry} for known, entry in listed]}
         rewrite_text(path, json_text(document) + "\n")
 
+    def updated(self, findings: Iterable[Finding], rules: Container[str]) -> Self:
+        """Return the same, with these findings instead of those of the rules that were applied, given by their codes.
+
+        >>> known = Baseline({"3b1f": {"code": "V001"}, "77a0": {"code": "P001"}})
+        >>> known.updated([], rules={"V001"}).entries
+        {'77a0': {'code': 'P001'}}
+        """
+        others = {known: entry for known, entry in self.entries.items() if entry["code"] not in rules}
+        return type(self)(others | self.of(findings).entries)
+
     def without_known(self, findings: Iterable[Finding]) -> list[Finding]:
         """Return the findings that are new.
 
@@ -141,4 +151,4 @@ def _place(one: Finding) -> str:
     parts = [os.path.basename(where.path)] if where.path else []
     parts += [f"split {where.split!r}"] if where.split is not None else []
     parts += [f"feature {where.feature!r}"] if where.feature is not None else []
-    return ", ".join(parts).encode(errors="backslashreplace").decode()  # a name on disk may be no text
+    return without_surrogates(", ".join(parts))

@@ -1,13 +1,14 @@
-"""What a project says about its checks, once: `[tool.recordsmith]` in pyproject.toml, or recordsmith.toml.
+"""The settings of a project: `[tool.recordsmith]` in pyproject.toml, or recordsmith.toml.
 
     [tool.recordsmith]
     select = ["F", "W", "S", "V", "D"]   # rules to run; without it all
     ignore = ["D004"]                    # rules to leave out
     fail-on = "error"                    # "error", "warning" (the default), "info" or "never"
-    baseline = "known-findings.json"     # findings that are known, and not told again
+    baseline = "known-findings.json"     # findings that are known, and not reported again
 
-The same keys stand at the top level of recordsmith.toml. The nearest of these files counts, from the folder at hand
-upwards, and what the command line says goes before.
+recordsmith.toml has the same keys at its top level. The nearest of these files counts, from the current folder upwards,
+and the command line takes precedence over it. `check`, `lint` and `diagnose` all obey it; one of them of whose rules
+`select` names none applies all of its own.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ class Configuration:
         baseline: the file of known findings, as an absolute path; None without one.
         path: where this was read from; None where nothing was found.
 
-    >>> Configuration(ignore=("D004",)).selection().wants("D004")
-    False
+    >>> Configuration(ignore=("D004",)).fail_on
+    <Severity.WARNING: 'warning'>
     """
 
     select: tuple[str, ...] = ()
@@ -53,55 +54,73 @@ class Configuration:
 
     def selection(
         self,
+        rules: RuleSet[Any],
         *,
         select: Iterable[str] = (),
         ignore: Iterable[str] = (),
         fail_on: str | None = None,
-        rules: RuleSet[Any] | None = None,
     ) -> Selection:
-        """Return the selection for one run; what is given here goes before what the file says.
+        """Return which of some rules are wanted; what is given here takes precedence over the file.
 
         Args:
-            select: rules to run instead of the file's.
-            ignore: rules to leave out besides the file's.
+            rules: the rules of one family. What the file says about rules of other families does not count.
+            select: rules to run instead of the file's; an entry that names none of `rules` is refused.
+            ignore: rules to leave out besides the file's, likewise.
             fail_on: a severity or "never"; None: as the file says.
-            rules: the rules that there are, to refuse entries that name none; None: not looked at.
 
-        >>> Configuration(select=("V",)).selection(select=["D"], fail_on="error").select
-        ('D',)
+        >>> from recordsmith.rules.judge import rule_failed
+        >>> Configuration(select=("V",), ignore=("X001",)).selection(RuleSet([rule_failed]), fail_on="error")
+        Selection(select=(), ignore=('X001',), fail_on=<Severity.ERROR: 'error'>)
         """
-        chosen = Selection(
-            tuple(select) or self.select,
-            (*self.ignore, *ignore),
+        asked = Selection(tuple(select), tuple(ignore)).resolved(rules)
+        configured = Selection(self.select, self.ignore).within(rules)
+        return Selection(
+            asked.select or configured.select,
+            (*configured.ignore, *asked.ignore),
             self.fail_on if fail_on is None else severity_from(fail_on),
         )
-        return chosen if rules is None else chosen.resolved(rules)
 
 
-def load_configuration(folder: str | os.PathLike[str] = ".") -> Configuration:
-    """Read the nearest configuration, from a folder upwards; without one, everything is at its default.
+def load_configuration(path: str | os.PathLike[str] = ".") -> Configuration:
+    """Read a project's settings for `check`, `lint` and `diagnose`: what the commands do by themselves.
 
+    Args:
+        path: the configuration file itself, or a folder: the nearest recordsmith.toml, or pyproject.toml with
+            `[tool.recordsmith]`, is then read from it or from the folders above it.
+
+    Returns:
+        The settings; the defaults if the folders have no such file.
+
+    >>> import recordsmith as rs
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> with open(f"{folder}/recordsmith.toml", "w") as file:
     ...     _ = file.write('ignore = ["V003"]')
-    >>> load_configuration(folder).ignore
+    >>> rs.load_configuration(folder).ignore
     ('V003',)
     """
-    here = os.path.abspath(folder)
+    here = os.path.abspath(path)
+    if not os.path.isdir(here):
+        return _settings_in(here) or Configuration(path=here)
     while True:
-        own, shared = os.path.join(here, _OWN_FILE), os.path.join(here, _SHARED_FILE)
-        if os.path.isfile(own):
-            return _configuration(own, _parsed(own))
-        if os.path.isfile(shared):
-            tools = _parsed(shared).get("tool", {})
-            ours = tools.get("recordsmith") if isinstance(tools, dict) else None
-            if ours is not None:
-                return _configuration(shared, ours)
+        for name in (_OWN_FILE, _SHARED_FILE):
+            file = os.path.join(here, name)
+            found = _settings_in(file) if os.path.isfile(file) else None
+            if found is not None:
+                return found
         above = os.path.dirname(here)
         if above == here:
             return Configuration()
         here = above
+
+
+def _settings_in(path: str) -> Configuration | None:
+    """Read one file; None for a pyproject.toml that says nothing about recordsmith."""
+    table: Any = _parsed(path)
+    if os.path.basename(path) == _SHARED_FILE:
+        tools = table.get("tool", {})
+        table = tools.get("recordsmith") if isinstance(tools, dict) else None
+    return None if table is None else _configuration(path, table)
 
 
 def _parsed(path: str) -> dict[str, Any]:

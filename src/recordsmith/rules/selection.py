@@ -67,14 +67,6 @@ class Selection:
         against_it = max((_weight(entry, code, name) for entry in self.ignore), default=-1)
         return for_it > against_it
 
-    def keep(self, findings: Iterable[Finding]) -> list[Finding]:
-        """Return the findings that are wanted.
-
-        >>> Selection(ignore=("V",)).keep([Finding("V001", "nan", Severity.ERROR, "2 NaN.")])
-        []
-        """
-        return [finding for finding in findings if self.wants(finding)]
-
     def fails(self, findings: Iterable[Finding]) -> bool:
         """Tell whether one of the findings counts as a failure.
 
@@ -82,6 +74,18 @@ class Selection:
         False
         """
         return self.fail_on is not None and any(one.severity.rank >= self.fail_on.rank for one in findings)
+
+    def within(self, rules: RuleSet[Any]) -> Self:
+        """Return the same without the entries that name none of these rules.
+
+        >>> Selection(select=("V",)).within(RuleSet([]))
+        Selection(select=(), ignore=(), fail_on=<Severity.WARNING: 'warning'>)
+        """
+
+        def naming(entries: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(entry for entry in entries if any(_weight(entry, one.code, one.name) >= 0 for one in rules))
+
+        return replace(self, select=naming(self.select), ignore=naming(self.ignore))
 
     def resolved(self, rules: RuleSet[Any]) -> Self:
         """Return the same with codes instead of names; an entry that fits none of the rules is refused.

@@ -1,4 +1,4 @@
-"""The schema of a record: feature types, and the Schema that names them."""
+"""What is in a record, declared once: the feature types, and the Schema that names them."""
 
 from recordsmith.schema.features.constraints import Violation
 from recordsmith.schema.features.feature import Feature

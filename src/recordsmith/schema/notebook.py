@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
+
+from recordsmith.wording.markup import Markup, element
 
 __all__ = ["schema_html"]
 
 
-def schema_html(features: Mapping[str, object], descriptions: Mapping[str, str]) -> str:
+def schema_html(features: Mapping[str, object], descriptions: Mapping[str, str]) -> Markup:
     """Return a table of features; names and descriptions are data, and cannot become markup.
 
     >>> schema_html({"<b>": "Text()"}, {}).partition("<tbody>")[2]
@@ -16,10 +17,12 @@ def schema_html(features: Mapping[str, object], descriptions: Mapping[str, str])
     """
     described = any(descriptions.values())
     head = ["feature", "type", *(["description"] if described else [])]
-    rows = []
-    for name, feature in features.items():
-        cells = [escape(name), f"<code>{escape(str(feature))}</code>"]
-        cells += [escape(descriptions.get(name, ""))] if described else []
-        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    columns = "".join(f"<th>{word}</th>" for word in head)
-    return f"<table><thead><tr>{columns}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    rows = [
+        [name, element("code", str(feature)), *([descriptions.get(name, "")] if described else [])]
+        for name, feature in features.items()
+    ]
+    return element(
+        "table",
+        element("thead", element("tr", [element("th", word) for word in head])),
+        element("tbody", [element("tr", [element("td", cell) for cell in row]) for row in rows]),
+    )

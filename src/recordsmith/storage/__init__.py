@@ -1,1 +1,1 @@
-"""Local and remote storage: atomic files, remote files, publication of folders, and JSON descriptions."""
+"""Files on disk and elsewhere: atomic writing, remote files, and descriptions in JSON."""

@@ -1,1 +1,1 @@
-"""Renderers: facts in, text or JSON-ready values out. They read and write nothing."""
+"""Renderers for the terminal: facts and results in, text or JSON-ready values out."""

@@ -1,4 +1,4 @@
-"""Text to numbers: words and their ids.
+"""Text to numbers: what a word is, and the vocabulary that gives each its id.
 
     texts ──rules──► words ──counts──► Vocabulary ──encode──► Ragged of int64
 

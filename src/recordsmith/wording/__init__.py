@@ -1,1 +1,1 @@
-"""Text for people: numbers, text that comes from data, and the source line that a warning is about."""
+"""Numbers, text from data and the line of the caller, as messages show them."""

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-__all__ = ["clipped", "json_text", "middle_left_out", "printable", "printable_lines", "quoted"]
+__all__ = ["clipped", "json_text", "middle_left_out", "printable", "printable_lines", "quoted", "without_surrogates"]
 
 _PERHAPS_INVISIBLE = re.compile("[^\x00-\x7e]")
 
@@ -20,8 +20,7 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode()
-        for char in _without_lone_surrogates(text)
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in without_surrogates(text)
     )
 
 
@@ -83,6 +82,10 @@ def quoted(text: str, width: int = 60) -> str:
     return f'"{shown}"' if len(shown) + 2 <= width else f'"{shown[: max(1, width - 3)]}…"'
 
 
-def _without_lone_surrogates(text: str) -> str:
-    """Replace lone surrogates, which stand for bytes that were no UTF-8, by something that can be printed."""
-    return text.encode("utf-8", "backslashreplace").decode()
+def without_surrogates(text: str) -> str:
+    r"""Replace lone surrogates, which stand for bytes of a file name that are not UTF-8, by escapes.
+
+    >>> without_surrogates("a\udcff")
+    'a\\udcff'
+    """
+    return text.encode(errors="backslashreplace").decode()

@@ -1,1 +1,1 @@
-"""Threads, worker processes and progress bars."""
+"""Work on several threads and in several processes, and its progress bars."""

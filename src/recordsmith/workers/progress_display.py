@@ -94,7 +94,7 @@ def making_progress(*, shown: bool = True, lines: bool = False) -> Iterator[Call
         shown: False shows nothing.
         lines: where there is no terminal, write a line now and then. Commands do; a library keeps quiet.
 
-    >>> from recordsmith.making.progress import Progress
+    >>> from recordsmith.run.progress import Progress
     >>> with making_progress() as on_progress:
     ...     on_progress(Progress("reading", 512, 1024, "bytes", 10, 400, 0))
     """
@@ -273,7 +273,7 @@ class _Pace:
 def progress_line(progress: RunProgress, rate: float | None = None, seconds_left: float | None = None) -> str:
     """Say in one line how far a run is.
 
-    >>> from recordsmith.making.progress import Progress
+    >>> from recordsmith.run.progress import Progress
     >>> progress_line(Progress("reading", 512_000, 1_024_000, "bytes", 12_000, 400_000, 3), 4000.0, 3.2)
     'reading: 50 %, 12,000 rows, 4,000 rows/s, 400 KB, 3 rejects, about 4 s left'
     """

@@ -102,7 +102,7 @@ def test_the_buffer_is_compared_with_the_runs_of_labels(buffer: int, codes: list
         for number in range(1000):
             writer.write_example({"label": number // 250, "x": float(number)})
     text = f"import tensorflow as tf\nds = tf.data.TFRecordDataset('rows.tfrecord').shuffle({buffer})\n"
-    report = rs.lint(text, tmp_path / "rows.tfrecord")
+    report = rs.lint(source=text, data=tmp_path / "rows.tfrecord")
     assert [one.code for one in report.findings] == codes
     assert not codes or report.findings[0].evidence["longest_run"] == 250
 
@@ -125,5 +125,9 @@ def test_the_configuration_and_a_baseline_count(broken: Path, monkeypatch: pytes
     assert run(broken).exit_code == 1
     assert run(broken, "--write-baseline", "--baseline", "known.json").exit_code == 0
     assert run(broken, "--baseline", "known.json").exit_code == 0
+    Path("recordsmith.toml").write_text('baseline = "known.json"')
+    assert run(broken).exit_code == 0
+    assert run(broken, "--write-baseline").exit_code == 0
+    assert run(broken).exit_code == 0
     Path("recordsmith.toml").write_text('ignore = ["no-such-rule"]')
     assert run(broken).exit_code == 2

@@ -329,8 +329,8 @@ def test_a_loader_knows_its_own_records(path: str) -> None:
 
 def test_the_page_shows_images_before_and_after(path: str, tmp_path: Path) -> None:
     report = rs.diagnose(Epochs(SCALED, KINDS), path)
-    grid = next(section for section in report.to_json()["sections"] if section["type"] == "pictures")
-    assert [picture["note"].split()[0] for picture in grid["pictures"][:4]] == ["as", "record", "as", "record"]
-    assert grid["pictures"][0]["caption"] == grid["pictures"][1]["caption"]
+    grid = next(section for section in report.to_json()["sections"] if section["type"] == "images")
+    assert [image["note"].split()[0] for image in grid["images"][:4]] == ["as", "record", "as", "record"]
+    assert grid["images"][0]["caption"] == grid["images"][1]["caption"]
     report.to_html(tmp_path / "page.html")
-    assert (tmp_path / "page.html").read_text().count("<img") >= len(grid["pictures"])
+    assert (tmp_path / "page.html").read_text().count("<img") >= len(grid["images"])

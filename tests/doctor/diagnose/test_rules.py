@@ -26,7 +26,7 @@ from recordsmith.doctor.diagnose.observing.observations import (
     RecordFacts,
 )
 from recordsmith.doctor.diagnose.rules import RULES
-from recordsmith.rules.running import run_rules
+from recordsmith.rules import Judge
 
 INPUT = ColumnFacts(
     "x", "input", "float32", (4,), 64, values=256, min=-2.0, max=2.0, mean=0.0, deviation=1.0, distinct=200
@@ -62,7 +62,7 @@ RECORDS = RecordFacts(
 
 
 def found(drawn: Drawn) -> list[str]:
-    return [finding.code for finding in without_consequences(run_rules(RULES, drawn))]
+    return [finding.code for finding in without_consequences(Judge(RULES).find(drawn))]
 
 
 def test_nothing_is_found_where_all_is_well() -> None:

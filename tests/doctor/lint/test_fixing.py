@@ -51,9 +51,9 @@ IMPORT = "import tensorflow as tf\n"
 def test_what_is_certain_is_changed(before: str, after: str, tmp_path: Path) -> None:
     path = tmp_path / "train.py"
     path.write_text(IMPORT + before)
-    _, fixed = lint_and_fix(path, fix=True)
+    _, fixed = lint_and_fix(path)
     while fixed:  # two changes at one place are made one after the other
-        _, fixed = lint_and_fix(path, fix=True)
+        _, fixed = lint_and_fix(path)
     assert path.read_text() == IMPORT + after
 
 
@@ -71,7 +71,7 @@ def test_what_is_certain_is_changed(before: str, after: str, tmp_path: Path) -> 
 def test_what_is_not_certain_is_left(text: str, tmp_path: Path) -> None:
     path = tmp_path / "train.py"
     path.write_text(IMPORT + text)
-    report, fixed = lint_and_fix(path, fix=True)
+    report, fixed = lint_and_fix(path)
     assert [one.code for one in report.findings if one.severity == "warning"] == ["P001"]
     assert not fixed
     assert path.read_text() == IMPORT + text
@@ -96,7 +96,7 @@ def test_a_notebook_keeps_everything_else(tmp_path: Path) -> None:
     path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     finding = rs.lint(path).findings[0]
     assert (finding.code, finding.location.cell, finding.location.line) == ("P001", 2, 3)
-    lint_and_fix(path, fix=True)
+    lint_and_fix(path)
     lines[2] = "ds = tf.data.TFRecordDataset('a').shuffle(99).batch(8)"
     assert path.read_text() == json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
@@ -104,7 +104,7 @@ def test_a_notebook_keeps_everything_else(tmp_path: Path) -> None:
 def test_windows_line_ends_stay(tmp_path: Path) -> None:
     path = tmp_path / "train.py"
     path.write_bytes(b"import tensorflow as tf\r\nds = tf.data.TFRecordDataset('a').batch(8).shuffle(99)\r\n")
-    lint_and_fix(path, fix=True)
+    lint_and_fix(path)
     assert path.read_bytes() == b"import tensorflow as tf\r\nds = tf.data.TFRecordDataset('a').shuffle(99).batch(8)\r\n"
 
 
@@ -115,7 +115,7 @@ def test_a_program_keeps_its_permissions(tmp_path: Path) -> None:
     path = tmp_path / "train.py"
     path.write_text("#!/usr/bin/env python3\n" + SHUFFLED_LATE)
     path.chmod(0o751)
-    lint_and_fix(path, fix=True)
+    lint_and_fix(path)
     assert ".shuffle(1000).batch(32)" in path.read_text()
     assert stat.S_IMODE(path.stat().st_mode) == 0o751
     assert os.listdir(tmp_path) == ["train.py"]
@@ -128,7 +128,7 @@ def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
     (tmp_path / "again.py").symlink_to("shared/train.py")
     link = tmp_path / "train.py"
     link.symlink_to("again.py")
-    lint_and_fix(link, fix=True)
+    lint_and_fix(link)
     assert (os.readlink(link), os.readlink(tmp_path / "again.py")) == ("again.py", "shared/train.py")
     assert ".shuffle(1000).batch(32)" in real.read_text()
     assert not real.is_symlink()
@@ -141,7 +141,7 @@ def test_the_owner_is_kept(tmp_path: Path) -> None:
         os.chown(path, 12345, 54321)
     except PermissionError:
         pytest.skip("only root gives files away")
-    lint_and_fix(path, fix=True)
+    lint_and_fix(path)
     assert ".shuffle(1000).batch(32)" in path.read_text()
     assert (path.stat().st_uid, path.stat().st_gid) == (12345, 54321)
 
@@ -150,7 +150,7 @@ def test_another_encoding_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "train.py"
     before = ("# -*- coding: latin-1 -*-\n# caf\xe9\n" + SHUFFLED_LATE).encode("latin-1")
     path.write_bytes(before)
-    report, fixed = lint_and_fix(path, fix=True)
+    report, fixed = lint_and_fix(path)
     assert [one.code for one in report.findings] == ["P001"]
     assert not fixed
     assert path.read_bytes() == before
@@ -165,7 +165,7 @@ def test_files_that_somebody_names_are_written_through_links(tmp_path: Path, wri
     real.chmod(0o640)
     link.symlink_to("real")
     if write == "report":
-        rs.lint("x = 1\n").to_html(link)
+        rs.lint(source="x = 1\n").to_html(link)
     elif write == "baseline":
         Baseline.of([]).save(link)
     else:

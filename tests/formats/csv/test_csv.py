@@ -380,9 +380,9 @@ def test_a_tensor_cannot_come_from_a_cell(tmp_path):
 
 def test_images_by_path(tmp_path):
     image = encode_image(np.zeros((6, 8, 3), np.uint8), "png")
-    (tmp_path / "pictures").mkdir()
-    (tmp_path / "pictures" / "1.png").write_bytes(image)
-    (tmp_path / "pictures" / "2.png").write_bytes(b"no image")
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "1.png").write_bytes(image)
+    (tmp_path / "images" / "2.png").write_bytes(b"no image")
     path = written(tmp_path, "file,n\nimages/1.png,1\nimages/2.png,2\nimages/3.png,3\n")
     stored = stored_rows(rs.sources.csv(path, images="file"))
     assert stored.rows == [{"file": image, "n": 1}]

@@ -340,7 +340,7 @@ def test_labels_from_a_file(text, tmp_path):
 def test_labels_relative_to_their_own_file(tmp_path):
     put(tmp_path, {**{f"images/{name}": data for name, data in LABELS.items()}})
     (tmp_path / "labels.csv").write_text("path,class\nimages/1.jpg,a\nimages/2.jpg,b\nimages/sub/3.jpg,b\n")
-    columns, rejects, _ = load(images(tmp_path / "pictures", labels=tmp_path / "labels.csv"))
+    columns, rejects, _ = load(images(tmp_path / "images", labels=tmp_path / "labels.csv"))
     assert (columns["label"], rejects) == ([0, 1, 1], [])
 
 

@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import recordsmith as rs
-from recordsmith.exporting.export import export_dataset
 
 LITERALS = [
     "1e400",
@@ -201,7 +200,7 @@ def test_exported_files_that_were_changed_do_not_bend_numbers(kind, literal, qui
         writer.extend({"n": [0.5] * 20 + [77.5], "v": [[0.5]] * 20 + [[88.5]]})
     out = quick_path / f"out.{kind}"
     for old in ("77.5", "88.5"):
-        export_dataset(quick_path / "in", out, overwrite=True)
+        rs.export(quick_path / "in", out, overwrite=True)
         out.write_text(out.read_text().replace(old, literal))
         made = rs.make(out, quick_path / "back", shuffle=False, overwrite=True)
         assert (made.rows, made.rejects) == (20, 1)

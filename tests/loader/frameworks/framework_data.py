@@ -57,12 +57,12 @@ def row(number: int) -> dict[str, Any]:
         "words": ["a", "b", str(number)],
         "parts": [b"\xff\x00"] * size,
         "label": size,
-        "blob": {"pixels": np.full((2, 2), number, np.uint8), "number": number},
+        "blob": {"pixels": np.full((2, 2), number % 256, np.uint8), "number": number},
         "sparse": {1: 2.0, size + 3: 1.0},
         "times": np.arange(size),
         "curves": [np.arange(length, dtype=np.float32) for length in range(size)],
         "said": ["word"] * size,
-        "frames": np.full((size, 2, 2), number, np.uint8),
+        "frames": np.full((size, 2, 2), number % 256, np.uint8),
     }
     if number % 2:
         values |= {"maybe": 1.5, "maybe_tokens": np.arange(size), "maybe_text": "here", "maybe_label": size}
@@ -70,12 +70,12 @@ def row(number: int) -> dict[str, Any]:
     return values
 
 
-def write(path: Path, schema: dict[str, Any], count: int) -> rs.Dataset:
+def write(path: Path, schema: dict[str, Any], count: int, **options: Any) -> rs.Dataset:
     """Write rows of a schema, and open them."""
     declared = rs.Schema(schema)
-    with rs.RecordWriter(path) as writer:
+    with rs.RecordWriter(path, **options) as writer:
         writer.write_rows(
-            ({name: row(n).get(name) for name in schema if name in row(n)} for n in range(count)), declared
+            ({name: value for name, value in row(n).items() if name in schema} for n in range(count)), declared
         )
     return rs.open(path, schema=declared)
 

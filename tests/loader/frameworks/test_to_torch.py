@@ -123,7 +123,7 @@ CHAINS: dict[str, Callable[[rs.Dataset], Any]] = {
 @pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
 @pytest.mark.parametrize("processes", [2, 3])
 def test_shares_of_processes_are_every_other_batch(ds: rs.Dataset, chain: Callable[..., Any], processes: int) -> None:
-    plan = chain(ds)._chain()
+    plan = chain(ds).plan
     whole = numbers(batch for batch, _ in feed(plan, Cursor()))
     for share in range(processes):
         assert numbers(batch for batch, _ in feed(plan, Cursor(), (share, processes))) == whole[share::processes]

@@ -25,16 +25,16 @@ from tests.loader.numbered import SCHEMA, numbers_of, write_numbered
 FILES, ROWS = 5, 200
 
 CHAINS: dict[str, Callable[[rs.Dataset], rs.Loader]] = {
-    "shuffled": lambda ds: ds.shuffle(3).batch(32),
-    "filtered": lambda ds: ds.shuffle(3).filter(lambda row: row["n"] % 3 == 0).batch(10),
-    "repeated": lambda ds: ds.shuffle(1).repeat(3).batch(50),
-    "shard of a shuffle": lambda ds: ds.shuffle(1).shard(1, 3).batch(8),
-    "shuffle of a shard": lambda ds: ds.shard(1, 3).shuffle(1).batch(8),
-    "shuffle of a part": lambda ds: ds.skip(150).take(500).shuffle(1).batch(8),
-    "shuffle of a slice": lambda ds: ds[100:800:3].shuffle(1).batch(8),
-    "buckets": lambda ds: ds.shuffle(2).bucket_batch("values", [2, 4], size=[5, 7, 9]),
+    "shuffled": lambda ds: ds.shuffle(seed=3).batch(32),
+    "filtered": lambda ds: ds.shuffle(seed=3).filter(lambda row: row["n"] % 3 == 0).batch(10),
+    "repeated": lambda ds: ds.shuffle(seed=1).repeat(3).batch(50),
+    "shard of a shuffle": lambda ds: ds.shuffle(seed=1).shard(1, 3).batch(8),
+    "shuffle of a shard": lambda ds: ds.shard(1, 3).shuffle(seed=1).batch(8),
+    "shuffle of a part": lambda ds: ds.skip(150).take(500).shuffle(seed=1).batch(8),
+    "shuffle of a slice": lambda ds: ds[100:800:3].shuffle(seed=1).batch(8),
+    "buckets": lambda ds: ds.shuffle(seed=2).bucket_batch("values", [2, 4], size=[5, 7, 9]),
     "not shuffled": lambda ds: ds.filter(lambda row: row["n"] % 2 == 0).batch(20),
-    "mixed": lambda ds: ds.take(300).shuffle(1).mix(ds.skip(300).shuffle(2), weights=[0.3, 0.7]).batch(30),
+    "mixed": lambda ds: ds.take(300).shuffle(seed=1).mix(ds.skip(300).shuffle(seed=2), weights=[0.3, 0.7]).batch(30),
     "balanced": lambda ds: ds.balance("label").batch(300),
 }
 
@@ -70,18 +70,18 @@ def rows(loader: Any) -> list[list[int]]:
 
 @pytest.mark.parametrize("threads", [0, 2, 4])
 def test_every_row_comes_once_and_every_file_is_read_once(threads: int, ds: rs.Dataset, opened: list[str]):
-    loader = ds.shuffle(3).batch(16, threads=threads)
+    loader = ds.shuffle(seed=3).batch(16, threads=threads)
     first = numbers_of(loader)
     assert sorted(first) == list(range(FILES * ROWS))
     assert len(opened) == len(set(opened)) == FILES - 1  # one is not compressed
     second = numbers_of(loader)
     assert sorted(second) == sorted(first)
     assert second != first
-    assert first == numbers_of(ds.shuffle(3).batch(100, threads=0))
+    assert first == numbers_of(ds.shuffle(seed=3).batch(100, threads=0))
 
 
 def test_rows_are_those_of_their_records(ds: rs.Dataset):
-    assert ds.shuffle(3).batch(32).pairs(["text", "values"], "proof").verify_pairs(500) == 500
+    assert ds.shuffle(seed=3).batch(32).pairs(["text", "values"], "proof").verify_pairs(500) == 500
 
 
 @pytest.mark.parametrize("name", CHAINS)
@@ -98,14 +98,14 @@ def test_the_rest_is_the_same(name: str, ds: rs.Dataset):
 
 
 def test_ranks_have_everything_once(ds: rs.Dataset):
-    shares = [numbers_of(ds.shuffle(1).shard(rank, 3).batch(8)) for rank in range(3)]
+    shares = [numbers_of(ds.shuffle(seed=1).shard(rank, 3).batch(8)) for rank in range(3)]
     assert sorted(n for share in shares for n in share) == list(range(FILES * ROWS))
 
 
 def test_what_fits_into_memory_is_shuffled_exactly(ds: rs.Dataset, monkeypatch: pytest.MonkeyPatch):
-    in_blocks = ds.shuffle(3).batch(16)
+    in_blocks = ds.shuffle(seed=3).batch(16)
     monkeypatch.setattr(read_blocks, "CACHE_BYTES", 1 << 20)
-    exact = ds.shuffle(3).batch(16)
+    exact = ds.shuffle(seed=3).batch(16)
     order = Shuffled(Records(FILES * ROWS), 3).at(0, np.arange(FILES * ROWS)).numbers
     assert numbers_of(exact) == order.tolist()
     assert (exact.shuffle_quality.kind, in_blocks.shuffle_quality.kind) == ("exact", "blocks")
@@ -124,8 +124,8 @@ def test_a_damaged_file_costs_its_own_records_only(ds: rs.Dataset):
     damaged = replace(whole, inode=facts.st_ino, modified=facts.st_mtime_ns, changed=facts.st_ctime_ns)
     save_index(replace(damaged, noted=facts.st_ctime_ns + 10**9))  # as if the disk had done it
     with pytest.raises(rs.RecordsmithError):
-        numbers_of(ds.shuffle(3).batch(16))
-    loader = ds.shuffle(3).batch(16, on_error="skip")
+        numbers_of(ds.shuffle(seed=3).batch(16))
+    loader = ds.shuffle(seed=3).batch(16, on_error="skip")
     fed = numbers_of(loader)
     lost = set(range(FILES * ROWS)) - set(fed)
     assert lost <= set(range(3 * ROWS, 4 * ROWS))
@@ -148,7 +148,7 @@ def sorted_files(*, files: int, blocks: int, window: int) -> BlockShuffled:
 
 @pytest.mark.parametrize(("files", "spread"), [(1, 0.1), (8, 0.2), (64, 0.7), (1000, 0.6)])
 def test_how_well_it_mixes_sorted_data(files: int, spread: float):
-    """These are the figures in docs/feeding.md: shards of 140 MB, of which 128 MB are in memory."""
+    """These are the figures in docs/loading.md: shards of 140 MB, of which 128 MB are in memory."""
     quality = shuffle_quality(sorted_files(files=files, blocks=140, window=128))
     assert quality.spread > spread
     assert quality.rows <= 1280

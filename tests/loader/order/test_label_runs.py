@@ -56,19 +56,19 @@ def warned(chain: Any) -> list[str]:
 )
 def test_who_is_warned(data: str, buffer: int, expected: int, compression: str | None, tmp_path: Path):
     ds = write(tmp_path, LABELS[data], compression=compression)
-    assert len(warned(lambda: ds.shuffle(0, buffer=buffer))) == expected
+    assert len(warned(lambda: ds.shuffle(seed=0, buffer=buffer))) == expected
 
 
 def test_the_warning_says_how_long_a_run_is(tmp_path: Path):
     ds = write(tmp_path, LABELS["sorted"])
-    (message,) = warned(lambda: ds.shuffle(0, buffer=1_000))
+    (message,) = warned(lambda: ds.shuffle(seed=0, buffer=1_000))
     assert "one has 2,000 rows" in message
 
 
 def test_an_order_before_the_buffer_counts(tmp_path: Path):
     ds = write(tmp_path, LABELS["sorted"])
-    assert not warned(lambda: ds.shuffle(1).shuffle(0, buffer=100))
-    assert warned(lambda: ds.skip(5_000).shard(0, 2).shuffle(0, buffer=100))
+    assert not warned(lambda: ds.shuffle(seed=1).shuffle(seed=0, buffer=100))
+    assert warned(lambda: ds.skip(5_000).shard(0, 2).shuffle(seed=0, buffer=100))
 
 
 def test_which_feature_says_the_class():

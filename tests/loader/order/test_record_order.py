@@ -37,25 +37,25 @@ def test_orders_of_known_seeds_are_pinned():
 
 
 def test_every_epoch_has_every_row_once_in_another_order(ds: rs.Dataset):
-    loader = ds.shuffle(3).batch(32)
+    loader = ds.shuffle(seed=3).batch(32)
     first, second = numbers_of(loader), numbers_of(loader)
     assert sorted(first) == sorted(second) == list(range(ROWS))
     assert first != second
 
 
 def test_the_order_does_not_depend_on_threads_or_batches(ds: rs.Dataset):
-    expected = numbers_of(ds.shuffle(3).batch(32, threads=0))
+    expected = numbers_of(ds.shuffle(seed=3).batch(32, threads=0))
     for size in (1, 7, 64, 1000):
         for threads in (0, 1, 2, 4):
-            assert numbers_of(ds.shuffle(3).batch(size, threads=threads)) == expected
+            assert numbers_of(ds.shuffle(seed=3).batch(size, threads=threads)) == expected
 
 
 def test_another_seed_is_another_order(ds: rs.Dataset):
-    assert numbers_of(ds.shuffle(1).batch(50)) != numbers_of(ds.shuffle(2).batch(50))
+    assert numbers_of(ds.shuffle(seed=1).batch(50)) != numbers_of(ds.shuffle(seed=2).batch(50))
 
 
 def test_without_reshuffling_epochs_are_the_same(ds: rs.Dataset):
-    loader = ds.shuffle(1, reshuffle=False).batch(50)
+    loader = ds.shuffle(seed=1, reshuffle=False).batch(50)
     assert numbers_of(loader) == numbers_of(loader)
 
 
@@ -98,7 +98,7 @@ def test_shards_are_disjoint_and_have_the_same_number_of_batches(rows: int, size
     for world in (1, 2, 3, 4):
         if size == 1 and rows % world:
             continue  # refused: a rank would get an empty batch
-        loaders = [ds.take(rows).shuffle(5).shard(rank, world).batch(size, threads=0) for rank in range(world)]
+        loaders = [ds.take(rows).shuffle(seed=5).shard(rank, world).batch(size, threads=0) for rank in range(world)]
         fed = [[batch["n"].tolist() for batch in loader] for loader in loaders]
         assert len({len(batches) for batches in fed}) == 1
         assert [len(batches) for batches in fed] == [len(loader) for loader in loaders]
@@ -115,7 +115,7 @@ def test_rules_for_the_remainder(ds: rs.Dataset):
 
 
 def test_a_buffer_shuffles_within_its_reach(ds: rs.Dataset):
-    fed = numbers_of(ds.shuffle(0, buffer=10).batch(64))
+    fed = numbers_of(ds.shuffle(seed=0, buffer=10).batch(64))
     assert sorted(fed) == list(range(ROWS))
     assert all(n < place + 10 for place, n in enumerate(fed))
 
@@ -129,7 +129,7 @@ def test_repeating_counts_epochs():
 def test_several_files_are_one_order(ds: rs.Dataset, tmp_path: Path):
     folder = Path(ds.files[0]).parent
     whole = rs.open(str(folder / "data-*"), schema=SCHEMA)
-    assert sorted(numbers_of(whole.shuffle(0).batch(7))) == list(range(300))
+    assert sorted(numbers_of(whole.shuffle(seed=0).batch(7))) == list(range(300))
 
 
 def test_balanced_classes(ds: rs.Dataset):

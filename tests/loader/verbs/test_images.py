@@ -216,7 +216,7 @@ def test_parts_and_flips_of_jpegs_are_those_of_their_pixels():
         ours, theirs = np.empty(shape, np.float32), np.empty(shape, np.float32)
         decoder.open(np.frombuffer(data, np.uint8))
         assert decoder.fill(ours, **how)
-        _core.fill_picture(pixels, theirs, **how)
+        _core.fill_image(pixels, theirs, **how)
         assert (ours == theirs).all()
 
 
@@ -292,7 +292,7 @@ def test_random_changes_are_the_same_whatever_the_threads_and_batches(ds):
     first = fed(4, 0)
     assert first.shape == (23, 24, 24, 3)
     assert all((fed(n, threads) == first).all() for n, threads in ((4, 1), (4, 4), (7, 2), (23, 0)))
-    shuffled = list(ds.shuffle(1).images((24, 24), scale=1 / 255, augment=AUGMENT, seed=3).batch(5))
+    shuffled = list(ds.shuffle(seed=1).images((24, 24), scale=1 / 255, augment=AUGMENT, seed=3).batch(5))
     labels = np.concatenate([batch["label"] for batch in shuffled])
     assert (np.concatenate([batch["image"] for batch in shuffled]) == first[labels]).all()
 
@@ -319,7 +319,7 @@ PINNED_MEANS = [95.78125, 117.125, 121.484375, 149.671875, 113.114583, 82.927083
 
 
 def test_other_features_stay_and_pairs_hold(ds):
-    for batch in ds.shuffle(2).images((16, 16)).batch(5):
+    for batch in ds.shuffle(seed=2).images((16, 16)).batch(5):
         assert list(batch) == ["image", "label"]
         for pixels, label in zip(batch["image"], batch["label"], strict=True):
             assert (pixels == one(ds[int(label)]["image"], size=(16, 16))).all()
@@ -350,7 +350,7 @@ def test_declared_sizes_make_one_array(tmp_path):
     ],
 )
 def test_the_chain_knows_what_images_become(ds, asked, feature):
-    assert ds.images(**asked)._chain().features["image"] == feature
+    assert ds.images(**asked).plan.features["image"] == feature
 
 
 def test_batches_in_use_are_not_written_over(ds):

@@ -51,9 +51,9 @@ def test_rows_stay_whole(  # noqa: C901, PLR0912 - one branch a verb
         if verb in ("shuffle", "buffer") and repeated:
             continue
         if verb == "shuffle":
-            chains = [chain.shuffle(seed) for chain in chains]
+            chains = [chain.shuffle(seed=seed) for chain in chains]
         elif verb == "buffer":
-            chains = [chain.shuffle(seed, buffer=7) for chain in chains]
+            chains = [chain.shuffle(seed=seed, buffer=7) for chain in chains]
         elif verb == "shard":
             if any(len(chain) < 2 for chain in chains):
                 continue

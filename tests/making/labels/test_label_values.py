@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import recordsmith as rs
-from recordsmith.copying import copy_dataset
 from recordsmith.formats.source import Source
 from tests.formats.made_sources import rows_of
 
@@ -70,7 +69,7 @@ def test_white_space_alone_is_kept_without_files_for_tfds(quick_path: Path) -> N
     assert any("white space around them: ' dog'" in text for text in made.warnings)
     assert not (quick_path / "out" / "features.json").exists()
     assert rs.open(quick_path / "out").schema["label"] == rs.Label([" dog", "cat"])
-    assert copy_dataset(quick_path / "out", quick_path / "copy").rows == 2
+    assert rs.copy(quick_path / "out", quick_path / "copy").rows == 2
     with rs.write(quick_path / "written", rs.Schema({"label": rs.Label(["cat "])})) as writer:
         writer.extend({"label": ["cat "]})
     assert len(rs.open(quick_path / "written")) == 1
@@ -138,7 +137,7 @@ def test_a_condition_narrows_the_schema_of_a_copy(quick_path: Path) -> None:
     ):
         for rename in ({}, {"label": "kind"}):
             out = quick_path / f"{number}{len(rename)}"
-            copy_dataset(quick_path / "in", out, where=where, rename=rename)
+            rs.copy(quick_path / "in", out, where=where, rename=rename)
             assert rs.open(out).schema["kind" if rename else "label"].optional == optional, where
 
 

@@ -86,7 +86,7 @@ def test_several_kinds_are_listed_with_the_way_to_name_one(tmp_path):
 
 @pytest.mark.parametrize("names", [[], ["notes.txt"], ["a.bin", "b.bin"]])
 def test_nothing_known_says_what_is_there(names, tmp_path):
-    with pytest.raises(rs.RecordsmithError, match=r"cannot be told(.|\n)*rs.sources.csv"):
+    with pytest.raises(rs.RecordsmithError, match=r"could not be detected(.|\n)*rs.sources.csv"):
         kind_of(filled(tmp_path, *names))
 
 

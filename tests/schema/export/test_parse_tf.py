@@ -16,14 +16,14 @@ import tensorflow as tf
 import recordsmith as rs
 from tests.schema.export.tensors import assert_rows_same, written
 
-DTYPES = (
+DTYPES: tuple[Any, ...] = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 )
 LISTED = [dtype for dtype in DTYPES if dtype not in ("float64", "complex64", "complex128")]
 
 
-def numbers(dtype: str, shape: tuple[int, ...], *, listed: bool = False) -> Any:
+def numbers(dtype: Any, shape: tuple[int, ...], *, listed: bool = False) -> Any:
     """Values at both ends of the dtype, and NaN and infinities where there are any."""
     kind = np.dtype(dtype).kind
     if kind == "b":

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 import recordsmith as rs
 from tests.schema.export.tensors import assert_rows_same, written
 
-DTYPES = (
+DTYPES: tuple[Any, ...] = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 )

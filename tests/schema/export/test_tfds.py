@@ -141,8 +141,8 @@ def check_pet(found: dict[str, Any], n: int) -> None:
     assert found["pair"].tolist() == [b"x", b"y"]
     assert found["blobs"].tolist() == row["blobs"]
     for name in ("box", "tokens", "points", "raw", "wave", "map"):
-        assert found[name].dtype == PETS[name].dtype  # type: ignore[attr-defined]
-        np.testing.assert_array_equal(found[name], np.asarray(row[name], PETS[name].dtype))  # type: ignore[attr-defined]
+        assert found[name].dtype == PETS[name].dtype
+        np.testing.assert_array_equal(found[name], np.asarray(row[name], PETS[name].dtype))
     assert found["packed"] == bytes([1, n, 255, 255])
     assert found["tfidf"]["indices"].tolist() == [n, 99]
     assert found["tfidf"]["values"].tolist() == [0.5, 1.5]
@@ -195,7 +195,7 @@ def test_optional_lists_read_in_tfds_as_its_own_sign_of_absence(
 @pytest.mark.parametrize(
     "dtype", ["bool", "int8", "int16", "int32", "uint8", "uint16", "float16", "complex64", "complex128"]
 )
-def test_every_dtype_that_tfds_decodes_from_bytes(tfds: Any, tmp_path: Path, dtype: str):
+def test_every_dtype_that_tfds_decodes_from_bytes(tfds: Any, tmp_path: Path, dtype: Any):
     schema = rs.Schema({"x": rs.Tensor(dtype, (2, 2))})
     values = np.array([[0, 1], [1, 0]], dtype)
     write_folder(tmp_path, schema, lambda _: {"x": values})

@@ -29,9 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import recordsmith as rs
-from recordsmith.copying import copy_dataset
 from recordsmith.dataset.index_report import export_indexes, keep_indexes
-from recordsmith.exporting import export_dataset
 
 ROOT = Path(__file__).resolve().parents[3]
 MODES = {"fail": 1, "fail on": 2, "shorten": 3, "kill": 4}
@@ -96,7 +94,7 @@ def input_dataset(folder: Path) -> None:
 
 
 def copy(folder: Path, out: str = "out", **options: Any) -> None:
-    copy_dataset(folder / "in", folder / out, **{"name": "data", "shards": 3, "workers": 1, **options})
+    rs.copy(folder / "in", folder / out, **{"name": "data", "shards": 3, "workers": 1, **options})
 
 
 def copied_before(folder: Path) -> None:
@@ -105,7 +103,7 @@ def copied_before(folder: Path) -> None:
 
 
 def copy_file(folder: Path, **options: Any) -> None:
-    copy_dataset(folder / "in", folder / "out.tfrecord", workers=1, from_split="train", **options)
+    rs.copy(folder / "in", folder / "out.tfrecord", workers=1, from_split="train", **options)
 
 
 def file_before(folder: Path) -> None:
@@ -115,7 +113,7 @@ def file_before(folder: Path) -> None:
 
 
 def export(folder: Path, out: str, **options: Any) -> None:
-    export_dataset(folder / "in", folder / out, workers=1, **options)
+    rs.export(folder / "in", folder / out, workers=1, **options)
 
 
 def exported_before(out: str, **options: Any) -> Callable[[Path], None]:

@@ -13,11 +13,9 @@ from typing import Any
 import pytest
 
 import recordsmith as rs
-from recordsmith.copying import copy_dataset
 from recordsmith.dataset import find_layout
 from recordsmith.dataset.index_report import keep_indexes
 from recordsmith.dataset.schema_source import find_schema
-from recordsmith.exporting import export_dataset
 from recordsmith.making import dataset_writer
 from recordsmith.records.shards import files_in
 from recordsmith.records.writer import RecordWriter
@@ -87,11 +85,11 @@ def test_every_reader_goes_by_it(interrupted: Path, tmp_path: Path):
     assert not [finding for finding in report.findings if finding.code.startswith("F")], report.findings
     assert report.facts is not None
     assert report.facts.records == 40
-    copy_dataset(interrupted, tmp_path / "copied")
+    rs.copy(interrupted, tmp_path / "copied")
     assert numbers(rs.open(tmp_path / "copied")) == list(range(40))
     assert rs.repair(interrupted, tmp_path / "repaired").ok
     assert numbers(rs.open(tmp_path / "repaired")) == list(range(40))
-    assert export_dataset(interrupted, tmp_path / "exported.jsonl").rows == 40
+    assert rs.export(interrupted, tmp_path / "exported.jsonl").rows == 40
     assert rs.make(interrupted, tmp_path / "made").rows == 40
     names = [Path(file).name for file in rs.open(interrupted).files]
     assert names == [f"data-train.tfrecord-0000{number}-of-00005" for number in range(5)]
@@ -114,7 +112,7 @@ def test_any_run_finishes_it_first(run: str, interrupted: Path, tmp_path: Path):
     if run == "make":
         rs.make(tmp_path / "in", interrupted, overwrite=True)
     elif run == "copy":
-        copy_dataset(tmp_path / "in", interrupted, overwrite=True)
+        rs.copy(tmp_path / "in", interrupted, overwrite=True)
     elif run == "repair":
         rs.repair(tmp_path / "in", interrupted, overwrite=True)
     else:
@@ -130,11 +128,11 @@ def test_any_run_finishes_it_first(run: str, interrupted: Path, tmp_path: Path):
 def test_an_export_in_between(tmp_path: Path, kill_after: Callable[[int], None], monkeypatch: pytest.MonkeyPatch):
     """data.csv and its description are one: the new rows are never read by the old description."""
     write(tmp_path / "in", 1000)
-    export_dataset(tmp_path / "in", tmp_path / "data.csv")
+    rs.export(tmp_path / "in", tmp_path / "data.csv")
     write(tmp_path / "in", 0, overwrite=True)
     kill_after(1)
     with pytest.raises(KilledError):
-        export_dataset(tmp_path / "in", tmp_path / "data.csv", drop=["text"], overwrite=True)
+        rs.export(tmp_path / "in", tmp_path / "data.csv", drop=["text"], overwrite=True)
     monkeypatch.undo()
     for number, source in enumerate([tmp_path / "data.csv", tmp_path / "data*.csv"]):
         made = tmp_path / f"made{number}"
@@ -145,8 +143,8 @@ def test_an_export_in_between(tmp_path: Path, kill_after: Callable[[int], None],
 
 def test_fewer_pieces_than_before(tmp_path: Path):
     write(tmp_path / "in", 1000)
-    export_dataset(tmp_path / "in", tmp_path / "data.csv", shard_size=10)
-    export_dataset(tmp_path / "in", tmp_path / "data.csv", shard_size="1MB", overwrite=True)
+    rs.export(tmp_path / "in", tmp_path / "data.csv", shard_size=10)
+    rs.export(tmp_path / "in", tmp_path / "data.csv", shard_size="1MB", overwrite=True)
     assert sorted(path.name for path in tmp_path.glob("data*")) == ["data-00000.csv", "data-00000.csv.schema.json"]
 
 
@@ -364,10 +362,10 @@ def test_a_copy_that_fails_leaves_nothing(out: str, tmp_path: Path, monkeypatch:
     before = file_digests(tmp_path)
     monkeypatch.setattr(RecordWriter, "write_frames", lambda *_: (_ for _ in ()).throw(OSError(5, "broken")))
     with pytest.raises(OSError, match="broken"):
-        copy_dataset(tmp_path / "in", tmp_path / out)
+        rs.copy(tmp_path / "in", tmp_path / out)
     if out == "out":
         monkeypatch.undo()
-        copy_dataset(tmp_path / "in", tmp_path / out, resume=True)
+        rs.copy(tmp_path / "in", tmp_path / out, resume=True)
         assert numbers(rs.open(tmp_path / "out")) == list(range(40))
     else:
         assert file_digests(tmp_path) == before
@@ -376,7 +374,7 @@ def test_a_copy_that_fails_leaves_nothing(out: str, tmp_path: Path, monkeypatch:
 def test_a_split_added_to_a_made_dataset_keeps_what_belongs_to_it(tmp_path: Path):
     schema = rs.Schema({"text": rs.Text()})
     texts = [{"text": f"word{n % 3} word{n % 5}"} for n in range(30)]
-    rs.make(texts, tmp_path, name="data", schema=schema, finish=rs.finish.VocabularyIds("text", 9))
+    rs.make(texts, tmp_path, name="data", schema=schema, preprocess=rs.preprocessing.VocabularyIds("text", 9))
     with rs.write(tmp_path, rs.open(tmp_path).schema, name="data", split="test") as writer:
         writer.add({"text": [1, 2]})
     assert (tmp_path / "vocabulary.text.json").exists()

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from recordsmith.making.made_dataset import MadeDataset, MadeSplit
-from recordsmith.making.reject_reasons import RejectReason
+from recordsmith.making.made_dataset import MadeDataset
+from recordsmith.run.made_split import MadeSplit
+from recordsmith.run.reject_reasons import RejectReason
 from recordsmith.terminal.results.made_tables import made_json, made_renderable
 
 

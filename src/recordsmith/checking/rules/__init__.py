@@ -20,7 +20,6 @@ from recordsmith.checking.rules import (
 )
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.rules import Rule, RuleSet
-from recordsmith.rules.running import rule_failed
 
 __all__ = ["RULES", "look_into_records"]
 
@@ -43,8 +42,8 @@ def _rules_of(modules: Iterable[ModuleType]) -> list[Rule[DatasetFacts]]:
     return [one for module in modules for one in vars(module).values() if isinstance(one, Rule)]
 
 
-RULES: RuleSet[DatasetFacts] = RuleSet([*_rules_of(_MODULES), rule_failed])
-_SHALLOW = frozenset(one.code for one in [*_rules_of(_FILES_AND_FRAMES), rule_failed])
+RULES: RuleSet[DatasetFacts] = RuleSet(_rules_of(_MODULES))
+_ABOUT_RECORDS = {one.code for one in RULES} - {one.code for one in _rules_of(_FILES_AND_FRAMES)}
 
 
 def look_into_records(rules: Iterable[Rule[DatasetFacts]]) -> bool:
@@ -53,4 +52,4 @@ def look_into_records(rules: Iterable[Rule[DatasetFacts]]) -> bool:
     >>> look_into_records([RULES.get("F001"), RULES.get("D008")])
     False
     """
-    return any(one.code not in _SHALLOW for one in rules)
+    return any(one.code in _ABOUT_RECORDS for one in rules)

@@ -115,7 +115,7 @@ def not_a_tfrecord(facts: DatasetFacts) -> Iterator[Finding]:
     """
     for shard, damages in _by_shard(facts, "not-a-tfrecord"):
         first = damages[0]
-        problem = f"it {_is(first.looks_like)}" if first.looks_like else first.message
+        problem = f"it {first.looks_like}" if first.looks_like else first.message
         yield not_a_tfrecord.finding(
             f"This is not a TFRecord file: {_sentence(problem)}",
             location=Location(shard.path, shard.split),
@@ -321,7 +321,3 @@ def _named_compression(path: str) -> str | None:
 
 def _is_foreign(shard: ShardFacts) -> bool:
     return any(damage.kind in ("not-a-tfrecord", "unreadable") for damage in shard.damages)
-
-
-def _is(looks_like: str) -> str:
-    return looks_like if looks_like.startswith(("is ", "does ")) else f"looks like {looks_like}"

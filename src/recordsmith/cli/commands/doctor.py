@@ -37,11 +37,14 @@ def doctor(context: click.Context, /, *, path: str, data: tuple[str, ...], fix: 
 
     The exit code is 1 if there are findings of the severity of --fail-on or above.
     """
-    from recordsmith.doctor.lint.lint import lint_and_fix
+    from recordsmith.doctor.lint.lint import lint, lint_and_fix
 
     reporting = Reporting(**options)
     given = data[0] if len(data) == 1 else list(data) or None
-    report, fixed = lint_and_fix(path, given, fix=fix, **reporting.to_apply)
+    if fix:
+        report, fixed = lint_and_fix(path, given, **reporting.to_apply)
+    else:
+        report, fixed = lint(path, given, **reporting.to_apply), []
     for one in fixed:
         count = len(one.findings)
         codes = ", ".join(sorted({finding.code for finding in one.findings}))

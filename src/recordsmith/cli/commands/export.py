@@ -91,7 +91,7 @@ def export(ctx: click.Context, /, *, paths: tuple[str, ...], output: str, style:
     """
     from recordsmith.cli.consoles import echo_json, output_console, print_to
     from recordsmith.dataset.schema_source import find_schema
-    from recordsmith.exporting import export_dataset
+    from recordsmith.exporting.export import export as export_dataset
     from recordsmith.terminal.results.copied_tables import exported_json, exported_renderable
     from recordsmith.workers.progress_display import making_progress
 

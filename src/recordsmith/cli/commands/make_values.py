@@ -14,14 +14,14 @@ import click
 from recordsmith.errors import RecordsmithError, did_you_mean
 
 if TYPE_CHECKING:
-    from recordsmith.making.finish import Finisher
+    from recordsmith.making.preprocessing import Preprocessor
 
 __all__ = [
     "NearChoice",
     "balance_option",
-    "finishers",
     "map_function",
     "numbers_option",
+    "preprocessors",
     "size_option",
     "split_option",
     "stratify_option",
@@ -133,15 +133,15 @@ def numbers_option(
     return tuple(found)
 
 
-def finishers(
+def preprocessors(
     vocabulary: Sequence[Numbers], tokenize: Sequence[Numbers], tfidf: Sequence[Numbers]
-) -> tuple[Finisher, ...]:
+) -> tuple[Preprocessor, ...]:
     """Return what turns texts into numbers, as the options say it.
 
-    >>> [finisher.describe()["size"] for finisher in finishers([("text", 100)], [], [("title", 50)])]
+    >>> [preprocessor.describe()["size"] for preprocessor in preprocessors([("text", 100)], [], [("title", 50)])]
     [100, 50]
     """
-    from recordsmith.making.finish import BpeIds, Tfidf, VocabularyIds
+    from recordsmith.making.preprocessing import BpeIds, Tfidf, VocabularyIds
 
     features = [feature for feature, _ in (*vocabulary, *tokenize, *tfidf)]
     for feature in features:
@@ -149,19 +149,21 @@ def finishers(
             raise RecordsmithError(
                 f"The text {feature!r} can be replaced in only one way.",
                 feature=feature,
-                advice="In Python, finish=[...] with into= and keep_text= can store each result under its own name.",
+                advice="In Python, preprocess=[...] with into= and keep_text= can store each under its own name.",
             )
-    made: list[Finisher] = []
+    made: list[Preprocessor] = []
     for feature, amount in vocabulary:
-        made.append(_finisher(VocabularyIds, feature, amount, file="vocabulary"))
+        made.append(_preprocessor(VocabularyIds, feature, amount, file="vocabulary"))
     for feature, amount in tokenize:
-        made.append(_finisher(BpeIds, feature, amount, file="tokenizer"))
+        made.append(_preprocessor(BpeIds, feature, amount, file="tokenizer"))
     for feature, amount in tfidf:
-        made.append(_finisher(Tfidf, feature, amount, file=""))
+        made.append(_preprocessor(Tfidf, feature, amount, file=""))
     return tuple(made)
 
 
-def _finisher(kind: Callable[..., Finisher], feature: str, amount: int | str | None, *, file: str) -> Finisher:
+def _preprocessor(
+    kind: Callable[..., Preprocessor], feature: str, amount: int | str | None, *, file: str
+) -> Preprocessor:
     if amount is None:
         return kind(feature)
     if isinstance(amount, int):

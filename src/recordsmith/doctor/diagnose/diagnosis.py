@@ -26,9 +26,8 @@ from recordsmith.doctor.diagnose.rules import RULES
 from recordsmith.errors import PipelineError
 from recordsmith.loader import open_dataset
 from recordsmith.report import Report
-from recordsmith.rules import Severity
-from recordsmith.rules.running import run_rules
-from recordsmith.workers.progress_display import phase_progress
+from recordsmith.rules import Baseline, Configuration, Judge, Severity
+from recordsmith.workers.progress_display import OnPhase, phase_progress
 
 __all__ = ["diagnose"]
 
@@ -45,7 +44,12 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
     epochs: int = 2,
     time_limit: float = 60,
     seed: int = 0,
-    progress: bool = True,
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    fail_on: str | None = None,
+    baseline: Baseline | PathLike | None = None,
+    configuration: Configuration | None = None,
+    progress: bool | OnPhase = True,
 ) -> Report:
     """Look at what a pipeline really feeds, and say why training on it may not improve.
 
@@ -64,7 +68,13 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
         epochs: how many epochs to draw.
         time_limit: how many seconds it may take, about.
         seed: for what is dealt out at random.
-        progress: show a bar on a terminal; elsewhere nothing is shown.
+        select: the rules to apply, by code, beginning of a code, or name; without any, all.
+        ignore: the rules to leave out.
+        fail_on: the least severity that makes the report not `ok`; None: as the configuration says, or "warning".
+        baseline: known findings, or the file of them, which are not reported again; None: as the configuration says.
+        configuration: a project's settings, from `rs.load_configuration()`; None: no file is read.
+        progress: True shows a bar on a terminal, and nothing elsewhere; False shows none. A function is called now and
+            then with the phase, what is done of it, and how much it is (0 where that is not known).
 
     Returns:
         The report: `.findings`, `.ok`, `.to_html(path)` with images and histograms, `.to_json()`.
@@ -77,10 +87,12 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
     T040 16 of 16 batches hold a single label, of 2 classes: the data comes sorted by label.
     """
     _check(batches=batches, epochs=epochs, time_limit=time_limit)
+    judge = Judge(RULES, configuration, select=select, ignore=ignore, fail_on=fail_on, baseline=baseline)
     begun = time.perf_counter()
     source = open_pipeline(pipeline)
     dataset = _opened(records) if records is not None else source.records
-    with random_numbers_kept(), phase_progress(shown=progress) as on_phase:
+    with random_numbers_kept(), phase_progress(shown=progress is True) as bar:
+        on_phase = progress if callable(progress) else bar
         drawn_epochs = draw_epochs(source, batches=batches, epochs=epochs, seconds=0.35 * time_limit, progress=on_phase)
         first = drawn_epochs[0]
         matches: list[Match] = []
@@ -98,7 +110,7 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
             if probe is not None:
                 facts, failed = _tried("The model was not looked at", None, probe.facts, kept[0])
                 drawn = replace(drawn, model=facts, notes=(*drawn.notes, *failed))
-        found = without_consequences(run_rules(RULES, drawn))
+        found = without_consequences(judge.find(drawn))
         left = begun + time_limit - time.perf_counter()
         if probe is not None and drawn.model is not None:
             on_phase("training a copy", 0, 0)
@@ -106,16 +118,15 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
             drawn = _with_signal(
                 drawn, probe, kept, seconds=max(min(left, 0.5 * time_limit), 1.0), seed=seed, stopped=stopped
             )
-            if any(finding.code == "T070" for finding in run_rules(RULES, drawn)):
+            if any(finding.code == "T070" for finding in judge.find(drawn)):
                 rows = max(drawn.batch_sizes, default=1)
                 drawn = replace(drawn, slowest=source.slowest_step(min(2.0, 0.1 * time_limit), rows))
-            found = without_consequences(run_rules(RULES, drawn))
+            found = without_consequences(judge.find(drawn))
     return Report(
         "diagnose",
-        tuple(found),
+        **judge.judgement(found),
         sections=report_sections(drawn, drawn_epochs, dataset, matches),
         subject=source.kind,
-        rules={one.code: one.text for one in RULES},
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from recordsmith.doctor.lint.libraries.pipelines import Stage
 from recordsmith.doctor.lint.source_files import SourceFile
 
-__all__ = ["Edit", "apply_edits", "call_span", "move_stage", "rename_argument", "segment_of"]
+__all__ = ["Edit", "apply_edits", "call_span", "move_stage", "segment_of"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -71,12 +71,6 @@ def move_stage(source: SourceFile, stages: Sequence[Stage]) -> list[Edit] | None
     texts = [source.text[begin:end] for begin, end in slots]
     moved = [texts[-1], *texts[:-1]]
     return [Edit(begin, end, text) for (begin, end), text in zip(slots, moved, strict=True)]
-
-
-def rename_argument(source: SourceFile, node: ast.expr, text: str) -> list[Edit]:
-    """Return the edit that puts a text in the place of an expression."""
-    begin, end = source.span(node)
-    return [Edit(begin, end, text)]
 
 
 def _stand_together(calls: Sequence[ast.Call]) -> bool:

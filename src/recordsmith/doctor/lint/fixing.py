@@ -33,7 +33,7 @@ def fix_sources(programs: Iterable[Program], findings: Iterable[Finding]) -> lis
     kept = {id(finding): finding for finding in findings}
     for program in programs:
         for identity, (source, edits) in program.fixes.items():
-            if identity in kept and source.path != "<source>":
+            if identity in kept:
                 wanted.setdefault(source.path, (source, []))[1].append((kept[identity], edits))
     return [fixed for source, mended in wanted.values() if (fixed := _fix(source, mended)) is not None]
 

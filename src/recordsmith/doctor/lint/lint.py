@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from recordsmith.doctor.lint.fixing import Fixed, fix_sources
 from recordsmith.doctor.lint.program import Program, analyse
@@ -12,38 +13,41 @@ from recordsmith.doctor.lint.source_files import SourceFile, read_source, source
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.report import Report, TextSection
-from recordsmith.rules import Baseline, Configuration, Finding, Selection
-from recordsmith.rules.running import run_rules
+from recordsmith.rules import Baseline, Configuration, Finding, Judge
 
 __all__ = ["lint", "lint_and_fix"]
+
+PathLike = str | os.PathLike[str]
 
 _SOURCE = "<source>"
 
 
 def lint(
-    path_or_source: str | os.PathLike[str],
-    data: str | os.PathLike[str] | Sequence[str] | DatasetFacts | None = None,
+    path: PathLike | None = None,
+    data: PathLike | Sequence[str] | DatasetFacts | None = None,
     *,
+    source: str | None = None,
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
     fail_on: str | None = None,
-    baseline: str | os.PathLike[str] | None = None,
+    baseline: Baseline | PathLike | None = None,
     configuration: Configuration | None = None,
 ) -> Report:
     r"""Read training and writing code, and say what is wrong with it; nothing is imported or executed.
 
     Args:
-        path_or_source: a Python file, a notebook, a folder of them, or source code itself.
+        path: a Python file, a notebook, or a folder of them.
         data: the TFRecords that the code reads or writes: a file, a folder, a glob; or the facts about them. With it,
             the features that the code asks for are compared with those that exist.
+        source: source code, instead of a path.
         select: rules to run, by code, the beginning of one, or name; all, if none is given.
         ignore: rules to leave out.
         fail_on: the least severity that makes the report not ok: "error", "warning", "info" or "never"; None: as the
             configuration says, which is "warning" without one.
-        baseline: a file of known findings, which are left out; None: none.
-        configuration: what a project has decided, from `load_configuration`; None: nothing, whatever files there are.
+        baseline: known findings, or the file of them, which are not reported again; None: as the configuration says.
+        configuration: a project's settings, from `rs.load_configuration()`; None: no file is read.
 
-    >>> report = lint('''
+    >>> report = lint(source='''
     ... import tensorflow as tf
     ... train = tf.data.TFRecordDataset("train.tfrecord").batch(32).shuffle(1000)
     ... ''')
@@ -52,76 +56,39 @@ def lint(
     >>> report.findings[0].corrected
     'train = tf.data.TFRecordDataset("train.tfrecord").shuffle(1000).batch(32)'
     """
-    report, _ = lint_and_fix(
-        path_or_source,
-        data,
-        select=select,
-        ignore=ignore,
-        fail_on=fail_on,
-        baseline=baseline,
-        configuration=configuration,
+    if (path is None) == (source is None):
+        raise RecordsmithError(
+            "`lint` takes either a path or `source=`.",
+            found="both" if source is not None else "neither",
+            advice='Write `rs.lint("train.py")`, or `rs.lint(source="...")`.',
+        )
+    judge = Judge(RULES, configuration, select=select, ignore=ignore, fail_on=fail_on, baseline=baseline)
+    facts = _facts_of(data)
+    unread: list[RecordsmithError] = []
+    if source is not None:
+        programs = [analyse(SourceFile.parse(_SOURCE, source), data=facts)]
+    else:
+        programs, unread = _programs(os.fspath(path or ""), facts)
+    return Report(
+        "lint",
+        **judge.judgement(_findings(programs, judge)),
+        sections=_sections(unread),
+        subject=_SOURCE if path is None else os.fspath(path),
     )
-    return report
 
 
 def lint_and_fix(
-    path_or_source: str | os.PathLike[str],
-    data: str | os.PathLike[str] | Sequence[str] | DatasetFacts | None = None,
-    *,
-    select: Iterable[str] = (),
-    ignore: Iterable[str] = (),
-    fail_on: str | None = None,
-    baseline: str | os.PathLike[str] | None = None,
-    configuration: Configuration | None = None,
-    fix: bool = False,
+    path: PathLike, data: PathLike | Sequence[str] | None = None, **settings: Any
 ) -> tuple[Report, list[Fixed]]:
-    """Do as `lint` does; with `fix`, first make the changes that are certain, and report what is left."""
-    selection = _selection(configuration or Configuration(), select, ignore, fail_on)
+    """Make the changes that are certain, and report what is left; `settings` are those of `lint`."""
     facts = _facts_of(data)
-    text = os.fspath(path_or_source)
-    programs, unread = _programs(text, facts)
-    findings = _findings(programs, selection)
-    fixed: list[Fixed] = []
-    if fix:
-        fixed = fix_sources(programs, findings)
-        if fixed:
-            programs, unread = _programs(text, facts)
-            findings = _findings(programs, selection)
-    told = findings if baseline is None else Baseline.load(baseline).without_known(findings)
-    report = Report(
-        "lint",
-        tuple(told),
-        sections=_sections(unread),
-        subject=_subject(text),
-        fail_on=selection.fail_on,
-        rules={one.code: one.text for one in RULES},
-        known=len(findings) - len(told),
-    )
-    return report, fixed
-
-
-def _selection(
-    configuration: Configuration, select: Iterable[str], ignore: Iterable[str], fail_on: str | None
-) -> Selection:
-    """Join what is asked for with what the project has decided, where rules of other families do not count."""
-    chosen = Selection(tuple(select), tuple(ignore)).resolved(RULES)
-    ours = tuple(entry for entry in configuration.select if any(Selection(select=(entry,)).wants(one) for one in RULES))
-    settings = Configuration(ours, configuration.ignore, configuration.fail_on)
-    return settings.selection(select=chosen.select, ignore=chosen.ignore, fail_on=fail_on)
-
-
-def _is_source(text: str) -> bool:
-    return not os.path.exists(text) and ("\n" in text or "(" in text)
-
-
-def _subject(text: str) -> str:
-    return _SOURCE if _is_source(text) else text
+    programs, _ = _programs(os.fspath(path), facts)
+    fixed = fix_sources(programs, _findings(programs, Judge(RULES, **settings)))
+    return lint(path, facts, **settings), fixed
 
 
 def _programs(text: str, facts: DatasetFacts | None) -> tuple[list[Program], list[RecordsmithError]]:
-    """Read and follow the files; those of a folder that cannot be read are told, not fatal."""
-    if _is_source(text):
-        return [analyse(SourceFile.parse(_SOURCE, text), data=facts)], []
+    """Read and follow the files; those of a folder that cannot be read are reported, not fatal."""
     if not os.path.exists(text):
         raise RecordsmithError(
             "There is no such file or folder.", path=text, expected="a Python file, a notebook, or a folder of them"
@@ -156,10 +123,10 @@ def _sections(unread: list[RecordsmithError]) -> tuple[TextSection, ...]:
     return (TextSection("Not read", "\n\n".join(f"{error.path}: {error.problem}" for error in unread)),)
 
 
-def _findings(programs: list[Program], selection: Selection) -> list[Finding]:
+def _findings(programs: list[Program], judge: Judge[Program]) -> list[Finding]:
     found: dict[tuple[object, ...], Finding] = {}
     for program in programs:
-        for finding in run_rules(RULES, program, wanted=selection.wants):
+        for finding in judge.find(program):
             if program.cut_short and "RecursionError" in str(finding.evidence.get("error")):
                 continue  # the report says that the program was not followed to its end
             where = finding.location
@@ -168,7 +135,7 @@ def _findings(programs: list[Program], selection: Selection) -> list[Finding]:
     return list(found.values())
 
 
-def _facts_of(data: str | os.PathLike[str] | Sequence[str] | DatasetFacts | None) -> DatasetFacts | None:
+def _facts_of(data: PathLike | Sequence[str] | DatasetFacts | None) -> DatasetFacts | None:
     if data is None or isinstance(data, DatasetFacts):
         return data
     from recordsmith.facts.survey import survey

@@ -87,13 +87,6 @@ class Program:
                 places.setdefault(id(use.node), (use.node, []))[1].append(use.pipeline)
         yield from places.values()
 
-    def is_for_training(self, pipeline: Pipeline) -> bool:
-        """It is trained on; or nothing shows what it is for, and its name says training."""
-        roles = self.roles(pipeline)
-        if "training" in roles:
-            return True
-        return not roles & {"validation", "prediction"} and self.named(pipeline) == "training"
-
     def is_for_testing(self, pipeline: Pipeline) -> bool:
         """It is validated, tested or predicted on, and not trained on; or nothing shows it, and its name says so."""
         roles = self.roles(pipeline)

@@ -7,7 +7,7 @@ import os
 
 from recordsmith.doctor.lint.interpreter.interpreter import Interpreter
 from recordsmith.doctor.lint.interpreter.scope import Scope
-from recordsmith.doctor.lint.interpreter.values import Klass, Symbol, Value
+from recordsmith.doctor.lint.interpreter.values import ProgramClass, Symbol, Value
 from recordsmith.doctor.lint.source_files import SourceFile, read_source
 from recordsmith.errors import RecordsmithError
 
@@ -46,7 +46,7 @@ class ProjectInterpreter(Interpreter):
         return Symbol(path) if scope is None else self._namespace(scope)
 
     def _namespace(self, scope: Scope) -> Value:
-        return Klass(_MODULE, scope, scope.names)
+        return ProgramClass(_MODULE, scope, scope.names)
 
     def _module(self, name: str) -> Scope | None:
         if name in self.modules or self.folder is None or len(self.modules) > _MOST_MODULES:

@@ -146,7 +146,7 @@ def _check_is_text(file: SourceFile, data: bytes) -> None:
         )
     if b"\0" in data[:4096]:
         content = describe_content(file.path)
-        known = "" if content.looks_like.startswith("does not") else f": it {content.looks_like}"
+        known = "" if content.format == "unknown" else f": it {content.looks_like}"
         raise RecordsmithError(f"This is not a CSV file{known}.", path=file.path, found=content.found)
 
 

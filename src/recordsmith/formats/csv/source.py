@@ -20,10 +20,10 @@ from typing import Any, ClassVar
 
 from recordsmith.errors import RecordsmithError, SchemaError, import_extra, list_names
 from recordsmith.formats.csv.dialect import MISSING, CsvHead, Dialect, checked_encoding, one_byte, read_head
+from recordsmith.formats.csv.exported import ExportedCsvSource
 from recordsmith.formats.csv.parsing import CsvPlaces, CsvReading
 from recordsmith.formats.csv.types import are_fractions, facts_of_piece, merged_cells, settled_type
 from recordsmith.formats.exported.form import form_beside
-from recordsmith.formats.exported.text import ExportedTextSource
 from recordsmith.formats.files.file_splits import FileSource
 from recordsmith.formats.files.source_files import PathLike, SourceFile, describe_files, find_files
 from recordsmith.formats.source import Chunk, Loaded, Reject
@@ -65,7 +65,7 @@ def csv(  # noqa: PLR0913 - each is an option of its own, named by the caller
     image_encoding: str | None = None,
     quality: int = 95,
     strip: bool = False,
-) -> CsvSource | ExportedTextSource:
+) -> CsvSource | ExportedCsvSource:
     r"""Return the rows of CSV files as a source for `make`.
 
     Types are inferred from all cells: integers, numbers, true and false, or else text. Numbers with leading zeros,
@@ -131,7 +131,7 @@ def csv(  # noqa: PLR0913 - each is an option of its own, named by the caller
     if options == TableOptions(label=label, strip=strip) and dialect == Dialect():
         form = form_beside(file.path for file in files)
         if form is not None and form.kind == "csv":
-            return ExportedTextSource("csv", files, form, label)
+            return ExportedCsvSource(files, form, label)
     return CsvSource(files, dialect, options)
 
 

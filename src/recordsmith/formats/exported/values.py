@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,11 @@ import numpy.typing as npt
 
 from recordsmith.schema import Bytes, Feature, Image, Label, Packed, Scalar, Sparse, Steps, Tensor, Text
 
-__all__ = ["plain_column", "plain_value", "restored_value"]
+__all__ = ["compact_json", "plain_column", "plain_value", "restored_value"]
 
 Array = npt.NDArray[Any]
+
+compact_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def plain_value(feature: Feature, value: Any) -> Any:

@@ -19,10 +19,10 @@ import numpy as np
 
 from recordsmith.errors import RecordsmithError, import_extra
 from recordsmith.formats.exported.form import SIDECAR, form_beside
-from recordsmith.formats.exported.text import ExportedTextSource
 from recordsmith.formats.files.file_splits import FileSource
 from recordsmith.formats.files.source_files import PathLike, SourceFile, describe_files, find_files
 from recordsmith.formats.images.annotated_folders import refuse_annotation_file
+from recordsmith.formats.json_lines.exported import ExportedJsonlSource
 from recordsmith.formats.json_lines.json_text import exact_json, too_deep
 from recordsmith.formats.source import Chunk, Loaded, Reject
 from recordsmith.formats.tables.columns import ColumnFacts, flattened, merged, named_facts, schema_of
@@ -67,7 +67,7 @@ def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller
     image_encoding: str | None = None,
     quality: int = 95,
     strip: bool = False,
-) -> JsonlSource | ExportedTextSource:
+) -> JsonlSource | ExportedJsonlSource:
     r"""Return the objects of JSON lines as a source for `make`.
 
     Keys of nested objects are joined with "/". Lists become tensors: of a fixed length if they have the same one in
@@ -118,7 +118,7 @@ def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller
     if options == TableOptions(label=label, strip=strip):
         form = form_beside(file.path for file in files)
         if form is not None and form.kind == "jsonl":
-            return ExportedTextSource("jsonl", files, form, label)
+            return ExportedJsonlSource(files, form, label)
     return JsonlSource(files, options)
 
 

@@ -227,4 +227,4 @@ def feature_for_word(word: str, *, optional: bool) -> Feature:
     """
     if word == "text":
         return Text(optional=optional)
-    return Bytes(optional=optional) if word == "bytes" else Scalar(word, optional=optional)
+    return Bytes(optional=optional) if word == "bytes" else Scalar(np.dtype(word), optional=optional)

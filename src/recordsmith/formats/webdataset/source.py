@@ -15,7 +15,7 @@ from recordsmith.formats.files.file_splits import FileSource
 from recordsmith.formats.files.source_files import PathLike, SourceFile, describe_files, find_files, opened
 from recordsmith.formats.images.options import describe_preparation, is_decoded, preparation_of
 from recordsmith.formats.source import Chunk, Loaded, Reject
-from recordsmith.formats.webdataset.exported_tar import ExportedTarSource, form_within
+from recordsmith.formats.webdataset.exported import ExportedTarSource, form_within
 from recordsmith.formats.webdataset.samples import Sample, expand_braces, group_samples
 from recordsmith.formats.webdataset.tar_members import MOST_MEMBER_BYTES, tar_members, too_large_reason
 from recordsmith.formats.webdataset.values import Reading, feature_of, value_of

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.loader.engine.cursor import Cursor
-from recordsmith.loader.engine.row_access import collate_values, part_of, take_rows
+from recordsmith.loader.engine.row_access import RowValues, take_rows
 from recordsmith.loader.engine.row_making import joined
 from recordsmith.loader.order.record_order import Int64s
 from recordsmith.loader.plan import Plan, Rows
@@ -123,9 +123,8 @@ def make_batch(plan: Plan, rows: Rows, first: int = 0, last: int | None = None) 
     last = len(rows) if last is None else last
     part = slice(first, last)
     whole = first == 0 and last == len(rows)
-    columns = rows.columns if whole else {name: part_of(column, part) for name, column in rows.columns.items()}
-    # What a user's function made is put together by batch: a part of more rows might have had other shapes.
-    columns = {name: collate_values(c, name) if type(c) is list else c for name, c in columns.items()}
+    columns = rows.columns if whole else {name: column[part] for name, column in rows.columns.items()}
+    columns = {name: c.in_batch(name) if isinstance(c, RowValues) else c for name, c in columns.items()}
     batch: Any = plan.batched().collate(columns)
     for change in plan.batch_changes:
         if isinstance(change, Paired) and change.with_index:

@@ -9,7 +9,7 @@ from typing import Any
 from recordsmith.loader.plan import Rows
 from recordsmith.wording.numbers import count_text
 
-__all__ = ["in_function"]
+__all__ = ["function_name", "in_function"]
 
 
 @contextlib.contextmanager
@@ -18,9 +18,17 @@ def in_function(verb: str, function: Callable[..., Any], rows: Rows, row: int | 
     try:
         yield
     except (Exception, SystemExit) as error:
-        name = getattr(function, "__qualname__", type(function).__name__)
         if row is not None:
             error.record_number = int(rows.numbers[row])  # type: ignore[union-attr] # for whoever knows the files
         record = f"record {int(rows.numbers[row])}" if row is not None else f"a batch of {count_text(len(rows), 'row')}"
-        error.add_note(f"It was raised by {name}, which .{verb}() called for {record}.")
+        error.add_note(f"It was raised by {function_name(function)}, which .{verb}() called for {record}.")
         raise
+
+
+def function_name(function: Callable[..., Any]) -> str:
+    """Name a function.
+
+    >>> function_name(len)
+    'len'
+    """
+    return str(getattr(function, "__qualname__", type(function).__name__))

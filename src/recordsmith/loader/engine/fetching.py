@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recordsmith.columns.any_column import concatenate
 from recordsmith.dataset import StoredDataset
 from recordsmith.loader.engine.read_windows import WindowedReading
-from recordsmith.loader.engine.row_access import concatenate, part_of
 from recordsmith.loader.order.block_shuffle import block_shuffles
 from recordsmith.loader.order.read_blocks import is_read_in_order
 from recordsmith.loader.order.record_order import Drawn, Order
@@ -87,4 +87,4 @@ class Fetcher:
 
 def _put_together(parts: list[dict[str, Any]], places: list[npt.NDArray[np.intp]]) -> dict[str, Any]:
     back = np.argsort(np.concatenate(places))
-    return {name: part_of(concatenate([part[name] for part in parts]), back) for name in parts[0]}
+    return {name: concatenate([part[name] for part in parts])[back] for name in parts[0]}

@@ -26,6 +26,7 @@ from recordsmith.columns import ByteColumn
 from recordsmith.errors import PipelineError
 from recordsmith.images import ImageError, decode_image, read_header
 from recordsmith.images.limits import most_pixels
+from recordsmith.loader.engine.row_access import ImageValues
 from recordsmith.loader.engine.row_memory import Room, RoomPart
 
 __all__ = ["ImageWork"]
@@ -80,28 +81,28 @@ class ImageWork:
 
     def column(
         self, column: Any, *, records: Int64s, epochs: Int64s, feature: str, room: RoomPart | None = None
-    ) -> Pixels | list[Pixels]:
+    ) -> Pixels | ImageValues:
         """Return the images of a column of encoded ones: one array, or a list where sizes may differ."""
         keys = [
             random_keys(self.seed, f"images/{feature}/{place}/{change.name}", records=records, epochs=epochs).tolist()
             for place, change in enumerate(self.augment)
         ]
         batch: Pixels | None = None
-        pictures: list[Pixels] = []
+        images = ImageValues()
         if self.dense and self.size is not None:
             room = room or Room(len(records)).at(0)
             batch = room.array(feature, len(records), self._shape(*self.size), self.dtype)
         for row in range(len(records)):
             drawn = [change.draw(RandomStream(keys[place][row])) for place, change in enumerate(self.augment)]
             try:
-                pictures.append(self._image(_bytes_of(column, row), drawn, None if batch is None else batch[row]))
+                images.append(self._image(_bytes_of(column, row), drawn, None if batch is None else batch[row]))
             except ImageError as error:
                 raise _undecodable(error, feature, int(records[row])) from None
         if batch is not None:
             return batch
-        if self.dense and len({picture.shape for picture in pictures}) == 1:
-            return np.stack(pictures)
-        return pictures
+        if self.dense and len({image.shape for image in images}) == 1:
+            return np.stack(images)
+        return images
 
     def _shape(self, height: int, width: int) -> tuple[int, int, int]:
         return (self.channels, height, width) if self.planar else (height, width, self.channels)
@@ -121,7 +122,7 @@ class ImageWork:
             pixels = ((pixels.astype(np.uint32) + 128) // 257).astype(np.uint8)
         part = self._part(pixels.shape[0], pixels.shape[1], drawn)
         result = self._target(part, target)
-        self._filled(lambda to, **how: _core.fill_picture(pixels, to, **how), result, part, drawn)
+        self._filled(lambda to, **how: _core.fill_image(pixels, to, **how), result, part, drawn)
         return result
 
     def _part(self, height: int, width: int, drawn: Sequence[Any]) -> Part:

@@ -1,7 +1,7 @@
 """How far feeding has come: which epoch is next, and what the consumer has received of the last one.
 
-A loader has one Progress, and all that is made from it (to_torch, to_tf, to_jax) has the same one. So every new
-iteration is a new epoch, whatever it is an iteration over. An epoch counts as begun when its first batch is asked for.
+A loader and all outputs made from it (to_torch, to_tf, to_jax) share one Progress. So every new iteration is a new
+epoch, whatever it is an iteration over. An epoch counts as begun when its first batch is asked for.
 
 PyTorch's worker processes make parts of one iteration. They know of it what DataLoader draws for it, a random number
 that is the same for all of them, and how often they were asked to begin. The first of them to begin writes the
@@ -36,22 +36,23 @@ _EPOCHS = slice(3 + _REMEMBERED, 3 + 2 * _REMEMBERED)  # and their epochs
 _COUNT = 3 + 2 * _REMEMBERED
 
 Numbers = npt.NDArray[np.int64]
+Place = Cursor | Callable[[], Cursor]
 
 
 class Progress:
     """How far feeding has come.
 
     Attributes:
-        reached: the place after what the consumer has received last; a framework that holds batches ready is asked.
+        plan: what is fed.
     """
 
     def __init__(self, plan: Plan) -> None:
-        self.reached: Cursor | Callable[[], Cursor] = Cursor()
-        self._plan = plan
+        self.plan = plan
+        self._reached: Place = Cursor()
         self._numbers: OwnNumbers = OwnNumbers(_COUNT)
         self._owner = os.getpid()  # the process that uses the numbers, beside its worker processes
         self._restored = Cursor()  # where the epoch of this number begins
-        self._is_told = False  # only this process was restored to that place: it is a worker process
+        self._is_restored_alone = False  # only this process was restored to that place: it is a worker process
         self._restores = 0  # that this process knows of
         self._iterations = 0  # of worker processes that this process knows of
         self._begun: dict[int, int] = {}  # how often this worker process began, by the number drawn
@@ -64,8 +65,8 @@ class Progress:
                 self._take_own()
             with self._numbers.held() as numbers:
                 epoch = self._begin_here(numbers) if drawn is None else self._begin_with_others(numbers, drawn)
-            self.reached = start = self._place_in(epoch)
-            self._is_told = False
+            self._reached = start = self._place_in(epoch)
+            self._is_restored_alone = False
         return start
 
     def upcoming(self, drawn: int | None = None) -> Cursor:
@@ -74,12 +75,16 @@ class Progress:
             key = 0 if drawn is None else _key(drawn, self._begun.get(drawn, 0))
             return self._place_in(self._epoch_of(numbers, key) if key else int(numbers[_NEXT]))
 
-    def restore(self, place: Cursor) -> None:
+    def reach(self, place: Place) -> None:
+        """Note the place after what the consumer has received last; a framework that holds batches ready is asked."""
+        self._reached = place
+
+    def move(self, place: Cursor) -> None:
         """Let the next iteration begin at a place. Each worker process of one is restored for itself."""
         with self._lock, self._numbers.held() as numbers:
-            self._restored, self._is_told = place_to_begin(self._plan, place), self._is_guest
-            self.reached = place
-            if not self._is_told:
+            self._restored, self._is_restored_alone = place_to_begin(self.plan, place), self._is_guest
+            self._reached = place
+            if not self._is_restored_alone:
                 numbers[_NEXT] = self._restored.epoch
                 numbers[_RESTORES] += 1
                 self._restores, self._iterations = int(numbers[_RESTORES]), int(numbers[_ITERATIONS])
@@ -93,7 +98,7 @@ class Progress:
                     advice="Iterate with num_workers=0, where loader.state() is exact. With worker processes, use "
                     "torchdata's StatefulDataLoader and its state_dict().",
                 )
-        return self.reached() if callable(self.reached) else self.reached
+        return self._reached() if callable(self._reached) else self._reached
 
     # --- worker processes ---
 
@@ -113,18 +118,18 @@ class Progress:
         shared = SharedNumbers(_COUNT)
         with self._numbers.held() as old, shared.held() as new:
             new[:] = old
-            if self._is_told:
+            if self._is_restored_alone:
                 new[_NEXT] = self._restored.epoch
         self._numbers, self._owner, self._begun = shared, os.getpid(), {}
 
     def _begin_here(self, numbers: Numbers) -> int:
         epoch = int(numbers[_NEXT])
-        numbers[_NEXT] = epoch_after(self._plan, epoch)
+        numbers[_NEXT] = epoch_after(self.plan, epoch)
         self._iterations = int(numbers[_ITERATIONS])
         return epoch
 
     def _begin_with_others(self, numbers: Numbers, drawn: int) -> int:
-        if self._restores != numbers[_RESTORES] and not self._is_told:
+        if self._restores != numbers[_RESTORES] and not self._is_restored_alone:
             raise PipelineError(
                 "The loader was restored while worker processes of a DataLoader ran, and these do not know it.",
                 advice="Make the DataLoader after loader.restore(state).",
@@ -137,7 +142,7 @@ class Progress:
             place = int(numbers[_ITERATIONS]) % _REMEMBERED
             numbers[_KEYS][place], numbers[_EPOCHS][place] = key, epoch
             numbers[_ITERATIONS] += 1
-            numbers[_NEXT] = epoch_after(self._plan, epoch)
+            numbers[_NEXT] = epoch_after(self.plan, epoch)
         self._iterations = int(numbers[_ITERATIONS])
         return epoch
 
@@ -146,13 +151,13 @@ class Progress:
         places = np.flatnonzero(numbers[_KEYS] == key)
         if len(places):
             return int(numbers[_EPOCHS][places[0]])
-        return self._restored.epoch if self._is_told else int(numbers[_NEXT])
+        return self._restored.epoch if self._is_restored_alone else int(numbers[_NEXT])
 
     def _place_in(self, epoch: int) -> Cursor:
         return self._restored if self._restored.epoch == epoch else Cursor(epoch)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "reached": self.reached() if callable(self.reached) else self.reached}
+        return {**vars(self), "_reached": self._reached() if callable(self._reached) else self._reached}
 
 
 def _key(drawn: int, again: int) -> int:

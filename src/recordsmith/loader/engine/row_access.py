@@ -1,69 +1,64 @@
-"""Single rows out of columns, columns out of single rows, and parts of columns put together."""
+"""Rows on their way to a batch: single ones, some of them, and values that a user's function returned for each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from itertools import chain
+from typing import Any, Self
 
 import numpy as np
 
 from recordsmith.columns import ByteColumn, Ragged
+from recordsmith.columns.any_column import row_of
 from recordsmith.columns.offset_column import offsets_of
+from recordsmith.columns.sparse_column import SparseRow
 from recordsmith.errors import PipelineError
 from recordsmith.loader.plan import Rows
 
-__all__ = ["collate_values", "concatenate", "part_of", "row_of", "take_rows"]
+__all__ = ["ImageValues", "RowValues", "collate_values", "row_at", "take_rows"]
 
 
-def row_of(columns: dict[str, Any], number: int) -> dict[str, Any]:
+class RowValues(list[Any]):
+    """A column of Python values, which only becomes arrays in a batch: more rows might have had other shapes."""
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return type(self)(super().__getitem__(index))
+        if isinstance(index, np.ndarray):
+            return type(self)([self[row] for row in index.tolist()])
+        return super().__getitem__(index)
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[Self]) -> Self:
+        """Return the values of several such columns, one after the other."""
+        return cls(chain.from_iterable(parts))
+
+    def in_batch(self, name: str) -> Any:
+        """Return what a batch has of it."""
+        return collate_values(self, name)
+
+
+class ImageValues(RowValues):
+    """Images of different sizes. They are a list in every batch, also in one whose images have one size."""
+
+    def in_batch(self, name: str) -> Any:  # noqa: ARG002 - it needs no name
+        """Return the list."""
+        return list(self)
+
+
+def row_at(columns: dict[str, Any], number: int) -> dict[str, Any]:
     """Return one row: plain values, None where a feature is absent.
 
-    >>> row_of({"n": np.arange(3), "s": ["a", "b", "c"]}, 1)
+    >>> row_at({"n": np.arange(3), "s": ["a", "b", "c"]}, 1)
     {'n': np.int64(1), 's': 'b'}
     """
-    row = {}
-    for name, column in columns.items():
-        if isinstance(column, np.ma.MaskedArray):
-            row[name] = None if np.ma.getmaskarray(column)[number].all() else column.data[number]
-        else:
-            row[name] = column[number]
-    return row
-
-
-def part_of(column: Any, rows: Any) -> Any:
-    """Return some rows of a column: a slice, or an array of row numbers."""
-    if isinstance(column, list):
-        return column[rows] if isinstance(rows, slice) else [column[row] for row in rows.tolist()]
-    return column[rows]
+    return {name: row_of(column, number) for name, column in columns.items()}
 
 
 def take_rows(rows: Rows, kept: Any) -> Rows:
     """Return some of the rows."""
-    columns = {name: part_of(column, kept) for name, column in rows.columns.items()}
+    columns = {name: column[kept] for name, column in rows.columns.items()}
     return Rows(columns, rows.numbers[kept], rows.epochs[kept], rows.positions[kept])
-
-
-def concatenate(parts: Sequence[Any]) -> Any:
-    """Put parts of one column one after the other.
-
-    >>> concatenate([np.arange(2), np.arange(2)]).tolist()
-    [0, 1, 0, 1]
-    """
-    first = parts[0]
-    if len(parts) == 1:
-        return first
-    if isinstance(first, list):
-        return [value for part in parts for value in part]
-    if isinstance(first, np.ma.MaskedArray):
-        masks = np.concatenate([np.ma.getmaskarray(part) for part in parts])
-        return np.ma.MaskedArray(np.concatenate([part.data for part in parts]), mask=masks)
-    if isinstance(first, np.ndarray):
-        return np.concatenate(parts)
-    if isinstance(first, ByteColumn):
-        return _joined_bytes(parts)
-    if isinstance(first, Ragged):
-        return _joined_ragged(parts)
-    return [value for part in parts for value in part]
 
 
 def collate_values(values: list[Any], name: str) -> Any:
@@ -76,6 +71,7 @@ def collate_values(values: list[Any], name: str) -> Any:
     """
     if not values:
         return np.empty(0)
+    values = list(values)
     first = next((value for value in values if value is not None), None)
     if isinstance(first, (str, bytes)):
         data = [b"" if v is None else v.encode() if isinstance(v, str) else bytes(v) for v in values]
@@ -83,7 +79,7 @@ def collate_values(values: list[Any], name: str) -> Any:
         return ByteColumn(
             b"".join(data), offsets_of(list(map(len, data))), text=isinstance(first, str), present=present
         )
-    if any(value is None for value in values):
+    if isinstance(first, SparseRow) or any(value is None for value in values):
         return values
     arrays = [np.asarray(value) for value in values]
     if any(array.dtype != arrays[0].dtype for array in arrays):
@@ -102,37 +98,4 @@ def collate_values(values: list[Any], name: str) -> Any:
         feature=name,
         found=f"shapes {sorted(shapes)[:4]}",
         advice="Let the function return arrays of one rank.",
-    )
-
-
-def _joined_bytes(parts: Sequence[ByteColumn]) -> ByteColumn:
-    data, lengths, present = [], [], []
-    for part in parts:
-        start, stop = int(part.offsets[0]), int(part.offsets[-1])
-        data.append(part.data[start:stop])
-        lengths.append(np.diff(part.offsets))
-        present.append(np.ones(len(part), np.bool_) if part.present is None else part.present)
-    there = np.concatenate(present)
-    return ByteColumn.unchecked(
-        np.concatenate(data),
-        offsets_of(np.concatenate(lengths)),
-        text=parts[0].text,
-        present=None if there.all() else there,
-    )
-
-
-def _joined_ragged(parts: Sequence[Ragged]) -> Ragged:
-    values, lengths, present = [], [], []
-    for part in parts:
-        start, stop = int(part.offsets[0]), int(part.offsets[-1])
-        values.append(part.values[start:stop])
-        lengths.append(np.diff(part.offsets))
-        present.append(np.ones(len(part), np.bool_) if part.present is None else part.present)
-    there = np.concatenate(present)
-    first = parts[0]
-    return Ragged.unchecked(
-        concatenate(values),
-        offsets_of(np.concatenate(lengths)),
-        row_shape=first._shape,  # noqa: SLF001 - ours: None where it follows from the values
-        present=None if there.all() else there,
     )

@@ -12,9 +12,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from recordsmith.columns.any_column import concatenate
 from recordsmith.errors import ChangedFileError, RecordsmithError
 from recordsmith.loader.engine.fetching import Fetcher
-from recordsmith.loader.engine.row_access import concatenate
 from recordsmith.loader.engine.row_memory import Room, RoomPart
 from recordsmith.loader.engine.skipping import SkippedRecord
 from recordsmith.loader.order.record_order import ENDLESS, Drawn

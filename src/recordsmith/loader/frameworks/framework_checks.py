@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
-
 from recordsmith.errors import PipelineError
-from recordsmith.loader.engine.progress import Progress
 from recordsmith.loader.plan import Plan
 from recordsmith.schema import Image
 from recordsmith.schema.features.strings import StringFeature
 
-__all__ = ["Feeding", "absent_values", "check_fed"]
-
-
-class Feeding(Protocol):
-    """What a framework's output needs of a `Loader`."""
-
-    _progress: Progress
-
-    def __len__(self) -> int: ...
-    def __iter__(self) -> Iterator[Any]: ...
-    def _chain(self) -> Plan: ...
-    def state(self) -> dict[str, Any]:
-        """Return the place that was reached."""
-        ...
-
-    def restore(self, state: Mapping[str, Any]) -> Any:
-        """Begin the next iteration at a place."""
-        ...
+__all__ = ["absent_values", "check_fed"]
 
 
 def check_fed(plan: Plan, framework: str, verb: str) -> None:

@@ -11,9 +11,11 @@ import numpy as np
 from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, SparseColumn
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import PipelineError, import_extra
+from recordsmith.loader.engine.cursor import Cursor
 from recordsmith.loader.engine.feeding import feed
-from recordsmith.loader.frameworks.framework_checks import Feeding, absent_values, check_fed
-from recordsmith.loader.verbs.shuffle import check_whole_number
+from recordsmith.loader.frameworks.framework_checks import absent_values, check_fed
+from recordsmith.loader.session import Session
+from recordsmith.loader.verbs.arguments import check_whole_number
 
 __all__ = ["JaxBatches", "RaggedArrays", "SparseArrays", "to_jax"]
 
@@ -45,37 +47,40 @@ class SparseArrays(NamedTuple):
     places: Any
 
 
-def to_jax(loader: Feeding, *, device: Any, ahead: int) -> JaxBatches:
+def to_jax(session: Session, *, device: Any, ahead: int) -> JaxBatches:
     """Return an iterable of a loader's batches on a device; see `Loader.to_jax`."""
     jax = import_extra("jax", extra="jax", purpose="Loader.to_jax")
     check_whole_number("The number of batches ahead", ahead, least=0)
-    check_fed(loader._chain(), _FRAMEWORK, "to_jax")  # noqa: SLF001 - ours
-    return JaxBatches(loader, jax, device, ahead)
+    check_fed(session.plan, _FRAMEWORK, "to_jax")
+    return JaxBatches(session, jax, device, ahead)
 
 
 class JaxBatches:
     """A loader's batches as JAX arrays. Iterating again is a new epoch."""
 
-    def __init__(self, loader: Feeding, jax: Any, device: Any, ahead: int) -> None:
-        self._loader = loader
+    def __init__(self, session: Session, jax: Any, device: Any, ahead: int) -> None:
+        self._session = session
         self._jax = jax
         self._device = device
         self._ahead = ahead
 
     def __len__(self) -> int:
-        return len(self._loader)
+        return len(self._session)
 
     def __iter__(self) -> Iterator[Any]:
-        progress = self._loader._progress  # noqa: SLF001 - ours
-        sent: deque[Any] = deque()
-        for batch, place in feed(self._loader._chain(), progress.begin()):  # noqa: SLF001 - ours
+        session = self._session
+        sent: deque[tuple[Any, Cursor]] = deque()
+        for batch, place in feed(session.plan, session.begin()):
             sent.append((self._arrays(batch), place))
             if len(sent) > self._ahead:
-                arrays, progress.reached = sent.popleft()
-                yield arrays
+                yield self._handed_out(sent)
         while sent:
-            arrays, progress.reached = sent.popleft()
-            yield arrays
+            yield self._handed_out(sent)
+
+    def _handed_out(self, sent: deque[tuple[Any, Cursor]]) -> Any:
+        arrays, place = sent.popleft()
+        self._session.reach(place)
+        return arrays
 
     def _arrays(self, value: Any, name: str | None = None) -> Any:
         if np.ma.is_masked(value):

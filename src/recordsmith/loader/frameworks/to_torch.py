@@ -16,8 +16,8 @@ import numpy as np
 from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, SparseColumn
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import import_extra
-from recordsmith.loader.engine.feeding import feed
-from recordsmith.loader.frameworks.framework_checks import Feeding, absent_values, check_fed
+from recordsmith.loader.frameworks.framework_checks import absent_values, check_fed
+from recordsmith.loader.session import Session
 
 torch = import_extra("torch", extra="torch", purpose="Loader.to_torch")
 
@@ -56,22 +56,21 @@ class TorchBatches(torch.utils.data.IterableDataset):  # type: ignore[misc,name-
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"
     >>> with rs.RecordWriter(path) as writer:
     ...     writer.write_columns({"n": range(6)}, rs.Schema({"n": rs.Scalar("int64")}))
-    >>> batches = TorchBatches(rs.open(path).batch(3))
+    >>> batches = rs.open(path).batch(3).to_torch()
     >>> len(batches), next(iter(torch.utils.data.DataLoader(batches, batch_size=None)))["n"]
     (2, tensor([0, 1, 2]))
     """
 
-    def __init__(self, loader: Feeding) -> None:
+    def __init__(self, session: Session) -> None:
         super().__init__()
-        check_fed(loader._chain(), _FRAMEWORK, "to_torch")  # noqa: SLF001 - ours
-        self._loader = loader
-        self._progress = loader._progress  # noqa: SLF001 - ours
-        self._progress.share()
+        check_fed(session.plan, _FRAMEWORK, "to_torch")
+        self._session = session
+        session.share()
         self._is_waiting = False  # for the first batch of an iteration to be asked for
         self._first_own: int | None = None  # of the batches after a restored place, in a worker
 
     def __len__(self) -> int:
-        return len(self._loader)
+        return len(self._session)
 
     def __iter__(self) -> Iterator[Any]:
         self._is_waiting = True
@@ -80,30 +79,30 @@ class TorchBatches(torch.utils.data.IterableDataset):  # type: ignore[misc,name-
     def _batches(self) -> Iterator[Any]:
         info = torch.utils.data.get_worker_info()
         own = (0, 1) if info is None else (info.id, info.num_workers)
-        start = self._progress.begin(_drawn(info))
+        start = self._session.begin(_drawn(info))
         self._is_waiting = False
         if self._first_own is not None:
             own, self._first_own = (self._first_own, own[1]), None
-        plan = self._loader._chain()  # noqa: SLF001 - ours
+        plan = self._session.plan
         if own[1] > 1 and plan.workers is None:
             plan = replace(plan, workers=0)  # the processes are the workers
-        for batch, self._progress.reached in feed(plan, start, own):
+        for batch in self._session.feed(start, own, plan=plan):
             yield tensors_of(batch)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the place that was reached, as `Loader.state` does; a worker's is that of its share."""
         info = torch.utils.data.get_worker_info()
         if info is None:
-            return self._loader.state()
+            return self._session.state()
         if self._is_waiting:
-            self._progress.reached = self._progress.upcoming(_drawn(info))
-        state = self._loader.state()
+            self._session.reach(self._session.upcoming(_drawn(info)))
+        state = self._session.state()
         begun = int(state["batch"]) > 0
         return {**state, "first_own": info.num_workers - 1 if begun else info.id}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Begin the next iteration at a place that `state_dict` gave."""
-        self._loader.restore(state)
+        self._session.restore(state)
         self._first_own = state.get("first_own")
 
 

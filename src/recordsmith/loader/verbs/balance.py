@@ -23,11 +23,11 @@ from recordsmith.loader.order.record_order import (
     groups,
     keyed_permutation,
 )
-from recordsmith.loader.plan import Plan
-from recordsmith.loader.verbs.shuffle import check_whole_number
+from recordsmith.loader.verbs.arguments import check_whole_number, verb
+from recordsmith.loader.verbs.chain import Chain, LoaderT
 from recordsmith.schema import Label
 
-__all__ = ["Balanced", "balance"]
+__all__ = ["BalanceVerb", "Balanced"]
 
 _STRATEGIES = ("oversample", "undersample")
 
@@ -71,29 +71,47 @@ class Balanced(Order):
         return Drawn(numbers, epochs)
 
 
-def balance(plan: Plan, by: str, strategy: str | Mapping[Any, int], *, seed: int) -> Plan:
-    """Let every class come equally often, or as often as asked for; see `Loader.balance`."""
-    check_whole_number("The seed", seed, least=None)
-    feature = plan.feature(by, "balance")
-    if plan.changes or plan.batching is not None or not isinstance(plan.order, (AllRecords, Records, Part)):
-        raise PipelineError(
-            "balance looks at the records as they are stored.",
-            advice="Let it be the first verb: .balance('label').shuffle().batch(n).",
+class BalanceVerb(Chain[LoaderT]):
+    """Gives a chain the method `balance`."""
+
+    @verb
+    def balance(self, by: str, strategy: str | Mapping[Any, int] = "oversample", *, seed: int = 0) -> LoaderT:
+        """Let every class come equally often, in a random order.
+
+        It reads the feature of all records once, and keeps 12 bytes a record.
+
+        Args:
+            by: the feature that says the class.
+            strategy: "oversample" brings every class to the number of the largest, "undersample" to that of the
+                smallest, taking other records in each epoch; a mapping gives numbers for some classes.
+            seed: another seed, another choice and order.
+        """
+        plan = self.plan
+        check_whole_number("The seed", seed, least=None)
+        feature = plan.feature(by, "balance")
+        if plan.changes or plan.batching is not None or not isinstance(plan.order, (AllRecords, Records, Part)):
+            raise PipelineError(
+                "balance looks at the records as they are stored.",
+                advice="Let it be the first verb: .balance('label').shuffle().batch(n).",
+            )
+        values, codes = class_codes(plan.datasets, by)
+        here = plan.order.at(0, np.arange(plan.order.length, dtype=np.int64)).numbers
+        codes = codes[here]
+        names = [feature.label_of(value) if isinstance(feature, Label) else value for value in values]
+        order = np.argsort(codes, kind="stable")
+        counts = np.bincount(codes, minlength=len(values))
+        members = tuple(np.split(order.astype(np.int64), np.cumsum(counts)[:-1]))
+        targets = _targets(strategy, dict(zip(names, counts.tolist(), strict=True)), by)
+        if sum(targets) >= ENDLESS:
+            raise PipelineError("balance asks for more rows than can be counted.", feature=by, found=str(sum(targets)))
+        kept = [code for code in range(len(values)) if targets[code] > 0]
+        balanced = Balanced(
+            plan.order, tuple(members[code] for code in kept), tuple(targets[code] for code in kept), seed
         )
-    values, codes = class_codes(plan.datasets, by)
-    here = plan.order.at(0, np.arange(plan.order.length, dtype=np.int64)).numbers
-    codes = codes[here]
-    names = [feature.label_of(value) if isinstance(feature, Label) else value for value in values]
-    order = np.argsort(codes, kind="stable")
-    counts = np.bincount(codes, minlength=len(values))
-    members = tuple(np.split(order.astype(np.int64), np.cumsum(counts)[:-1]))
-    targets = _targets(strategy, dict(zip(names, counts.tolist(), strict=True)), by)
-    if sum(targets) >= ENDLESS:
-        raise PipelineError("balance asks for more rows than can be counted.", feature=by, found=str(sum(targets)))
-    kept = [code for code in range(len(values)) if targets[code] > 0]
-    balanced = Balanced(plan.order, tuple(members[code] for code in kept), tuple(targets[code] for code in kept), seed)
-    shown = dict(strategy) if isinstance(strategy, Mapping) else strategy
-    return plan.then("balance", {"by": by, "strategy": shown, "seed": seed}, order=balanced, even_world=None)
+        shown = dict(strategy) if isinstance(strategy, Mapping) else strategy
+        return self._then(
+            plan.then("balance", {"by": by, "strategy": shown, "seed": seed}, order=balanced, even_world=None)
+        )
 
 
 def _targets(strategy: str | Mapping[Any, int], counts: dict[Any, int], by: str) -> list[int]:

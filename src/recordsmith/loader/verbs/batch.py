@@ -2,22 +2,62 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.skipping import Skipped
 from recordsmith.loader.plan import Batching, Plan
+from recordsmith.loader.verbs.arguments import verb
+from recordsmith.loader.verbs.chain import Chain, LoaderT
 
-__all__ = ["batch", "check_batch", "check_threads"]
+__all__ = ["BatchVerb", "check_batch", "check_threads"]
 
 
-def batch(plan: Plan, n: int, *, drop_last: bool, threads: int | None, on_error: str) -> Plan:
-    """Put rows together n at a time; see `Loader.batch`."""
-    check_batch(plan, "batch", n, drop_last=drop_last)
-    check_threads(threads)
-    if on_error not in ("raise", "skip"):
-        raise PipelineError("Unknown on_error.", found=repr(on_error), expected="'raise' or 'skip'")
-    skipped = Skipped() if on_error == "skip" else None
-    settings = {"n": int(n), "drop_last": drop_last or None, "on_error": None if skipped is None else on_error}
-    return plan.then("batch", settings, batching=Batching(int(n), drop_last), workers=threads, skipped=skipped)
+class BatchVerb(Chain[LoaderT]):
+    """Gives a chain the method `batch`."""
+
+    @verb
+    def batch(
+        self,
+        n: int,
+        *,
+        drop_last: bool = False,
+        threads: int | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+    ) -> LoaderT:
+        """Put rows together n at a time: batches are dicts of columns.
+
+        Numbers of a fixed shape come as numpy arrays (masked where optional values are absent), those of varying
+        length as `Ragged`, byte strings and text as `ByteColumn`. Iterating again is a new epoch.
+
+        Args:
+            n: rows per batch.
+            drop_last: leave out a last batch that is not full.
+            threads: how many threads work ahead; None: as many as there are cores, up to four; 0: none. The batches
+                are the same.
+            on_error: "skip" leaves out records that are damaged, do not fit the schema, or make a function of yours
+                fail: their batches are shorter, and `loader.skipped` counts them, with the reasons.
+
+        >>> import recordsmith as rs, tempfile
+        >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+        >>> with rs.RecordWriter(path) as writer:
+        ...     writer.write_columns({"n": range(5)}, rs.Schema({"n": rs.Scalar("int64")}))
+        >>> for batch in rs.open(path).batch(2):
+        ...     print(batch["n"])
+        [0 1]
+        [2 3]
+        [4]
+        """
+        plan = self.plan
+        check_batch(plan, "batch", n, drop_last=drop_last)
+        check_threads(threads)
+        if on_error not in ("raise", "skip"):
+            raise PipelineError("Unknown on_error.", found=repr(on_error), expected="'raise' or 'skip'")
+        skipped = Skipped() if on_error == "skip" else None
+        settings = {"n": int(n), "drop_last": drop_last or None, "on_error": None if skipped is None else on_error}
+        return self._then(
+            plan.then("batch", settings, batching=Batching(int(n), drop_last), workers=threads, skipped=skipped)
+        )
 
 
 def check_threads(threads: int | None) -> None:

@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.errors import PipelineError
-from recordsmith.loader.plan import Plan
+from recordsmith.loader.verbs.arguments import check_whole_number, verb
 from recordsmith.loader.verbs.batch import check_threads
+from recordsmith.loader.verbs.chain import Chain, LoaderT
 from recordsmith.loader.verbs.padded_batch import PaddedBatching
-from recordsmith.loader.verbs.shuffle import check_whole_number
 
-__all__ = ["BucketBatching", "bucket_batch"]
+__all__ = ["BucketBatchVerb", "BucketBatching"]
 
 
 @dataclass(frozen=True)
@@ -43,41 +43,58 @@ class BucketBatching(PaddedBatching):
         return np.searchsorted(self.boundaries, lengths, side="left")
 
 
-def bucket_batch(  # noqa: PLR0913 - each is a setting of its own
-    plan: Plan,
-    by: str,
-    boundaries: Sequence[int],
-    *,
-    size: int | Sequence[int] | None,
-    tokens: int | None,
-    pad_to: Mapping[str, int] | int | None,
-    pad_value: Any,
-    truncate: bool,
-    drop_last: bool,
-    threads: int | None,
-) -> Plan:
-    """Put rows of similar length together; see `Loader.bucket_batch`."""
-    if plan.batching is not None:
-        raise PipelineError("bucket_batch after batching would make batches of batches.", advice="Batch once.")
-    check_threads(threads)
-    plan.feature(by, "bucket_batch")
-    limits = tuple(int(limit) for limit in boundaries)
-    if not limits or list(limits) != sorted(set(limits)) or limits[0] < 1:
-        raise PipelineError(
-            "The boundaries are lengths that rise.", found=repr(boundaries), expected="such as [8, 16, 32]"
-        )
-    sizes = _sizes(limits, size, tokens)
-    settings = {
-        "by": by,
-        "boundaries": list(limits),
-        "sizes": list(sizes),
-        "pad_to": dict(pad_to) if isinstance(pad_to, Mapping) else pad_to,
-        "pad_value": dict(pad_value) if isinstance(pad_value, Mapping) else pad_value,
-        "truncate": truncate or None,
-        "drop_last": drop_last or None,
-    }
-    batching = BucketBatching(max(sizes), drop_last, pad_to, pad_value, truncate, by, limits, sizes)
-    return plan.then("bucket_batch", settings, batching=batching, workers=threads, even_world=None)
+class BucketBatchVerb(Chain[LoaderT]):
+    """Gives a chain the method `bucket_batch`."""
+
+    @verb
+    def bucket_batch(  # noqa: PLR0913 - each is a setting of its own
+        self,
+        by: str,
+        boundaries: Sequence[int],
+        *,
+        size: int | Sequence[int] | None = None,
+        tokens: int | None = None,
+        pad_to: Mapping[str, int] | int | None = None,
+        pad_value: Any = None,
+        truncate: bool = False,
+        drop_last: bool = False,
+        threads: int | None = None,
+    ) -> LoaderT:
+        """Put rows of similar length together and pad them, so that little of a batch is padding.
+
+        Args:
+            by: the feature whose length counts.
+            boundaries: the longest length of each bucket, rising; one more bucket takes what is longer than all.
+            size: rows in a batch, for all buckets or one number for each.
+            tokens: rows times length in a batch, instead of `size`: short rows come in large batches.
+            pad_to: as for `padded_batch`.
+            pad_value: as for `padded_batch`.
+            truncate: as for `padded_batch`.
+            drop_last: leave out the batches that are not full at the end of an epoch.
+            threads: as for `batch`.
+        """
+        plan = self.plan
+        if plan.batching is not None:
+            raise PipelineError("bucket_batch after batching would make batches of batches.", advice="Batch once.")
+        check_threads(threads)
+        plan.feature(by, "bucket_batch")
+        limits = tuple(int(limit) for limit in boundaries)
+        if not limits or list(limits) != sorted(set(limits)) or limits[0] < 1:
+            raise PipelineError(
+                "The boundaries are lengths that rise.", found=repr(boundaries), expected="such as [8, 16, 32]"
+            )
+        sizes = _sizes(limits, size, tokens)
+        settings = {
+            "by": by,
+            "boundaries": list(limits),
+            "sizes": list(sizes),
+            "pad_to": dict(pad_to) if isinstance(pad_to, Mapping) else pad_to,
+            "pad_value": dict(pad_value) if isinstance(pad_value, Mapping) else pad_value,
+            "truncate": truncate or None,
+            "drop_last": drop_last or None,
+        }
+        batching = BucketBatching(max(sizes), drop_last, pad_to, pad_value, truncate, by, limits, sizes)
+        return self._then(plan.then("bucket_batch", settings, batching=batching, workers=threads, even_world=None))
 
 
 def _sizes(limits: tuple[int, ...], size: int | Sequence[int] | None, tokens: int | None) -> tuple[int, ...]:

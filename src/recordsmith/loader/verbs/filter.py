@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from recordsmith.errors import PipelineError
-from recordsmith.loader.engine.errors_in_functions import in_function
-from recordsmith.loader.engine.row_access import row_of, take_rows
-from recordsmith.loader.plan import Plan, RowChange, Rows
+from recordsmith.loader.engine.errors_in_functions import function_name, in_function
+from recordsmith.loader.engine.row_access import row_at, take_rows
+from recordsmith.loader.plan import RowChange, Rows
+from recordsmith.loader.verbs.arguments import verb
+from recordsmith.loader.verbs.chain import Chain, LoaderT
 
-__all__ = ["filter_rows"]
+__all__ = ["FilterVerb"]
 
 
 @dataclass(frozen=True)
@@ -39,28 +41,26 @@ class Filtered(RowChange):
             keep = np.empty(len(rows), np.bool_)
             for number in range(len(rows)):
                 with in_function("filter", self.function, rows, number):
-                    keep[number] = bool(self.function(row_of(rows.columns, number)))
+                    keep[number] = bool(self.function(row_at(rows.columns, number)))
         return rows if keep.all() else take_rows(rows, np.flatnonzero(keep))
 
 
-def filter_rows(plan: Plan, function: Callable[[dict[str, Any]], Any], *, vectorized: bool) -> Plan:
-    """Keep the rows for which a function returns true; see `Loader.filter`."""
-    if not callable(function):
-        raise PipelineError("filter needs a function of one row.", found=repr(function))
-    plan.before_batching("filter", "look at whole batches. Filter first: .filter(...).batch(n).")
-    if plan.even_world is not None:
-        # The ranks' numbers of batches are then what is left to each of them.
-        plan = plan.then("filter", {"function": _name(function)}, even_world=None)
-    else:
-        plan = plan.then("filter", {"function": _name(function)})
-    return _with_change(plan, Filtered(function, vectorized))
+class FilterVerb(Chain[LoaderT]):
+    """Gives a chain the method `filter`."""
 
+    @verb
+    def filter(self, function: Callable[[dict[str, Any]], Any], *, vectorized: bool = False) -> LoaderT:
+        """Keep the rows for which a function of a row returns true.
 
-def _with_change(plan: Plan, change: RowChange) -> Plan:
-    from dataclasses import replace
-
-    return replace(plan, changes=(*plan.changes, change))
-
-
-def _name(function: Any) -> str:
-    return str(getattr(function, "__qualname__", type(function).__name__))
+        Args:
+            function: takes a row, a dict of values. With `vectorized` it takes a dict of columns and returns an array
+                of bools, which is far faster.
+            vectorized: the function takes many rows at once.
+        """
+        plan = self.plan
+        if not callable(function):
+            raise PipelineError("filter needs a function of one row.", found=repr(function))
+        plan.before_batching("filter", "look at whole batches. Filter first: .filter(...).batch(n).")
+        changes = (*plan.changes, Filtered(function, vectorized))
+        # How many batches a rank has depends on what the filter leaves to it.
+        return self._then(plan.then("filter", {"function": function_name(function)}, changes=changes, even_world=None))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,10 +12,11 @@ from recordsmith.augment import Augmentation, Crop
 from recordsmith.errors import PipelineError, did_you_mean, list_names
 from recordsmith.loader.engine.image_work import ImageWork
 from recordsmith.loader.plan import Plan, RowChange, Rows
-from recordsmith.loader.verbs.shuffle import check_whole_number
+from recordsmith.loader.verbs.arguments import check_whole_number, verb
+from recordsmith.loader.verbs.chain import Chain, LoaderT
 from recordsmith.schema import Bytes, Feature, Image, Tensor
 
-__all__ = ["ImagesDecoded", "images"]
+__all__ = ["ImagesDecoded", "ImagesVerb"]
 
 _LAYOUTS = ("NHWC", "NCHW")
 _DTYPES = ("uint8", "float32")
@@ -41,69 +42,93 @@ class ImagesDecoded(RowChange):
         return rows
 
 
-def images(  # noqa: PLR0913 - what may be asked of images
-    plan: Plan,
-    size: tuple[int, int] | None,
-    *,
-    scale: float | None,
-    augment: Iterable[Augmentation] | Augmentation,
-    channels: int | None,
-    layout: str,
-    feature: str | None,
-    dtype: Any,
-    seed: int,
-) -> Plan:
-    """Decode the images of one feature; see `Loader.images`."""
-    plan.before_batching("images", "find the images put together already. Decode first: .images(...).batch(n).")
-    name = _the_feature(plan) if feature is None else feature
-    kind = plan.feature(name, "images")
-    if plan.has(f"decoded {name}"):
-        raise PipelineError(f"The images of {name!r} are decoded already.", advice="One .images() does everything.")
-    if kind is not None and not isinstance(kind, (Image, Bytes)):
-        pictures = [other for other, its in (plan.features or {}).items() if isinstance(its, Image)]
-        raise PipelineError(
-            f"images takes encoded images, and {name!r} holds none.",
-            feature=name,
-            found=repr(kind),
-            expected=f"an Image or a Bytes feature{': ' + list_names(pictures) if pictures else ''}",
+class ImagesVerb(Chain[LoaderT]):
+    """Gives a chain the method `images`."""
+
+    @verb
+    def images(
+        self,
+        size: tuple[int, int] | None = None,
+        *,
+        scale: float | None = None,
+        augment: Iterable[Augmentation] | Augmentation = (),
+        channels: int | None = None,
+        layout: Literal["NHWC", "NCHW"] = "NHWC",
+        feature: str | None = None,
+        dtype: Any = None,
+        seed: int = 0,
+    ) -> LoaderT:
+        """Decode images to arrays: resized, scaled, augmented.
+
+        With a size, a batch of images is one array of shape (rows, height, width, channels), RGB. Resizing is that of
+        `tf.image.resize`, bilinear. Images are turned as their EXIF orientation says; an image that cannot be
+        decoded is an error with its record.
+
+        Args:
+            size: the height and width; None leaves each image as large as it is, and gives a list of arrays unless
+                the schema says that all have one size.
+            scale: what the values from 0 to 255 are multiplied by, such as 1 / 255; the result is then float32.
+            augment: random changes from `rs.augment`. Each record has its own random numbers in each epoch, whatever
+                the number of threads.
+            channels: 1 grey, 3 RGB, 4 RGBA; None takes what the schema says, or 3.
+            layout: "NHWC", channels last, as TensorFlow and JAX like it, or "NCHW", as PyTorch does.
+            feature: the images; None takes the only `rs.Image` that there is.
+            dtype: "uint8" or "float32"; None chooses by `scale`.
+            seed: another seed, other random changes.
+        """
+        plan = self.plan
+        plan.before_batching("images", "find the images put together already. Decode first: .images(...).batch(n).")
+        name = _the_feature(plan) if feature is None else feature
+        kind = plan.feature(name, "images")
+        if plan.has(f"decoded {name}"):
+            raise PipelineError(f"The images of {name!r} are decoded already.", advice="One .images() does everything.")
+        if kind is not None and not isinstance(kind, (Image, Bytes)):
+            pictures = [other for other, its in (plan.features or {}).items() if isinstance(its, Image)]
+            raise PipelineError(
+                f"images takes encoded images, and {name!r} holds none.",
+                feature=name,
+                found=repr(kind),
+                expected=f"an Image or a Bytes feature{': ' + list_names(pictures) if pictures else ''}",
+            )
+        changes = (augment,) if isinstance(augment, Augmentation) else tuple(augment)
+        _check_augment(changes)
+        _check_layout(layout)
+        check_whole_number("The seed", seed, least=None)
+        wanted = _checked_size(size)
+        depth = _checked_channels(channels, kind)
+        kept = _checked_dtype(dtype, scale)
+        declared = kind.shape[:2] if isinstance(kind, Image) else (None, None)
+        if any(isinstance(change, Crop) for change in changes):
+            declared = (None, None)
+        height, width = wanted or declared
+        work = ImageWork(
+            size=wanted,
+            scale=None if scale is None else float(scale),
+            augment=changes,
+            channels=depth,
+            planar=layout == "NCHW",
+            dtype=np.dtype(kept),
+            seed=int(seed),
+            dense=height is not None and width is not None,
         )
-    changes = (augment,) if isinstance(augment, Augmentation) else tuple(augment)
-    _check_augment(changes)
-    _check_layout(layout)
-    check_whole_number("The seed", seed, least=None)
-    wanted = _checked_size(size)
-    depth = _checked_channels(channels, kind)
-    kept = _checked_dtype(dtype, scale)
-    declared = kind.shape[:2] if isinstance(kind, Image) else (None, None)
-    if any(isinstance(change, Crop) for change in changes):
-        declared = (None, None)
-    height, width = wanted or declared
-    work = ImageWork(
-        size=wanted,
-        scale=None if scale is None else float(scale),
-        augment=changes,
-        channels=depth,
-        planar=layout == "NCHW",
-        dtype=np.dtype(kept),
-        seed=int(seed),
-        dense=height is not None and width is not None,
-    )
-    shape = (depth, height, width) if work.planar else (height, width, depth)
-    features = None if plan.features is None else {**plan.features, name: Tensor(kept, shape)}
-    settings = {
-        "feature": name,
-        "size": None if wanted is None else list(wanted),
-        "scale": work.scale,
-        "augment": [change.settings() for change in changes] or None,
-        "channels": depth,
-        "layout": layout,
-        "dtype": kept,
-        "seed": work.seed if changes else None,
-    }
-    return replace(
-        plan.then("images", settings, features=features, known=plan.known | {f"decoded {name}"}),
-        changes=(*plan.changes, ImagesDecoded(name, work)),
-    )
+        shape = (depth, height, width) if work.planar else (height, width, depth)
+        features = None if plan.features is None else {**plan.features, name: Tensor(work.dtype, shape)}
+        settings = {
+            "feature": name,
+            "size": None if wanted is None else list(wanted),
+            "scale": work.scale,
+            "augment": [change.settings() for change in changes] or None,
+            "channels": depth,
+            "layout": layout,
+            "dtype": kept,
+            "seed": work.seed if changes else None,
+        }
+        return self._then(
+            replace(
+                plan.then("images", settings, features=features, known=plan.known | {f"decoded {name}"}),
+                changes=(*plan.changes, ImagesDecoded(name, work)),
+            )
+        )
 
 
 def _the_feature(plan: Plan) -> str:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recordsmith.errors import PipelineError
-from recordsmith.loader.engine.errors_in_functions import in_function
-from recordsmith.loader.engine.row_access import row_of
-from recordsmith.loader.plan import BatchChange, Plan, RowChange, Rows
+from recordsmith.loader.engine.errors_in_functions import function_name, in_function
+from recordsmith.loader.engine.row_access import RowValues, row_at
+from recordsmith.loader.plan import BatchChange, RowChange, Rows
+from recordsmith.loader.verbs.arguments import verb
+from recordsmith.loader.verbs.chain import Chain, LoaderT
 from recordsmith.workers.processes import call_in_process
 
-__all__ = ["map_rows"]
+__all__ = ["MapVerb"]
 
 Function = Callable[[Any], Any]
 
@@ -49,18 +51,30 @@ class MappedBatch(BatchChange):
             raise
 
 
-def map_rows(plan: Plan, function: Function, *, processes: bool) -> Plan:
-    """Put each row, or after batching each batch, through a function; see `Loader.map`."""
-    if not callable(function):
-        raise PipelineError("map needs a function.", found=repr(function))
-    plan = plan.then("map", {"function": function_name(function)})
-    if plan.batching is not None:
-        if processes:
-            raise PipelineError(
-                "A function of batches runs on threads.", advice="Use processes=True before .batch(), for rows."
-            )
-        return replace(plan, batch_changes=(*plan.batch_changes, MappedBatch(function)), features=None)
-    return replace(plan, changes=(*plan.changes, MappedRows(function, processes)), features=None)
+class MapVerb(Chain[LoaderT]):
+    """Gives a chain the method `map`."""
+
+    @verb
+    def map(self, function: Callable[[Any], Any], *, processes: bool = False) -> LoaderT:
+        """Put each row through a function, or, after batching, each batch.
+
+        What a function makes of a row must depend on the row alone: it is called in any order, on several threads.
+
+        Args:
+            function: takes a row, a dict of values, and returns a row. After `.batch()` it takes and returns a batch.
+            processes: run it in worker processes, for functions that are slow because they are Python.
+        """
+        plan = self.plan
+        if not callable(function):
+            raise PipelineError("map needs a function.", found=repr(function))
+        plan = plan.then("map", {"function": function_name(function)})
+        if plan.batching is not None:
+            if processes:
+                raise PipelineError(
+                    "A function of batches runs on threads.", advice="Use processes=True before .batch(), for rows."
+                )
+            return self._then(replace(plan, batch_changes=(*plan.batch_changes, MappedBatch(function)), features=None))
+        return self._then(replace(plan, changes=(*plan.changes, MappedRows(function, processes)), features=None))
 
 
 def map_columns(function: Function, rows: Rows) -> dict[str, Any]:
@@ -68,7 +82,7 @@ def map_columns(function: Function, rows: Rows) -> dict[str, Any]:
     results = []
     for number in range(len(rows)):
         with in_function("map", function, rows, number):
-            result = function(row_of(rows.columns, number))
+            result = function(row_at(rows.columns, number))
             if not isinstance(result, Mapping):
                 raise PipelineError(
                     "A function of rows returns a row: a mapping of names to values.",
@@ -84,13 +98,4 @@ def map_columns(function: Function, rows: Rows) -> dict[str, Any]:
                 found=f"{sorted(map(str, result))} for record {int(rows.numbers[number])}",
                 expected=f"{sorted(names)}, as for the rows before it",
             )
-    return {name: [result[name] for result in results] for name in names}
-
-
-def function_name(function: Function) -> str:
-    """Name a function.
-
-    >>> function_name(len)
-    'len'
-    """
-    return str(getattr(function, "__qualname__", type(function).__name__))
+    return {name: RowValues([result[name] for result in results]) for name in names}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,10 +13,10 @@ from recordsmith import _core
 from recordsmith.errors import PipelineError, list_names
 from recordsmith.keyed_random import stream_key
 from recordsmith.loader.order.record_order import AGAIN, ENDLESS, Drawn, Int64s, Order, groups
-from recordsmith.loader.plan import Plan
-from recordsmith.loader.verbs.shuffle import check_whole_number
+from recordsmith.loader.verbs.arguments import check_whole_number, verb
+from recordsmith.loader.verbs.chain import Chain, LoaderT
 
-__all__ = ["Mixed", "mix"]
+__all__ = ["MixVerb", "Mixed"]
 
 _WINDOW = 1000  # so many rows have the shares, to within a row or two
 
@@ -78,41 +78,60 @@ def _given(shares: Sequence[int], rows: int) -> list[int]:
     return [*_given(shares[:half], ours), *_given(shares[half:], rows - ours)]
 
 
-def mix(plan: Plan, others: Sequence[Plan], weights: Sequence[float] | None, *, seed: int, stop: Stop) -> Plan:
-    """Mix rows of several datasets; see `Loader.mix`."""
-    check_whole_number("The seed", seed, least=None)
-    plans = [plan, *others]
-    for one in plans:
-        if one.changes or one.batching is not None:
-            raise PipelineError(
-                "mix takes datasets whose rows are as they are stored.",
-                advice="Mix first, and then .map(), .images() and .batch() what was mixed.",
-            )
-        if one.features != plan.features:
-            raise PipelineError(
-                "The datasets to be mixed have different features.",
-                found=list_names(one.features or ()),
-                expected=list_names(plan.features or ()),
-                advice="Bring them to the same features with .select(), or to the same schema when they are made.",
-            )
-        if one.order.length == 0 or one.order.length >= ENDLESS:
-            raise PipelineError("mix needs datasets that have rows, and an end.", advice="Repeat what was mixed.")
-    given = _weights(weights, len(plans))
-    if stop not in ("first", "all"):
-        raise PipelineError("mix stops at the first end or when all are through.", found=repr(stop))
-    shares = _exact(given)
-    length = _length([one.order.length for one in plans], shares, stop)
-    sizes = [sum(len(dataset) for dataset in one.datasets) for one in plans]
-    shifts = tuple(int(shift) for shift in np.cumsum([0, *sizes[:-1]]))
-    order = Mixed(tuple(one.order for one in plans), shifts, shares, seed, length)
-    settings = {
-        "others": [[str(verb) for verb in one.verbs] for one in others],
-        "weights": list(given),
-        "seed": seed,
-        "stop": stop,
-    }
-    datasets = tuple(dataset for one in plans for dataset in one.datasets)
-    return plan.then("mix", settings, datasets=datasets, order=order, even_world=None)
+class MixVerb(Chain[LoaderT]):
+    """Gives a chain the method `mix`."""
+
+    @verb
+    def mix(
+        self,
+        *others: Chain[Any],
+        weights: Sequence[float] | None = None,
+        seed: int = 0,
+        stop: Stop = "first",
+    ) -> LoaderT:
+        """Mix the rows with those of other datasets, in shares that hold in every thousand rows.
+
+        Args:
+            others: the other datasets, or chains of them that only choose and order rows.
+            weights: the share of each, this one first; None gives all the same.
+            seed: another seed, another interleaving.
+            stop: an epoch ends when the first of them is used up, or when all are; then the shorter ones are gone
+                through again.
+        """
+        plan = self.plan
+        check_whole_number("The seed", seed, least=None)
+        plans = [plan, *(other.plan for other in others)]
+        for one in plans:
+            if one.changes or one.batching is not None:
+                raise PipelineError(
+                    "mix takes datasets whose rows are as they are stored.",
+                    advice="Mix first, and then .map(), .images() and .batch() what was mixed.",
+                )
+            if one.features != plan.features:
+                raise PipelineError(
+                    "The datasets to be mixed have different features.",
+                    found=list_names(one.features or ()),
+                    expected=list_names(plan.features or ()),
+                    advice="Bring them to the same features with .select(), or to the same schema when they are made.",
+                )
+            if one.order.length == 0 or one.order.length >= ENDLESS:
+                raise PipelineError("mix needs datasets that have rows, and an end.", advice="Repeat what was mixed.")
+        given = _weights(weights, len(plans))
+        if stop not in ("first", "all"):
+            raise PipelineError("mix stops at the first end or when all are through.", found=repr(stop))
+        shares = _exact(given)
+        length = _length([one.order.length for one in plans], shares, stop)
+        sizes = [sum(len(dataset) for dataset in one.datasets) for one in plans]
+        shifts = tuple(int(shift) for shift in np.cumsum([0, *sizes[:-1]]))
+        order = Mixed(tuple(one.order for one in plans), shifts, shares, seed, length)
+        settings = {
+            "others": [[str(verb) for verb in one.verbs] for one in plans[1:]],
+            "weights": list(given),
+            "seed": seed,
+            "stop": stop,
+        }
+        datasets = tuple(dataset for one in plans for dataset in one.datasets)
+        return self._then(plan.then("mix", settings, datasets=datasets, order=order, even_world=None))
 
 
 def _weights(weights: Sequence[float] | None, count: int) -> list[float]:

@@ -10,13 +10,14 @@ from typing import Any
 from recordsmith.columns import Ragged, ShapedColumn
 from recordsmith.errors import PipelineError, did_you_mean, list_names, reason_of
 from recordsmith.loader.engine.padding import padded
-from recordsmith.loader.plan import Batch, Batching, Plan
+from recordsmith.loader.plan import Batch, Batching
+from recordsmith.loader.verbs.arguments import check_whole_number, verb
 from recordsmith.loader.verbs.batch import check_batch, check_threads
-from recordsmith.loader.verbs.shuffle import check_whole_number
+from recordsmith.loader.verbs.chain import Chain, LoaderT
 from recordsmith.loader.warning import PipelineWarning
 from recordsmith.wording.call_stack import caller_level
 
-__all__ = ["padded_batch"]
+__all__ = ["PaddedBatchVerb"]
 
 
 @dataclass(frozen=True)
@@ -54,45 +55,59 @@ class PaddedBatching(Batching):
             ) from None
 
 
-def padded_batch(
-    plan: Plan,
-    n: int,
-    *,
-    pad_to: Mapping[str, int] | int | None,
-    pad_value: Any,
-    truncate: bool,
-    drop_last: bool,
-    threads: int | None,
-) -> Plan:
-    """Put rows together n at a time and fill them up to one length; see `Loader.padded_batch`."""
-    check_batch(plan, "padded_batch", n, drop_last=drop_last)
-    check_threads(threads)
-    for setting in (pad_to, pad_value):
-        for name in setting if isinstance(setting, Mapping) else ():
-            if plan.features is not None and name not in plan.features:
-                raise PipelineError(
-                    f"padded_batch names a feature {name!r} that the rows do not have."
-                    f"{did_you_mean(name, plan.features)}",
-                    expected=list_names(plan.features),
-                )
-    for length in pad_to.values() if isinstance(pad_to, Mapping) else () if pad_to is None else (pad_to,):
-        check_whole_number("The length to pad to", length, least=1)
-    if plan.features is not None and not any(_varies(feature) for feature in plan.features.values()):
-        warnings.warn(
-            PipelineWarning(
-                "P010", "padded_batch pads nothing: no feature varies in length. Use .batch() to say what is meant."
-            ),
-            stacklevel=caller_level(),
-        )
-    settings = {
-        "n": int(n),
-        "pad_to": dict(pad_to) if isinstance(pad_to, Mapping) else pad_to,
-        "pad_value": dict(pad_value) if isinstance(pad_value, Mapping) else pad_value,
-        "truncate": truncate or None,
-        "drop_last": drop_last or None,
-    }
-    batching = PaddedBatching(int(n), drop_last, pad_to, pad_value, truncate)
-    return plan.then("padded_batch", settings, batching=batching, workers=threads)
+class PaddedBatchVerb(Chain[LoaderT]):
+    """Gives a chain the method `padded_batch`."""
+
+    @verb
+    def padded_batch(
+        self,
+        n: int,
+        *,
+        pad_to: Mapping[str, int] | int | None = None,
+        pad_value: Any = None,
+        truncate: bool = False,
+        drop_last: bool = False,
+        threads: int | None = None,
+    ) -> LoaderT:
+        """Put rows together n at a time, and fill rows of different lengths up to arrays.
+
+        Args:
+            n: rows per batch.
+            pad_to: the length to fill up to, for all features or by name; None takes the longest row of the batch.
+            pad_value: what to fill up with, for all features or by name; None takes 0 or "".
+            truncate: cut longer rows, instead of refusing them.
+            drop_last: leave out a last batch that is not full.
+            threads: as for `batch`.
+        """
+        plan = self.plan
+        check_batch(plan, "padded_batch", n, drop_last=drop_last)
+        check_threads(threads)
+        for setting in (pad_to, pad_value):
+            for name in setting if isinstance(setting, Mapping) else ():
+                if plan.features is not None and name not in plan.features:
+                    raise PipelineError(
+                        f"padded_batch names a feature {name!r} that the rows do not have."
+                        f"{did_you_mean(name, plan.features)}",
+                        expected=list_names(plan.features),
+                    )
+        for length in pad_to.values() if isinstance(pad_to, Mapping) else () if pad_to is None else (pad_to,):
+            check_whole_number("The length to pad to", length, least=1)
+        if plan.features is not None and not any(_varies(feature) for feature in plan.features.values()):
+            warnings.warn(
+                PipelineWarning(
+                    "P010", "padded_batch pads nothing: no feature varies in length. Use .batch() to say what is meant."
+                ),
+                stacklevel=caller_level(),
+            )
+        settings = {
+            "n": int(n),
+            "pad_to": dict(pad_to) if isinstance(pad_to, Mapping) else pad_to,
+            "pad_value": dict(pad_value) if isinstance(pad_value, Mapping) else pad_value,
+            "truncate": truncate or None,
+            "drop_last": drop_last or None,
+        }
+        batching = PaddedBatching(int(n), drop_last, pad_to, pad_value, truncate)
+        return self._then(plan.then("padded_batch", settings, batching=batching, workers=threads))
 
 
 def _varies(feature: Any) -> bool:

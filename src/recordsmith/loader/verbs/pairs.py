@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from recordsmith.errors import PipelineError
-from recordsmith.loader.plan import BatchChange, Plan
+from recordsmith.loader.plan import BatchChange
+from recordsmith.loader.verbs.arguments import verb
 from recordsmith.loader.verbs.bucket_batch import BucketBatching
+from recordsmith.loader.verbs.chain import Chain, LoaderT
 from recordsmith.schema import Feature, Label
 
-__all__ = ["INDEX", "Paired", "pairs"]
+__all__ = ["INDEX", "Paired", "PairsVerb"]
 
 INDEX = "__record__"
 """The name under which records' numbers travel to the pairs."""
@@ -55,42 +57,54 @@ class Paired(BatchChange):
         return encoded
 
 
-def pairs(
-    plan: Plan,
-    inputs: str | Sequence[str],
-    target: str | None,
-    *,
-    one_hot: bool | int,
-    with_index: bool,
-) -> Plan:
-    """Turn batches into (inputs, target); see `Loader.pairs`."""
-    names = (inputs,) if isinstance(inputs, str) else tuple(inputs)
-    if not names:
-        raise PipelineError("pairs needs at least one input feature.")
-    for name in (*names, *(() if target is None else (target,))):
-        plan.feature(name, "pairs")
-    if target is not None and target in names:
-        raise PipelineError(
-            f"{target!r} is both an input and the target: the model would be shown the answer.",
-            advice="Take it out of the inputs.",
-        )
-    size = _classes(one_hot, None if target is None or plan.features is None else plan.features[target], target)
-    change = Paired(inputs if isinstance(inputs, str) else names, target, size, with_index)
-    settings = {
-        "inputs": inputs if isinstance(inputs, str) else list(names),
-        "target": target,
-        "one_hot": size,
-        "with_index": with_index or None,
-    }
-    # It is done to batches, wherever in the chain it stands.
-    paired = replace(plan.then("pairs", settings), batch_changes=(*plan.batch_changes, change))
-    if plan.changes or plan.batch_changes or plan.features is None:
-        return paired
-    # Nothing looks at the other features, so they need not be decoded.
-    wanted = (*names, *(() if target is None else (target,)))
-    if isinstance(plan.batching, BucketBatching) and plan.batching.by not in wanted:
-        wanted = (*wanted, plan.batching.by)
-    return replace(paired, datasets=tuple(dataset.select(*wanted) for dataset in plan.datasets))
+class PairsVerb(Chain[LoaderT]):
+    """Gives a chain the method `pairs`."""
+
+    @verb
+    def pairs(
+        self,
+        inputs: str | Sequence[str],
+        target: str | None = None,
+        *,
+        one_hot: bool | int = False,
+        with_index: bool = False,
+    ) -> LoaderT:
+        """Turn batches into tuples (inputs, target), as training loops take them.
+
+        Args:
+            inputs: one feature, which then comes by itself, or several, which come as a dict.
+            target: the feature to be learnt.
+            one_hot: encode the target; True takes the number of classes from its `Label`.
+            with_index: add the numbers of the records, for `verify_pairs`.
+        """
+        plan = self.plan
+        names = (inputs,) if isinstance(inputs, str) else tuple(inputs)
+        if not names:
+            raise PipelineError("pairs needs at least one input feature.")
+        for name in (*names, *(() if target is None else (target,))):
+            plan.feature(name, "pairs")
+        if target is not None and target in names:
+            raise PipelineError(
+                f"{target!r} is both an input and the target: the model would be shown the answer.",
+                advice="Take it out of the inputs.",
+            )
+        size = _classes(one_hot, None if target is None or plan.features is None else plan.features[target], target)
+        change = Paired(inputs if isinstance(inputs, str) else names, target, size, with_index)
+        settings = {
+            "inputs": inputs if isinstance(inputs, str) else list(names),
+            "target": target,
+            "one_hot": size,
+            "with_index": with_index or None,
+        }
+        # It is done to batches, wherever in the chain it stands.
+        paired = replace(plan.then("pairs", settings), batch_changes=(*plan.batch_changes, change))
+        if plan.changes or plan.batch_changes or plan.features is None:
+            return self._then(paired)
+        # Nothing looks at the other features, so they need not be decoded.
+        wanted = (*names, *(() if target is None else (target,)))
+        if isinstance(plan.batching, BucketBatching) and plan.batching.by not in wanted:
+            wanted = (*wanted, plan.batching.by)
+        return self._then(replace(paired, datasets=tuple(dataset.select(*wanted) for dataset in plan.datasets)))
 
 
 def _classes(one_hot: bool | int, feature: Feature | None, target: str | None) -> int | None:  # noqa: FBT001 - as given

@@ -7,21 +7,26 @@ from dataclasses import replace
 from recordsmith.errors import PipelineError
 from recordsmith.loader.order.record_order import ENDLESS, Part
 from recordsmith.loader.plan import Plan
-from recordsmith.loader.verbs.shuffle import check_whole_number
+from recordsmith.loader.verbs.arguments import check_whole_number, verb
+from recordsmith.loader.verbs.chain import Chain, LoaderT
 
-__all__ = ["skip", "take"]
-
-
-def take(plan: Plan, n: int) -> Plan:
-    """Keep the first n rows or batches; see `Loader.take`."""
-    check_whole_number("take's number", n, least=0)
-    return _part(plan, "take", n, 0, n)
+__all__ = ["PartVerb"]
 
 
-def skip(plan: Plan, n: int) -> Plan:
-    """Leave out the first n rows or batches; see `Loader.skip`."""
-    check_whole_number("skip's number", n, least=0)
-    return _part(plan, "skip", n, n, ENDLESS)
+class PartVerb(Chain[LoaderT]):
+    """Gives a chain the methods `take` and `skip`."""
+
+    @verb
+    def take(self, n: int) -> LoaderT:
+        """Keep the first n rows, or after batching the first n batches."""
+        check_whole_number("The number of rows or batches to take", n, least=0)
+        return self._then(_part(self.plan, "take", n, 0, n))
+
+    @verb
+    def skip(self, n: int) -> LoaderT:
+        """Leave out the first n rows, or after batching the first n batches."""
+        check_whole_number("The number of rows or batches to skip", n, least=0)
+        return self._then(_part(self.plan, "skip", n, n, ENDLESS))
 
 
 def _part(plan: Plan, verb: str, n: int, start: int, stop: int) -> Plan:

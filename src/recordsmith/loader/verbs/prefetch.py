@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from recordsmith.errors import PipelineError
-from recordsmith.loader.plan import Plan
-from recordsmith.loader.verbs.shuffle import check_whole_number
+from recordsmith.loader.verbs.arguments import check_whole_number, verb
+from recordsmith.loader.verbs.chain import Chain, LoaderT
 
-__all__ = ["prefetch"]
+__all__ = ["PrefetchVerb"]
 
 
-def prefetch(plan: Plan, n: int) -> Plan:
-    """Keep up to n batches ready; see `Loader.prefetch`."""
-    check_whole_number("The number of batches to prefetch", n, least=0)
-    if plan.batching is None:
-        raise PipelineError("prefetch counts batches.", advice="Write .batch(n).prefetch(k).")
-    return plan.then("prefetch", None, ahead=int(n))
+class PrefetchVerb(Chain[LoaderT]):
+    """Gives a chain the method `prefetch`."""
+
+    @verb
+    def prefetch(self, n: int) -> LoaderT:
+        """Keep up to n batches ready before they are asked for. A good number is chosen without it."""
+        plan = self.plan
+        check_whole_number("The number of batches to prefetch", n, least=0)
+        if plan.batching is None:
+            raise PipelineError("prefetch counts batches.", advice="Write .batch(n).prefetch(k).")
+        return self._then(plan.then("prefetch", None, ahead=int(n)))

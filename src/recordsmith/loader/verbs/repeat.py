@@ -4,20 +4,34 @@ from __future__ import annotations
 
 from recordsmith.errors import PipelineError
 from recordsmith.loader.order.record_order import Repeated
-from recordsmith.loader.plan import Plan
-from recordsmith.loader.verbs.shuffle import check_whole_number
+from recordsmith.loader.verbs.arguments import check_whole_number, verb
+from recordsmith.loader.verbs.chain import Chain, LoaderT
 
-__all__ = ["repeat"]
+__all__ = ["RepeatVerb"]
 
 
-def repeat(plan: Plan, times: int | None) -> Plan:
-    """Feed the rows, or the batches, several times; see `Loader.repeat`."""
-    if times is not None:
-        check_whole_number("The number of epochs", times, least=1)
-    if plan.batching is not None:
-        if plan.epochs_fed != 1:
-            raise PipelineError("The batches are repeated already.", advice="One .repeat() is enough.")
-        return plan.then("repeat", {"times": times}, epochs_fed=times, known=plan.known | {"repeated"})
-    return plan.then(
-        "repeat", {"times": times}, order=Repeated(plan.order, times), known=plan.known | {"repeated"}, even_world=None
-    )
+class RepeatVerb(Chain[LoaderT]):
+    """Gives a chain the method `repeat`."""
+
+    @verb
+    def repeat(self, times: int | None = None) -> LoaderT:
+        """Feed several epochs one after the other, each in an order of its own; None: without end.
+
+        Before batching, batches may reach from one epoch into the next; after it they do not.
+        """
+        plan = self.plan
+        if times is not None:
+            check_whole_number("The number of epochs", times, least=1)
+        if plan.batching is not None:
+            if plan.epochs_fed != 1:
+                raise PipelineError("The batches are repeated already.", advice="One .repeat() is enough.")
+            return self._then(plan.then("repeat", {"times": times}, epochs_fed=times, known=plan.known | {"repeated"}))
+        return self._then(
+            plan.then(
+                "repeat",
+                {"times": times},
+                order=Repeated(plan.order, times),
+                known=plan.known | {"repeated"},
+                even_world=None,
+            )
+        )

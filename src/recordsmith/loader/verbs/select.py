@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from recordsmith.errors import PipelineError, list_names
-from recordsmith.loader.plan import BatchChange, Plan, RowChange, Rows
+from recordsmith.loader.plan import BatchChange, RowChange, Rows
+from recordsmith.loader.verbs.arguments import verb
+from recordsmith.loader.verbs.chain import Chain, LoaderT
 
-__all__ = ["select"]
+__all__ = ["SelectVerb"]
 
 
 @dataclass(frozen=True)
@@ -24,17 +27,26 @@ class Selected(RowChange, BatchChange):
         return {name: rows[name] for name in self.names}  # type: ignore[index]
 
 
-def select(plan: Plan, names: tuple[str, ...]) -> Plan:
-    """Keep some features; see `Loader.select`."""
-    if not names:
-        raise PipelineError("select needs at least one feature.", expected=list_names(plan.features or ()))
-    for name in names:
-        plan.feature(name, "select")
-    features = None if plan.features is None else {name: plan.features[name] for name in names}
-    settings = {"names": list(names)}
-    if plan.batching is not None:
-        return plan.then("select", settings, features=features, batch_changes=(*plan.batch_changes, Selected(names)))
-    if plan.changes:
-        return plan.then("select", settings, features=features, changes=(*plan.changes, Selected(names)))
-    datasets = tuple(dataset.select(*names) for dataset in plan.datasets)
-    return plan.then("select", settings, features=features, datasets=datasets)
+class SelectVerb(Chain[LoaderT]):
+    """Gives a chain the method `select`."""
+
+    @verb
+    def select(self, *names: str) -> Any:
+        """Keep only some features; those that are left out before anything else are not even decoded."""
+        plan = self.plan
+        if not names:
+            raise PipelineError("select needs at least one feature.", expected=list_names(plan.features or ()))
+        for name in names:
+            plan.feature(name, "select")
+        features = None if plan.features is None else {name: plan.features[name] for name in names}
+        settings = {"names": list(names)}
+        if plan.batching is not None:
+            return self._then(
+                plan.then("select", settings, features=features, batch_changes=(*plan.batch_changes, Selected(names)))
+            )
+        if plan.changes:
+            return self._then(
+                plan.then("select", settings, features=features, changes=(*plan.changes, Selected(names)))
+            )
+        datasets = tuple(dataset.select(*names) for dataset in plan.datasets)
+        return self._then(plan.then("select", settings, features=features, datasets=datasets))

@@ -10,11 +10,13 @@ import numpy as np
 from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import PipelineError
-from recordsmith.loader.plan import Plan, RowChange, Rows
+from recordsmith.loader.plan import RowChange, Rows
+from recordsmith.loader.verbs.arguments import verb
+from recordsmith.loader.verbs.chain import Chain, LoaderT
 from recordsmith.schema import Bytes, Tensor, Text
 from recordsmith.text import Vocabulary
 
-__all__ = ["vectorize"]
+__all__ = ["VectorizeVerb"]
 
 
 @dataclass(frozen=True)
@@ -43,31 +45,44 @@ class Vectorized(RowChange):
         return Ragged(flat, offsets_of([len(row) for row in ids]))
 
 
-def vectorize(plan: Plan, feature: str, vocabulary: Any, *, into: str | None) -> Plan:
-    """Turn text into numbers; see `Loader.vectorize`."""
-    plan.before_batching("vectorize", "come too late. Vectorize first: .vectorize(...).padded_batch(n).")
-    kind = plan.feature(feature, "vectorize")
-    if kind is not None and not (isinstance(kind, (Text, Bytes)) and kind.shape == ()):
-        raise PipelineError(
-            f"vectorize takes one text a row, and {feature!r} is not that.", feature=feature, found=repr(kind)
+class VectorizeVerb(Chain[LoaderT]):
+    """Gives a chain the method `vectorize`."""
+
+    @verb
+    def vectorize(self, feature: str, vocabulary: Any, *, into: str | None = None) -> LoaderT:
+        """Turn a text into numbers: ids of its words, in rows of different length.
+
+        Args:
+            feature: the text.
+            vocabulary: an `rs.Vocabulary`, or a tokenizer of the package tokenizers.
+            into: another name for the numbers; None keeps the feature's.
+        """
+        plan = self.plan
+        plan.before_batching("vectorize", "come too late. Vectorize first: .vectorize(...).padded_batch(n).")
+        kind = plan.feature(feature, "vectorize")
+        if kind is not None and not (isinstance(kind, (Text, Bytes)) and kind.shape == ()):
+            raise PipelineError(
+                f"vectorize takes one text a row, and {feature!r} is not that.", feature=feature, found=repr(kind)
+            )
+        if not isinstance(vocabulary, Vocabulary) and not hasattr(vocabulary, "encode_batch"):
+            raise PipelineError(
+                "vectorize needs a vocabulary.",
+                found=type(vocabulary).__name__,
+                expected="an rs.Vocabulary, or a tokenizer of the package tokenizers",
+            )
+        name = feature if into is None else into
+        if name != feature and plan.features is not None and name in plan.features:
+            raise PipelineError(f"There is a feature {name!r} already.", advice="Choose another name for the numbers.")
+        features = None
+        if plan.features is not None:
+            features = {
+                (name if key == feature else key): Tensor("int64", (None,)) if key == feature else value
+                for key, value in plan.features.items()
+            }
+        settings = {"feature": feature, "vocabulary": repr(vocabulary), "into": into}
+        return self._then(
+            replace(
+                plan.then("vectorize", settings, features=features),
+                changes=(*plan.changes, Vectorized(feature, name, vocabulary)),
+            )
         )
-    if not isinstance(vocabulary, Vocabulary) and not hasattr(vocabulary, "encode_batch"):
-        raise PipelineError(
-            "vectorize needs a vocabulary.",
-            found=type(vocabulary).__name__,
-            expected="an rs.Vocabulary, or a tokenizer of the package tokenizers",
-        )
-    name = feature if into is None else into
-    if name != feature and plan.features is not None and name in plan.features:
-        raise PipelineError(f"There is a feature {name!r} already.", advice="Choose another name for the numbers.")
-    features = None
-    if plan.features is not None:
-        features = {
-            (name if key == feature else key): Tensor("int64", (None,)) if key == feature else value
-            for key, value in plan.features.items()
-        }
-    settings = {"feature": feature, "vocabulary": repr(vocabulary), "into": into}
-    return replace(
-        plan.then("vectorize", settings, features=features),
-        changes=(*plan.changes, Vectorized(feature, name, vocabulary)),
-    )

@@ -14,9 +14,9 @@ from recordsmith import _core
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.keyed_random import Uint64s, priorities, stream_key
 from recordsmith.making.balance.sampling import find_sampler, needs_columns, resample, target_counts
-from recordsmith.making.chunk_encoding import Classes, EncodedChunk
-from recordsmith.making.external_sort import sorted_blocks
-from recordsmith.making.staging import Staging
+from recordsmith.run.encoded_chunk import Classes, EncodedChunk
+from recordsmith.run.external_sort import sorted_blocks
+from recordsmith.run.staging import Staging
 from recordsmith.schema import Feature, Label, Schema
 from recordsmith.schema.native import compile_plan
 from recordsmith.wording.numbers import count_text

@@ -1,4 +1,4 @@
-"""Detects the kind of source of a path: from names first, then from content."""
+"""Which source a path stands for: detected by file names first, and by content where names say nothing."""
 
 from __future__ import annotations
 
@@ -36,15 +36,14 @@ _SUFFIXES = {
     **dict.fromkeys((".mp4", ".avi", ".mov", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg"), "video"),
     **dict.fromkeys((".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".jpe", ".jfif"), "images"),
 }
-_CONTENTS = {
-    "is a Parquet file": "parquet",
-    "is a numpy array": "arrays",
-    "is a tar archive": "webdataset",
-    "is a JPEG image": "images",
-    "is a PNG image": "images",
-    "is a GIF image": "images",
+_KIND_OF_FORMAT = {
+    "tfrecord": "tfrecords",
+    "parquet": "parquet",
+    "npy": "arrays",
+    "tar": "webdataset",
+    **dict.fromkeys(("jpeg", "png", "gif"), "images"),
 }
-# Files beside the data that say nothing about its kind.
+# Files beside the data, which say nothing about its kind.
 _METADATA_SUFFIXES = (
     SIDECAR,
     ".md",
@@ -62,8 +61,8 @@ _METADATA_SUFFIXES = (
     ".db",
 )
 _AUDIO = (".wav", ".mp3", ".flac", ".ogg", ".m4a", ".aac", ".opus", ".aif", ".aiff", ".wma")
-_MOST_FILES_INSPECTED = 2000  # files of a folder from which its kind is detected
-_MINOR = 20  # a kind with this many times fewer files than another is taken for something beside the data
+_MOST_FILES_INSPECTED = 2000  # files of a folder that are looked at to detect its kind
+_MINOR = 20  # a kind with this many times fewer files than another is ignored
 
 
 class UnknownOptionError(RecordsmithError, ValueError):
@@ -90,7 +89,7 @@ def source_for(paths: PathLike | Iterable[PathLike], kind: str | None = None, **
 
     Args:
         paths: a file, a folder, a glob, or a list of these.
-        kind: the name of a function of `rs.sources`; None: detected from the paths.
+        kind: the name of a function of `rs.sources`; None: detected.
         options: what that function takes.
 
     >>> import tempfile, pathlib
@@ -117,11 +116,11 @@ def source_for(paths: PathLike | Iterable[PathLike], kind: str | None = None, **
 
 
 def kind_of(paths: PathLike | Iterable[PathLike]) -> str:
-    """Detect the kind of the data at a path, or raise an error that says what was found.
+    """Detect the kind of the data at a path, or raise an error that says what was found and how to name the kind.
 
     >>> kind_of(os.path.dirname(__file__))
     Traceback (most recent call last):
-    recordsmith.errors.RecordsmithError: The kind of data cannot be detected.
+    recordsmith.errors.RecordsmithError: The kind of this data could not be detected.
     ...
     """
     found = resolve_files(paths)
@@ -160,7 +159,7 @@ def kind_of(paths: PathLike | Iterable[PathLike]) -> str:
             advice="Read them with your own function, and pass its rows to rs.make.",
         )
     raise RecordsmithError(
-        "The kind of data cannot be detected.",
+        "The kind of this data could not be detected.",
         path=place,
         found=_what_is_there(found),
         expected=f"files of kind {', '.join(KINDS)}",
@@ -226,17 +225,12 @@ def _kind_by_name(path: str) -> str | None:
 
 
 def _kind_by_content(path: str) -> str | None:
-    content = describe_content(path)
-    if content.is_plain_tfrecord:
-        return "tfrecords"
-    if content.looks_like in _CONTENTS:
-        return _CONTENTS[content.looks_like]
-    if content.looks_like == "is text":
+    found = describe_content(path).format
+    if found == "text":
         with open(path, "rb") as file:
             first = file.readline(1 << 16).strip()
-        if first.startswith(b"{") and first.endswith(b"}"):
-            return "jsonl"
-    return None
+        return "jsonl" if first.startswith(b"{") and first.endswith(b"}") else None
+    return _KIND_OF_FORMAT.get(found)
 
 
 def _what_is_there(found: list[str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts, ShardFacts
 from recordsmith.report.class_order import classes_in_order
 from recordsmith.report.html.drawings import bar, legend, shard_map
-from recordsmith.report.html.markup import Markup, element
+from recordsmith.wording.markup import Markup, element
 from recordsmith.wording.numbers import bytes_text, count_text
 from recordsmith.wording.visible_text import clipped
 

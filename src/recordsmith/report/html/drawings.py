@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from recordsmith.facts.dataset_facts import Histogram, ShardFacts
-from recordsmith.report.html.markup import Markup, element
+from recordsmith.wording.markup import Markup, element
 from recordsmith.wording.numbers import bytes_text, count_text, number_text
 
 __all__ = ["bar", "histogram", "shard_map"]

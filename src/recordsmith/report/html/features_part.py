@@ -15,8 +15,8 @@ from recordsmith.facts.dataset_facts import (
 )
 from recordsmith.facts.feature_order import features_in_order
 from recordsmith.report.html.drawings import bar, histogram
-from recordsmith.report.html.markup import Child, Markup, element
 from recordsmith.schema import Schema
+from recordsmith.wording.markup import Child, Markup, element, joined
 from recordsmith.wording.numbers import bytes_text, count_text, number_text
 from recordsmith.wording.visible_text import clipped, quoted
 
@@ -41,7 +41,7 @@ def features_part(facts: DatasetFacts) -> Markup:
     if len(shown) == len(known):
         return cards
     more = count_text(len(known) - len(shown), "more feature")
-    return Markup(cards + element("p", f"{more}: the JSON has them all.", class_="note"))
+    return joined([cards, element("p", f"{more}: the JSON has them all.", class_="note")])
 
 
 def _card(feature: FeatureFacts, facts: DatasetFacts) -> Markup:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from recordsmith.facts.named_images import NamedImage
 from recordsmith.report.code_lines import CodeLine, code_lines
 from recordsmith.report.contents import ReportContents
+from recordsmith.report.evidence import evidence_texts
 from recordsmith.report.html.images import thumbnail
-from recordsmith.report.html.markup import Child, Markup, element, with_code
 from recordsmith.rules import Finding, RuleText, Severity
-from recordsmith.wording.numbers import count_text, number_text
-from recordsmith.wording.visible_text import clipped, quoted
+from recordsmith.wording.markup import Child, Markup, element, with_code
+from recordsmith.wording.numbers import count_text
+from recordsmith.wording.visible_text import clipped
 
 __all__ = ["findings_part"]
 
 _MOST_FINDINGS = 500
 _MOST_LINES = 40  # of code
 _LONGEST_LINE = 240
-_DEEPEST = 3  # lists in lists of the evidence
+_MOST_EVIDENCE = 16
 _MOST_IMAGES = 6  # of a finding
 _MOST_OPEN = 8  # findings that are open from the start
 
@@ -116,7 +116,10 @@ def _facts(finding: Finding, text: RuleText | None) -> Iterable[Markup]:
     if others:
         yield _fact("Also", [element("div", element("bdi", other)) for other in others[:10]])
     if finding.evidence:
-        yield _fact("Seen", [_evidence(str(name), value) for name, value in list(finding.evidence.items())[:16]])
+        evidence = evidence_texts(finding, width=120, entries=8)[:_MOST_EVIDENCE]
+        yield _fact(
+            "Seen", [element("span", name, " ", element("b", text), class_="evidence") for name, text in evidence]
+        )
     if finding.advice:
         yield _fact("To do", element("span", with_code(clipped(" ".join(finding.advice.split()))), class_="advice"))
     if text is not None:
@@ -125,39 +128,6 @@ def _facts(finding: Finding, text: RuleText | None) -> Iterable[Markup]:
 
 def _fact(label: str, *value: Child) -> Markup:
     return element("div", element("dt", label), element("dd", *value), class_="fact")
-
-
-def _evidence(name: str, value: Any) -> Markup:
-    return element(
-        "span",
-        element("span", clipped(name, 60).replace("_", " ")),
-        " ",
-        element("b", _plain(value)),
-        class_="evidence",
-    )
-
-
-def _plain(value: Any, depth: int = 0) -> str:
-    match value:
-        case bool() | None:
-            return {True: "yes", False: "no", None: "unknown"}[value]
-        case int():
-            return f"{value:,}"
-        case float():
-            return number_text(value)
-        case bytes():
-            return clipped(value.decode(errors="backslashreplace"), 80)
-        case dict() if depth < _DEEPEST:
-            shown = [f"{clipped(str(name), 40)} {_plain(one, depth + 1)}" for name, one in list(value.items())[:8]]
-            return ", ".join(shown) + (", …" if len(value) > len(shown) else "")
-        case list() | tuple() if depth < _DEEPEST:
-            nested = any(isinstance(one, (dict, list, tuple)) for one in value)
-            most = 4 if nested else 8
-            shown = [_plain(one, depth + 1) for one in value[:most]]
-            return ("; " if nested else ", ").join(shown) + (", …" if len(value) > most else "")
-    text = str(value)
-    # White space at the ends is often what the finding is about.
-    return quoted(text, 120) if depth or text != text.strip() else clipped(text, 120)
 
 
 def _code(finding: Finding) -> Markup | None:

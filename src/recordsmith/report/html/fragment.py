@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from recordsmith.report.contents import ReportContents
 from recordsmith.report.plain_text import verdict
+from recordsmith.rules import Finding
+from recordsmith.wording.markup import Markup, element
 
 __all__ = ["report_fragment"]
 
@@ -13,20 +13,35 @@ _COLOURS = {"error": "#c0392b", "warning": "#b7791f", "info": "#2b6cb0"}
 _CELL = "text-align:left;vertical-align:top;padding:4px 12px 4px 0"
 
 
-def report_fragment(report: ReportContents) -> str:
-    """Return the fragment; everything in it is escaped.
+def report_fragment(report: ReportContents) -> Markup:
+    """Return the fragment.
 
-    >>> "no findings" in report_fragment(ReportContents("check", subject="<data>"))
-    True
+    >>> report_fragment(ReportContents("check", subject="<data>"))
+    '<div><b>&lt;data&gt;</b>: no findings</div>'
     """
-    title = f"<b>{escape(report.subject or report.kind)}</b>: {escape(verdict(report.findings, report.known))}"
-    rows = "".join(
-        f'<tr><td style="{_CELL};white-space:nowrap;color:{_COLOURS[one.severity.value]}"><b>{escape(one.code)}</b>'
-        f' {escape(one.name)}</td><td style="{_CELL}">{escape(one.message)}<br>'
-        f'<span style="opacity:.65">{escape(str(one.location))}</span></td>'
-        f'<td style="{_CELL}">{escape(one.advice)}</td></tr>'
-        for one in report.findings
+    return element(
+        "div",
+        element("b", report.subject or report.kind),
+        f": {verdict(report.findings, report.known)}",
+        element("table", [_row(one) for one in report.findings], style="border-collapse:collapse")
+        if report.findings
+        else None,
     )
-    return (
-        f'<div>{title}<table style="border-collapse:collapse">{rows}</table></div>' if rows else f"<div>{title}</div>"
+
+
+def _row(finding: Finding) -> Markup:
+    colour = _COLOURS[finding.severity.value]
+    return element(
+        "tr",
+        element(
+            "td", element("b", finding.code), f" {finding.name}", style=f"{_CELL};white-space:nowrap;color:{colour}"
+        ),
+        element(
+            "td",
+            finding.message,
+            element("br"),
+            element("span", str(finding.location), style="opacity:.65"),
+            style=_CELL,
+        ),
+        element("td", finding.advice, style=_CELL),
     )

@@ -16,8 +16,8 @@ import numpy as np
 from recordsmith.errors import MissingExtraError
 from recordsmith.images import ImageError, decode_image, read_header
 from recordsmith.images.codec import opencv
-from recordsmith.report.html.markup import Markup, element
-from recordsmith.report.png import png_bytes
+from recordsmith.images.png import png_bytes
+from recordsmith.wording.markup import Markup, element
 
 __all__ = ["image_element", "pixels_uri", "thumbnail"]
 
@@ -60,12 +60,12 @@ def pixels_uri(pixels: np.ndarray[Any, Any]) -> str | None:
 def image_element(uri: str, caption: str) -> Markup:
     """Return an img element.
 
-    >>> image("data:,", "a cat")
+    >>> image_element("data:,", "a cat")
     '<img src="data:," alt="a cat" loading="lazy">'
     """
-    # The URI is ours and long, so that it does not go through what cuts texts from data.
-    start = element("img", alt=caption or "image_element", loading="lazy")
-    return Markup(start.replace("<img ", f'<img src="{uri}" ', 1))
+    return element(
+        "img", src=Markup(uri), alt=caption or "image", loading="lazy"
+    )  # the URI is ours, and must not be cut
 
 
 def _stretched(pixels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -18,11 +18,11 @@ from recordsmith.report.contents import ReportContents
 from recordsmith.report.html.dataset_part import figures_part, labels_part, shards_part, splits_part
 from recordsmith.report.html.features_part import features_part
 from recordsmith.report.html.findings_part import findings_part
-from recordsmith.report.html.markup import Child, Markup, element
 from recordsmith.report.html.samples_part import samples_part
 from recordsmith.report.html.sections_part import histograms_part, section_part
 from recordsmith.report.plain_text import verdict
 from recordsmith.report.sections import HistogramSection
+from recordsmith.wording.markup import Child, Markup, element
 from recordsmith.wording.numbers import count_text
 from recordsmith.wording.visible_text import clipped
 

@@ -12,8 +12,8 @@ from recordsmith.dataset.row_decoding import RowOverview
 from recordsmith.facts.dataset_facts import LabelFacts
 from recordsmith.images import read_header
 from recordsmith.report.html.images import thumbnail
-from recordsmith.report.html.markup import Markup, element
 from recordsmith.report.html.values import value_markup
+from recordsmith.wording.markup import Markup, element
 from recordsmith.wording.numbers import count_text
 from recordsmith.wording.visible_text import clipped
 

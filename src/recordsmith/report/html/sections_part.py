@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from recordsmith.report.html.drawings import histogram
 from recordsmith.report.html.images import image_element, pixels_uri
-from recordsmith.report.html.markup import Child, Markup, element
 from recordsmith.report.sections import GridImage, HistogramSection, ImageGrid, Section, TableSection, TextSection
+from recordsmith.wording.markup import Child, Markup, element, joined
 from recordsmith.wording.numbers import number_text
 from recordsmith.wording.visible_text import clipped
 
@@ -110,9 +110,11 @@ def _table(section: TableSection) -> Markup:
         for row in section.rows[:_MOST_ROWS]
     ]
     more = len(section.rows) - _MOST_ROWS
-    return Markup(
-        element("div", element("table", element("tr", head), rows, class_="listing"), class_="scroll")
-        + (element("p", f"{more:,} more rows are in the JSON.", class_="note") if more > 0 else "")
+    return joined(
+        [
+            element("div", element("table", element("tr", head), rows, class_="listing"), class_="scroll"),
+            element("p", f"{more:,} more rows are in the JSON.", class_="note") if more > 0 else None,
+        ]
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from recordsmith.columns import SparseRow
 from recordsmith.images import read_header
 from recordsmith.report.html.images import thumbnail
-from recordsmith.report.html.markup import Markup, element
+from recordsmith.wording.markup import Markup, element
 from recordsmith.wording.numbers import bytes_text, count_text, number_text
 from recordsmith.wording.visible_text import clipped, quoted
 

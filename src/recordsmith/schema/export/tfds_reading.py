@@ -24,6 +24,7 @@ from recordsmith.errors import SchemaError
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Tensor, Text
 from recordsmith.schema.export.tfds import FEATURES_NAME, label_file_name
 from recordsmith.schema.features.label import MOST_NUMBERED
+from recordsmith.schema.features.numeric import checked_dtype
 from recordsmith.storage.json_descriptions import read_bounded, read_json_object
 from recordsmith.storage.publication import in_force
 
@@ -216,4 +217,5 @@ def _listed(dtype: str, shape: Shape, settings: dict[str, Any]) -> Feature:
 
 
 def _numbers(dtype: str, shape: Shape, settings: dict[str, Any]) -> Feature:
-    return Tensor(dtype, shape, **settings) if shape else Scalar(dtype, **settings)
+    found = checked_dtype(dtype)
+    return Tensor(found, shape, **settings) if shape else Scalar(found, **settings)

@@ -16,9 +16,12 @@ from recordsmith.errors import SchemaError
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Sparse, Steps, Tensor, Text
 from recordsmith.schema.export.prototext import Message, read_prototext, write_prototext
 from recordsmith.schema.export.tfmd import SEQUENCE_NAME, TAG, tfmd_message
+from recordsmith.schema.features.numeric import DTypeName
 from recordsmith.storage.json_descriptions import parse_json, read_bounded
 
 __all__ = ["features_from_tfmd"]
+
+_NUMBERS: dict[str, DTypeName] = {"FLOAT": "float32", "INT": "int64"}
 
 
 def features_from_tfmd(source: str | os.PathLike[str]) -> dict[str, Feature]:
@@ -119,7 +122,7 @@ class _Document:
         if index_names != [index_name] or (index_name, values) != (f"{name}/indices", f"{name}/values"):
             return None
         size = _bounds(_one(stored[index_name], "int_domain", {})).get("max")
-        dtype = {"FLOAT": "float32", "INT": "int64"}.get(str(_one(stored.get(values, {}), "type", "")))
+        dtype = _NUMBERS.get(str(_one(stored.get(values, {}), "type", "")))
         if size is None or dtype is None:
             return None
         self._used.update(((index_name, False), (values, False)))
@@ -218,5 +221,7 @@ def _shape_of(stored: Message, *, steps: bool) -> tuple[tuple[int | None, ...], 
     return (None,), {**bounds, "max_length": most} if most > 0 else bounds
 
 
-def _numbers(dtype: str, shape: tuple[int | None, ...], settings: dict[str, Any], lengths: dict[str, Any]) -> Feature:
+def _numbers(
+    dtype: DTypeName, shape: tuple[int | None, ...], settings: dict[str, Any], lengths: dict[str, Any]
+) -> Feature:
     return Tensor(dtype, shape, **settings, **lengths) if shape else Scalar(dtype, **settings)

@@ -12,6 +12,8 @@ from recordsmith.errors import EncodeError, SchemaError, did_you_mean, list_name
 from recordsmith.schema.input.conversion import is_missing, missing_value
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from recordsmith.schema.features.constraints import Violation
     from recordsmith.schema.plan import ColumnParts, Parts, PlanColumn
 
@@ -40,6 +42,17 @@ class Feature(ABC):
 
     type_name: ClassVar[str]
     """The type's name in the JSON form."""
+
+    if TYPE_CHECKING:
+        # `schema["label"]` is a Feature of any kind. So that `schema["label"].names` type-checks, the attributes that
+        # only some kinds have are declared here; on the others they are an AttributeError.
+        @property
+        def dtype(self) -> np.dtype[Any]: ...  # noqa: D102 - described where it is
+        @property
+        def shape(self) -> tuple[int | None, ...]: ...  # noqa: D102 - likewise
+        @property
+        def names(self) -> tuple[str, ...]: ...  # noqa: D102 - likewise
+        def label_of(self, number: int) -> str: ...  # noqa: D102 - likewise
 
     optional: bool = field(default=False, kw_only=True)
     default: Any = field(default=None, kw_only=True)

@@ -15,12 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from recordsmith.columns import Ragged
+from recordsmith.columns.any_column import row_of
 from recordsmith.errors import EncodeError, SchemaError, SchemaMismatchError, did_you_mean
 from recordsmith.schema.features.constraints import NumberBounds, Violation, number_violations, raise_first
 from recordsmith.schema.features.feature import Feature
@@ -31,15 +32,18 @@ from recordsmith.schema.input.lossy_casting import cast_with_loss
 from recordsmith.schema.input.numeric_input import dense_numbers, fits, free_numbers, wrong_shape
 from recordsmith.schema.plan import Bools, ColumnParts, Int64s, Parts, PlanColumn
 
-__all__ = ["NumericFeature", "checked_dtype", "plain_from_json", "plain_to_json"]
+__all__ = ["DType", "DTypeName", "NumericFeature", "checked_dtype", "plain_from_json", "plain_to_json"]
 
 Array = npt.NDArray[Any]
 Storage = Literal["bytes", "list"]
+# Literals, so that an editor completes them and marks a misspelt one. At run time whatever numpy takes is taken.
+DTypeName: TypeAlias = Literal[
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "float32", "float64", "complex64", "complex128",
+]  # fmt: skip
+DType: TypeAlias = DTypeName | np.dtype[Any] | type[np.generic | bool | int | float | complex]
 
-_DTYPES = (
-    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "float32", "float64", "complex64", "complex128"),
-)
+_DTYPES = get_args(DTypeName)
 _INT64 = np.dtype("int64")
 
 
@@ -130,9 +134,7 @@ class NumericFeature(Feature):
         >>> int(Scalar("int64").row(np.array([7, 8]), 1))
         8
         """
-        if isinstance(column, np.ma.MaskedArray):
-            return None if np.ma.getmaskarray(column)[index].all() else column.data[index]
-        return column[index]
+        return row_of(column, index)
 
     def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:
         """Return what the core writes for a column of numbers; an array of the exact dtype is passed on as it is.

@@ -7,14 +7,14 @@ import binascii
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
 from recordsmith.columns import PackedColumn
 from recordsmith.errors import SchemaError, SchemaMismatchError
 from recordsmith.schema.features.feature import Feature, checked_shape
-from recordsmith.schema.features.numeric import checked_dtype
+from recordsmith.schema.features.numeric import DType, DTypeName, checked_dtype
 from recordsmith.schema.input.conversion import check_presence, check_rows
 from recordsmith.schema.input.packed_input import packed_rows
 from recordsmith.schema.plan import PlanColumn
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Packed"]
 
-Part = tuple[str, tuple[int, ...]]
+Part = tuple[DTypeName, tuple[int, ...]]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -54,7 +54,7 @@ class Packed(Feature):
 
     def __init__(
         self,
-        parts: Mapping[str, tuple[Any, Sequence[int]]],
+        parts: Mapping[str, tuple[DType, Sequence[int]]],
         *,
         optional: bool = False,
         default: Any = None,
@@ -182,5 +182,5 @@ def _checked_parts(parts: Any) -> dict[str, Part]:
                 found=f"shape {shape}",
                 advice="Store data of variable length as a separate feature.",
             )
-        checked[name] = (checked_dtype(part[0]).name, sizes)
+        checked[name] = (cast("DTypeName", checked_dtype(part[0]).name), sizes)
     return checked

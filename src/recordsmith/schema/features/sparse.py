@@ -13,7 +13,7 @@ from recordsmith.columns import SparseColumn, SparseRow
 from recordsmith.errors import SchemaError, SchemaMismatchError
 from recordsmith.schema.features.constraints import Violation
 from recordsmith.schema.features.feature import Feature
-from recordsmith.schema.features.numeric import checked_dtype, plain_from_json, plain_to_json
+from recordsmith.schema.features.numeric import DType, checked_dtype, plain_from_json, plain_to_json
 from recordsmith.schema.input.casting import cast_exactly
 from recordsmith.schema.input.conversion import check_presence, check_rows
 from recordsmith.schema.input.foreign import is_sparse
@@ -56,7 +56,7 @@ class Sparse(Feature):
 
     def __init__(
         self,
-        dtype: npt.DTypeLike,
+        dtype: DType,
         size: int,
         *,
         optional: bool = False,

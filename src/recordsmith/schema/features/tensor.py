@@ -8,13 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from recordsmith.columns import ShapedColumn
 from recordsmith.errors import SchemaMismatchError
 from recordsmith.schema.features.constraints import LengthBounds, Violation, length_violations, raise_first
 from recordsmith.schema.features.feature import checked_shape
-from recordsmith.schema.features.numeric import Array, NumericFeature, Storage
+from recordsmith.schema.features.numeric import Array, DType, NumericFeature, Storage
 from recordsmith.schema.input.casting import cast_exactly
 from recordsmith.schema.input.conversion import check_presence, check_rows
 from recordsmith.schema.input.lossy_casting import cast_with_loss
@@ -52,7 +51,7 @@ class Scalar(NumericFeature):
 
     def __init__(  # noqa: PLR0913 - each is a setting of its own, and all but the dtype are named
         self,
-        dtype: npt.DTypeLike,
+        dtype: DType,
         *,
         min: float | None = None,  # noqa: A002 - what people call it
         max: float | None = None,  # noqa: A002 - what people call it
@@ -108,7 +107,7 @@ class Tensor(NumericFeature):
 
     def __init__(  # noqa: PLR0913 - each is a setting of its own, and all but the first two are named
         self,
-        dtype: npt.DTypeLike,
+        dtype: DType,
         shape: Sequence[int | None],
         *,
         min: float | None = None,  # noqa: A002 - what people call it

@@ -6,7 +6,7 @@
         ├── lock
         ├── shards/NAME                      every new file, whole, checked and synced, under its final name
         ├── commit.json                      {"new": {NAME: bytes}, "old": [NAME]}: what to move here, what to remove
-        └── ...                              what a run keeps to be resumed (recordsmith.making.staging)
+        └── ...                              what a run keeps to be resumed (recordsmith.run.staging)
 
     the new files are written ────────► commit.json gets its name ────────► files are moved and removed ────► the folder
     the old dataset is in force               (the commit point)                the new one is in force       is removed

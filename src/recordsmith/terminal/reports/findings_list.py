@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from recordsmith.report.evidence import evidence_texts
 from recordsmith.rules import Finding, Severity
 from recordsmith.terminal.reports.code_excerpt import code_excerpt
-from recordsmith.wording.numbers import count_text, number_text
-from recordsmith.wording.visible_text import clipped, quoted
+from recordsmith.wording.numbers import count_text
+from recordsmith.wording.visible_text import clipped
 
 __all__ = ["SEVERITY_STYLES", "findings_renderable"]
 
 SEVERITY_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
 _MOST_PER_RULE = 10  # findings of one rule that are told in full
 _MOST_PLACES = 3
-_MOST_EVIDENCE = 8  # entries
-_DEEPEST = 3  # lists in lists of the evidence
+_MOST_EVIDENCE = 8
 
 
 def findings_renderable(findings: Sequence[Finding]) -> RenderableType:
@@ -92,34 +91,9 @@ def _facts(finding: Finding, *, with_advice: bool) -> Iterable[tuple[str, Text]]
         yield "", Text(text, "dim")
     if len(others) > _MOST_PLACES:
         yield "", Text(f"and {count_text(len(others) - _MOST_PLACES, 'more place')}", "dim")
-    if finding.evidence:
-        yield "seen", Text(_evidence(finding.evidence), "dim")
+    evidence = [" ".join(one) for one in evidence_texts(finding, width=48, entries=5)]
+    if evidence:
+        more = f"; {len(evidence) - _MOST_EVIDENCE} more" if len(evidence) > _MOST_EVIDENCE else ""
+        yield "seen", Text("; ".join(evidence[:_MOST_EVIDENCE]) + more, "dim")
     if finding.advice and with_advice:
         yield "to do", Text(clipped(" ".join(finding.advice.split())), "green")
-
-
-def _evidence(evidence: dict[str, Any]) -> str:
-    shown = [f"{clipped(str(name), 48).replace('_', ' ')} {_value(value)}" for name, value in evidence.items()]
-    more = f"; {len(shown) - _MOST_EVIDENCE} more" if len(shown) > _MOST_EVIDENCE else ""
-    return "; ".join(shown[:_MOST_EVIDENCE]) + more
-
-
-def _value(value: Any, depth: int = 0) -> str:
-    match value:
-        case bool() | None:
-            return {True: "yes", False: "no", None: "unknown"}[value]
-        case int() | float():
-            return number_text(value)
-        case str():
-            return quoted(value, 48)
-        case bytes():
-            return quoted(value.decode(errors="backslashreplace"), 48)
-        case dict() if depth < _DEEPEST:
-            entries = [f"{clipped(str(name), 24)} {_value(one, depth + 1)}" for name, one in list(value.items())[:5]]
-            return ", ".join(entries) + (", …" if len(value) > 5 else "")
-        case list() | tuple() if depth < _DEEPEST:
-            nested = any(isinstance(one, (dict, list, tuple)) for one in value)
-            most = 2 if nested else 5
-            shown = [_value(one, depth + 1) for one in value[:most]]
-            return (" / " if nested else ", ").join(shown) + (", …" if len(value) > most else "")
-    return clipped(str(value), 48)

@@ -1,4 +1,4 @@
-"""Rules, in the forms that people and programs read them: terminal, Markdown, JSON."""
+"""Rules as people and programs read them: on the terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from recordsmith.rules import Rule, RuleSet, Severity
+from recordsmith.rules import Rule, RuleSet
+from recordsmith.rules.judge import rule_failed
+from recordsmith.terminal.reports.findings_list import SEVERITY_STYLES
 
-__all__ = ["FAMILIES", "every_rule", "rule_json", "rule_markdown", "rule_page", "rule_table"]
+__all__ = ["FAMILIES", "every_rule", "rule_json", "rule_page", "rule_table"]
 
 FAMILIES = {
     "F": "framing: files and how records stand in them",
@@ -27,7 +29,6 @@ FAMILIES = {
     "X": "the check itself",
 }
 _HOMES = ("checking.rules", "doctor.lint.rules", "doctor.diagnose.rules")
-_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
 _WIDEST = 100
 
 
@@ -37,11 +38,8 @@ def every_rule() -> RuleSet[Any]:
     >>> every_rule().get("V001").name
     'not-finite'
     """
-    found: dict[str, Rule[Any]] = {}
-    for home in _HOMES:
-        rules: RuleSet[Any] = importlib.import_module(f"recordsmith.{home}").RULES
-        found |= {one.code: one for one in rules}  # X001 may be in several
-    return RuleSet(found.values())
+    families = [importlib.import_module(f"recordsmith.{home}").RULES for home in _HOMES]
+    return RuleSet([rule_failed, *(one for family in families for one in family)])
 
 
 def rule_json(rule: Rule[Any]) -> dict[str, Any]:
@@ -63,24 +61,6 @@ def rule_json(rule: Rule[Any]) -> dict[str, Any]:
     }
 
 
-def rule_markdown(rule: Rule[Any]) -> str:
-    """Return a rule as a part of a Markdown page.
-
-    >>> rule_markdown(every_rule().get("V001")).splitlines()[0]
-    '## V001 not-finite'
-    """
-    text = rule.text
-    parts = [
-        f"## {rule.code} {rule.name}",
-        f"*{rule.severity.value}.* {text.summary}",
-        *([text.details] if text.details else []),
-        f"**Why it matters.** {text.why}",
-        f"**Example.** {text.example}",
-        f"**Fix.** {text.fix}",
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
 def rule_page(rule: Rule[Any], width: int) -> RenderableType:
     """Lay out one rule for a terminal.
 
@@ -91,7 +71,9 @@ def rule_page(rule: Rule[Any], width: int) -> RenderableType:
     The system does not let the file be read.
     ...
     """
-    head = Text.assemble((f"{rule.code} {rule.name}", "bold"), " (", (rule.severity.value, _STYLES[rule.severity]), ")")
+    head = Text.assemble(
+        (f"{rule.code} {rule.name}", "bold"), " (", (rule.severity.value, SEVERITY_STYLES[rule.severity]), ")"
+    )
     parts: list[RenderableType] = [head, Text(), *_paragraphs(rule.text.summary, width)]
     if rule.text.details:
         parts += [Text(), *_paragraphs(rule.text.details, width)]
@@ -119,7 +101,7 @@ def rule_table(rules: Iterable[Rule[Any]]) -> RenderableType:
         table.add_column()
         for one in listed:
             if one.code.startswith(family):
-                severity = Text(one.severity.value, _STYLES[one.severity])
+                severity = Text(one.severity.value, SEVERITY_STYLES[one.severity])
                 table.add_row(Text(f"  {one.code}", "bold"), Text(one.name), severity, Text(one.text.summary))
         parts += [Text.assemble((f"{family}  {FAMILIES[family]}", "bold")), table]
     return Group(*parts)

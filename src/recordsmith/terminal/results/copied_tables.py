@@ -31,7 +31,7 @@ def copied_renderable(copied: CopiedDataset, *, path: str) -> RenderableType:
         path: where it lies, as the user calls it.
 
     >>> from rich.console import Console
-    >>> from recordsmith.making.made_dataset import MadeSplit
+    >>> from recordsmith.run.made_split import MadeSplit
     >>> copied = CopiedDataset("/tmp/data", {"train": MadeSplit(7, 1234, 1)}, source_rows=10, duplicates=3)
     >>> Console(width=70).print(copied_renderable(copied, path="data"))
     data: 7 of 10 records, 1.23 KB, copied byte for byte

@@ -34,7 +34,7 @@ def made_renderable(made: MadeDataset, *, folder: str, width: int) -> Renderable
         width: of the terminal.
 
     >>> from rich.console import Console
-    >>> from recordsmith.making.made_dataset import MadeSplit
+    >>> from recordsmith.run.made_split import MadeSplit
     >>> made = MadeDataset("/tmp/data", "pets", {"train": MadeSplit(10, 1234, 1)}, source_rows=10, source_bytes=2048)
     >>> Console(width=60).print(made_renderable(made, folder="data", width=60))
     data: 10 rows, 1.23 KB from 2.05 KB
@@ -56,7 +56,7 @@ def made_renderable(made: MadeDataset, *, folder: str, width: int) -> Renderable
 def made_json(made: MadeDataset) -> dict[str, Any]:
     """Turn what came of making a dataset into JSON-ready values.
 
-    >>> from recordsmith.making.made_dataset import MadeSplit
+    >>> from recordsmith.run.made_split import MadeSplit
     >>> made_json(MadeDataset("data", "pets", {"train": MadeSplit(10, 1234, 1)}, source_rows=11, rejects=1))["splits"]
     {'train': {'rows': 10, 'bytes': 1234, 'shards': 1, 'classes': {}}}
     """

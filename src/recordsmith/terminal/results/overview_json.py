@@ -14,11 +14,11 @@ import numpy as np
 
 from recordsmith.columns import SparseRow
 from recordsmith.errors import RecordsmithError
+from recordsmith.images.header import read_header
 from recordsmith.query.overview import DatasetOverview, FeatureOverview, RowOverview
 from recordsmith.schema import Feature
 from recordsmith.terminal.values.class_names import class_name
 from recordsmith.terminal.values.feature_types import type_text
-from recordsmith.terminal.values.image_header import read_image_header
 
 __all__ = ["overview_json", "problem_json", "value_json"]
 
@@ -114,9 +114,9 @@ def value_json(value: Any, *, whole: bool = False) -> Any:
 
 def _bytes_json(value: bytes, *, whole: bool = False) -> dict[str, Any]:
     found: dict[str, Any] = {"bytes": len(value)}
-    picture = read_image_header(value)
-    if picture is not None:
-        found["image"] = {"format": picture.format.lower(), "width": picture.width, "height": picture.height}
+    image = read_header(value)
+    if image is not None:
+        found["image"] = {"format": image.format, "width": image.width, "height": image.height}
     if whole or len(value) <= _LONGEST_BASE64:
         found["base64"] = base64.b64encode(value).decode()
     return found

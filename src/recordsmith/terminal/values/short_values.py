@@ -12,7 +12,7 @@ import numpy as np
 from rich.text import Text
 
 from recordsmith.columns import SparseRow
-from recordsmith.terminal.values.image_header import read_image_header
+from recordsmith.images.header import read_header
 from recordsmith.wording.numbers import bytes_text, count_text, number_text
 from recordsmith.wording.visible_text import middle_left_out, printable, quoted
 
@@ -202,9 +202,9 @@ def _first_steps(steps: list[Any], width: int) -> Text:
 
 
 def _short_bytes(value: bytes, width: int) -> str:
-    image = read_image_header(value)
+    image = read_header(value)
     if image is not None:
-        return f"{image.format} {image.width}×{image.height}, {bytes_text(len(value))}"
+        return f"{image.format_name} {image.width}×{image.height}, {bytes_text(len(value))}"
     if not value:
         return 'b""'
     try:

@@ -20,7 +20,7 @@ from rich.color import Color
 from rich.segment import ControlType, Segment
 from rich.style import Style
 
-from recordsmith.report.png import png_bytes
+from recordsmith.images.png import png_bytes
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

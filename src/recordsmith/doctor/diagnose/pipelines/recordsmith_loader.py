@@ -29,7 +29,7 @@ class RecordsmithLoader(Pipeline):
     kind = "a recordsmith loader"
 
     def __init__(self, loader: Loader) -> None:
-        plan = loader._chain()  # noqa: SLF001 - ours
+        plan = loader.plan
         if plan.batching is None:
             raise PipelineError(
                 "This chain feeds single rows, and a model is fed batches.", advice="Write .batch(32) at its end."
@@ -44,7 +44,7 @@ class RecordsmithLoader(Pipeline):
             self.with_index = True
             plan = replace(plan, batch_changes=(*plan.batch_changes[:-1], replace(pairs[-1], with_index=True)))
         self._loader = Loader(plan)  # one of its own: looking at epochs does not count for the other
-        self._loader._progress.restore(loader._progress.upcoming())  # noqa: SLF001 - ours
+        self._loader.session.move(loader.session.upcoming())
 
     def epoch(self) -> Iterator[Any]:
         """Begin an epoch."""

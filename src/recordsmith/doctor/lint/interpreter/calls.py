@@ -16,11 +16,11 @@ from recordsmith.doctor.lint.interpreter.values import (
     Function,
     Group,
     Item,
-    Klass,
     Literal,
     Many,
     Object,
     Parameter,
+    ProgramClass,
     Symbol,
     Table,
     Unknown,
@@ -101,15 +101,15 @@ class Calls(Machine):
         match callee:
             case Function():
                 return self.follow(callee, arguments)
-            case Klass():
+            case ProgramClass():
                 return self._instance(callee, arguments, node)
             case Symbol(path=path):
                 return self._library(path, arguments, node)
             case Choice(options=options):
                 return join([(guards, self.apply(one, arguments, node, scope)) for guards, one in options])
-            case Object(klass=klass):
+            case Object(program_class=program_class):
                 for name in ("__call__", "call", "forward"):
-                    member = klass.members.get(name)
+                    member = program_class.members.get(name)
                     if isinstance(member, Function):
                         return self.follow(Function(member.definition, member.scope, owner=callee), arguments)
             case Item(base=base, index=Literal(value=str() as name), attribute=True):
@@ -127,9 +127,9 @@ class Calls(Machine):
                 return join([(guards, self.method(one, name, arguments, node, scope)) for guards, one in options])
             case Pipeline():
                 return dataset_method(self, receiver, name, arguments, node)
-            case Object() | Klass():
+            case Object() | ProgramClass():
                 member = self.attribute(receiver, name, node.func)
-                if isinstance(member, Function | Klass | Choice | Object | Call):
+                if isinstance(member, Function | ProgramClass | Choice | Object | Call):
                     return self.apply(member, arguments, node, scope)
             case Table() if name in ("get", "pop", "copy", "update", "setdefault"):
                 return self._table_method(receiver, name, arguments)
@@ -239,15 +239,15 @@ class Calls(Machine):
                 inside = "map:" if made.in_map else ""
                 self.follow_with_unknown(value, label=f"{inside}{value.name}")
 
-    def _instance(self, klass: Klass, arguments: Arguments, node: ast.Call) -> Value:
-        made = Object(klass, node=node)
-        start = klass.members.get("__init__")
+    def _instance(self, program_class: ProgramClass, arguments: Arguments, node: ast.Call) -> Value:
+        made = Object(program_class, node=node)
+        start = program_class.members.get("__init__")
         if isinstance(start, Function):
             self.follow(Function(start.definition, start.scope, owner=made), arguments)
-        elif any("dataclass" in ast.unparse(one) for one in klass.definition.decorator_list):
+        elif any("dataclass" in ast.unparse(one) for one in program_class.definition.decorator_list):
             names = [
                 one.target.id
-                for one in klass.definition.body
+                for one in program_class.definition.body
                 if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
             ]
             made.fields |= dict(zip(names, arguments.positional, strict=False)) | arguments.keywords
@@ -256,7 +256,7 @@ class Calls(Machine):
     def follow(self, function: Function, arguments: Arguments, *, label: str = "") -> Value:
         """Return what a function of the program gives for these arguments."""
         definition = function.definition
-        if len(self.stack) >= _DEEPEST or self.stack.count(label or function.name) > 1 or self.tired:
+        if len(self.stack) >= _DEEPEST or self.stack.count(label or function.name) > 1 or not self.take_step():
             return Unknown()
         self.followed.add(id(definition))
         scope = Scope(function.scope, label=function.name)

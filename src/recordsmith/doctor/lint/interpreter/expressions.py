@@ -17,12 +17,12 @@ from recordsmith.doctor.lint.interpreter.values import (
     Function,
     Group,
     Item,
-    Klass,
     Literal,
     Many,
     Object,
     Operation,
     Parameter,
+    ProgramClass,
     Slice,
     Symbol,
     Table,
@@ -46,7 +46,7 @@ class Expressions(Machine):
 
     def evaluate(self, node: ast.expr | None, scope: Scope) -> Value:  # noqa: C901, PLR0911, PLR0912 - one for each expression
         """Return what an expression is."""
-        if self.tired:
+        if not self.take_step():
             return Unknown(node=node)
         match node:
             case None:
@@ -121,11 +121,11 @@ class Expressions(Machine):
         match base:
             case Symbol(path=path):
                 return Symbol(canonical(f"{path}.{name}"), node=node)
-            case Object(fields=fields, klass=klass):
+            case Object(fields=fields, program_class=program_class):
                 if name in fields:
                     return fields[name]
-                return self._member(klass.members.get(name), base, name, node)
-            case Klass(members=members):
+                return self._member(program_class.members.get(name), base, name, node)
+            case ProgramClass(members=members):
                 member = members.get(name)
                 if isinstance(member, Function) and _is_decorated(member, "classmethod"):
                     return Function(member.definition, member.scope, owner=base)

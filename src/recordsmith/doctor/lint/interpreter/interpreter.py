@@ -29,9 +29,9 @@ class Interpreter(Statements, Calls, Expressions):
         """Follow a whole module and return its names."""
         scope = Scope()
         self.execute(tree.body, scope)
-        for klass in list(self.classes):
-            made = Object(klass)
-            for member in klass.members.values():
+        for program_class in list(self.classes):
+            made = Object(program_class)
+            for member in program_class.members.values():
                 if isinstance(member, Function) and id(member.definition) not in self.followed:
                     self.follow_with_unknown(Function(member.definition, member.scope, owner=made))
         for function in self.functions:

@@ -144,7 +144,7 @@ def _words(body: list[ast.stmt], scope: Scope, *, depth: int) -> set[str]:
                 if depth and isinstance(node.value, ast.Name):
                     owner = scope.lookup(node.value.id)
                     if isinstance(owner, Object):
-                        found |= _words_of(owner.klass.members.get(node.attr), scope, depth=depth)
+                        found |= _words_of(owner.program_class.members.get(node.attr), scope, depth=depth)
     return found
 
 

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from recordsmith.doctor.lint.interpreter.scope import Scope
-from recordsmith.doctor.lint.interpreter.values import Call, Function, Klass, Unknown, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Function, ProgramClass, Unknown, Value
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Use
 
 __all__ = ["Arguments", "Machine"]
 
-_MOST_STEPS = 60_000  # expressions that are looked at; a program that needs more is left where it is
+_MOST_STEPS = 60_000  # expressions that are evaluated; a larger program is not followed to its end
 
 
 @dataclass(slots=True)
@@ -38,17 +38,16 @@ class Machine(ABC):
         self.uses: list[Use] = []
         self.items: list[Value] = []
         self.functions: list[Function] = []
-        self.classes: list[Klass] = []
+        self.classes: list[ProgramClass] = []
         self.managed: set[int] = set()  # the nodes of calls that a with-statement closes
         self.followed: set[int] = set()  # the definitions that have been called
         self.stack: list[str] = []
         self.steps = 0
 
-    @property
-    def tired(self) -> bool:
-        """The program is too large to be followed to its end."""
+    def take_step(self) -> bool:
+        """Count a step; return False when the program is too large to be followed any further."""
         self.steps += 1
-        return self.steps > _MOST_STEPS
+        return self.steps <= _MOST_STEPS
 
     @abstractmethod
     def evaluate(self, node: ast.expr | None, scope: Scope) -> Value:

@@ -15,9 +15,9 @@ from recordsmith.doctor.lint.interpreter.values import (
     Choice,
     Function,
     Group,
-    Klass,
     Literal,
     Object,
+    ProgramClass,
     Symbol,
     Table,
     Unknown,
@@ -34,7 +34,7 @@ class Statements(Machine):
 
     def execute(self, statements: Sequence[ast.stmt], scope: Scope) -> bool:
         """Follow statements; tell whether the program goes on behind them."""
-        return all(not self.tired and self._execute_one(statement, scope) for statement in statements)
+        return all(self.take_step() and self._execute_one(statement, scope) for statement in statements)
 
     def _execute_one(self, statement: ast.stmt, scope: Scope) -> bool:  # noqa: C901, PLR0912 - one for each statement
         match statement:
@@ -116,14 +116,17 @@ class Statements(Machine):
         self.functions.append(made)
         scope.assign(statement.name, made)
 
-    def _class(self, statement: ast.ClassDef, scope: Scope) -> Klass:
+    def _class(self, statement: ast.ClassDef, scope: Scope) -> ProgramClass:
         inner = Scope(scope, label=f"class {statement.name}")
         bases = tuple(self.evaluate(base, scope) for base in statement.bases)
         self.execute(statement.body, inner)
         inherited = {
-            name: value for base in reversed(bases) if isinstance(base, Klass) for name, value in base.members.items()
+            name: value
+            for base in reversed(bases)
+            if isinstance(base, ProgramClass)
+            for name, value in base.members.items()
         }
-        made = Klass(statement, scope, {**inherited, **inner.names}, bases)
+        made = ProgramClass(statement, scope, {**inherited, **inner.names}, bases)
         self.classes.append(made)
         return made
 

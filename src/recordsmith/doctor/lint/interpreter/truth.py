@@ -10,10 +10,10 @@ from recordsmith.doctor.lint.interpreter.values import (
     Choice,
     Function,
     Group,
-    Klass,
     Literal,
     Object,
     Operation,
+    ProgramClass,
     Symbol,
     Table,
     Value,
@@ -39,7 +39,7 @@ def truth_of(value: Value) -> bool | None:
         return bool(value.members) or None
     if isinstance(value, Table):
         return bool(value.entries) or (False if value.complete else None)
-    if isinstance(value, Function | Klass | Object):
+    if isinstance(value, Function | ProgramClass | Object):
         return True
     if isinstance(value, Operation) and value.operator == "main":
         return True
@@ -59,7 +59,7 @@ def compare(operator: str, left: Value, right: Value) -> bool | None:
     if isinstance(left, Symbol) and isinstance(right, Symbol) and operator in ("Eq", "Is", "NotEq", "IsNot"):
         return _compare_symbols(left.path, right.path, positive=operator in ("Eq", "Is"))
     if isinstance(right, Literal) and right.value is None and operator in ("Is", "Eq", "IsNot", "NotEq"):
-        something = isinstance(left, Function | Klass | Object | Group | Table | Pipeline | Symbol)
+        something = isinstance(left, Function | ProgramClass | Object | Group | Table | Pipeline | Symbol)
         return (operator in ("IsNot", "NotEq")) if something else None
     if isinstance(left, Literal) and isinstance(right, Group) and operator in ("In", "NotIn"):
         known = [one.value for one in right.members if isinstance(one, Literal)]

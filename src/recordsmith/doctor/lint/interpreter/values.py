@@ -21,12 +21,12 @@ __all__ = [
     "Function",
     "Group",
     "Item",
-    "Klass",
     "Literal",
     "Many",
     "Object",
     "Operation",
     "Parameter",
+    "ProgramClass",
     "Slice",
     "Symbol",
     "Table",
@@ -246,10 +246,10 @@ class Function(Value):
 
 
 @dataclass(eq=False, slots=True)
-class Klass(Value):
+class ProgramClass(Value):
     """A class of the program.
 
-    >>> Klass(ast.parse("class A: pass").body[0], None).definition.name
+    >>> ProgramClass(ast.parse("class A: pass").body[0], None).definition.name
     'A'
     """
 
@@ -263,11 +263,11 @@ class Klass(Value):
 class Object(Value):
     """An instance of a class of the program; its fields change as the program changes them.
 
-    >>> Object(Klass(ast.parse("class A: pass").body[0], None)).fields
+    >>> Object(ProgramClass(ast.parse("class A: pass").body[0], None)).fields
     {}
     """
 
-    klass: Klass
+    program_class: ProgramClass
     fields: dict[str, Value] = field(default_factory=dict)
 
 

@@ -167,7 +167,7 @@ def _torch(machine: Machine, call: Call) -> Value:
         pipeline.extended = True
     shuffles = _flag(call.argument(2, "shuffle"), default=False)
     drawn = any(_given(call.argument(None, name)) for name in ("sampler", "batch_sampler", "worker_init_fn"))
-    map_style = isinstance(dataset, Object) and "__getitem__" in dataset.klass.members
+    map_style = isinstance(dataset, Object) and "__getitem__" in dataset.program_class.members
     map_style |= isinstance(dataset, Call) and dataset.name.startswith(
         ("torch.utils.data.Tensor", "torchvision.datasets.")
     )

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Symbol, Table, Unknown, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Table, Unknown, Value
 
 __all__ = ["Pipeline", "Source", "Stage", "Use", "batched"]
 
@@ -60,11 +60,6 @@ class Stage:
         """Return an argument if it is a constant that the source says; else None."""
         value = self.call.argument(position, *names)
         return value.value if isinstance(value, Literal) else None
-
-    def is_symbol(self, position: int | None, name: str, path: str) -> bool:
-        """Tell whether an argument is a thing of a library, such as tf.data.AUTOTUNE."""
-        value = self.call.argument(position, name)
-        return isinstance(value, Symbol) and value.path == path
 
     @property
     def is_batch(self) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Function, Group, Literal, Table, Value, options_of, walk
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Stage
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Table, Value, options_of, walk
+from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 
-__all__ = ["is_random_call", "is_shuffled", "random_calls", "shuffles_by_itself"]
+__all__ = ["is_random_call", "is_shuffled", "shuffles_by_itself"]
 
 _RANDOM = re.compile(
     r"(tensorflow\.image\.(stateless_)?random_\w+|tensorflow\.image\.sample_distorted_bounding_box"
@@ -44,17 +43,6 @@ def is_random_call(call: Call) -> bool:
 
 def _is_random_layer(value: Value) -> bool:
     return isinstance(value, Call) and bool(re.fullmatch(r"keras(_cv)?\.layers\.Random\w+", value.name))
-
-
-def random_calls(stage: Stage, calls: list[Call], element: Value) -> list[Call]:
-    """Return the calls that make the elements of a map random: those that its result was made by."""
-    del calls
-    found = [one for one in walk(element) if isinstance(one, Call) and is_random_call(one)]
-    function = stage.function
-    if isinstance(function, Call) and any(_is_random_layer(one) for one in walk(function)):
-        found.append(function)
-    before = {id(one) for one in walk(stage.call.receiver)}
-    return [call for call in found if id(call) not in before]
 
 
 def shuffles_by_itself(pipeline: Pipeline) -> bool | None:
@@ -100,13 +88,6 @@ def shuffled_before(pipeline: Pipeline, calls: list[Call]) -> bool:
 
 def _shuffles(call: Call) -> bool:
     return bool(_SHUFFLERS.fullmatch(call.name)) or call.name in _SHUFFLING_METHODS
-
-
-def functions_in(value: Value | None) -> Iterator[ast.AST]:
-    """The definitions of the functions that a value may be."""
-    for one in options_of(value):
-        if isinstance(one, Function):
-            yield one.definition
 
 
 def leaves_of(element: Value) -> Iterator[Value]:

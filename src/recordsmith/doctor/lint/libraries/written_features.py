@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Table, Value, options_of, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Table, Value, options_of, walk
 from recordsmith.doctor.lint.libraries.arrays import dtype_of
 
 __all__ = ["WrittenExample", "WrittenFeature", "features_of", "written_examples"]
@@ -108,12 +108,3 @@ def _feature(name: str, value: Value) -> WrittenFeature | None:
         if isinstance(given, Call) and given.name.startswith("tensorflow.train."):
             return WrittenFeature(name, kind, given.argument(0, "value"), given.node)
     return None
-
-
-def is_feature_map(value: Value) -> bool:
-    """Tell whether a value is `example.features.feature`, which is filled by assignment.
-
-    >>> is_feature_map(Literal(1))
-    False
-    """
-    return isinstance(value, Item) and isinstance(value.index, Literal) and value.index.value == "feature"

@@ -22,12 +22,12 @@ import numpy as np
 from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.cursor import Cursor
 from recordsmith.loader.engine.feeding import UnknownLengthError, feed
-from recordsmith.loader.frameworks.framework_checks import Feeding
 from recordsmith.loader.frameworks.tensorflow.batch_form import batch_form, fixed_rows
 from recordsmith.loader.frameworks.tensorflow.batch_transfer import Cargo
 from recordsmith.loader.frameworks.tensorflow.columns import Form
 from recordsmith.loader.order.record_order import ENDLESS
 from recordsmith.loader.plan import Plan
+from recordsmith.loader.session import Session
 from recordsmith.schema.export.tensorflow_features import import_tensorflow
 
 __all__ = ["to_tensorflow"]
@@ -36,13 +36,12 @@ _PLACES_KEPT = 64  # after so many batches that were fetched last
 _READY = 2  # batches that tf.data holds ready, so that a step of training does not wait for the handing over
 
 
-def to_tensorflow(loader: Feeding) -> Any:
+def to_tensorflow(session: Session) -> Any:
     """Return a tf.data.Dataset of a loader's batches; see `Loader.to_tf`."""
     tf = import_tensorflow("Loader.to_tf")
-    plan = loader._chain()  # noqa: SLF001 - ours
-    form, rows = batch_form(plan), fixed_rows(plan)
+    form, rows = batch_form(session.plan), fixed_rows(session.plan)
     cargo = Cargo(form.parts(rows))
-    source = _Source(loader, form, cargo, tf.Variable([-1, -1], dtype=tf.int64, trainable=False))
+    source = _Source(session, form, cargo, tf.Variable([-1, -1], dtype=tf.int64, trainable=False))
     dtypes = [tf.string if part.dtype == object else tf.as_dtype(part.dtype) for part in cargo.parts]
     plain = tf.autograph.experimental.do_not_convert  # there is nothing to convert, and that takes time
 
@@ -64,7 +63,7 @@ def to_tensorflow(loader: Feeding) -> Any:
         source.handed_out.assign(tf.stack(place))
         return form.give(tf, iter(cargo.unpacked(tf, list(tensors))))
 
-    cardinality = _cardinality(loader)
+    cardinality = _cardinality(session)
     known = cardinality is not None and cardinality < ENDLESS
     signature = (tf.TensorSpec((), tf.int64), tf.TensorSpec((), tf.int64))
     dataset = tf.data.Dataset.from_generator(source.iterations, output_signature=signature).flat_map(batches)
@@ -80,17 +79,17 @@ def to_tensorflow(loader: Feeding) -> Any:
     return dataset.with_options(options)
 
 
-def _cardinality(loader: Feeding) -> int | None:
+def _cardinality(session: Session) -> int | None:
     """Return how many batches an iteration has; ENDLESS if it does not end, None if that is not known."""
-    plan = loader._chain()  # noqa: SLF001 - ours
+    plan = session.plan
     if plan.drops_rows or plan.skipped is not None:
         return None
     if plan.epochs_fed is None or (plan.order.length >= ENDLESS and plan.batches_taken[1] is None):
         return ENDLESS
-    if not _is_whole(plan, loader._progress.upcoming()):  # noqa: SLF001 - ours
+    if not _is_whole(plan, session.upcoming()):
         return None  # restored in the middle: the first iteration is shorter
     try:
-        return len(loader)
+        return len(session)
     except UnknownLengthError:
         return None
 
@@ -103,33 +102,32 @@ def _is_whole(plan: Plan, start: Cursor) -> bool:
 class _Source:
     """The iterations over a loader that are under way, by number."""
 
-    def __init__(self, loader: Feeding, form: Form, cargo: Cargo, handed_out: Any) -> None:
+    def __init__(self, session: Session, form: Form, cargo: Cargo, handed_out: Any) -> None:
         self.handed_out = handed_out  # the iteration and the number of the batch that the consumer has received last
-        self._loader = loader
+        self._session = session
         self._form = form
         self._cargo = cargo
         self._nothing = [part.empty() for part in cargo.parts]
         self._under_way: dict[int, Iterator[tuple[Any, Cursor]]] = {}
         self._places: dict[int, deque[tuple[int, Cursor]]] = {}  # by number, those of the last batches
         self._numbers = itertools.count()
-        cardinality = _cardinality(loader)
+        cardinality = _cardinality(session)
         self._is_known = cardinality is not None and cardinality < ENDLESS
         self._count = np.iinfo(np.int64).max if cardinality is None or cardinality >= ENDLESS else cardinality
 
     def iterations(self) -> Iterator[tuple[int, int]]:
         """Begin an epoch, give its number and how many batches it has, and end it when tf.data lets go."""
-        loader = self._loader
+        session = self._session
         number = next(self._numbers)
-        progress = loader._progress  # noqa: SLF001 - ours
-        if self._is_known and not _is_whole(loader._chain(), progress.upcoming()):  # noqa: SLF001 - ours
+        if self._is_known and not _is_whole(session.plan, session.upcoming()):
             raise PipelineError(
                 "The loader was restored after to_tf(): the dataset has told TensorFlow how many batches it has.",
                 advice="Write loader.restore(state).to_tf().",
             )
-        start = progress.begin()
+        start = session.begin()
         places = deque([(-1, start)], maxlen=_PLACES_KEPT)
-        progress.reached = partial(self._reached, number, places)
-        batches = feed(loader._chain(), start)  # noqa: SLF001 - ours
+        session.reach(partial(self._reached, number, places))
+        batches = feed(session.plan, start)
         self._under_way[number], self._places[number] = batches, places
         try:
             yield number, self._count

@@ -1,0 +1,144 @@
+"""Which split each staged row is in, how often it is written there, and in which order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith.making.balance.balancing import Balance, balance_training
+from recordsmith.making.options import MakeOptions
+from recordsmith.run.ordering import SplitOrder, build_order
+from recordsmith.run.splits.group_splitting import assign_groups
+from recordsmith.run.splits.groups import unit_blocks
+from recordsmith.run.splits.splitting import NO_SPLIT, assign_splits
+from recordsmith.run.staging import Staging
+from recordsmith.schema import Label, Schema
+
+__all__ = ["SplitOrdering"]
+
+
+class SplitOrdering:
+    """Puts the staged rows into splits, balances the training split, and orders each.
+
+    Attributes:
+        warnings: what should be known about the splits.
+    """
+
+    def __init__(self, staging: Staging, schema: Schema, options: MakeOptions, label: str | None) -> None:
+        self._staging = staging
+        self._schema = schema
+        self._options = options
+        self._label = label
+        self.warnings: list[str] = []
+        self._codes = self._assign()
+
+    @property
+    def unassigned(self) -> int:
+        """How many rows no split asked for."""
+        return int(np.count_nonzero(self._codes == NO_SPLIT))
+
+    def orders(self) -> dict[str, tuple[SplitOrder, dict[str, int]]]:
+        """Put the rows of each split into their order, and count their classes."""
+        options, staging, codes = self._options, self._staging, self._codes
+        names = options.split.names
+        balance: Balance | None = None
+        if options.balance is not None and self._label is not None:
+            code = names.index(options.split.training)
+            balance = balance_training(
+                staging,
+                self._schema,
+                lambda first, last: codes[first:last] == code,
+                label=self._label,
+                strategy=options.balance,
+                seed=options.seed,
+                class_names=self._class_names(),
+            )
+        orders = {}
+        for code, name in enumerate(names):
+            training = name == options.split.training
+            chosen = _rows_of(codes, code)
+            rows = int(np.count_nonzero(codes == code))
+            if training and balance is not None:
+                chosen, rows = balance.chosen, balance.total
+            order = build_order(
+                staging,
+                name,
+                chosen,
+                expected_rows=rows,
+                shuffle_seed=options.seed if training and options.shuffle else None,
+            )
+            if order.rows == 0:
+                self.warnings.append(f"The split {name!r} is empty.")
+            orders[name] = (order, self._count_classes(chosen))
+        self._warn_about_shares()
+        return orders
+
+    def _class_names(self) -> list[str]:
+        feature = self._schema[self._label] if self._label is not None else None
+        if isinstance(feature, Label):
+            return [feature.label_of(value) for value in self._staging.classes]
+        return [str(value) for value in self._staging.classes]
+
+    def _count_classes(self, chosen: Callable[[int, int], Any]) -> dict[str, int]:
+        if self._label is None:
+            return {}
+        names = self._class_names()
+        counts = np.zeros(len(names) + 1, np.int64)
+        first = 0
+        for keys in self._staging.key_blocks():
+            copies = chosen(first, first + len(keys))
+            counts += np.bincount(keys["class"] + 1, weights=copies, minlength=len(counts)).astype(np.int64)
+            first += len(keys)
+        feature = self._schema[self._label]
+        order = list(feature.names) if isinstance(feature, Label) else sorted(names)
+        by_name = dict(zip(names, counts[1:].tolist(), strict=True))
+        return {name: by_name.get(name, 0) for name in order}
+
+    def _warn_about_shares(self) -> None:
+        """Say it if rows that had to stay together made the splits other than asked for."""
+        codes = self._codes
+        if self._options.split.kept:
+            return
+        for code, (name, share) in enumerate(self._options.split.shares.items()):
+            found = int(np.count_nonzero(codes == code))
+            wanted = share * len(codes) if isinstance(share, float) else share
+            if wanted is not None and abs(found - wanted) > max(1.0, 0.02 * len(codes)):
+                self.warnings.append(
+                    f"The split {name!r} has {found} rows instead of {round(wanted)}: rows of one group, or with the "
+                    "same content, stay together."
+                )
+
+    def _assign(self) -> npt.NDArray[np.uint8]:
+        staging = self._staging
+        # Space first: a page of a mapping that the disk has no room for would end the process without a word.
+        with open(staging.path("splits"), "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, staging.rows)
+        codes = np.memmap(staging.path("splits"), np.uint8, "r+", shape=(staging.rows,))
+        if self._options.split.kept:
+            first = 0
+            for keys in staging.key_blocks():
+                codes[first : first + len(keys)] = keys["split"]
+                first += len(keys)
+            return codes
+        blocks = unit_blocks(staging, grouped=self._options.group is not None, stratified=bool(self._options.stratify))
+        options = self._options
+        if options.group is not None and len(options.split.names) > 1:
+            assign_groups(blocks, staging.rows, options.split, options.seed, codes)
+        else:
+            assign_splits(blocks, staging.rows, options.split, options.seed, staging.path("sort"), codes)
+        return codes
+
+
+def _rows_of(codes: Any, code: int) -> Callable[[int, int], Any]:
+    def chosen(first: int, last: int) -> Any:
+        # A sampler may have staged rows that have no code of their own: they are chosen by the balance alone.
+        result = np.zeros(last - first, np.int64)
+        mine = codes[first:last] == code
+        result[: len(mine)] = mine
+        return result
+
+    return chosen

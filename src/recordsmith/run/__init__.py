@@ -1,0 +1,1 @@
+"""A run that writes a dataset: staging, ordering, shards, resume, publishing."""

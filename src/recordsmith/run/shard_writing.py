@@ -1,0 +1,329 @@
+"""From the staged records to shards, each whole before it has its name, and each read back before it counts."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith import _core
+from recordsmith.errors import RecordsmithError
+from recordsmith.keyed_random import Uint64s
+from recordsmith.records.index import FRAMING_BYTES
+from recordsmith.records.reader import RecordReader
+from recordsmith.records.writer import RecordWriter
+from recordsmith.run.ordering import SplitOrder
+from recordsmith.run.shuffling import WORTH_DEALING, Buckets, deal_out
+from recordsmith.run.staging import Staging
+from recordsmith.schema import Schema
+from recordsmith.schema.native import compile_plan
+from recordsmith.workers.threads import in_order, thread_pool
+
+__all__ = ["Shard", "ShardWriter", "plan_shards", "shard_name", "write_shards"]
+
+_BLOCK_BYTES = 8 << 20
+_DECODED = 8  # of a shard that is proven by digests, every eighth block is decoded,
+_DECODED_ROWS = 4097  # the first 4,096 rows of it
+_BLOCK_ROWS = 1 << 15
+_MOST_WRITERS = 4  # threads; more would wait for the disk
+_SUFFIXES = {None: "", "gzip": ".gz", "zlib": ".zlib"}
+
+
+class Change(Protocol):
+    """A change to the records that is fitted on the training split, and made when they are written."""
+
+    def schema(self, schema: Schema) -> Schema:
+        """Return the schema of the records after the change."""
+
+    def fit(self, batches: Callable[[], Iterable[dict[str, Any]]]) -> None:
+        """Learn from the training split. Each call of `batches` is one pass over its columns."""
+
+    def transform(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """Return the columns of some records after the change."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One shard to be written: its name, and which entries of its split's order it holds."""
+
+    file: str
+    order: SplitOrder
+    first: int
+    last: int
+
+    @property
+    def rows(self) -> int:
+        """How many records it holds."""
+        return self.last - self.first
+
+
+def plan_shards(
+    order: SplitOrder, name: str, *, shards: int | None, shard_bytes: int, compression: str | None
+) -> list[Shard]:
+    """Divide a split into shards of nearly equal numbers of records.
+
+    >>> order = SplitOrder("train", "", "", 10, 1000)
+    >>> [shard.file for shard in plan_shards(order, "pets", shards=None, shard_bytes=600, compression=None)]
+    ['pets-train.tfrecord-00000-of-00002', 'pets-train.tfrecord-00001-of-00002']
+    """
+    count = shards if shards is not None else -(-order.bytes // shard_bytes)
+    count = max(1, min(count, order.rows))
+    ends = [order.rows * number // count for number in range(count + 1)]
+    return [
+        Shard(shard_name(name, order.split, number, count, compression), order, ends[number], ends[number + 1])
+        for number in range(count)
+    ]
+
+
+def shard_name(name: str, split: str, number: int, count: int, compression: str | None) -> str:
+    """Return the name of a shard's file.
+
+    >>> shard_name("pets", "train", 0, 4, None)
+    'pets-train.tfrecord-00000-of-00004'
+    """
+    return f"{name}-{split}.tfrecord{_SUFFIXES[compression]}-{number:05}-of-{count:05}"
+
+
+class ShardWriter:
+    """Writes shards from staged records, and checks what it wrote. Several threads may use one.
+
+    Args:
+        staging: the staged records, and the folder that the shards go to.
+        schema: what the staged records hold.
+        preprocessors: what is still to be done to them.
+        compression: None, "gzip" or "zlib".
+        ignored: the features that the digests do not count.
+    """
+
+    def __init__(
+        self,
+        staging: Staging,
+        schema: Schema,
+        preprocessors: Sequence[Change],
+        *,
+        compression: str | None,
+        ignored: Sequence[str],
+    ) -> None:
+        self._staging = staging
+        self._schema = schema
+        self._preprocessors = preprocessors
+        self._compression = compression
+        self._ignored = list(ignored)
+        self._files = _core.FileSet([staging.path("records")])
+        self._buckets: dict[str, Buckets] = {}
+        self.final_schema = schema
+        for preprocessor in preprocessors:
+            self.final_schema = preprocessor.schema(self.final_schema)
+
+    def fit(self, training: SplitOrder) -> None:
+        """Fit the preprocessors, one after the other, on the training split."""
+        for number, preprocessor in enumerate(self._preprocessors):
+            preprocessor.fit(self._batches_before(training, number))
+
+    def write(self, shard: Shard) -> dict[str, Any]:
+        """Write a shard under its final name, and return its entry for the manifest."""
+        path = self._staging.path("shards", shard.file)
+        digest = hashlib.sha256()
+        with RecordWriter(path, self._compression) as writer:
+            for frames, offsets in self._in_order(shard):
+                if self._preprocessors:
+                    columns = self._finished(self._decoded(self._schema, frames, offsets), len(self._preprocessors))
+                    writer.write_columns(columns, self.final_schema)
+                else:
+                    writer.write_frames(frames)
+                    digest.update(frames.data)  # while they are at hand: the file is nothing but these
+        if self._preprocessors or self._compression is not None:
+            with open(path, "rb") as file:
+                digest = hashlib.file_digest(file, "sha256")
+        entry = {
+            "file": shard.file,
+            "records": writer.records,
+            "bytes": os.path.getsize(path),
+            "sha256": digest.hexdigest(),
+        }
+        self._staging.note_shard(entry)
+        return entry
+
+    def forget(self) -> None:
+        """Let go of the staged records: they are not needed for checking."""
+        self._files = _core.FileSet([self._staging.path("records")])
+
+    def check(self, shard: Shard) -> None:
+        """Read a shard back: checksums, the number of records, their content, the schema and its constraints.
+
+        Where preprocessors changed the records, all of them are decoded and held against the schema. Where not, each is
+        proven by its digest to be the record that was encoded under the schema, and a part is decoded as well.
+        """
+        path = self._staging.path("shards", shard.file)
+        try:
+            self._check(shard, path)
+        except RecordsmithError as error:
+            os.remove(path)  # so that it is written again
+            error.advice = "The disk or the memory may be failing. Resume to write the file again."
+            raise
+
+    def _check(self, shard: Shard, path: str) -> None:
+        found = 0
+        for number, (frames, offsets) in enumerate(self._read_back(path)):
+            rows = len(offsets) - 1
+            if self._preprocessors or number % _DECODED == 0:
+                self._check_schema(path, found, frames, offsets if self._preprocessors else offsets[:_DECODED_ROWS])
+            if not self._preprocessors:
+                expected = shard.order.digests(shard.first + found, min(shard.first + found + rows, shard.last))
+                actual = _core.digest_frames(frames, offsets, self._ignored)
+                if len(expected) != rows or not np.array_equal(actual, expected):
+                    raise _wrong(path, found, "its content is not that of the staged record")
+            found += rows
+        if found != shard.last - shard.first:
+            raise _wrong(path, found, f"{found} records instead of {shard.last - shard.first}")
+
+    def _check_schema(self, path: str, first: int, frames: Any, offsets: Any) -> None:
+        columns = self._decoded(self.final_schema, frames[: int(offsets[-1])], offsets)
+        for name, broken in self.final_schema.violations(columns).items():
+            raise _wrong(path, first + broken[0].row, f"{broken[0].found} in {name!r}, not {broken[0].expected}")
+
+    def _batches_before(self, order: SplitOrder, stage: int) -> Callable[[], Iterable[dict[str, Any]]]:
+        def batches() -> Iterator[dict[str, Any]]:
+            whole = Shard("", order, 0, order.rows)
+            for frames, offsets in self._in_order(whole):
+                yield self._finished(self._decoded(self._schema, frames, offsets), stage)
+
+        return batches
+
+    def _in_order(self, shard: Shard) -> Iterator[tuple[npt.NDArray[np.uint8], Uint64s]]:
+        """Give the records of a shard in their order, in pieces that fit in memory."""
+        buckets = self._buckets.get(shard.order.split)
+        if buckets is None:
+            for numbers, entries in _blocks(shard):
+                yield self._frames(numbers, entries)
+            return
+        for number in range(shard.first // buckets.rows, (shard.last - 1) // buckets.rows + 1):
+            start = number * buckets.rows
+            first, last = max(shard.first, start) - start, min(shard.last, start + buckets.rows) - start
+            bucket = buckets.open(number)
+            sizes = bucket.lengths(first, last) + np.uint64(FRAMING_BYTES)
+            for a, b in _pieces(sizes):
+                offsets = np.concatenate([[0], np.cumsum(sizes[a:b])]).astype(np.uint64)
+                yield bucket.frames(first + a, first + b), offsets
+
+    def deal_out(self, orders: Iterable[SplitOrder], *, workers: int) -> None:
+        """Prepare shuffled splits that are too large for reading records at random places."""
+        for order in orders:
+            buckets = deal_out(self._staging, order, workers=workers)
+            if buckets is not None:
+                self._buckets[order.split] = buckets
+
+    def _finished(self, columns: dict[str, Any], stages: int) -> dict[str, Any]:
+        for preprocessor in self._preprocessors[:stages]:
+            columns = preprocessor.transform(columns)
+        return columns
+
+    def _frames(self, numbers: Uint64s, entries: Any) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint64]]:
+        lengths = entries["length"].astype(np.uint64)
+        frames = self._files.frames(
+            np.zeros(len(entries), np.uint32),
+            np.ascontiguousarray(entries["offset"]),
+            lengths,
+            numbers,
+            verify=True,
+        )
+        if self._staging.bytes > WORTH_DEALING:
+            self._files.forget()  # the next block lies further on, and pages that were touched count as our memory
+        return frames, np.concatenate([[0], np.cumsum(lengths + np.uint64(FRAMING_BYTES))]).astype(np.uint64)
+
+    @staticmethod
+    def _decoded(schema: Schema, frames: Any, offsets: Any) -> dict[str, Any]:
+        return schema.assemble(_core.decode_frames(compile_plan(schema), frames, offsets))
+
+    def _read_back(self, path: str) -> Iterator[tuple[Any, Any]]:
+        if self._compression is None:
+            offsets, _ = _core.scan_offsets(path, "none", verify=False)
+            files = _core.FileSet([path])
+            for first, last in _pieces(np.diff(offsets)):
+                starts = offsets[first:last]
+                lengths = np.diff(offsets[first : last + 1]) - np.uint64(FRAMING_BYTES)
+                numbers = np.arange(first, last, dtype=np.uint64)
+                frames = files.frames(
+                    np.zeros(last - first, np.uint32), np.ascontiguousarray(starts), lengths, numbers, verify=True
+                )
+                files.forget()  # it was all read once
+                yield frames, offsets[first : last + 1] - offsets[first]
+            return
+        sink = _core.RecordSink()
+        for payload in RecordReader(path):
+            sink.append(payload)
+            if sink.bytes >= _BLOCK_BYTES:
+                yield sink.take()
+        yield sink.take()
+
+
+def write_shards(
+    writer: ShardWriter,
+    shards: Sequence[Shard],
+    entries: dict[str, dict[str, Any]],
+    *,
+    workers: int,
+    say: Callable[[str, int, int], None],
+) -> dict[str, dict[str, Any]]:
+    """Write the shards that have no entry yet, then read all of them back; return the entries of all.
+
+    Args:
+        writer: what writes and checks one.
+        shards: all of them.
+        entries: of those that an earlier run has finished, by file.
+        workers: how many threads may work, of which four at most are used.
+        say: is called with the phase, the rows done, and the rows in all.
+    """
+    entries = dict(entries)
+    waiting = [shard for shard in shards if shard.file not in entries]
+    total = sum(shard.rows for shard in shards)
+    done = total - sum(shard.rows for shard in waiting)
+    workers = min(workers, _MOST_WRITERS)
+    say("writing", done, total)
+    with thread_pool(workers) as pool:
+        for shard, entry in zip(waiting, in_order(pool, writer.write, waiting, ahead=workers), strict=True):
+            entries[shard.file] = entry
+            done += shard.rows
+            say("writing", done, total)
+        done = 0
+        writer.forget()
+        say("checking", done, total)
+        for shard, _ in zip(shards, in_order(pool, writer.check, shards, ahead=workers), strict=True):
+            done += shard.rows
+            say("checking", done, total)
+    return entries
+
+
+def _blocks(shard: Shard) -> Iterator[tuple[Uint64s, Any]]:
+    """Give the staged rows of a shard and their keys, in blocks of records that fit in memory."""
+    for start in range(shard.first, shard.last, _BLOCK_ROWS):
+        numbers = shard.order.numbers(start, min(start + _BLOCK_ROWS, shard.last))
+        entries = shard.order.entries(numbers)
+        for first, last in _pieces(entries["length"].astype(np.uint64) + np.uint64(FRAMING_BYTES)):
+            yield numbers[first:last], entries[first:last]
+
+
+def _pieces(sizes: npt.NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
+    """Cut a run of records into pieces of about the block size; a larger record is a piece by itself."""
+    ends = np.cumsum(sizes, dtype=np.uint64)
+    first = 0
+    while first < len(sizes):
+        start = int(ends[first - 1]) if first else 0
+        last = int(np.searchsorted(ends, np.uint64(start + _BLOCK_BYTES), side="right"))
+        last = min(max(first + 1, last), first + _BLOCK_ROWS)
+        yield first, last
+        first = last
+
+
+def _wrong(path: str, record: int, what: str) -> RecordsmithError:
+    return RecordsmithError(
+        "What was written does not read back as it should.",
+        path=path,
+        record=record,
+        found=what,
+    )

@@ -12,7 +12,7 @@ __all__ = ["resumable"]
 
 @contextlib.contextmanager
 def resumable(output: str) -> Iterator[None]:
-    """Say of what ends a run from outside whether, and how, it can go on."""
+    """Say whether and how an interrupted run can be resumed."""
     from recordsmith.cli.consoles import error_console, print_to
     from recordsmith.errors import RecordsmithError
     from recordsmith.run.staging import Staging

@@ -50,7 +50,7 @@ class CompressedShards:
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """In another process it begins anew: neither streams nor locks go along."""
+        """In another process it starts empty: neither streams nor locks are sent."""
         return _empty, (self._verify, self._budget)
 
     @property

@@ -65,7 +65,7 @@ class Damage:
     """One place where a file is not as it should be.
 
     Attributes:
-        kind: "length-crc", "data-crc", "truncated" (a record is cut), "stray-tail" (1 to 11 bytes behind the last
+        kind: "length-crc", "data-crc", "truncated" (a record is cut), "stray-tail" (1 to 11 bytes after the last
             record), "not-a-tfrecord", "compression" (the compressed stream is damaged or followed by something else),
             "unreadable" (the system refuses).
         path: the file.
@@ -100,7 +100,7 @@ class ShardFacts:
         split: the split that it belongs to, if there are splits.
         bytes: its size on disk.
         compression: None, "gzip" or "zlib", by its content.
-        records: sound records, those behind damage included.
+        records: undamaged records, including those after damage.
         payload_bytes: their payloads together.
         min_record, max_record: the smallest and largest payload; None without records.
         payloads: how many payloads are of which kind ("example", "sequence_example", "text", ...).
@@ -411,7 +411,7 @@ class LabelFacts:
         batch_spread: per split, how many different classes windows of 256 consecutive records hold, beyond the first
             and relative to what a shuffled split would have: 1 is shuffled, near 0 is sorted. Windows are a quarter
             of a split that has less than 1,024 records.
-        buffer_spread: the same behind a shuffle buffer of so many records, by buffer size (1000, 10000).
+        buffer_spread: the same after a shuffle buffer of so many records, by buffer size (1000, 10000).
 
     >>> LabelFacts("label", True, ("cat", "dog"), {"train": {"cat": 7, "dog": 3}}).classes
     ('cat', 'dog')
@@ -444,7 +444,7 @@ class DuplicateGroup:
         count: how many there are.
         splits: the splits that they are in.
         distance: of images: in how many of 64 bits their perceptual hashes differ at most.
-        but_for: the features in which they differ all the same, because those only say where a record comes from.
+        but_for: the features in which they may differ, because those only say where a record comes from.
 
     >>> DuplicateGroup((Place("a", 0), Place("a", 7)), 2).count
     2

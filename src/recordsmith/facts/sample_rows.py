@@ -89,7 +89,7 @@ def _rows_of(
 def _payloads(shards: list[ShardFacts], records: int) -> Iterable[StoredPayload]:
     """Read records of one split: spread over all of it where it is small, else the first ones of files spread over it.
 
-    No index is made for it, which would read large files once more, and leave something behind.
+    No index is built for it, which would read large files once more and leave files on the disk.
     """
     counts = [_readable(shard) for shard in shards]
     if sum(shard.bytes for shard in shards) <= _SMALL:

@@ -66,7 +66,7 @@ class SurveyedFiles:
 def find_files(paths: PathLike | Sequence[PathLike]) -> SurveyedFiles:
     """Find the files that a file, folder, glob or list stands for.
 
-    Unlike reading, a survey goes on where a manifest lists files that are not there, or shards of a set are missing:
+    Unlike reading, a survey continues if a manifest lists missing files, or if shards of a set are missing:
     a rule reports that.
 
     >>> import recordsmith as rs, tempfile

@@ -71,7 +71,7 @@ def _in_file(
         except PipelineError:
             raise  # the condition itself is at fault
         except RecordsmithError:
-            pass  # a record of another shape: from here on one by one
+            pass  # a record of another shape: continue one by one
         else:
             return
     with RecordReader(file.path) as reader:

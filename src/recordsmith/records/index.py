@@ -1,6 +1,6 @@
 """The index of a file: the position of every record.
 
-The index is a cache: it is derived from the file and built anew without asking when it does not fit it any more. It is
+The index is a cache: it is derived from the file, and rebuilt automatically when it no longer matches. It is
 kept in a hidden folder beside the data, `.recordsmith/`, which no glob for data matches; where that cannot be written,
 in the user's cache folder. Files below `_WORTH_KEEPING` are indexed in memory each time. The format, and when an index
 is believed, are described in cpp/records/record_index.h.

@@ -20,7 +20,7 @@ class RecordReader(Iterator[bytes]):
 
     Both checksums of every record are checked before it is handed out; `verify=False` leaves out the one of the data.
     A damaged record raises, after all records before it have been delivered, with file, record number and byte offset.
-    At the end of a file that is still being written, the next call looks again and goes on with what was added.
+    At the end of a file that is still being written, the next call looks again and continues with new records.
 
     Args:
         path: the file, or a pipe.

@@ -55,7 +55,7 @@ def repair(
             checksum, with a new frame, and those that were left out because they seem to be inside others.
         compression: of the damaged files: "auto" (detected from content and name), None, "gzip" or "zlib". The new ones
             have the same.
-        overwrite: replace files that are there.
+        overwrite: replace existing files.
         link: let sound files be links to the old ones, where the disk allows it, instead of copies.
         progress: is called with the bytes done and the bytes in all.
 

@@ -85,7 +85,7 @@ def read_bounded(path: str | os.PathLike[str], what: str, limit: int = _DESCRIPT
 
 
 def parse_json(raw: bytes | str, what: str, path: str | None = None, limits: JsonLimits = _DESCRIPTION) -> Any:
-    r"""Read JSON text. Names that are there twice, NaN and infinities, and what exceeds the limits are refused.
+    r"""Parse JSON text. Repeated keys, NaN and infinities, and anything beyond the limits are refused.
 
     >>> parse_json('{"a": [1, 2]}', "manifest")
     {'a': [1, 2]}

@@ -213,7 +213,7 @@ def _turns(folders: set[Path]) -> Iterator[None]:
 
 
 def _forget(folder: Path, *, gone_from: set[str]) -> None:
-    """Remove copies of files that are not in the remote folder any more: opening it must not find them."""
+    """Remove copies of files that are no longer in the remote folder: opening it must not find them."""
     for copy in folder.iterdir():
         if copy.is_file() and not copy.name.startswith(".") and copy.name not in gone_from:
             copy.unlink(missing_ok=True)

@@ -113,7 +113,7 @@ def _end_shared_pool() -> None:
 
 
 def _begin(parent: int, on_interrupt: signal.Handlers, prepare: Callable[[], None]) -> None:
-    """Begin the life of a process: from here on, Ctrl-C does what the pool says."""
+    """Start a worker process: from now on, Ctrl-C does what the pool says."""
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     signal.signal(signal.SIGINT, on_interrupt)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])

@@ -263,7 +263,7 @@ class _Pace:
         return rows / seconds if rows > 0 and seconds > 0 else None
 
     def seconds_left(self, progress: RunProgress) -> float | None:
-        """Return how long the phase still takes, if it goes on as it did."""
+        """Return how long the phase still takes at the current pace."""
         seconds, done = time.monotonic() - self._began, progress.done - self._done
         if progress.total is None or done <= 0:
             return None

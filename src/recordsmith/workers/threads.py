@@ -68,7 +68,7 @@ def _submitted(pool: Executor, work: Callable[[T], R], item: T) -> Future[R]:
     try:
         pool.submit(task.run)
     except RuntimeError:
-        task.run()  # unless a thread of the pool has begun with it all the same
+        task.run()  # unless a thread of the pool has already started it
     return task.future
 
 

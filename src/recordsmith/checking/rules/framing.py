@@ -35,10 +35,10 @@ _REPAIR = "`recordsmith repair` keeps every undamaged record; copying the file a
 def length_checksum(facts: DatasetFacts) -> Iterator[Finding]:
     """A record's length does not match its checksum.
 
-    Where the next record begins is not known from there on: most readers stop.
+    The start of the next record is then unknown: most readers stop.
 
     Why it matters:
-        TensorFlow ends with `DataLossError: corrupted record`, and all records behind the place are lost to training.
+        TensorFlow ends with `DataLossError: corrupted record`, and all later records are lost to training.
 
     Example:
         A bit flipped on a disk or in memory; bytes inserted or removed by a transfer in text mode.
@@ -54,7 +54,7 @@ def data_checksum(facts: DatasetFacts) -> Iterator[Finding]:
     """A record's data does not match its checksum: it was changed after it was written.
 
     Why it matters:
-        TensorFlow ends with `DataLossError`. Readers that check nothing go on with wrong pixels, labels or numbers.
+        TensorFlow ends with `DataLossError`. Readers without checks continue with wrong pixels, labels or numbers.
 
     Example:
         A bit flipped on a disk; a file edited in place by a program that does not know the format.
@@ -84,14 +84,14 @@ def truncated_record(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("F004", "stray-bytes", Severity.ERROR)
 def stray_bytes(facts: DatasetFacts) -> Iterator[Finding]:
-    """One to eleven bytes stand behind the last record: less than a record's header.
+    """One to eleven bytes follow the last record: less than a record's header.
 
     Why it matters:
         TensorFlow says nothing and ends as if all was well. More likely than not the file is cut, and records are
         missing.
 
     Example:
-        A copy that broke off just behind the beginning of a record; a newline added by an editor.
+        A copy that stopped just after the start of a record; a newline added by an editor.
 
     Fix:
         Compare the number of records with the source, and write or copy the file again if some are missing;
@@ -169,7 +169,7 @@ def damaged_compression(facts: DatasetFacts) -> Iterator[Finding]:
         The data after the damage cannot be decompressed, so one flipped bit costs all records after it.
 
     Example:
-        A `.gz` whose download broke off; zeros or text behind the end of the stream.
+        A `.gz` whose download stopped early; zeros or text after the end of the stream.
 
     Fix:
         Copy the file again from its source. `recordsmith repair FILE -o NEW` saves what can still be decompressed.
@@ -190,7 +190,7 @@ def empty_file(facts: DatasetFacts) -> Iterator[Finding]:
         A writer that was opened and never written to; a filter that let nothing pass.
 
     Fix:
-        Find out whether records were meant to be here. If not, remove the file and number the others anew, for example
+        Find out whether records were meant to be here. If not, remove the file and renumber the others, for example
         with `recordsmith copy SRC -o DST`.
     """
     empty = [
@@ -204,10 +204,10 @@ def empty_file(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("F013", "stale-index", Severity.INFO)
 def stale_index(facts: DatasetFacts) -> Iterator[Finding]:
-    """The cached index does not fit the file any more: the file was changed after it was indexed.
+    """The cached index is out of date: the file was changed after it was indexed.
 
     Why it matters:
-        Recordsmith notices and builds it anew, which takes one pass over the file. Indexes of other tools (DALI,
+        Recordsmith notices and rebuilds it, which takes one pass over the file. Indexes of other tools (DALI,
         tfrecord) made at that time are stale too, and those tools do not notice.
 
     Example:

@@ -104,7 +104,7 @@ def clustered_labels(facts: DatasetFacts) -> Iterator[Finding]:
 
     Measured over windows of 256 records in file order: their classes, relative to those of a shuffled order. Told where
     that is less than half, in training data of at least 30 records (below 1000 only if some run of equal labels is
-    twice as long as in a shuffled order, too). A warning if it is still less than half behind a shuffle buffer of 1000
+    twice as long as in a shuffled order, too). A warning if it is still less than half after a shuffle buffer of 1000
     records, else an info.
 
     Why it matters:

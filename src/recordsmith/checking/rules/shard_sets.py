@@ -36,7 +36,7 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
         `train-00003-of-00008` was not copied, or its download failed.
 
     Fix:
-        Copy or make the missing files again. If they are gone for good, number the others anew: `recordsmith copy SRC
+        Copy or make the missing files again. If they are lost, renumber the others: `recordsmith copy SRC
         -o DST`.
     """
     gone: set[str] = set()
@@ -181,7 +181,7 @@ def unreadable_description(facts: DatasetFacts) -> Iterator[Finding]:
         `rs.open` and `tfds.builder_from_directory` refuse the folder, and nothing is known of class names and shapes.
 
     Example:
-        A manifest that was merged by hand and is no JSON any more, or that a copy cut short.
+        A manifest that was merged by hand and is no longer valid JSON, or that was only partly copied.
 
     Fix:
         Restore the file, or make the dataset again. Until then a glob of the files opens them without it.

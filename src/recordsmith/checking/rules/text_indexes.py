@@ -22,13 +22,13 @@ def stale_text_index(facts: DatasetFacts) -> Iterator[Finding]:
     Its last line has to end where the file ends.
 
     Why it matters:
-        These programs believe it: they read from the middle of records, and end with an error or with wrong data.
+        These programs trust it: they read from the middle of records, and end with an error or with wrong data.
 
     Example:
         The file was written again, with other records, and its index was not.
 
     Fix:
-        `recordsmith index PATH --format dali` (or `vahidk`) writes it anew.
+        `recordsmith index PATH --format dali` (or `vahidk`) writes it again.
     """
     stale = [
         (index, end, shard.bytes)

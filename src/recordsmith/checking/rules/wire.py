@@ -133,7 +133,7 @@ def mixed_kinds(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("W004", "values-after-list", Severity.ERROR)
 def values_after_list(facts: DatasetFacts) -> Iterator[Finding]:
-    """A feature's list goes on after it had ended: the list is there twice, or in packed and unpacked pieces.
+    """A feature's list continues after its end: the list is stored twice, or in packed and unpacked pieces.
 
     Why it matters:
         Protobuf joins the pieces, and TensorFlow's parser keeps the first and drops the rest in silence: two readers

@@ -23,7 +23,7 @@ Examples:
 @click.argument("pipeline", metavar="FILE:PIPELINE")
 @click.option("--model", metavar="FILE:MODEL", help="The Keras model or PyTorch module that is trained on it.")
 @click.option("--loss", metavar="FILE:LOSS", help="The loss of the model; a compiled Keras model knows its own.")
-@click.option("--records", multiple=True, metavar="PATH", help="The TFRecords behind the pipeline, to compare with.")
+@click.option("--records", multiple=True, metavar="PATH", help="The TFRecords that the pipeline reads, to compare.")
 @click.option(
     "--batches",
     metavar="N",

@@ -148,7 +148,7 @@ def _restored_numbers(plain: Any, dtype: np.dtype[Any], declared: tuple[int | No
 
 
 def _shape(nested: Any, declared: tuple[int | None, ...]) -> tuple[int, ...]:
-    """Return the shape of nested lists; behind one that is empty, the declared sizes are all that is known."""
+    """Return the shape of nested lists; inside an empty list, only the declared sizes are known."""
     shape: list[int] = []
     for size in declared:
         shape.append((size or 0) if nested is None else len(nested))

@@ -65,8 +65,8 @@ def images(  # noqa: PLR0913 - each is a setting of its own
         size: the height and width to resize to.
         channels: 1, 3 or 4, to convert to; transparent pixels are put on white.
         encoding: jpeg, png, webp or bmp, to convert to.
-        quality: of the JPEG and WebP images that are encoded anew.
-        orient: turn images as their EXIF orientation says, and encode them anew, because readers of datasets ignore
+        quality: of the JPEG and WebP images that are encoded again.
+        orient: turn images as their EXIF orientation says, and encode them again, because readers of datasets ignore
             it; False keeps them as stored.
         check: "decode" goes through all data of each image, "header" trusts those that have a sound header.
         recursive: False takes no images from folders inside the class folders.

@@ -87,7 +87,7 @@ def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller
         size: the height and width that images are resized to.
         channels: the channels that images are to have: 1, 3 or 4.
         image_encoding: what images are encoded as, where they are not already.
-        quality: of JPEG and WebP, where an image is encoded anew.
+        quality: of JPEG and WebP, if an image is encoded again.
         strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
 
     >>> import recordsmith as rs, tempfile, pathlib

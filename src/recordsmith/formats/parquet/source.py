@@ -76,7 +76,7 @@ def parquet(  # noqa: PLR0913 - each is an option of its own, named by the calle
         size: the height and width that images are resized to.
         channels: the channels that images are to have: 1, 3 or 4.
         image_encoding: what images are encoded as, where they are not already.
-        quality: of JPEG and WebP, where an image is encoded anew.
+        quality: of JPEG and WebP, if an image is encoded again.
         strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
 
     >>> import recordsmith as rs, tempfile, pyarrow, pyarrow.parquet
@@ -105,7 +105,7 @@ def parquet(  # noqa: PLR0913 - each is an option of its own, named by the calle
 
 @dataclass(frozen=True, slots=True)
 class RowPlaces:
-    """The rows of a file from one on."""
+    """The rows of a file, starting at one."""
 
     path: str
     first: int

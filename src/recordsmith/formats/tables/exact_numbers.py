@@ -71,7 +71,7 @@ def whole_number(digits: str) -> int | Decimal:
 
 
 def exact_limit(dtype: np.dtype[Any]) -> float:
-    """Return the magnitude from which on a float dtype does not hold every whole number.
+    """Return the magnitude above which a float dtype cannot hold every integer.
 
     >>> exact_limit(np.dtype("float32"))
     16777216.0

@@ -207,7 +207,7 @@ def windows(file: SourceFile) -> Iterator[Windows]:
 
 
 def _line_ends(window: bytes, rules: LineRules) -> Int64s:
-    """Return where lines end: at the last byte of the line end. One that may go on behind the window does not count."""
+    """Return where lines end: at the last byte of the line end. One that may continue later does not count."""
     if rules.newlines != b"\r\n":
         return _core.find_byte(window, rules.newlines[0])
     feeds = _core.find_byte(window, 0x0A)

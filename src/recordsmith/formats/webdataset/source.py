@@ -60,7 +60,7 @@ def webdataset(  # noqa: PLR0913 - each is a setting of its own
         size: the height and width to resize images to.
         channels: 1, 3 or 4, to convert images to.
         encoding: jpeg, png, webp or bmp, to convert images to.
-        quality: of the JPEG and WebP images that are encoded anew.
+        quality: of the JPEG and WebP images that are encoded again.
         orient: turn images as their EXIF orientation says.
         check: "decode" goes through all data of each image, "header" trusts those that have a sound header.
         key: the name of the feature with the sample's key; None leaves it out.

@@ -127,7 +127,7 @@ def _members(reader: _Reader, *, content: bool, limit: int) -> Iterator[TarMembe
     while block := reader.read(_BLOCK):
         start = reader.at - len(block)
         if not block.strip(b"\0"):
-            ended = True  # tar files that were joined go on behind the end of the first one
+            ended = True  # joined tar files continue after the end of the first one
             continue
         ended = False
         info = _header(block, reader, start)

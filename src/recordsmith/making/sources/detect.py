@@ -205,7 +205,7 @@ def _kinds_at(path: str) -> Iterable[tuple[str, str, int]]:
 
 
 def _audio_files(found: list[str]) -> list[str]:
-    """Return some files of sound that are there, or below a folder."""
+    """Return some audio files at a path or in a folder."""
     names = (
         (os.path.basename(path) for path in found)
         if len(found) != 1 or not os.path.isdir(found[0])

@@ -235,7 +235,7 @@ def _index(file: SourceFile) -> ShardIndex | None:
 
 
 def _carried(file: SourceFile, schema: Schema, *, compressed: bool) -> Iterator[Chunk]:
-    """Read a file from its start; behind damage, go on with the next sound record."""
+    """Read a file from its start; after damage, continue with the next undamaged record."""
     with opened(file):
         stream = _core.RecordStream(file.path, "auto", True)
     payloads: list[bytes] = []

@@ -1,6 +1,6 @@
 """Decides which files of a folder are current: those under their final names, unless a replacement is unfinished.
 
-Reading never writes, and what commit.json says is checked before it is believed.
+Reading never writes, and what commit.json says is checked before it is used.
 """
 
 from __future__ import annotations

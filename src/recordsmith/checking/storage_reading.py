@@ -62,9 +62,9 @@ def float_pixels(feature: FeatureFacts) -> str | None:
 
 
 def raw_pixels(facts: DatasetFacts, feature: FeatureFacts) -> RawPixels | None:
-    """Say which pixels a byte feature holds uncompressed; None where it does not, or that cannot be known.
+    """Say which pixels a byte feature holds uncompressed; None if it does not, or if that is unknown.
 
-    It is known by the shape that the schema declares (of uint8, or of a feature that is named like an image), by
+    It is inferred from the shape that the schema declares (of uint8, or of a feature that is named like an image), from
     features beside it (height, width, channels) whose product is the number of bytes, or, for a feature that is named
     like an image, by a number of bytes that a square image has.
 

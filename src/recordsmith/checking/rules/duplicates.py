@@ -68,7 +68,7 @@ def record_in_two_splits(facts: DatasetFacts) -> Iterator[Finding]:
     where it is fewer than 1 % of the smaller split, which in tables may be chance.
 
     Why it matters:
-        The model is tested on what it was trained on: the figures are too good, and nobody notices before it is used.
+        The model is tested on what it was trained on: the results are too good, and nobody notices before it is used.
 
     Example:
         Copies made (oversampling, augmentation) before the split; a random split of data with duplicates.
@@ -100,7 +100,7 @@ def record_in_two_splits(facts: DatasetFacts) -> Iterator[Finding]:
 def similar_across_splits(facts: DatasetFacts) -> Iterator[Finding]:
     """Images in two splits look alike, though their bytes differ.
 
-    Looked for on request (`--similar-images`), by a hash of what the image looks like at a very small size.
+    Checked on request (`--similar-images`), by a hash of what the image looks like at a very small size.
 
     Why it matters:
         A resized, recompressed or neighbouring image in the test split is nearly as good as the same one: the model
@@ -129,7 +129,7 @@ def similar_across_splits(facts: DatasetFacts) -> Iterator[Finding]:
 def similar_images(facts: DatasetFacts) -> Iterator[Finding]:
     """Images of one split look alike, though their bytes differ.
 
-    Looked for on request (`--similar-images`).
+    Checked on request (`--similar-images`).
 
     Why it matters:
         They add little to what is learnt, and a later split may put them on both sides.

@@ -87,7 +87,7 @@ def stray_bytes(facts: DatasetFacts) -> Iterator[Finding]:
     """One to eleven bytes follow the last record: less than a record's header.
 
     Why it matters:
-        TensorFlow says nothing and ends as if all was well. More likely than not the file is cut, and records are
+        TensorFlow ends without an error. Most likely the file is cut, and records are
         missing.
 
     Example:
@@ -105,13 +105,13 @@ def not_a_tfrecord(facts: DatasetFacts) -> Iterator[Finding]:
     """The file is something else: text, a Git LFS pointer, Parquet, an image, an archive.
 
     Why it matters:
-        Readers end with `DataLossError: corrupted record at 0`, which sounds like damage and is none.
+        Readers end with `DataLossError: corrupted record at 0`, which sounds like damage but is not.
 
     Example:
         A repository cloned without `git lfs pull` holds small text files in place of the data.
 
     Fix:
-        Fetch the data itself, or turn the file into TFRecords with `recordsmith make`.
+        Fetch the data itself, or convert the file to TFRecords with `recordsmith make`.
     """
     for shard, damages in _by_shard(facts, "not-a-tfrecord"):
         first = damages[0]
@@ -125,7 +125,7 @@ def not_a_tfrecord(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("F006", "compression-not-as-named", Severity.WARNING)
 def compression_not_as_named(facts: DatasetFacts) -> Iterator[Finding]:
-    """The file's name promises another compression than its content has.
+    """The file's name indicates a different compression than its content has.
 
     A name with `.gz` or `.gzip` promises gzip, one with `.zlib` or `.z` zlib, and any other none. Files that a
     description beside them names may be compressed without saying so in their names.
@@ -179,9 +179,9 @@ def damaged_compression(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("F008", "empty-file", Severity.WARNING)
 def empty_file(facts: DatasetFacts) -> Iterator[Finding]:
-    """The file holds no record, though nothing is wrong with its format.
+    """The file contains no records, although its format is valid.
 
-    A file of which the manifest says that it holds none is as it should be.
+    A file is not reported if the manifest says that it has no records.
 
     Why it matters:
         It is read without complaint. If all files of a worker are empty, that worker waits or ends the run.
@@ -190,7 +190,7 @@ def empty_file(facts: DatasetFacts) -> Iterator[Finding]:
         A writer that was opened and never written to; a filter that let nothing pass.
 
     Fix:
-        Find out whether records were meant to be here. If not, remove the file and renumber the others, for example
+        Find out whether the file should have records. If not, remove the file and renumber the others, for example
         with `recordsmith copy SRC -o DST`.
     """
     empty = [
@@ -224,7 +224,7 @@ def stale_index(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("F014", "unreadable-file", Severity.ERROR)
 def unreadable_file(facts: DatasetFacts) -> Iterator[Finding]:
-    """The system does not let the file be read.
+    """The operating system cannot read the file.
 
     Why it matters:
         Training would stop at this file; nothing else about it is known.
@@ -240,7 +240,7 @@ def unreadable_file(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("F015", "record-over-2-gib", Severity.ERROR)
 def record_over_2_gib(facts: DatasetFacts) -> Iterator[Finding]:
-    """A record is larger than the 2 GiB at which protobuf messages end.
+    """A record is larger than 2 GiB, the limit of protobuf messages.
 
     Why it matters:
         No protobuf library parses it, TensorFlow's included.
@@ -249,7 +249,7 @@ def record_over_2_gib(facts: DatasetFacts) -> Iterator[Finding]:
         A whole video or matrix in one record.
 
     Fix:
-        Store it in pieces, or as a file of its own whose name stands in the record.
+        Store it in pieces, or as a separate file whose name is in the record.
     """
     for shard in facts.shards:
         if shard.max_record is not None and shard.max_record > _MOST_BYTES:

@@ -22,12 +22,12 @@ _RECORDS_FOR_ORDER, _MANY_RECORDS = 30, 1000
 
 @rule("D001", "class-imbalance", Severity.WARNING)
 def class_imbalance(facts: DatasetFacts) -> Iterator[Finding]:
-    """The commonest class of the training data is more than 10 times as frequent as the rarest.
+    """The most frequent class of the training data is more than 10 times as frequent as the rarest.
 
-    An info up to 50 times. Looked for where there are at least 20 records; classes that do not occur do not count.
+    An info up to 50 times. Checked if there are at least 20 records; classes that do not occur do not count.
 
     Why it matters:
-        A model that always says the commonest class has a good accuracy, and often that is what it learns.
+        A model that always predicts the most frequent class has a good accuracy, and often that is what it learns.
 
     Example:
         99 healthy patients for each ill one.
@@ -59,11 +59,11 @@ def class_imbalance(facts: DatasetFacts) -> Iterator[Finding]:
 def class_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
     """A class occurs in one split and not in another.
 
-    Always text if the training split lacks a class that another split has. Otherwise only where chance does not explain
-    it: a random split of this size would lack one of its classes less than once in a thousand times.
+    Always reported if the training split lacks a class that another split has. Otherwise only if chance does not
+    explain it: a random split of this size would lack one of its classes less than once in a thousand times.
 
     Why it matters:
-        What is absent from training cannot be learnt, and what is absent from validation is not measured.
+        A class missing from training cannot be learnt, and one missing from validation is not measured.
 
     Example:
         Sorted records, split by cutting the file at 80 %.
@@ -102,8 +102,8 @@ def class_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
 def clustered_labels(facts: DatasetFacts) -> Iterator[Finding]:
     """Records with equal labels are next to each other, so a batch sees few classes.
 
-    Measured over windows of 256 records in file order: their classes, relative to those of a shuffled order. Told where
-    that is less than half, in training data of at least 30 records (below 1000 only if some run of equal labels is
+    Measured over windows of 256 records in file order: their classes, relative to those of a shuffled order. Reported
+    if that is less than half, in training data of at least 30 records (below 1000 only if some run of equal labels is
     twice as long as in a shuffled order, too). A warning if it is still less than half after a shuffle buffer of 1000
     records, else an info.
 

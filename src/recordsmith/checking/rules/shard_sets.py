@@ -25,12 +25,12 @@ _MOST_LISTED = 1000  # missing numbers that a finding names
 def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
     """A file of the dataset is missing.
 
-    A file is missed if its number of `-of-N` is not there, or if a description beside the files names it. Files that
+    A file is missing if there is no file with its number of `-of-N`, or if the description lists it. Files that
     exist beside the others but are not in the given paths are not reported.
 
     Why it matters:
-        Globs read what is there and say nothing: the model trains on less than was made, often without whole classes
-        or days.
+        Globs read the existing files without a warning: the model trains on less than was made, often without whole
+        classes or days.
 
     Example:
         `train-00003-of-00008` was not copied, or its download failed.
@@ -73,14 +73,14 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("F010", "doubled-shard", Severity.ERROR)
 def doubled_shard(facts: DatasetFacts) -> Iterator[Finding]:
-    """A shard is there twice: the same number twice, or two numberings `-of-N` of one name side by side.
+    """A shard exists twice: the same number twice, or two numberings `-of-N` of one name.
 
     Why it matters:
         A glob reads both, so that records count twice in training, or evaluation runs partly on training data of
         another run.
 
     Example:
-        A dataset written with 8 shards into the folder where it had lain with 10: `train-00000-of-00008` and
+        A dataset written with 8 shards into a folder where it already had 10: `train-00000-of-00008` and
         `train-00000-of-00010`.
 
     Fix:
@@ -106,7 +106,7 @@ def doubled_shard(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("F011", "manifest-disagrees", Severity.ERROR)
 def manifest_disagrees(facts: DatasetFacts) -> Iterator[Finding]:
-    """A file is not the one that the manifest beside it describes: records, bytes or digest differ.
+    """A file does not match its manifest: records, bytes or digest differ.
 
     Why it matters:
         Readers that trust the manifest count wrongly, and the file is not what was made and checked.
@@ -175,7 +175,7 @@ def unlisted_file(facts: DatasetFacts) -> Iterator[Finding]:
 def unreadable_description(facts: DatasetFacts) -> Iterator[Finding]:
     """The description beside the files (recordsmith.json, dataset_info.json) cannot be read.
 
-    The files are then checked by their names, without schema and promises.
+    The files are then checked by their names, without a schema.
 
     Why it matters:
         `rs.open` and `tfds.builder_from_directory` refuse the folder, and nothing is known of class names and shapes.
@@ -184,7 +184,7 @@ def unreadable_description(facts: DatasetFacts) -> Iterator[Finding]:
         A manifest that was merged by hand and is no longer valid JSON, or that was only partly copied.
 
     Fix:
-        Restore the file, or make the dataset again. Until then a glob of the files opens them without it.
+        Restore the file, or make the dataset again. Until then, open the files with a glob.
     """
     for path in facts.paths:
         description = description_in(path)

@@ -29,8 +29,8 @@ def uneven_shards(facts: DatasetFacts) -> Iterator[Finding]:
     others is usual.
 
     Why it matters:
-        Where each worker reads files of its own, the one with the large file is last in every epoch, and the others
-        wait or repeat; what is in the large file is read in one stretch.
+        If each worker reads its own files, the one with the large file is last in every epoch, and the others
+        wait or repeat; the records of the large file are read one after the other.
 
     Example:
         A shard for each day or class.

@@ -49,7 +49,7 @@ def not_an_example(facts: DatasetFacts) -> Iterator[Finding]:
         A file of TensorBoard events among the shards; JSON lines written as records; a payload compressed by itself.
 
     Fix:
-        Look at the records with `recordsmith show PATH --raw`. Move them to a dataset of their own, or write them
+        Look at the records with `recordsmith show PATH --raw`. Move them to a separate dataset, or write them
         again as Examples.
     """
     kinds = _payloads(facts)
@@ -90,7 +90,7 @@ def duplicate_key(facts: DatasetFacts) -> Iterator[Finding]:
     """A record has the same feature twice.
 
     Why it matters:
-        Readers take the last one and drop the others without a word.
+        Readers take the last one and silently drop the others.
 
     Example:
         Examples joined by concatenating their bytes; a hand-written encoder.
@@ -157,7 +157,7 @@ def unknown_fields(facts: DatasetFacts) -> Iterator[Finding]:
         Often the payload is another message altogether.
 
     Example:
-        A message of one's own with the same first fields; a damaged encoder.
+        A custom message with the same first fields; a broken encoder.
 
     Fix:
         Find out what wrote the records. `rs.encode_example(rs.decode_example(payload))` is the record without the

@@ -181,8 +181,9 @@ class CorruptRecordError(RecordsmithError, ValueError):
 class TruncatedFileError(RecordsmithError, ValueError):
     """The file ends inside a record.
 
-    >>> issubclass(TruncatedFileError, ValueError)
-    True
+    >>> print(TruncatedFileError("The file ends inside a record.", path="a.tfrecord", record=2, offset=140))
+    The file ends inside a record.
+      where:    a.tfrecord, record 2, byte 140
     """
 
 

@@ -455,7 +455,6 @@ TO_KILL = """
 import json, os, signal, sys
 import recordsmith as rs
 from recordsmith.storage import atomic_file
-from recordsmith.copying import copier
 from recordsmith.run import publishing
 from recordsmith.making.sources import tfrecord_files
 
@@ -473,7 +472,7 @@ def moved(*arguments, **named):
     step()
     atomic_file.put_in_place(*arguments, **named)
 
-publishing.put_in_place = copier.put_in_place = moved
+publishing.put_in_place = moved
 rs.copy(source, out, on_progress=step, workers=1, **json.loads(sys.argv[4]))
 print(met)
 """
@@ -517,20 +516,21 @@ def test_killed_runs_leave_nothing_under_final_names_and_go_on(
 def test_records_that_stay_as_they_are_take_no_room_but_their_own(
     folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from recordsmith.run import staging
+    from recordsmith.run import pieces
 
     written: dict[str, int] = {}
-    real = staging._write_all
+    real = pieces.write_all
 
     def counting(file: Any, data: Any) -> None:
-        written[os.path.basename(file.name)] = written.get(os.path.basename(file.name), 0) + len(data)
+        kind = os.path.splitext(file.name)[1]
+        written[kind] = written.get(kind, 0) + len(data)
         real(file, data)
 
-    monkeypatch.setattr(staging, "_write_all", counting)
+    monkeypatch.setattr(pieces, "write_all", counting)
     rs.copy(folder, quick_path / "same", where="n != 3", dedupe=True, sample=0.9)
-    assert written["records"] == 0
+    assert written[".records"] == 0
     rs.copy(folder, quick_path / "changed", drop=["x"])
-    assert written["records"] > 0
+    assert written[".records"] > 0
 
 
 def test_an_input_that_changes_meanwhile_is_noticed(plain_file: Path, quick_path: Path) -> None:
@@ -544,9 +544,9 @@ def test_an_input_that_changes_meanwhile_is_noticed(plain_file: Path, quick_path
 
 
 def test_a_failing_disk_leaves_nothing(folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recordsmith.run import staging
+    from recordsmith.run import pieces
 
-    real = staging._write_all
+    real = pieces.write_all
     calls = 0
 
     def failing(file: Any, data: Any) -> None:
@@ -556,7 +556,7 @@ def test_a_failing_disk_leaves_nothing(folder: Path, quick_path: Path, monkeypat
             raise OSError(28, os.strerror(28))
         real(file, data)
 
-    monkeypatch.setattr(staging, "_write_all", failing)
+    monkeypatch.setattr(pieces, "write_all", failing)
     with pytest.raises(OSError, match="space"):
         rs.copy(folder, quick_path / "one.tfrecord")
     assert sorted(path.name for path in quick_path.iterdir()) == ["pets"]

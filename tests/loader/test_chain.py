@@ -105,7 +105,7 @@ def test_lengths(ds: rs.Dataset):
     assert len(ds.batch(30).skip(1).take(2)) == 2
     with pytest.raises(TypeError, match="not known"):
         len(ds.filter(bool).batch(3))
-    with pytest.raises(TypeError, match="no end"):
+    with pytest.raises(TypeError, match="no length"):
         len(ds.batch(3).repeat())
 
 

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 import recordsmith as rs
-from recordsmith.run import external_sort, shuffling
+from recordsmith.run import external_sort, pieces, shuffling
 from tests.formats.made_sources import Columns
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,6 +104,8 @@ def dealt(seconds: float) -> tuple[Columns, dict[str, Any]]:
     source = Columns(columns, schema, chunk_rows=60, seconds=seconds, label="label")
     return source, {"split": "train=0.8,test=0.2", "balance": "oversample", "shards": 4, "workers": 2}
 
+
+pieces._PIECE_ROWS = 70  # several pieces, of several chunks
 
 RECIPES: dict[str, Callable[[float], tuple[Columns, dict[str, Any]]]] = {
     recipe.__name__: recipe for recipe in (everything, synthetic, words, mapped, dealt)

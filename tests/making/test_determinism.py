@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from recordsmith.run import external_sort, shard_writing, shuffling, staging
+from recordsmith.run import external_sort, pieces, shard_writing, shuffling, staging
 from tests.formats.made_sources import Columns, file_digests, rows_of
 
 ROWS = 2000
@@ -109,6 +109,7 @@ def test_ways_for_large_data_give_the_same_files(case: str, quick_path: Path, mo
     rs.make(source(), quick_path / "small", name="data", **OPTIONS[case])
     for module, name, value in [
         (external_sort, "_BUCKET_ENTRIES", 100),
+        (pieces, "_PIECE_ROWS", 90),
         (shuffling, "WORTH_DEALING", 1000),
         (shuffling, "_BUCKET_BYTES", 20_000),
         (shuffling, "_PIECE_BYTES", 7000),

@@ -347,7 +347,7 @@ def test_unknown_options_are_refused(quick_path: Path):
 
 
 def test_no_rows(quick_path: Path):
-    with pytest.raises(rs.RecordsmithError, match="without rows"):
+    with pytest.raises(rs.RecordsmithError, match="no record"):
         rs.make(numbers(0), quick_path / "out")
 
 

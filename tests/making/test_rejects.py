@@ -115,7 +115,7 @@ def half_bad(rows: int) -> Columns:
 
 
 def test_too_many_stop_the_run_and_say_why(quick_path: Path):
-    with pytest.raises(rs.RecordsmithError, match=r"refused, more than the allowed share of 0\.2") as caught:
+    with pytest.raises(rs.RecordsmithError, match=r"rejected, more than the allowed share of 0\.2") as caught:
         rs.make(half_bad(5000), quick_path / "out")
     assert "no value" in str(caught.value)
     assert "row 0" in str(caught.value), "with an example"
@@ -125,13 +125,13 @@ def test_too_many_stop_the_run_and_say_why(quick_path: Path):
 
 def test_it_stops_long_before_the_end(quick_path: Path):
     told: list[Any] = []
-    with pytest.raises(rs.RecordsmithError, match="refused"):
+    with pytest.raises(rs.RecordsmithError, match="rejected"):
         rs.make(half_bad(100_000), quick_path / "out", on_progress=told.append, workers=1)
     assert told[-1].done < 5000
 
 
 def test_resuming_with_a_larger_share_goes_on(quick_path: Path):
-    with pytest.raises(rs.RecordsmithError, match="refused"):
+    with pytest.raises(rs.RecordsmithError, match="rejected"):
         rs.make(half_bad(5000), quick_path / "out")
     made = rs.make(half_bad(5000), quick_path / "out", resume=True, max_rejects=0.5)
     assert (made.rows, made.rejects) == (2500, 2500)
@@ -141,7 +141,7 @@ def test_resuming_with_a_larger_share_goes_on(quick_path: Path):
 def test_a_few_are_never_too_many_unless_none_is_allowed(quick_path: Path):
     source = Columns({"n": [1, None, 3], "name": ["x"] * 3}, SCHEMA)
     assert rs.make(source, quick_path / "some").rejects == 1
-    with pytest.raises(rs.RecordsmithError, match="refused"):
+    with pytest.raises(rs.RecordsmithError, match="rejected"):
         rs.make(source, quick_path / "none", max_rejects=0)
 
 
@@ -154,7 +154,7 @@ def test_a_bad_beginning_is_not_the_whole(quick_path: Path):
 @pytest.mark.parametrize("on_error", ["quarantine", "skip"])
 def test_nothing_but_bad_rows(on_error, quick_path: Path):
     source = Columns({"n": [None] * 5, "name": ["x"] * 5}, SCHEMA)
-    with pytest.raises(rs.RecordsmithError, match=r"no row to write[\s\S]*5 times"):
+    with pytest.raises(rs.RecordsmithError, match=r"no record to write[\s\S]*5 times"):
         rs.make(source, quick_path / "out", on_error=on_error)
 
 
@@ -218,7 +218,7 @@ def test_the_counts_add_up(cells, split, balance, mapped: bool, chunk_rows: int,
     try:
         made = rs.make(source, folder, schema=schema, split=split, balance=balance, max_rejects=1.0, **options)
     except rs.RecordsmithError as error:
-        assert "no row to write" in str(error) or "more rows than there are" in str(error)  # noqa: PT017
+        assert "no record to write" in str(error) or "more rows than there are" in str(error)  # noqa: PT017
         return
     written = [row for name in made.splits for row in rows_of(folder, name, "id")]
     left_out_by_balance = 0

@@ -8,6 +8,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
+from recordsmith.formats.source import Chunk, Loaded
+from recordsmith.run import pieces
 from tests.formats.made_sources import Columns, file_digests, labelled, numbers, rows_of
 from tests.making.making_to_kill import Run, nursery
 
@@ -39,9 +42,7 @@ def uninterrupted(start: Start, recipe: str, folder: Path, *, seconds: float = 0
 
 def finished_shards(out: Path) -> Kept:
     """The shards that a killed run had finished, wherever they lie, by inode and time of writing."""
-    noted = out / STAGING / "shards.jsonl"
-    lines = noted.read_text().splitlines() if noted.exists() else []
-    names = {json.loads(line)["file"] for line in lines if line.endswith("}")}
+    names = {json.loads(path.read_text())["file"] for path in (out / STAGING / "written").glob("*.json")}
     names |= {path.name for path in out.glob("*.tfrecord*")}
     found = [path for name in names for path in (out / name, out / STAGING / "shards" / name) if path.exists()]
     return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in found}
@@ -76,7 +77,7 @@ def test_killed_at_any_call(recipe: str, kills: int, start: Start, quick_path: P
         assert start(recipe, out, kill_at=moment).wait()["status"] == -9
         assert_whole_or_hidden(out, expected)
         kept = finished_shards(out)
-        states.add((len(kept), (out / STAGING / "journal.jsonl").exists(), (out / "recordsmith.json").exists()))
+        states.add((len(kept), (out / STAGING / "chunks.json").exists(), (out / "recordsmith.json").exists()))
         answer = start(recipe, out, resume=True).wait()
         assert answer["error"] is None, f"after a kill at call {moment} of {calls}: {answer['error']}"
         assert file_digests(out) == expected, f"after a kill at call {moment} of {calls}"
@@ -140,8 +141,7 @@ def test_control_c(recipe: str, start: Start, quick_path: Path):
     expected, _ = uninterrupted(start, recipe, quick_path)
     out = quick_path / "out"
     run = start(recipe, out, seconds=0.2)
-    journal = out / STAGING / "journal.jsonl"
-    while not (journal.exists() and journal.stat().st_size):
+    while not any(path.stat().st_size for path in (out / STAGING / "pieces").glob("*.records")):
         time.sleep(0.01)
     run.interrupt()
     answer = run.wait()
@@ -152,6 +152,11 @@ def test_control_c(recipe: str, start: Start, quick_path: Path):
 
 
 # --- what a killed run can leave behind, made by hand ---
+
+
+@pytest.fixture(autouse=True)
+def one_chunk_a_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "_PIECE_ROWS", 1)
 
 
 class StopError(Exception):
@@ -189,49 +194,91 @@ def resumed(out: Path, **options: Any) -> dict[str, str]:
     return file_digests(out)
 
 
-@pytest.mark.parametrize("file", ["records", "keys", "rejected.jsonl", "journal.jsonl", "shards.jsonl"])
-@pytest.mark.parametrize("more", [b"\x00\x01\x02", b'{"chunks": 7, "ro'], ids=["bytes", "half a line"])
-def test_what_was_written_of_the_next_chunk_is_cut_off(file: str, more: bytes, expected, quick_path: Path):
-    staging = stopped(quick_path / "out", "reading", 4)
-    with (staging / file).open("ab") as opened:
-        opened.write(more)
+def parts_of(staging: Path, piece: int) -> dict[str, Path]:
+    """The files of a piece by their endings."""
+    return {"".join(path.suffixes): path for path in (staging / "pieces").glob(f"{piece:08}.*")}
+
+
+def damaged(data: bytes) -> dict[str, bytes | None]:
+    """What a kill or a power cut may make of a file."""
+    changed = bytearray(data)
+    changed[len(data) // 2] ^= 1
+    return {
+        "gone": None,
+        "short": data[:-5],
+        "zeros": bytes(len(data)),
+        "longer": data + b"\0",
+        "changed": bytes(changed),
+    }
+
+
+@pytest.mark.parametrize("damage", ["gone", "short", "zeros", "longer", "changed"])
+@pytest.mark.parametrize("file", [".records", ".keys", ".json"])
+@pytest.mark.parametrize("phase", ["reading", "writing"])
+def test_a_damaged_piece_is_made_again(phase: str, file: str, damage: str, expected, quick_path: Path):
+    staging = stopped(quick_path / "out", phase, 4)
+    path = parts_of(staging, 1)[file]
+    data = damaged(path.read_bytes())[damage]
+    if data is None:
+        path.unlink()
+    else:
+        path.write_bytes(data)
     assert resumed(quick_path / "out") == expected
 
 
-def test_a_journal_line_that_is_half_there(expected, quick_path: Path):
+def test_pieces_without_a_description_do_not_count(expected, quick_path: Path):
     staging = stopped(quick_path / "out", "reading", 4)
-    journal = staging / "journal.jsonl"
-    journal.write_bytes(journal.read_bytes()[:-10])
+    for name in ("00000004.records", "00000004.keys", "00000004.json.partial", "00000007.json"):
+        (staging / "pieces" / name).write_bytes(b'{"first": 4, "la')
     assert resumed(quick_path / "out") == expected
 
 
-@pytest.mark.parametrize("file", ["records", "keys"])
-def test_staged_data_that_is_gone_is_told(file: str, quick_path: Path):
-    """A power cut may lose what the journal says is there."""
+def test_only_missing_chunks_are_read_again(expected, quick_path: Path):
     staging = stopped(quick_path / "out", "reading", 4)
-    os.truncate(staging / file, (staging / file).stat().st_size - 5)
-    with pytest.raises(rs.RecordsmithError, match=r"damaged[\s\S]*[Ss]tart over"):
-        resumed(quick_path / "out")
+    parts_of(staging, 1)[".json"].unlink()
+    loaded: list[int] = []
+    source = NotedColumns(numbers(1000), loaded)
+    rs.make(source, quick_path / "out", name="data", shards=5, resume=True, workers=1)
+    assert file_digests(quick_path / "out") == expected
+    assert loaded == [1, *range(4, 10)]
 
 
-def test_staged_records_that_changed_are_told(quick_path: Path):
-    staging = stopped(quick_path / "out", "reading", 4)
-    data = bytearray((staging / "records").read_bytes())
-    data[40] ^= 1
-    (staging / "records").write_bytes(data)
-    with pytest.raises(rs.RecordsmithError):
-        resumed(quick_path / "out")
+class NotedColumns(Columns):
+    """Notes the numbers of the chunks that are loaded."""
+
+    def __init__(self, columns: Columns, loaded: list[int]) -> None:
+        super().__init__(columns.columns, columns.schema())
+        self.loaded = loaded
+
+    def chunks(self) -> Iterator[Chunk]:
+        return (NotedChunk(chunk, number, self.loaded) for number, chunk in enumerate(super().chunks()))
 
 
-@pytest.mark.parametrize("file", ["journal.jsonl", "shards.jsonl"])
-def test_a_journal_of_zeros_is_told(file: str, quick_path: Path):
-    """What some file systems leave after a power cut."""
+@dataclass
+class NotedChunk(Chunk):
+    chunk: Chunk
+    number: int
+    loaded: list[int]
+
+    def load(self) -> Loaded:
+        self.loaded.append(self.number)
+        return self.chunk.load()
+
+
+@pytest.mark.parametrize("text", [b"", b"\0" * 40, b'{"chunks": 3}'], ids=["empty", "zeros", "wrong"])
+def test_a_damaged_number_of_chunks(text: bytes, expected, quick_path: Path):
     staging = stopped(quick_path / "out", "writing", 3)
-    lines = (staging / file).read_bytes().splitlines(keepends=True)
-    lines[0] = bytes(len(lines[0]) - 1) + b"\n"
-    (staging / file).write_bytes(b"".join(lines))
-    with pytest.raises(rs.RecordsmithError, match="damaged"):
-        resumed(quick_path / "out")
+    (staging / "chunks.json").write_bytes(text)
+    assert resumed(quick_path / "out") == expected
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"\0" * 40, b'{"file": "../out", "sha256": ""}'], ids=["empty", "zeros", "hostile"]
+)
+def test_a_damaged_description_of_a_shard(text: bytes, expected, quick_path: Path):
+    staging = stopped(quick_path / "out", "writing", 3)
+    min((staging / "written").iterdir()).write_bytes(text)
+    assert resumed(quick_path / "out") == expected
 
 
 def test_leftovers_of_a_killed_writer_do_not_get_out(expected, quick_path: Path):
@@ -265,7 +312,7 @@ def test_a_finished_shard_that_changed_is_found_and_mended(expected, quick_path:
 def test_a_staging_folder_that_was_not_removed_to_the_end_goes_with_the_next_resume(expected, quick_path: Path):
     rs.make(numbers(1000), quick_path / "out", name="data", shards=5)
     (quick_path / "out" / STAGING).mkdir()
-    (quick_path / "out" / STAGING / "records").write_bytes(bytes(1000))
+    (quick_path / "out" / STAGING / "keys").write_bytes(bytes(1000))
     assert resumed(quick_path / "out") == expected
 
 

@@ -22,9 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / PACKAGE
 PUBLIC_FACE = "__init__"
 
-LAYERS: tuple[frozenset[str], ...] = tuple(
-    frozenset(names) for names in tomllib.loads((ROOT / "layers.toml").read_text())["python"]["layers"]
-)
+DECLARED = tomllib.loads((ROOT / "layers.toml").read_text())["python"]
+LAYERS: tuple[frozenset[str], ...] = tuple(map(frozenset, DECLARED["layers"]))
 
 # (module, what it imports from above): the reason. The only way past the rule.
 EXCEPTIONS: dict[tuple[str, str], str] = {}
@@ -47,6 +46,12 @@ class Import:
 def part_of(module: str) -> str:
     """The entry of LAYERS that a module belongs to: schema for recordsmith.schema.plan."""
     _, *names = module.split(".")
+    return names[0] if names else PUBLIC_FACE
+
+
+def inner_part_of(module: str) -> str:
+    """The part of its package that a module belongs to: verbs for recordsmith.loader.verbs.shuffle."""
+    _, _, *names = module.split(".")
     return names[0] if names else PUBLIC_FACE
 
 
@@ -116,6 +121,19 @@ def test_every_module_has_its_layer() -> None:
 
 def test_imports_go_down() -> None:
     wrong = [f"{i.importer} (line {i.line}) imports {i.imported}" for i in imports_of(SOURCE) if not is_allowed(i)]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("package", DECLARED["inside"])
+def test_imports_inside_a_package_go_down(package: str) -> None:
+    levels = {name: level for level, names in enumerate(DECLARED["inside"][package]) for name in names}
+    wrong = []
+    for one in imports_of(SOURCE):
+        if one.parts == (package, package):
+            importer, imported = (inner_part_of(module) for module in (one.importer, one.imported))
+            assert {importer, imported} <= set(levels), f"{one}: say in layers.toml where it belongs"
+            if importer != imported and levels[imported] >= levels[importer]:
+                wrong.append(f"{one.importer} (line {one.line}) imports {one.imported}")
     assert not wrong, "\n".join(wrong)
 
 

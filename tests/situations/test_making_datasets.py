@@ -329,7 +329,7 @@ def test_e7_a_killed_command_goes_on_to_the_same_bytes(tmp_path: Path):
     for _ in range(3):
         process = command("make", tmp_path / "data.csv", "-o", out, *options, "--resume", start_new_session=True)
         for _ in range(2000):  # until it has begun to write, and a little longer
-            if (out / ".recordsmith-making" / "records").exists() or process.poll() is not None:
+            if (out / ".recordsmith-making" / "pieces").exists() or process.poll() is not None:
                 break
             time.sleep(0.01)
         time.sleep(0.05 * killed)

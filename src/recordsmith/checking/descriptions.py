@@ -47,11 +47,7 @@ class Description:
 
 
 def description_in(folder: str) -> str | None:
-    """Return the description that counts in a folder; None if there is none.
-
-    >>> description_in("no such folder") is None
-    True
-    """
+    """Return the description that counts in a folder; None if there is none."""
     return next((path for name in _NAMES if os.path.isfile(in_force(path := os.path.join(folder, name)))), None)
 
 

@@ -41,11 +41,7 @@ def shown_split(split: str) -> str:
 
 
 def is_balanced(facts: DatasetFacts) -> bool:
-    """Tell whether the training split was balanced when it was made: then it repeats records on purpose.
-
-    >>> is_balanced(DatasetFacts((), (), 0, 0))
-    False
-    """
+    """Tell whether the training split was balanced when it was made: then it repeats records on purpose."""
     plan = None if facts.manifest is None else facts.manifest.plan
     options = (plan or {}).get("options")
     return isinstance(options, dict) and bool(options.get("balance"))

@@ -46,9 +46,6 @@ def float_pixels(feature: FeatureFacts) -> str | None:
 
     That is: 64 or more values a record, and either integers from 0 to 255, or at most 256 different values although
     there are 20 times as many in all.
-
-    >>> float_pixels(FeatureFacts("x", False, 1, 0)) is None
-    True
     """
     numbers = feature.numbers
     if feature.kind != "float" or numbers is None or numbers.min is None or numbers.max is None:
@@ -67,9 +64,6 @@ def raw_pixels(facts: DatasetFacts, feature: FeatureFacts) -> RawPixels | None:
     It is inferred from the shape that the schema declares (of uint8, or of a feature that is named like an image), from
     features beside it (height, width, channels) whose product is the number of bytes, or, for a feature that is named
     like an image, by a number of bytes that a square image has.
-
-    >>> raw_pixels(DatasetFacts((), (), 0, 0), FeatureFacts("x", False, 1, 0)) is None
-    True
     """
     strings = feature.strings
     if feature.kind != "bytes" or strings is None or feature.images is not None or not strings.lengths.max:

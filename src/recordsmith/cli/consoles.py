@@ -36,20 +36,12 @@ class _SafeConsole(Console):
 
 
 def output_console() -> Console:
-    """Return a console on standard output, without rich's guesses about what is a number or a path.
-
-    >>> output_console().stderr
-    False
-    """
+    """Return a console on standard output, without rich's guesses about what is a number or a path."""
     return _console(stderr=False)
 
 
 def error_console() -> Console:
-    """Return a console on standard error.
-
-    >>> error_console().stderr
-    True
-    """
+    """Return a console on standard error."""
     return _console(stderr=True)
 
 

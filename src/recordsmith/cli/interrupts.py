@@ -18,10 +18,6 @@ class Interrupts:
 
     Attributes:
         seen: there was one.
-
-    >>> with Interrupts() as interrupts:
-    ...     interrupts.seen
-    False
     """
 
     def __init__(self) -> None:

@@ -33,10 +33,6 @@ def ends_cleanly() -> Iterator[None]:
     """Raise TerminatedError in the block when the process receives a signal to end.
 
     A signal that is ignored, as SIGHUP is under nohup, stays so, and so does one that somebody handles already.
-
-    >>> with ends_cleanly():
-    ...     signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    False
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may say what a signal does

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith import _core
-from recordsmith.copying.input_places import InputPlaces
 from recordsmith.keyed_random import Uint64s, priorities
 from recordsmith.run.external_sort import sorted_blocks
+from recordsmith.run.pieces import KEY
+from recordsmith.run.record_files import OpenRecordFiles, RecordFiles
 from recordsmith.run.splits.group_splitting import assign_groups
 from recordsmith.run.splits.groups import unit_blocks
 from recordsmith.run.splits.splitting import NO_SPLIT, SplitPlan, UnitBlock, assign_splits, parse_splits
-from recordsmith.run.staging import KEY, Staging
+from recordsmith.run.staging import Staging
 
 __all__ = ["Choice"]
 
@@ -41,9 +41,9 @@ class Choice:
         codes: for each staged record: the place of its split among the names, or NO_SPLIT.
     """
 
-    def __init__(self, staging: Staging, in_place: InputPlaces | None = None) -> None:
+    def __init__(self, staging: Staging, records: RecordFiles) -> None:
         self._staging = staging
-        self._in_place = in_place
+        self._records = records
         self.codes = _mapped(staging.path("splits"), staging.rows)
 
     def keep_splits(self) -> None:
@@ -54,7 +54,7 @@ class Choice:
     def drop_duplicates(self) -> int:
         """Leave out records whose bytes were there before."""
         staging = self._staging
-        files = _core.FileSet([staging.path("records")]) if self._in_place is None else self._in_place.open()
+        files = self._records.open()
         dropped = 0
         last: int | None = None
         seen = set[bytes]()
@@ -159,14 +159,11 @@ class Choice:
             rows = np.arange(first, first + len(keys), dtype=np.uint64)
             yield np.stack([priorities(np.ascontiguousarray(keys["digest"]), 0), rows], axis=1)
 
-    def _payloads(self, files: _core.FileSet, numbers: Uint64s) -> list[bytes]:
+    def _payloads(self, files: OpenRecordFiles, numbers: Uint64s) -> list[bytes]:
         """Read records to be held against each other: 64 bits of a digest alone are no proof."""
         words = np.memmap(self._staging.path("keys"), np.uint64, "r").reshape(-1, KEY.itemsize // 8)
         keys = np.take(words, numbers.astype(np.int64), axis=0).view(KEY)[:, 0]
-        if self._in_place is not None:
-            return self._in_place.read(files, keys, numbers)
-        offsets, lengths = np.ascontiguousarray(keys["offset"]), keys["length"].astype(np.uint64)
-        return files.read(np.zeros(len(numbers), np.uint32), offsets, lengths, numbers, True)
+        return files.payloads(keys, numbers)
 
 
 def _mapped(path: str, rows: int) -> Codes:

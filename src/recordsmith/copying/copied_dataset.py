@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.run.made_split import MadeSplit
 from recordsmith.run.reject_reasons import RejectReason
+from recordsmith.run.run import Finished
 from recordsmith.storage.json_descriptions import JsonObject
 
 __all__ = ["CopiedDataset"]
@@ -71,8 +72,14 @@ class CopiedDataset:
         return self.rejects + self.unmatched + self.duplicates + self.not_sampled + self.unassigned
 
     @classmethod
-    def of_outcome(cls, path: str, splits: dict[str, MadeSplit], outcome: JsonObject) -> CopiedDataset:
-        """Put together what came of a run from its counts, as a manifest keeps them."""
+    def of_file(cls, path: str, finished: Finished) -> CopiedDataset:
+        """Return what came of copying to one file, which has no manifest."""
+        (split,) = finished.splits.values()
+        made = MadeSplit(split["records"], split["bytes"], 1, split.get("classes", {}))
+        return cls._of_outcome(path, {"": made}, JsonObject(finished.outcome, "outcome"))
+
+    @classmethod
+    def _of_outcome(cls, path: str, splits: dict[str, MadeSplit], outcome: JsonObject) -> CopiedDataset:
         return cls(
             path=path,
             splits=splits,
@@ -93,4 +100,4 @@ class CopiedDataset:
     def of_folder(cls, folder: str) -> CopiedDataset:
         """Read from a folder's manifest what came of copying it."""
         manifest = load_manifest(os.path.join(folder, MANIFEST_NAME))
-        return cls.of_outcome(folder, MadeSplit.all_of(manifest), manifest.outcome)
+        return cls._of_outcome(folder, MadeSplit.all_of(manifest), manifest.outcome)

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Literal
 
 from recordsmith.copying.copied_dataset import CopiedDataset
-from recordsmith.copying.copier import Copier
 from recordsmith.copying.copy_inputs import CopyInputs, find_inputs
 from recordsmith.copying.copy_options import CopyOptions
 from recordsmith.copying.copy_plan import Changes, plan_copy
+from recordsmith.copying.copy_policy import CopyPolicy, refuse_input
 from recordsmith.dataset.inference import infer_from_files, schema_from_census, take_census
 from recordsmith.errors import RecordsmithError, SchemaError, advise, list_names
 from recordsmith.records.compression import writing_compression
@@ -24,6 +24,7 @@ from recordsmith.run.option_checks import (
     default_name,
 )
 from recordsmith.run.progress import OnProgress
+from recordsmith.run.run import Run
 from recordsmith.run.splits.splitting import parse_splits
 from recordsmith.schema import Schema
 from recordsmith.storage.atomic_file import local_output
@@ -175,7 +176,7 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         on_error=on_error,
         workers=checked_workers(workers),
     )
-    described = {
+    asked = {
         "from_split": from_split,
         "where": where,
         "features": features if features is None else list(features),
@@ -185,7 +186,12 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         "group": group,
         "merge_splits": merge_splits,
     }
-    return Copier(inputs, plan, options, described, on_progress).run(overwrite=overwrite, resume=resume)
+    refuse_input(inputs, out, is_file=single)
+    run = Run(CopyPolicy(inputs, plan, options, asked), options.output(), on_progress)
+    finished = run.execute(overwrite=overwrite, resume=resume)
+    if not single or finished is None:
+        return CopiedDataset.of_folder(out)
+    return CopiedDataset.of_file(out, finished)
 
 
 def _names_a_file(out: str) -> bool:

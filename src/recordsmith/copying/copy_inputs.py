@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from recordsmith import _core
 from recordsmith.dataset import DatasetLayout, find_layout
 from recordsmith.dataset.carried_file import carried_mode, is_carried, opened_to_carry
 from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest
 from recordsmith.errors import RecordsmithError, SchemaError, advise, list_names
+from recordsmith.run.policy import TextFile
 from recordsmith.run.splits.splitting import check_number_of_splits
 from recordsmith.schema import Schema
 from recordsmith.schema.export.tfds import named_labels
@@ -24,17 +24,6 @@ _WRITTEN_ANEW = ("features.json", "dataset_info.json", "rejected.jsonl", MANIFES
 _LONGEST_TEXT = 64 << 20
 
 PathLike = str | os.PathLike[str]
-
-
-class CarriedText(NamedTuple):
-    """A text that lies beside the files, and the mode of its copy.
-
-    >>> CarriedText("cat", 0o644).mode == 0o644
-    True
-    """
-
-    text: str
-    mode: int
 
 
 @dataclass(frozen=True)
@@ -59,7 +48,7 @@ class CopyInputs:
     split_of: tuple[str, ...]
     schema: Schema | None
     all_declared: bool
-    texts: dict[str, CarriedText]
+    texts: dict[str, TextFile]
     provenance: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     found_splits: tuple[str, ...] = ()
@@ -105,7 +94,7 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
     files: list[str] = []
     splits: list[str | None] = []
     schemas: list[tuple[str, Schema | None]] = []
-    texts: dict[str, CarriedText] = {}
+    texts: dict[str, TextFile] = {}
     left_out: tuple[str, ...] = ()
     provenance: dict[str, None] = {}
     for path in given:
@@ -163,14 +152,14 @@ def _checked_splits(files: list[str], splits: list[str | None], *, keep: bool) -
     return found
 
 
-def _texts_beside(layout: DatasetLayout, manifest: Manifest) -> tuple[dict[str, CarriedText], tuple[str, ...]]:
+def _texts_beside(layout: DatasetLayout, manifest: Manifest) -> tuple[dict[str, TextFile], tuple[str, ...]]:
     """Return the texts that a manifest lists beside its shards, and what is left out of them and why.
 
     Those that every copy writes for itself are not among them.
     """
     anew = {*_WRITTEN_ANEW, *(named_labels(layout.schema) if layout.schema is not None else ())}
     folder = os.path.dirname(layout.described_by or "")
-    texts: dict[str, CarriedText] = {}
+    texts: dict[str, TextFile] = {}
     left_out: list[str] = []
     for name in manifest.files:
         path = in_force(os.path.join(folder, name))
@@ -188,7 +177,7 @@ def _texts_beside(layout: DatasetLayout, manifest: Manifest) -> tuple[dict[str, 
             if text is None:
                 left_out.append(f"{name!r} is left out: it is no text of up to {bytes_text(_LONGEST_TEXT)}.")
             else:
-                texts[name] = CarriedText(text, carried_mode(file))
+                texts[name] = TextFile(text, carried_mode(file))
     return texts, tuple(left_out)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from recordsmith.run.policy import OnError, Output
 from recordsmith.run.splits.splitting import SplitPlan
 
 __all__ = ["CopyOptions"]
@@ -33,8 +34,21 @@ class CopyOptions:
     shard_bytes: int
     compression: str | None
     cast: bool
-    on_error: str
+    on_error: OnError
     workers: int
+
+    def output(self) -> Output:
+        """Return what is written, as a run takes it."""
+        return Output(
+            self.out,
+            self.name,
+            is_file=self.single,
+            shards=self.shards,
+            shard_bytes=self.shard_bytes,
+            compression=self.compression,
+            on_error=self.on_error,
+            workers=self.workers,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return what of it decides about the bytes, JSON-ready."""

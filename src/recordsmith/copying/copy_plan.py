@@ -79,7 +79,7 @@ class CopyPlan:
     stratum: str | None = None
     group: str | None = None
     group_schema: Schema | None = None
-    pictures: Mapping[str, Preparation] = field(default_factory=dict)
+    images: Mapping[str, Preparation] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     provenance: tuple[str, ...] = ()
@@ -146,7 +146,7 @@ def plan_copy(  # noqa: PLR0913 - each is a fact of its own, named by the caller
         stratum=stratum,
         group=group,
         group_schema=group_schema,
-        pictures={} if verbatim else _images(known, written, renamed, changes),
+        images={} if verbatim else _images(known, written, renamed, changes),
         renamed={} if verbatim else renamed,
         left_out=() if verbatim else _left_out(known, reading),
         provenance=tuple(name for old in provenance if (name := renamed.get(old, old)) in (result or ())),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,6 @@ from recordsmith import _core
 from recordsmith.columns import ByteColumn, PackedColumn
 from recordsmith.copying.copy_plan import CopyPlan
 from recordsmith.copying.frames import Frames, frames_of
-from recordsmith.copying.input_places import InputPlaces
 from recordsmith.errors import EncodeError, PipelineError, RecordsmithError, advise
 from recordsmith.formats.source import Chunk, Loaded, Reject
 from recordsmith.images import ImageError, Preparation, read_header
@@ -21,6 +19,7 @@ from recordsmith.keyed_random import Uint64s
 from recordsmith.making.chunk_encoding import ChunkEncoder, Recipe
 from recordsmith.making.labels.label_translation import label_translations
 from recordsmith.run.encoded_chunk import Classes, EncodedChunk
+from recordsmith.run.record_files import RecordFiles
 from recordsmith.schema import Label, Schema, Text
 from recordsmith.schema.input.conversion import is_missing
 
@@ -34,7 +33,6 @@ class CopyWork(ChunkEncoder):
 
     Args:
         plan: what is done to each record.
-        split_of: the place among the splits of the one that each file belongs to, where splits are kept.
         in_place: where records are read again from their own files, instead of being staged.
         cast: casts and images may lose information.
         strict: the first record that cannot be copied is an error and not a reject.
@@ -43,14 +41,12 @@ class CopyWork(ChunkEncoder):
     def __init__(
         self,
         plan: CopyPlan,
-        split_of: Mapping[str, int],
         *,
-        in_place: InputPlaces | None,
+        in_place: RecordFiles | None,
         cast: bool,
         strict: bool,
     ) -> None:
         self._plan = plan
-        self._split_of = split_of
         self._in_place = in_place
         self._decoding = Schema({**(plan.group_schema or {}), **(plan.reading or {})})
         schema = plan.writing if plan.writing is not None else plan.schema or Schema({})
@@ -73,14 +69,12 @@ class CopyWork(ChunkEncoder):
         """Copy the records of a chunk, in one way or the other."""
         frames = frames_of(chunk)
         source_rows = frames.rows + len(frames.rejects)
-        path = frames.path
         frames, dropped = self._meeting_the_condition(frames)
         encoded = self._verbatim(frames) if self._plan.writing is None else super().encode(self._changed(frames))
         if self._recipe.strict and encoded.rejects:
             raise _damaged(encoded.rejects[0])
         encoded.source_rows, encoded.source_bytes, encoded.dropped = source_rows, chunk.source_bytes, dropped
         encoded.left_out = ()  # the plan knows them better
-        encoded.split = self._split_of.get(path, 0)
         return encoded
 
     def _meeting_the_condition(self, frames: Frames) -> tuple[Frames, int]:
@@ -120,7 +114,7 @@ class CopyWork(ChunkEncoder):
             encoded.strata = self._classes(plan.stratum, frames.data, frames.offsets)
         if self._in_place is not None:
             assert frames.starts is not None  # noqa: S101 - for the type checker: such files are read in place
-            encoded.groups = self._in_place.of(frames.path, frames.starts)
+            encoded.places = self._in_place.places(frames.path, frames.starts)
             encoded.frames = frames.data[:0]
         return encoded
 
@@ -142,17 +136,17 @@ class CopyWork(ChunkEncoder):
         """Decode what is to be encoded anew, with new names and with images as the schema wants them."""
         plan = self._plan
         frames, columns = frames.fitting(self._decoding)
-        for name, preparation in plan.pictures.items():
+        for name, preparation in plan.images.items():
             columns[name] = _prepared(columns[name], preparation, frames, name, cast=self._recipe.cast)
-        bad = {row for name in plan.pictures for row, value in enumerate(columns[name]) if value is _BAD}
+        bad = {row for name in plan.images for row, value in enumerate(columns[name]) if value is _BAD}
         if bad:
             there = np.array([row not in bad for row in range(frames.rows)], np.bool_)
-            pictures = {
+            images = {
                 name: [one for one, stays in zip(columns[name], there.tolist(), strict=True) if stays]
-                for name in plan.pictures
+                for name in plan.images
             }
             frames = frames.chosen(there)
-            columns = {**frames.decoded(self._decoding), **pictures}
+            columns = {**frames.decoded(self._decoding), **images}
         renamed: dict[str, Any] = {}
         for name, column in columns.items():
             new, feature = plan.renamed.get(name, name), self._decoding[name]

@@ -16,11 +16,7 @@ __all__ = ["carried_mode", "is_carried", "opened_to_carry"]
 
 
 def is_carried(path: str) -> bool:
-    """Say whether a path is a plain file: no link, pipe, device or folder.
-
-    >>> is_carried(os.devnull)
-    False
-    """
+    """Say whether a path is a plain file: no link, pipe, device or folder."""
     with contextlib.suppress(OSError, ValueError):
         return stat.S_ISREG(os.lstat(path).st_mode)
     return False

@@ -26,11 +26,7 @@ _BUDGET = 256 << 20
 
 
 class CompressedShards:
-    """Reads payloads of compressed shards by record number. Several threads may use one; they take turns.
-
-    >>> CompressedShards(verify=True).kept_bytes
-    0
-    """
+    """Reads payloads of compressed shards by record number. Several threads may use one; they take turns."""
 
     def __init__(self, *, verify: bool, budget: int = _BUDGET) -> None:
         self._verify = verify

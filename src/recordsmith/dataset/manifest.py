@@ -45,9 +45,6 @@ class Manifest:
         plan: how it was made, JSON-ready; None if nobody says.
         outcome: what came of making it.
         document: the whole as JSON has it, to be written again with changes.
-
-    >>> Manifest("data/recordsmith.json").splits
-    {}
     """
 
     path: str

@@ -30,9 +30,6 @@ class FileOverview:
         compression: None, "gzip" or "zlib".
         records: how many records it has, up to the damage if it is damaged.
         damaged: it cannot be read to its end.
-
-    >>> FileOverview("a.tfrecord", 38, None, 2).damaged
-    False
     """
 
     path: str
@@ -51,9 +48,6 @@ class StoredPayload:
         path: its file.
         number_in_file: its number there.
         payload: its bytes.
-
-    >>> StoredPayload(7, "a.tfrecord", 7, b"foo").payload
-    b'foo'
     """
 
     number: int
@@ -63,10 +57,7 @@ class StoredPayload:
 
 
 def refuse_pipe(path: str) -> None:
-    """Refuse what can be read only once: looking at records by number reads more than once.
-
-    >>> refuse_pipe(__file__)
-    """
+    """Refuse what can be read only once: looking at records by number reads more than once."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise RecordsmithError(
             "A dataset cannot be opened from a pipe or a device, which can be read only once.",
@@ -101,11 +92,7 @@ def survey_files(
 
 
 class DatasetPayloads:
-    """Reads payloads by number; errors go to `problems` and their records are left out.
-
-    >>> DatasetPayloads([FileOverview("a.tfrecord", 38, None, 2)], []).records
-    2
-    """
+    """Reads payloads by number; errors go to `problems` and their records are left out."""
 
     def __init__(self, files: Sequence[FileOverview], problems: list[RecordsmithError]) -> None:
         self._files = files

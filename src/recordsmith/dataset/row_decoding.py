@@ -49,11 +49,7 @@ class RowOverview:
 
 
 class KnownFeature(Protocol):
-    """What decoding needs to know of a feature.
-
-    >>> KnownFeature.__name__
-    'KnownFeature'
-    """
+    """What decoding needs to know of a feature."""
 
     @property
     def name(self) -> str:

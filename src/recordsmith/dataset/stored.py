@@ -66,7 +66,7 @@ class StoredDataset:
         self._rows = rows  # None: all; what a slice leaves
         self._census: Census | None = None
         self._inferred: Schema | None = None
-        self._table: _PlaceTable | None = None
+        self._table: PlaceTable | None = None
         self._content: tuple[int, ...] | None = None  # of the files, once they were indexed, also elsewhere
         self._compressed = CompressedShards(verify=verify)
 
@@ -117,7 +117,7 @@ class StoredDataset:
         return self._like(_given_schema=self.schema.select(names))
 
     def __len__(self) -> int:
-        return len(self._range())
+        return len(self.record_range())
 
     def __repr__(self) -> str:
         part = "" if self._rows is None else f" of {count_text(len(self._rows), 'row')}"
@@ -138,7 +138,7 @@ class StoredDataset:
     def __getitem__(self, key: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Batch: ...
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
-            return self._like(_rows=self._range()[key])
+            return self._like(_rows=self.record_range()[key])
         if isinstance(key, str):
             near = "" if key in self.schema else did_you_mean(key, self.schema)
             raise SchemaError(
@@ -186,7 +186,7 @@ class StoredDataset:
 
     def place_of(self, number: int) -> tuple[str, int]:
         """Return the file that a record is in, and its number in that file."""
-        files, within = self._places().at(self._numbers([number]))
+        files, within = self.places().at(self._numbers([number]))
         return self.files[int(files[0])], int(within[0])
 
     # --- tables ---
@@ -265,9 +265,19 @@ class StoredDataset:
                 raise not_examples(census.payload, self.files[0])
         return compile_plan(self.schema)
 
-    def _places(self) -> _PlaceTable:
+    @property
+    def verifies(self) -> bool:
+        """Whether the checksum of every record's data is checked."""
+        return self._verify
+
+    def reading_with(self, reader: Any) -> Self:
+        """Return the same dataset, which reads compressed files with another reader: an object with a method `read`."""
+        return self._like(_compressed=reader)
+
+    def places(self) -> PlaceTable:
+        """Return where every record of all files is."""
         if self._table is None:
-            table = _PlaceTable([load_index(file, self._compression) for file in self.files])
+            table = PlaceTable([load_index(file, self._compression) for file in self.files])
             content = tuple(index.content for index in table.indexes)
             for path, ours, theirs in zip(self.files, content, self._content or content, strict=True):
                 if ours != theirs:
@@ -279,12 +289,13 @@ class StoredDataset:
             self._table, self._content = table, content
         return self._table
 
-    def _range(self) -> range:
-        return range(self._places().records) if self._rows is None else self._rows
+    def record_range(self) -> range:
+        """Return which records of all files the dataset has."""
+        return range(self.places().records) if self._rows is None else self._rows
 
     def _numbers(self, keys: Any) -> npt.NDArray[np.int64]:
         """Return record numbers counted over all files; negative ones count from the end."""
-        rows = self._range()
+        rows = self.record_range()
         if type(keys) is list:
             plain = _core.record_numbers(keys, rows.start, rows.step, len(rows))
             if plain is not None:
@@ -307,7 +318,7 @@ class StoredDataset:
     def _decode(self, numbers: npt.NDArray[np.int64]) -> Batch:
         plan = self._plan()
         try:
-            if self._places().is_plain:
+            if self.places().is_plain:
                 parts = self._with_sound_index(lambda table: table.files.decode(plan, numbers, self._verify))
             else:
                 parts = self._decode_payloads(plan, numbers)
@@ -322,7 +333,7 @@ class StoredDataset:
         except RecordsmithError as error:
             if error.record is not None and error.path is None:
                 # The core counted within the payloads it was given.
-                table = self._places()
+                table = self.places()
                 files, within = table.at(numbers[error.record : error.record + 1])
                 error.record = int(within[0])
                 offset = int(table.indexes[int(files[0])].offsets[error.record])
@@ -330,7 +341,7 @@ class StoredDataset:
             raise
 
     def _payloads(self, numbers: npt.NDArray[np.int64]) -> list[bytes]:
-        table = self._places()
+        table = self.places()
         if table.is_plain:
             return self._read_plain(numbers)
         payloads: list[bytes] = [b""] * len(numbers)
@@ -349,17 +360,17 @@ class StoredDataset:
     def _read_plain(self, numbers: npt.NDArray[np.int64]) -> list[bytes]:
         return self._with_sound_index(lambda table: table.files.read(numbers, self._verify))
 
-    def _with_sound_index(self, read: Callable[[_PlaceTable], list[T]]) -> list[T]:
+    def _with_sound_index(self, read: Callable[[PlaceTable], list[T]]) -> list[T]:
         try:
-            return read(self._places())
+            return read(self.places())
         except StaleIndexError:
-            before = self._places()
+            before = self.places()
             damaged = any(index.is_damaged for index in before.indexes)
             self._forget_indexes()
             if not damaged:
                 raise  # it left records out, or is of another file: all has been counted wrong
             # What was read before is right.
-            fresh = _PlaceTable([load_index(file, self._compression) for file in self.files])
+            fresh = PlaceTable([load_index(file, self._compression) for file in self.files])
             if not np.array_equal(fresh.starts, before.starts):
                 raise
             self._table = fresh
@@ -389,7 +400,7 @@ class StoredDataset:
         return error
 
 
-class _PlaceTable:
+class PlaceTable:
     """Where every record of all files is, and the files for reading there."""
 
     def __init__(self, indexes: list[ShardIndex]) -> None:

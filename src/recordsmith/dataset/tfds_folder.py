@@ -32,9 +32,6 @@ class TfdsFolder:
         path: dataset_info.json.
         schema: what is in a record; None where some feature is not known here.
         splits: the splits by name, with their files.
-
-    >>> TfdsFolder("data/dataset_info.json", None, {}).files_by_split
-    {}
     """
 
     path: str

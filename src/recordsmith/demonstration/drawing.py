@@ -32,11 +32,7 @@ Pixels = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """What was planted, to be found again.
-
-    >>> Planted(10, "a.png", "b.png", "Circle").images
-    10
-    """
+    """What was planted, to be found again."""
 
     images: int
     cut: str

@@ -48,11 +48,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One record: its file and its number there, and what was seen.
-
-    >>> Place("a.tfrecord", 7).record
-    7
-    """
+    """One record: its file and its number there, and what was seen."""
 
     path: str
     record: int
@@ -75,9 +71,6 @@ class Damage:
         message: the error's own words.
         found, expected: what is there and what should be, if the error says so.
         looks_like: for "not-a-tfrecord": what the file is, such as "is a Parquet file".
-
-    >>> Damage("truncated", "a.tfrecord", 38, 2, 5, "The file is cut.").kind
-    'truncated'
     """
 
     kind: str
@@ -109,9 +102,6 @@ class ShardFacts:
         stale_index: its cached index does not fit the file.
         promised: what a description beside it says of it; None without one.
         sha256: the file's digest; None where nothing was promised to compare it with.
-
-    >>> ShardFacts("a.tfrecord", None, 38, None, 2, 6, 3, 3, {"text": 2}).damages
-    ()
     """
 
     path: str
@@ -132,11 +122,7 @@ class ShardFacts:
 
 @dataclass(frozen=True, slots=True)
 class FrequentValue:
-    """A value (number, or bytes) and how often it occurs.
-
-    >>> FrequentValue(b"cat", 7).count
-    7
-    """
+    """A value (number, or bytes) and how often it occurs."""
 
     value: int | float | bytes
     count: int
@@ -148,9 +134,6 @@ class Histogram:
 
     Where `whole`, values are whole numbers and every bin may hold equally many different ones: the last edge is then
     beyond the largest value.
-
-    >>> len(Histogram((0.0, 0.5, 1.0), (3, 4)).counts)
-    2
     """
 
     edges: tuple[float, ...]
@@ -207,9 +190,6 @@ class NumberFacts:
         quantiles_exact: they are exact; else their rank is off by at most `rank_error`.
         rank_error: the sketch's normalised rank error (at 99 % confidence); 0 where exact.
         histogram: of the finite values.
-
-    >>> NumberFacts(2, 0.0, 1.0, 0.5, 0.5, zeros=1).nan
-    0
     """
 
     count: int
@@ -286,9 +266,6 @@ class ImageFacts:
         undecodable: how many of them failed; with the first places and the reason as detail.
         suffix_differs: names in a sibling feature (filename) end otherwise than the content says; with places.
         black: decoded images with one colour throughout.
-
-    >>> ImageFacts({"jpeg": 2}, {3: 2}, LengthFacts(8, 8, 8.0), LengthFacts(8, 8, 8.0)).decoded
-    0
     """
 
     formats: dict[str, int]
@@ -382,11 +359,7 @@ class FeatureFacts:
 
 @dataclass(frozen=True, slots=True)
 class SplitFacts:
-    """One split; its features are those of its own records.
-
-    >>> SplitFacts("train", 10, 1234, 1, ()).records
-    10
-    """
+    """One split; its features are those of its own records."""
 
     name: str
     records: int
@@ -412,9 +385,6 @@ class LabelFacts:
             and relative to what a shuffled split would have: 1 is shuffled, near 0 is sorted. Windows are a quarter
             of a split that has less than 1,024 records.
         buffer_spread: the same after a shuffle buffer of so many records, by buffer size (1000, 10000).
-
-    >>> LabelFacts("label", True, ("cat", "dog"), {"train": {"cat": 7, "dog": 3}}).classes
-    ('cat', 'dog')
     """
 
     feature: str
@@ -445,9 +415,6 @@ class DuplicateGroup:
         splits: the splits that they are in.
         distance: of images: in how many of 64 bits their perceptual hashes differ at most.
         but_for: the features in which they may differ, because those only say where a record comes from.
-
-    >>> DuplicateGroup((Place("a", 0), Place("a", 7)), 2).count
-    2
     """
 
     places: tuple[Place, ...]
@@ -503,9 +470,6 @@ class Anomaly:
         count: how many records have it.
         places: the first of them; the detail says what was seen ("looks like text", the key, ...).
         feature: the feature, where it is about one.
-
-    >>> Anomaly("duplicate-key", 1, (Place("a.tfrecord", 0),), "x").count
-    1
     """
 
     kind: str
@@ -527,9 +491,6 @@ class Mismatch:
         places: the first of them.
         found, expected: in words.
         nearest: for "unexpected" and "missing": the name that is probably meant.
-
-    >>> Mismatch("missing", "label", 1, (Place("a.tfrecord", 0),), "", "Label", "labels").nearest
-    'labels'
     """
 
     kind: str
@@ -558,9 +519,6 @@ class DatasetFacts:
         split: the split that was asked for; None: all.
         features_left_out: about how many more names there are, where records have more than 10,000 different ones.
         frames_only: files, frames and checksums were looked at, and nothing of what is in the records.
-
-    >>> DatasetFacts(("a.tfrecord",), ("a.tfrecord",), records=2, bytes=38).damages
-    ()
     """
 
     paths: tuple[str, ...]

@@ -22,11 +22,7 @@ _SMALL = 64 << 20  # bytes of a compressed file that is read for it
 
 @dataclass(frozen=True, slots=True)
 class NamedImage:
-    """The encoded image that a record has in a feature; its first one, where it has several.
-
-    >>> NamedImage("a.tfrecord", 7, "image", b"").record
-    7
-    """
+    """The encoded image that a record has in a feature; its first one, where it has several."""
 
     path: str
     record: int

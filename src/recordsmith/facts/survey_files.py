@@ -32,9 +32,6 @@ class SurveyedFiles:
         described_by: the file that declares it.
         manifest: what recordsmith.json says.
         promises: what a description says of a file, by path.
-
-    >>> SurveyedFiles(("a.tfrecord",), (None,)).manifest is None
-    True
     """
 
     files: tuple[str, ...]

@@ -34,9 +34,6 @@ class Reject:
         feature: the feature that was at fault, if it was one.
         reason: what is wrong with it.
         value: the value at fault, shortened.
-
-    >>> Reject("photos/cat/1.jpg", None, "image", "The JPEG ends early.").feature
-    'image'
     """
 
     source: str

@@ -31,11 +31,7 @@ _CHANNELS = {"jpeg": (1, 3), "png": (1, 3, 4), "webp": (3, 4), "bmp": (1, 3, 4),
 
 @cache
 def opencv() -> Any:
-    """Import OpenCV; where nobody else uses it, keep it from printing what our own errors say, and to one thread.
-
-    >>> opencv().__name__
-    'cv2'
-    """
+    """Import OpenCV; where nobody else uses it, keep it from printing what our own errors say, and to one thread."""
     users_own = "cv2" in sys.modules or "OPENCV_LOG_LEVEL" in os.environ
     cv2 = import_extra("cv2", "images", purpose="Decoding and encoding images")
     if not users_own:
@@ -54,11 +50,7 @@ def can_hold(encoding: str, channels: int) -> bool:
 
 
 def room_for(header: ImageHeader) -> AbstractContextManager[Any]:
-    """Hold this while an image's pixels are in memory: only one thread at a time has those of a large image.
-
-    >>> with room_for(ImageHeader("jpeg", 10_000, 10_000, 3)):
-    ...     pass
-    """
+    """Hold this while an image's pixels are in memory: only one thread at a time has those of a large image."""
     return _one_large_image if header.height * header.width > _MANY_PIXELS else nullcontext()
 
 

@@ -8,11 +8,11 @@ from typing import Any, Self
 
 from recordsmith.loader.engine.feeding import feed
 from recordsmith.loader.engine.row_access import row_at
-from recordsmith.loader.engine.skipping import Skipped
 from recordsmith.loader.order.shuffle_quality import ShuffleQuality, shuffle_quality
 from recordsmith.loader.pair_proof import verify_pairs
 from recordsmith.loader.plan import Batching, Plan
 from recordsmith.loader.session import Session
+from recordsmith.loader.skipping import Skipped
 from recordsmith.loader.state import shown_verb
 from recordsmith.loader.verbs import Verbs
 from recordsmith.workers.forking import in_own_process

@@ -13,8 +13,8 @@ from recordsmith.loader.engine.feeding import feed
 from recordsmith.loader.engine.fetching import Fetcher
 from recordsmith.loader.engine.row_access import RowValues, row_at
 from recordsmith.loader.order.record_order import Drawn
-from recordsmith.loader.plan import Plan, Rows
-from recordsmith.loader.verbs.pairs import INDEX, Paired
+from recordsmith.loader.plan import RECORD_NUMBERS, Plan, Rows
+from recordsmith.loader.verbs.pairs import Paired
 
 __all__ = ["verify_pairs"]
 
@@ -50,7 +50,7 @@ def _compare(plan: Plan, fetcher: Fetcher, batch: dict[str, Any], place: int, nu
     for change in plan.changes:
         rows = change.apply(rows)
     columns = {name: c.in_batch(name) if isinstance(c, RowValues) else c for name, c in rows.columns.items()}
-    again, fed = row_at(columns, 0), row_at({name: batch[name] for name in batch if name != INDEX}, place)
+    again, fed = row_at(columns, 0), row_at({name: batch[name] for name in batch if name != RECORD_NUMBERS}, place)
     for name, value in fed.items():
         if not _equal(value, again[name]):
             path, record = fetcher.file_of(number)

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Any, Self
 
 from recordsmith.dataset import StoredDataset
 from recordsmith.errors import PipelineError, did_you_mean, list_names
-from recordsmith.loader.engine.row_memory import RoomPart
-from recordsmith.loader.engine.skipping import Skipped
 from recordsmith.loader.order.record_order import AllRecords, Order
+from recordsmith.loader.row_memory import RoomPart
+from recordsmith.loader.skipping import Skipped
 from recordsmith.schema import Feature
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["BatchChange", "Batching", "Plan", "RowChange", "Rows", "plan_of"]
+__all__ = ["RECORD_NUMBERS", "BatchChange", "Batching", "Plan", "RowChange", "Rows", "plan_of"]
 
 Batch = dict[str, Any]
+
+RECORD_NUMBERS = "__record__"
+"""The column that a batch change with `with_index` finds the records' numbers in."""
 
 
 @dataclass
@@ -62,7 +65,15 @@ class RowChange(ABC):
 
 
 class BatchChange(ABC):
-    """Something done to each batch."""
+    """Something done to each batch.
+
+    Attributes:
+        picks_columns: it only picks from the columns, so that what becomes of them is known without a batch.
+        with_index: it needs the records' numbers, as the column RECORD_NUMBERS.
+    """
+
+    picks_columns: bool = False
+    with_index: bool = False
 
     @abstractmethod
     def apply(self, batch: Any) -> Any:
@@ -80,6 +91,20 @@ class Batching:
 
     size: int
     drop_last: bool = False
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The rows in a batch of each bucket, where rows are put into buckets; else one number."""
+        return (self.size,)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features that it looks at."""
+        return ()
+
+    def buckets(self, columns: Batch) -> npt.NDArray[np.intp]:
+        """Return which bucket each row belongs to, where there are several."""
+        raise NotImplementedError
 
     def collate(self, columns: Batch) -> Batch:
         """Turn the columns of a batch's rows into what is fed."""
@@ -136,6 +161,16 @@ class Plan:
         return any(change.drops_rows for change in self.changes)
 
     @property
+    def is_streamed(self) -> bool:
+        """Whether it is only known once the rows were read which of them are in a batch."""
+        return self.drops_rows or (self.batching is not None and len(self.batching.sizes) > 1)
+
+    @property
+    def picks_columns(self) -> bool:
+        """Whether the form of a batch follows from its columns: no function of the user's changes batches."""
+        return all(change.picks_columns for change in self.batch_changes)
+
+    @property
     def heavy(self) -> bool:
         """Whether a row takes long, or much memory."""
         return any(change.heavy for change in self.changes)
@@ -157,6 +192,12 @@ class Plan:
             raise PipelineError("There are no batches yet.", advice=advice)
         return self.batching
 
+    def changed_batch(self, batch: Any, numbers: npt.NDArray[np.int64]) -> Any:
+        """Return a batch after all that is done to batches; `numbers` are those of its records."""
+        for change in self.batch_changes:
+            batch = change.apply({**batch, RECORD_NUMBERS: numbers} if change.with_index else batch)
+        return batch
+
     def before_batching(self, verb: str, advice: str) -> None:
         """Refuse a verb that is about rows once there are batches."""
         if self.batching is not None:
@@ -164,5 +205,5 @@ class Plan:
 
 
 def plan_of(dataset: StoredDataset) -> Plan:
-    """Return the plan of a dataset without any verb: all records as they lie in the files."""
+    """Return the plan of a dataset without any verb: all records in the order of the files."""
     return Plan((dataset,), dict(dataset.schema), AllRecords(dataset))

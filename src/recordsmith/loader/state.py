@@ -18,11 +18,10 @@ import numpy as np
 
 from recordsmith.dataset import StoredDataset
 from recordsmith.errors import PipelineError
+from recordsmith.loader.engine.batch_ranges import BatchRanges
 from recordsmith.loader.engine.cursor import Cursor
-from recordsmith.loader.order.batch_ranges import BatchRanges
 from recordsmith.loader.order.record_order import ENDLESS
 from recordsmith.loader.plan import Plan
-from recordsmith.loader.verbs.bucket_batch import BucketBatching
 
 __all__ = ["place_in_state", "shown_verb", "state_of_place"]
 
@@ -61,7 +60,7 @@ def place_in_state(plan: Plan, state: Mapping[str, Any]) -> Cursor:
             advice="Build the same chain over the same files; workers and prefetch may differ.",
         )
     epoch = _whole_number(state, "epoch", 0, _MOST_EPOCHS)
-    if plan.drops_rows or isinstance(plan.batching, BucketBatching):
+    if plan.is_streamed:
         return _streamed_place(plan, state, epoch)
     most = 0 if plan.batching is None else _most_batches(plan)
     batch = _whole_number(state, "batch", 0, most)
@@ -73,10 +72,10 @@ def _streamed_place(plan: Plan, state: Mapping[str, Any], epoch: int) -> Cursor:
     """Return a place where rows are left out, or wait in buckets: it has a position too."""
     length = min(plan.order.length, _MOST_BATCHES)
     batch = _whole_number(state, "batch", 0, length)
-    buckets = plan.batching if isinstance(plan.batching, BucketBatching) else None
-    size = 1 if plan.batching is None or buckets is not None else plan.batching.size
+    sizes = (1,) if plan.batching is None else plan.batching.sizes
+    size = sizes[0] if len(sizes) == 1 else 1
     position = _whole_number(state, "position", min(batch * size, length), length if batch else 0)
-    most = 0 if buckets is None else min(sum(size - 1 for size in buckets.sizes), position - batch)
+    most = 0 if len(sizes) == 1 else min(sum(size - 1 for size in sizes), position - batch)
     return Cursor(epoch, batch, position, _waiting(state, position, most))
 
 
@@ -122,8 +121,8 @@ def _fingerprint(plan: Plan) -> dict[str, str]:
 
 
 def _identity(dataset: StoredDataset) -> list[Any]:
-    rows = dataset._range()  # noqa: SLF001 - ours
-    indexes = dataset._places().indexes  # noqa: SLF001 - ours
+    rows = dataset.record_range()
+    indexes = dataset.places().indexes
     files = [[index.path.rsplit("/", 1)[-1], index.records, index.content] for index in indexes]
     return [files, [rows.start, rows.stop, rows.step]]
 

@@ -6,30 +6,30 @@ This runs in the workers. What it returns depends on the chunk and the recipe al
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from recordsmith import _core
-from recordsmith.columns import ByteColumn, PackedColumn
+from recordsmith.columns import ByteColumn
 from recordsmith.errors import EncodeError, RecordsmithError, did_you_mean, list_names
 from recordsmith.formats.source import Chunk, Loaded, Reject
 from recordsmith.keyed_random import Uint64s
+from recordsmith.making.chunk_rows import ChunkRows
 from recordsmith.making.labels.class_names import with_class_names
 from recordsmith.making.labels.label_translation import Translations, translated
+from recordsmith.making.mapping import row_list
+from recordsmith.making.round_trip_check import check_round_trip
 from recordsmith.records.row_writing import RowWriter
 from recordsmith.run.encoded_chunk import Classes, EncodedChunk
 from recordsmith.schema import Label, Schema
-from recordsmith.schema.features.label import UnknownClassError
 from recordsmith.schema.input.conversion import is_missing, understand_column
 from recordsmith.schema.native import compile_plan
 
-__all__ = ["ChunkEncoder", "MappedRows", "Recipe", "mapped_rows"]
+__all__ = ["ChunkEncoder", "Recipe"]
 
-_CHECKED_ROWS = 3  # of each chunk: decoded again and compared with what went in
-_LONGEST_VALUE = 200
 _SHOWN_PLACES = 3
 _ROWS_AT_ONCE = 256
 
@@ -80,19 +80,19 @@ class ChunkEncoder:
             raise _as_error(loaded.rejects[0])
         if self._recipe.translations:
             loaded.columns = translated(loaded.columns, self._recipe.translations)
-        rows = _Rows(loaded)
+        rows = ChunkRows(loaded)
         if self._recipe.function is not None:
             rows = self._mapped(rows)
         return self._encoded(rows, chunk.source_bytes, len(loaded.rejects) + loaded.rows)
 
-    def _mapped(self, rows: _Rows) -> _Rows:
+    def _mapped(self, rows: ChunkRows) -> ChunkRows:
         function = self._recipe.function
-        mapped = _Rows(Loaded({}, 0, rows.places, rows.rejects))
+        mapped = ChunkRows(Loaded({}, 0, rows.places, rows.rejects))
         mapped.mappings = []
         for number, loaded in enumerate(rows.as_mappings()):
             row = with_class_names(loaded, self._recipe.labels)
             try:
-                results = _row_list(function(row)) if function is not None else [row]
+                results = row_list(function(row)) if function is not None else [row]
             except (Exception, SystemExit) as error:  # whatever the user's function does wrong is about this row
                 if self._recipe.strict:
                     error.add_note(f"It was raised by the map function, for {rows.places.of(number)}.")
@@ -107,7 +107,7 @@ class ChunkEncoder:
                 mapped.origins.append(number)
         return mapped
 
-    def _encoded(self, rows: _Rows, source_bytes: int, source_rows: int) -> EncodedChunk:
+    def _encoded(self, rows: ChunkRows, source_bytes: int, source_rows: int) -> EncodedChunk:
         sink = _core.RecordSink()
         unlabelled = self._unlabelled(rows)
         unlabelled_places = tuple(rows.place(row) for row in unlabelled[:_SHOWN_PLACES])
@@ -138,10 +138,10 @@ class ChunkEncoder:
         )
         same = self._recipe.stratum == self._recipe.label
         encoded.strata = encoded.classes if same else self._classes(self._recipe.stratum, frames, offsets)
-        self._check_sample(encoded, rows, kept)
+        check_round_trip(self._schema, encoded, rows, kept, cast=self._recipe.cast)
         return encoded
 
-    def _unlabelled(self, rows: _Rows) -> list[int]:
+    def _unlabelled(self, rows: ChunkRows) -> list[int]:
         """Return the places of the rows that have no label."""
         name = self._recipe.label
         if name is None or name not in self._schema:
@@ -169,7 +169,7 @@ class ChunkEncoder:
             ignored = set(recipe.ignored)
         return _core.digest_frames(frames, offsets, sorted(ignored))
 
-    def _append_columns(self, sink: _core.RecordSink, rows: _Rows) -> list[int] | None:
+    def _append_columns(self, sink: _core.RecordSink, rows: ChunkRows) -> list[int] | None:
         """Append all rows in one call; None for the kept ones means all of them."""
         columns = {name: column for name, column in rows.columns.items() if name in self._names}
         if rows.count == 0:
@@ -186,12 +186,12 @@ class ChunkEncoder:
         sink.append_columns(compile_plan(self._schema), parts, count)
         return None
 
-    def _append_singly(self, sink: _core.RecordSink, rows: _Rows) -> list[int]:
+    def _append_singly(self, sink: _core.RecordSink, rows: ChunkRows) -> list[int]:
         rows.mappings = rows.as_mappings()
         rows.origins = list(range(rows.count))
         return self._append_rows(sink, rows)
 
-    def _append_rows(self, sink: _core.RecordSink, rows: _Rows) -> list[int]:
+    def _append_rows(self, sink: _core.RecordSink, rows: ChunkRows) -> list[int]:
         """Append rows one by one, and return which of them were kept."""
         waiting = self._stored_rows(rows)
         writer = RowWriter(self._schema, cast=self._recipe.cast)
@@ -214,7 +214,7 @@ class ChunkEncoder:
             kept.extend(place for place, _ in some[:good])
         return kept
 
-    def _stored_rows(self, rows: _Rows) -> list[tuple[int, dict[str, Any]]]:
+    def _stored_rows(self, rows: ChunkRows) -> list[tuple[int, dict[str, Any]]]:
         """Return what of each row is stored, with its place; rows without a group are refused."""
         stored = []
         for place, row in enumerate(rows.mappings or []):
@@ -226,7 +226,7 @@ class ChunkEncoder:
                 self._refuse(rows, place, error)
         return stored
 
-    def _refuse(self, rows: _Rows, place: int, error: EncodeError) -> None:
+    def _refuse(self, rows: ChunkRows, place: int, error: EncodeError) -> None:
         if self._recipe.strict:
             raise _placed(error, rows.places.of(rows.origins[place])) from None
         rows.reject(rows.origins[place], error)
@@ -257,7 +257,7 @@ class ChunkEncoder:
             return {name: value for name, value in row.items() if name != group}
         return row
 
-    def _lacks_group(self, rows: _Rows, name: str) -> bool:
+    def _lacks_group(self, rows: ChunkRows, name: str) -> bool:
         if name not in rows.columns:
             raise RecordsmithError(
                 f"There is no column {name!r} to group by.{did_you_mean(name, rows.columns)}",
@@ -270,7 +270,7 @@ class ChunkEncoder:
             return given.dtype.kind == "f" and bool(np.isnan(given).any())
         return isinstance(given, list) and any(map(_is_nothing, given))
 
-    def _groups(self, rows: _Rows, kept: list[int] | None) -> Uint64s | None:
+    def _groups(self, rows: ChunkRows, kept: list[int] | None) -> Uint64s | None:
         name = self._recipe.group
         if name is None:
             return None
@@ -309,145 +309,6 @@ class ChunkEncoder:
         code_of = [-1 if v is None else known.setdefault(v, len(known)) for v in strings]
         return Classes(list(known), np.array(code_of, np.int32))
 
-    def _check_sample(self, encoded: EncodedChunk, rows: _Rows, kept: list[int] | None) -> None:
-        """Decode some records and hold them against what went in, by the way of single values."""
-        count = encoded.rows
-        sample = sorted({0, count // 2, count - 1})[:_CHECKED_ROWS] if count else []
-        for number in sample:
-            part = encoded.offsets[number : number + 2]
-            decoded = self._schema.assemble(
-                _core.decode_frames(compile_plan(self._schema), encoded.frames, np.ascontiguousarray(part))
-            )
-            place = number if kept is None else kept[number]
-            given = rows.mapping(place)
-            for name, feature in self._schema.items():
-                stored = feature.row(decoded[name], 0)
-                if not _same(feature, given.get(name), stored, cast=self._recipe.cast):
-                    raise RecordsmithError(
-                        "A record does not decode to what went into it. This is an error of recordsmith itself.",
-                        path=rows.places.of(place if rows.mappings is None else rows.origins[place]),
-                        feature=name,
-                        found=_shown(stored),
-                        expected=_shown(given.get(name)),
-                        advice="Please report it, with the schema and the value.",
-                    )
-
-
-@dataclass
-class MappedRows:
-    """What a user's function makes of some rows.
-
-    Attributes:
-        rows: what it returned.
-        raised: the first exception, where that was, and the names that the row had.
-        looked_at: how many rows it was given.
-        failed: for how many of them it raised one.
-    """
-
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    raised: tuple[Exception, str, list[str]] | None = None
-    looked_at: int = 0
-    failed: int = 0
-
-
-def mapped_rows(
-    chunk: Chunk, function: Callable[[dict[str, Any]], Any], labels: Mapping[str, Label], limit: int
-) -> MappedRows:
-    """Return what a user's function makes of the first rows of a chunk, and the first exception that it raises."""
-    found = MappedRows()
-    rows = _Rows(chunk.load())
-    found.looked_at = min(rows.count, limit)
-    for number in range(found.looked_at):
-        row = with_class_names(rows.mapping(number), labels)
-        try:
-            found.rows.extend(_row_list(function(row)))
-        except Exception as error:  # noqa: BLE001 - such a row is rejected, with its reason, when its turn comes
-            found.failed += 1
-            found.raised = found.raised or (error, rows.places.of(number), list(row))
-    return found
-
-
-class _Rows:
-    """The rows of a chunk on their way: columns as they were loaded, or mappings once they must be looked at singly."""
-
-    def __init__(self, loaded: Loaded) -> None:
-        self.columns = loaded.columns
-        self.count = loaded.rows
-        self.places = loaded.places
-        self.rejects = list(loaded.rejects)
-        self.mappings: list[dict[str, Any]] | None = None
-        self.origins: list[int] = []  # which loaded row each mapping came from
-        self.groups: dict[int, int] = {}  # the key of each mapping's group, where rows are grouped
-        self.dropped = 0
-        self._understood: dict[str, tuple[Any, Any]] | None = None
-
-    def as_mappings(self) -> list[dict[str, Any]]:
-        return [self._loaded_row(number) for number in range(self.count)]
-
-    def mapping(self, number: int) -> dict[str, Any]:
-        return self._loaded_row(number) if self.mappings is None else self.mappings[number]
-
-    def place(self, number: int) -> str:
-        """Say where a row comes from."""
-        return self.places.of(number if self.mappings is None else self.origins[number])
-
-    def leave_out(self, places: set[int]) -> None:
-        """Leave some rows out, by their place; the others are mappings from now on."""
-        if self.mappings is None:
-            self.mappings, self.origins = self.as_mappings(), list(range(self.count))
-        kept = [place for place in range(len(self.mappings)) if place not in places]
-        self.mappings = [self.mappings[place] for place in kept]
-        self.origins = [self.origins[place] for place in kept]
-
-    def reject(self, number: int, error: RecordsmithError) -> None:
-        value = None if error.found is None else _shown(error.found)
-        reason = error.problem if error.expected is None else f"{error.problem} Expected: {error.expected}."
-        if not isinstance(error, UnknownClassError) and error.advice:
-            reason += f" {error.advice}"  # the nearest class is not searched for: there may be a million such rows
-        self.rejects.append(Reject(self.places.of(number), None, error.feature, reason, value))
-
-    def _loaded_row(self, number: int) -> dict[str, Any]:
-        if self._understood is None:
-            # A packed column is a sequence of rows and a mapping of columns: it is taken for the former here.
-            self._understood = {
-                name: understand_column(list(column) if isinstance(column, PackedColumn) else column)
-                for name, column in self.columns.items()
-            }
-        return {
-            name: None if present is not None and not present[number] else given[number]
-            for name, (given, present) in self._understood.items()
-        }
-
-
-def _row_list(result: Any) -> list[dict[str, Any]]:
-    if result is None:
-        return []
-    if isinstance(result, Mapping):
-        return [dict(result)]
-    if isinstance(result, Iterable) and not isinstance(result, (str, bytes)):
-        rows = list(result)
-        if all(isinstance(row, Mapping) for row in rows):
-            return [dict(row) for row in rows]
-    raise TypeError(f"it must return a mapping, a list of mappings or None, not {type(result).__name__}")
-
-
-def _same(feature: Any, given: Any, stored: Any, *, cast: bool) -> bool:
-    canonical = feature.value_to_canonical(given, cast=cast)
-    if canonical is None:  # absent: reads as None or as the default
-        expected = None if feature.default is None else feature.value_to_canonical(feature.default)
-        return stored is None if expected is None else _equal(feature.value_to_canonical(stored), expected)
-    return stored is not None and _equal(feature.value_to_canonical(stored), canonical)
-
-
-def _equal(one: Any, other: Any) -> bool:
-    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        return len(one) == len(other) and all(map(_equal, one, other))
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return one.dtype == other.dtype and one.tobytes() == other.tobytes()
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
-    return bool(one == other)
-
 
 def _is_nothing(value: Any) -> bool:
     """Say whether a row has no group or no label: no value, or NaN, which is how tables with holes say it."""
@@ -468,8 +329,3 @@ def _placed(error: EncodeError, place: str) -> EncodeError:
 
 def _as_error(reject: Reject) -> EncodeError:
     return EncodeError(reject.reason, path=reject.source, feature=reject.feature, found=reject.value)
-
-
-def _shown(value: Any) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    return text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + "..."

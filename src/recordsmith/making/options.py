@@ -7,20 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import CellType, CodeType
-from typing import Any, Literal
+from typing import Any
 
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.making.preprocessing.preprocessor import Preprocessor
 from recordsmith.records.compression import writing_compression
 from recordsmith.records.shards import TRAINING
 from recordsmith.run.option_checks import check_name, check_on_error, check_seed, check_shards, checked_workers
+from recordsmith.run.policy import OnError, Output
 from recordsmith.run.splits.splitting import SplitPlan, parse_splits
 from recordsmith.schema import Schema
 from recordsmith.storage.byte_sizes import parse_size
 
 __all__ = ["MakeOptions", "function_identity"]
 
-OnError = Literal["stop", "skip", "quarantine"]
 Row = dict[str, Any]
 
 
@@ -99,6 +99,20 @@ class MakeOptions:
                 expected="a split called train",
             )
         return replace(self, split=plan)
+
+    def output(self, path: str) -> Output:
+        """Return what is written to a folder, as a run takes it."""
+        return Output(
+            path,
+            self.name,
+            shards=self.shards,
+            shard_bytes=self.shard_bytes,
+            compression=self.compression,
+            on_error=self.on_error,
+            max_rejects=self.max_rejects,
+            workers=self.workers,
+            description=self.description,
+        )
 
     def identity(self, source: dict[str, Any], schema: Schema) -> dict[str, Any]:
         """Return everything that decides about the bytes of the dataset, JSON-ready."""

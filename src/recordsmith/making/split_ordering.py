@@ -11,12 +11,14 @@ import numpy.typing as npt
 
 from recordsmith.making.balance.balancing import Balance, balance_training
 from recordsmith.making.options import MakeOptions
-from recordsmith.run.ordering import SplitOrder, build_order
+from recordsmith.run.class_counts import class_names, count_classes
+from recordsmith.run.ordering import build_order
+from recordsmith.run.policy import OrderedSplit
 from recordsmith.run.splits.group_splitting import assign_groups
 from recordsmith.run.splits.groups import unit_blocks
 from recordsmith.run.splits.splitting import NO_SPLIT, assign_splits
 from recordsmith.run.staging import Staging
-from recordsmith.schema import Label, Schema
+from recordsmith.schema import Schema
 
 __all__ = ["SplitOrdering"]
 
@@ -41,7 +43,7 @@ class SplitOrdering:
         """How many rows no split asked for."""
         return int(np.count_nonzero(self._codes == NO_SPLIT))
 
-    def orders(self) -> dict[str, tuple[SplitOrder, dict[str, int]]]:
+    def orders(self) -> dict[str, OrderedSplit]:
         """Put the rows of each split into their order, and count their classes."""
         options, staging, codes = self._options, self._staging, self._codes
         names = options.split.names
@@ -55,7 +57,7 @@ class SplitOrdering:
                 label=self._label,
                 strategy=options.balance,
                 seed=options.seed,
-                class_names=self._class_names(),
+                class_names=class_names(staging.classes, self._schema[self._label]),
             )
         orders = {}
         for code, name in enumerate(names):
@@ -71,32 +73,10 @@ class SplitOrdering:
                 expected_rows=rows,
                 shuffle_seed=options.seed if training and options.shuffle else None,
             )
-            if order.rows == 0:
-                self.warnings.append(f"The split {name!r} is empty.")
-            orders[name] = (order, self._count_classes(chosen))
+            classes = {} if self._label is None else count_classes(staging, self._schema[self._label], chosen)
+            orders[name] = OrderedSplit(order, classes)
         self._warn_about_shares()
         return orders
-
-    def _class_names(self) -> list[str]:
-        feature = self._schema[self._label] if self._label is not None else None
-        if isinstance(feature, Label):
-            return [feature.label_of(value) for value in self._staging.classes]
-        return [str(value) for value in self._staging.classes]
-
-    def _count_classes(self, chosen: Callable[[int, int], Any]) -> dict[str, int]:
-        if self._label is None:
-            return {}
-        names = self._class_names()
-        counts = np.zeros(len(names) + 1, np.int64)
-        first = 0
-        for keys in self._staging.key_blocks():
-            copies = chosen(first, first + len(keys))
-            counts += np.bincount(keys["class"] + 1, weights=copies, minlength=len(counts)).astype(np.int64)
-            first += len(keys)
-        feature = self._schema[self._label]
-        order = list(feature.names) if isinstance(feature, Label) else sorted(names)
-        by_name = dict(zip(names, counts[1:].tolist(), strict=True))
-        return {name: by_name.get(name, 0) for name in order}
 
     def _warn_about_shares(self) -> None:
         """Say it if rows that had to stay together made the splits other than asked for."""

@@ -59,9 +59,6 @@ class FeatureOverview:
         counts: the least and the most values in one record, or in one step.
         lengths: the least and the most bytes in one value, for kind bytes.
         examples: the values in the sampled records that have it.
-
-    >>> FeatureOverview("x", feature=None, declared=False).records
-    0
     """
 
     name: str

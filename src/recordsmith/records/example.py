@@ -61,8 +61,10 @@ def encode_sequence_example(
 
     Values follow the rules of `encode_example`; None among the steps is a step without a value.
 
-    >>> len(encode_sequence_example({}, {"frames": [b"first", b"second"]}))
-    37
+    >>> payload = encode_sequence_example({"id": 7}, {"frames": [b"first", b"second"]})
+    >>> context, feature_lists = decode_sequence_example(payload)
+    >>> feature_lists["frames"]
+    [[b'first'], [b'second']]
     """
     lists = {} if feature_lists is None else {name: list(steps) for name, steps in feature_lists.items()}
     return _core.encode_sequence_example(_present(context), lists, _canonical)

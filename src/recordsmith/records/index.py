@@ -271,10 +271,7 @@ def save_index(index: ShardIndex) -> str:
 
 
 def forget_index(path: str | os.PathLike[str]) -> None:
-    """Remove what is in the cache for a file, which does not fit it: the next one who asks has it built.
-
-    >>> forget_index("no/such/file")
-    """
+    """Remove what is in the cache for a file, which does not fit it: the next one who asks has it built."""
     for place in cache_paths(os.fspath(path)):
         with contextlib.suppress(OSError):
             os.remove(place)

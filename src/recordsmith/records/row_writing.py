@@ -23,12 +23,7 @@ _LEAST_AS_COLUMNS = 1  # after a row that was refused: more may follow, and each
 
 
 class RowWriter:
-    """Appends rows of one schema to a file that is being written.
-
-    >>> from recordsmith.schema import Scalar
-    >>> RowWriter(Schema({"n": Scalar("int64")})).names
-    ('n',)
-    """
+    """Appends rows of one schema to a file that is being written."""
 
     def __init__(self, schema: Schema, *, cast: bool = False) -> None:
         self._schema = schema

@@ -58,11 +58,7 @@ _SPLITS = (*TRAINING, "validation", "valid", "val", "test", "testing", "eval", "
 
 
 class IncompleteShardsWarning(UserWarning):
-    """A set of shards `-of-N` lacks some of its files.
-
-    >>> issubclass(IncompleteShardsWarning, UserWarning)
-    True
-    """
+    """A set of shards `-of-N` lacks some of its files."""
 
 
 @dataclass(frozen=True, slots=True)

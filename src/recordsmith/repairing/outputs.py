@@ -28,9 +28,6 @@ class Plan:
         targets: where each goes; empty where nothing is to be written.
         folder: the dataset's folder, if one was given.
         output: the folder or file that was asked for.
-
-    >>> Plan(("bad.tfrecord",), ("good.tfrecord",), None, "good.tfrecord").files
-    ('bad.tfrecord',)
     """
 
     files: tuple[str, ...]
@@ -85,10 +82,7 @@ def plan_outputs(bad: PathLike | Iterable[PathLike], good: PathLike | None) -> P
 
 
 def refuse_existing(targets: Iterable[str]) -> None:
-    """Raise if one of the files is there already.
-
-    >>> refuse_existing(["no/such/file"])
-    """
+    """Raise if one of the files is there already."""
     there = [target for target in targets if os.path.lexists(target)]
     if there:
         raise RecordsmithError(

@@ -26,10 +26,6 @@ class GridImage:
             value is black and its greatest white, and the caption says so.
         caption: what is shown below it, such as its label.
         note: more about it, in small print.
-
-    >>> import numpy as np
-    >>> GridImage(np.zeros((8, 8, 3), np.uint8), "cat").caption
-    'cat'
     """
 
     pixels: np.ndarray[Any, Any]

@@ -41,9 +41,6 @@ class Configuration:
         fail_on: the least severity that counts as a failure; None: nothing does.
         baseline: the file of known findings, as an absolute path; None without one.
         path: where this was read from; None where nothing was found.
-
-    >>> Configuration(ignore=("D004",)).fail_on
-    <Severity.WARNING: 'warning'>
     """
 
     select: tuple[str, ...] = ()

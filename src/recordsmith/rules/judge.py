@@ -23,18 +23,18 @@ _MOST_OF_ONE_RULE = 50
 
 @rule("X001", "rule-failed", Severity.ERROR)
 def rule_failed(_subject: Any) -> Iterator[Finding]:
-    """A rule could not be applied: it failed itself.
+    """A rule could not be applied because it raised an error.
 
-    What the rule would have found is not known; all other rules were applied.
+    All other rules were applied.
 
     Why it matters:
-        No finding of that rule does not mean that there is nothing to be found.
+        The rule may have missed problems.
 
     Example:
-        A rule that divides by the number of records meets a dataset without any.
+        A rule divides by the number of records, and the dataset has none.
 
     Fix:
-        Please report it, with the message and the command that led to it. Until then `--ignore` leaves the rule out.
+        Please report it with the message and the command. Until it is fixed, `--ignore` leaves the rule out.
     """
     yield from ()
 

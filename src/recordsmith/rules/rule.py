@@ -53,9 +53,6 @@ class RuleText:
         why: why it matters.
         example: how it comes about.
         fix: what to do.
-
-    >>> RuleText("A feature holds NaN.", "", "The loss becomes NaN.", "log(0)", "Remove them.").summary
-    'A feature holds NaN.'
     """
 
     summary: str

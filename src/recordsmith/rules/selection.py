@@ -19,11 +19,7 @@ _OWN_FAILURES = "X"  # says that a rule failed: leaving that out would let silen
 
 
 class Coded(Protocol):
-    """What has the code and the name of a rule: a Rule, or a Finding.
-
-    >>> Coded.__name__
-    'Coded'
-    """
+    """What has the code and the name of a rule: a Rule, or a Finding."""
 
     @property
     def code(self) -> str:

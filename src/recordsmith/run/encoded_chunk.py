@@ -51,8 +51,21 @@ class EncodedChunk:
     unlabelled_places: tuple[str, ...] = ()  # where some of them come from
     left_out: tuple[str, ...] = ()  # columns that the schema does not have
     split: int = 0  # the place of the split that the rows came from, where splits are kept
+    places: Uint64s | None = None  # where the records are, if they are read from the input's own files when written
+    bytes: int = 0  # how long the records are, once they are no longer here
 
     @property
     def rows(self) -> int:
         """How many records there are."""
         return len(self.offsets) - 1
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What is counted of the rows that the records were made from."""
+        return {
+            "source_rows": self.source_rows,
+            "source_bytes": self.source_bytes,
+            "rejects": len(self.rejects),
+            "dropped": self.dropped,
+            "unlabelled": self.unlabelled,
+        }

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from recordsmith.keyed_random import Uint64s, priorities, stream_key
 from recordsmith.records.index import FRAMING_BYTES
 from recordsmith.run.external_sort import sorted_blocks
-from recordsmith.run.staging import KEY, Staging
+from recordsmith.run.pieces import KEY
+from recordsmith.run.staging import Staging
 
 __all__ = ["SplitOrder", "StagedBlock", "build_order"]
 

@@ -11,12 +11,10 @@ from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.records.shards import files_in
 from recordsmith.run.descriptions import TFDS_DESCRIPTIONS
-from recordsmith.run.staging import Staging
+from recordsmith.run.staging import REJECTED_NAME, Staging
 from recordsmith.storage.atomic_file import write_atomically, write_text_atomically
 
-__all__ = ["REJECTED_NAME", "dataset_files", "index_names", "publish", "refuse_existing"]
-
-REJECTED_NAME = "rejected.jsonl"
+__all__ = ["dataset_files", "index_names", "publish", "refuse_existing"]
 
 
 def refuse_existing(out: str) -> None:
@@ -55,7 +53,7 @@ def publish(
     new = [*shards, *texts]
     if rejected:
         with write_atomically(publication.new_file(REJECTED_NAME)) as temporary:
-            shutil.copyfile(staging.path(REJECTED_NAME), temporary)
+            shutil.copyfile(staging.rejected(), temporary)
         new.append(REJECTED_NAME)
     for name, text in {**texts, MANIFEST_NAME: manifest}.items():
         write_text_atomically(publication.new_file(name), text, mode=(modes or {}).get(name, 0o666))

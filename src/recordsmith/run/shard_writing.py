@@ -17,8 +17,10 @@ from recordsmith.keyed_random import Uint64s
 from recordsmith.records.index import FRAMING_BYTES
 from recordsmith.records.reader import RecordReader
 from recordsmith.records.writer import RecordWriter
+from recordsmith.run import shuffling
 from recordsmith.run.ordering import SplitOrder
-from recordsmith.run.shuffling import WORTH_DEALING, Buckets, deal_out
+from recordsmith.run.record_files import RecordFiles
+from recordsmith.run.shuffling import Buckets, deal_out
 from recordsmith.run.staging import Staging
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
@@ -93,9 +95,10 @@ class ShardWriter:
     """Writes shards from staged records, and checks what it wrote. Several threads may use one.
 
     Args:
-        staging: the staged records, and the folder that the shards go to.
-        schema: what the staged records hold.
-        preprocessors: what is still to be done to them.
+        staging: the folder that the shards go to.
+        records: where the records are read from.
+        schema: what the records hold; None: their bytes are copied, whatever they hold.
+        changes: what is still to be done to them.
         compression: None, "gzip" or "zlib".
         ignored: the features that the digests do not count.
     """
@@ -103,27 +106,30 @@ class ShardWriter:
     def __init__(
         self,
         staging: Staging,
-        schema: Schema,
-        preprocessors: Sequence[Change],
+        records: RecordFiles,
+        schema: Schema | None,
+        changes: Sequence[Change] = (),
         *,
         compression: str | None,
         ignored: Sequence[str],
     ) -> None:
         self._staging = staging
-        self._schema = schema
-        self._preprocessors = preprocessors
+        self._schema = schema if schema is not None else Schema({})
+        self._verbatim = schema is None
+        self._changes = changes
         self._compression = compression
         self._ignored = list(ignored)
-        self._files = _core.FileSet([staging.path("records")])
+        self._files = records.open()
+        self._is_large = records.bytes > shuffling.WORTH_DEALING
         self._buckets: dict[str, Buckets] = {}
-        self.final_schema = schema
-        for preprocessor in preprocessors:
-            self.final_schema = preprocessor.schema(self.final_schema)
+        self.final_schema = self._schema
+        for change in changes:
+            self.final_schema = change.schema(self.final_schema)
 
     def fit(self, training: SplitOrder) -> None:
-        """Fit the preprocessors, one after the other, on the training split."""
-        for number, preprocessor in enumerate(self._preprocessors):
-            preprocessor.fit(self._batches_before(training, number))
+        """Fit the changes, one after the other, on the training split."""
+        for number, change in enumerate(self._changes):
+            change.fit(self._batches_before(training, number))
 
     def write(self, shard: Shard) -> dict[str, Any]:
         """Write a shard under its final name, and return its entry for the manifest."""
@@ -131,13 +137,13 @@ class ShardWriter:
         digest = hashlib.sha256()
         with RecordWriter(path, self._compression) as writer:
             for frames, offsets in self._in_order(shard):
-                if self._preprocessors:
-                    columns = self._finished(self._decoded(self._schema, frames, offsets), len(self._preprocessors))
+                if self._changes:
+                    columns = self._changed(self._decoded(self._schema, frames, offsets), len(self._changes))
                     writer.write_columns(columns, self.final_schema)
                 else:
                     writer.write_frames(frames)
                     digest.update(frames.data)  # while they are at hand: the file is nothing but these
-        if self._preprocessors or self._compression is not None:
+        if self._changes or self._compression is not None:
             with open(path, "rb") as file:
                 digest = hashlib.file_digest(file, "sha256")
         entry = {
@@ -151,12 +157,12 @@ class ShardWriter:
 
     def forget(self) -> None:
         """Let go of the staged records: they are not needed for checking."""
-        self._files = _core.FileSet([self._staging.path("records")])
+        self._files.forget()
 
     def check(self, shard: Shard) -> None:
         """Read a shard back: checksums, the number of records, their content, the schema and its constraints.
 
-        Where preprocessors changed the records, all of them are decoded and held against the schema. Where not, each is
+        Where changes changed the records, all of them are decoded and held against the schema. Where not, each is
         proven by its digest to be the record that was encoded under the schema, and a part is decoded as well.
         """
         path = self._staging.path("shards", shard.file)
@@ -171,9 +177,9 @@ class ShardWriter:
         found = 0
         for number, (frames, offsets) in enumerate(self._read_back(path)):
             rows = len(offsets) - 1
-            if self._preprocessors or number % _DECODED == 0:
-                self._check_schema(path, found, frames, offsets if self._preprocessors else offsets[:_DECODED_ROWS])
-            if not self._preprocessors:
+            if not self._verbatim and (self._changes or number % _DECODED == 0):
+                self._check_schema(path, found, frames, offsets if self._changes else offsets[:_DECODED_ROWS])
+            if not self._changes:
                 expected = shard.order.digests(shard.first + found, min(shard.first + found + rows, shard.last))
                 actual = _core.digest_frames(frames, offsets, self._ignored)
                 if len(expected) != rows or not np.array_equal(actual, expected):
@@ -191,7 +197,7 @@ class ShardWriter:
         def batches() -> Iterator[dict[str, Any]]:
             whole = Shard("", order, 0, order.rows)
             for frames, offsets in self._in_order(whole):
-                yield self._finished(self._decoded(self._schema, frames, offsets), stage)
+                yield self._changed(self._decoded(self._schema, frames, offsets), stage)
 
         return batches
 
@@ -218,21 +224,15 @@ class ShardWriter:
             if buckets is not None:
                 self._buckets[order.split] = buckets
 
-    def _finished(self, columns: dict[str, Any], stages: int) -> dict[str, Any]:
-        for preprocessor in self._preprocessors[:stages]:
-            columns = preprocessor.transform(columns)
+    def _changed(self, columns: dict[str, Any], stages: int) -> dict[str, Any]:
+        for change in self._changes[:stages]:
+            columns = change.transform(columns)
         return columns
 
     def _frames(self, numbers: Uint64s, entries: Any) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint64]]:
         lengths = entries["length"].astype(np.uint64)
-        frames = self._files.frames(
-            np.zeros(len(entries), np.uint32),
-            np.ascontiguousarray(entries["offset"]),
-            lengths,
-            numbers,
-            verify=True,
-        )
-        if self._staging.bytes > WORTH_DEALING:
+        frames = self._files.frames(entries, numbers)
+        if self._is_large:
             self._files.forget()  # the next block lies further on, and pages that were touched count as our memory
         return frames, np.concatenate([[0], np.cumsum(lengths + np.uint64(FRAMING_BYTES))]).astype(np.uint64)
 

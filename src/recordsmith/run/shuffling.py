@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
-from recordsmith.errors import RecordsmithError
 from recordsmith.keyed_random import Uint64s
 from recordsmith.records.index import FRAMING_BYTES
 from recordsmith.run.ordering import SplitOrder, StagedBlock
+from recordsmith.run.record_files import RecordFiles
 from recordsmith.run.staging import Staging
 from recordsmith.workers.threads import in_order, thread_pool
 
@@ -85,28 +85,30 @@ def deal_out(staging: Staging, order: SplitOrder, *, workers: int) -> Buckets | 
     folder = staging.path(f"buckets-{order.split}")
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    dealer = _Dealer(staging.path("records"), folder, limits)
-    pieces = ((block, slice(first, last)) for block in order.unsorted() for first, last in _pieces(block))
+    records = staging.records()
+    dealer = _Dealer(records, folder, limits)
+    pieces = ((block, slice(first, last)) for block in order.unsorted() for first, last in _pieces(block, records))
     with thread_pool(workers) as pool:
         for _ in in_order(pool, dealer.deal, pieces, ahead=workers):
             pass
     return Buckets(folder, rows)
 
 
-def _pieces(block: StagedBlock) -> list[tuple[int, int]]:
-    """Cut the rows of a block into runs that are read at a time."""
+def _pieces(block: StagedBlock, records: RecordFiles) -> list[tuple[int, int]]:
+    """Cut the rows of a block into runs that are read at a time, each from one file."""
     if not len(block.keys):
         return []
     sizes = block.keys["length"].astype(np.int64) + FRAMING_BYTES
     numbers = (np.cumsum(sizes) - sizes) // _PIECE_BYTES
-    cuts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(sizes)]
+    files, _ = records.located(np.ascontiguousarray(block.keys["offset"]))
+    cuts = [0, *(np.flatnonzero(np.diff(numbers) + np.diff(files.astype(np.int64))) + 1).tolist(), len(sizes)]
     return list(pairwise(cuts))
 
 
 class _Dealer:
     """Appends records to the buckets that they belong to. Several threads may use one."""
 
-    def __init__(self, records: str, folder: str, limits: Uint64s) -> None:
+    def __init__(self, records: RecordFiles, folder: str, limits: Uint64s) -> None:
         self._records = records
         self._limits = limits
         self._paths = [os.path.join(folder, f"{number:05}") for number in range(len(limits) + 1)]
@@ -120,7 +122,7 @@ class _Dealer:
             return
         lengths = block.keys["length"][rows].astype(np.uint64)
         offsets = np.concatenate([[0], np.cumsum(lengths + np.uint64(FRAMING_BYTES))]).astype(np.uint64)
-        frames = self._read(int(block.keys["offset"][rows.start]), int(offsets[-1]))
+        frames = self._records.span(int(block.keys["offset"][rows.start]), int(offsets[-1]))
         places = block.places[mine] - rows.start
         sorting_keys = block.entries[mine, 0]
         bucket_of = np.searchsorted(self._limits, sorting_keys, side="right")
@@ -132,18 +134,6 @@ class _Dealer:
                 chosen = order[first:last]
                 sink.append_chosen(frames, offsets, places[chosen])
                 self._append(number, sink.take()[0], sorting_keys[chosen], lengths[places[chosen]])
-
-    def _read(self, start: int, size: int) -> npt.NDArray[np.uint8]:
-        frames = _core.pooled_bytes(size)
-        with open(self._records, "rb", buffering=0) as file:
-            file.seek(start)
-            view = frames.data
-            while view:
-                read = file.readinto(view)
-                if not read:
-                    raise RecordsmithError("The staged records are shorter than they were.", path=self._records)
-                view = view[read:]
-        return frames
 
     def _append(self, number: int, frames: npt.NDArray[np.uint8], sorting_keys: Uint64s, lengths: Uint64s) -> None:
         path = self._paths[number]

@@ -24,12 +24,7 @@ _VARIES = -1
 
 
 def compile_plan(schema: Schema) -> _core.Plan:
-    """Compile the plan that decodes and encodes records of this schema.
-
-    >>> from recordsmith.schema import Scalar, Schema
-    >>> type(compile_plan(Schema({"label": Scalar("int64")}))).__name__
-    'Plan'
-    """
+    """Compile the plan that decodes and encodes records of this schema."""
     plan: _core.Plan | None = schema._native  # noqa: SLF001 - the schema keeps it for this module alone
     if plan is None:
         # Schemas do not change, and compiling takes longer than decoding one record.

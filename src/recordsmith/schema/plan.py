@@ -53,9 +53,6 @@ class PlanColumn:
         steps: it lives in the feature lists of a SequenceExample, one Feature a step.
         raw_dtype: for kind bytes: the dtype of the numbers that each value holds, with fields where it has several
             parts; None where values are no numbers. The core that reads and writes does not need it.
-
-    >>> PlanColumn("label", "int64", 1).presence
-    'required'
     """
 
     key: str

@@ -134,10 +134,7 @@ def put_in_place(temporary: str, final: str, *, sync: bool = True) -> None:
 
 
 def sync_file(path: str) -> None:
-    """Wait until the bytes of a file are on the disk.
-
-    >>> sync_file(__file__)
-    """
+    """Wait until the bytes of a file are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -150,10 +147,7 @@ def sync_file(path: str) -> None:
 
 
 def sync_folder(folder: str) -> None:
-    """Wait until the names in a folder are on the disk: without it a rename may be lost though the bytes are safe.
-
-    >>> sync_folder("")
-    """
+    """Wait until the names in a folder are on the disk: without it a rename may be lost though the bytes are safe."""
     try:
         sync_file(folder or ".")
     except OSError as error:

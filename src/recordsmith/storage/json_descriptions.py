@@ -34,9 +34,6 @@ class JsonLimits:
         depth: lists and objects in each other.
         text: characters of one text or name.
         surrogates: halves of characters are allowed, by which a vocabulary keeps bytes that are not UTF-8.
-
-    >>> JsonLimits().depth
-    64
     """
 
     bytes: int = 128 << 20

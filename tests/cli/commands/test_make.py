@@ -513,8 +513,8 @@ def begin(photos: str, *words: str, out: str = "out") -> subprocess.Popen[str]:
         text=True,
         start_new_session=True,
     )
-    journal = Path(out, ".recordsmith-making", "journal.jsonl")
-    while process.poll() is None and not (journal.exists() and journal.stat().st_size):
+    pieces = Path(out, ".recordsmith-making", "pieces")
+    while process.poll() is None and not any(path.stat().st_size for path in pieces.glob("*.records")):
         time.sleep(0.01)
     return process
 

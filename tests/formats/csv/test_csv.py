@@ -509,5 +509,5 @@ def test_when_every_row_is_refused_it_stops_after_the_first_chunk(tmp_path, monk
     monkeypatch.setattr(table_lines, "LINES_AT_ONCE", 2000)
     path = written(tmp_path, "n\n" + "5\n" * 100_000)
     source = rs.sources.csv(path, schema=rs.Schema({"n": rs.Scalar("int64", max=1)}))
-    with pytest.raises(rs.RecordsmithError, match="2000 of 2000 rows were refused"):
+    with pytest.raises(rs.RecordsmithError, match="2000 of 2000 rows were rejected"):
         rs.make(source, tmp_path / "out", workers=1)

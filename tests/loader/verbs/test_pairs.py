@@ -35,7 +35,7 @@ VERBS = st.sampled_from(["shuffle", "buffer", "shard", "take", "skip", "repeat",
 @given(
     verbs=st.lists(VERBS, max_size=5),
     seed=st.integers(0, 3),
-    size=st.integers(1, 20),
+    size=st.integers(2, 20),  # single rows may not divide evenly among ranks, and are refused then
     batching=st.sampled_from(["batch", "padded", "buckets"]),
 )
 def test_rows_stay_whole(  # noqa: C901, PLR0912 - one branch a verb

@@ -17,11 +17,7 @@ __all__ = ["Fixed", "fix_sources"]
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A finding that was mended in its file.
-
-    >>> Fixed("train.py", ()).path
-    'train.py'
-    """
+    """A finding that was mended in its file."""
 
     path: str
     findings: tuple[Finding, ...]

@@ -106,11 +106,7 @@ class ExportedForm:
 
 
 def form_beside(paths: Iterable[str]) -> ExportedForm | None:
-    """Return the description beside exported files; None if they are not exported.
-
-    >>> form_beside([__file__]) is None
-    True
-    """
+    """Return the description beside exported files; None if they are not exported."""
     found = []
     for path in paths:
         sidecar = in_force(public_path(path) + SIDECAR)
@@ -121,11 +117,7 @@ def form_beside(paths: Iterable[str]) -> ExportedForm | None:
 
 
 def same_form(found: list[ExportedForm]) -> ExportedForm | None:
-    """Return the description that all files share, if they do.
-
-    >>> same_form([]) is None
-    True
-    """
+    """Return the description that all files share, if they do."""
     if not found or any(one.schema != found[0].schema or one.members != found[0].members for one in found):
         return None
     splits = tuple(split for one in found for split in one.splits)

@@ -65,10 +65,6 @@ def refuse_annotated(listing: Listing, classes: Sequence[str | None]) -> str | N
 
     Returns:
         what to say about annotations of images that have class folders as well.
-
-    >>> files = [FoundFile("", "cat/1.jpg", 1, 1), FoundFile("", "dog/1.jpg", 1, 1)]
-    >>> refuse_annotated(Listing("photos", files), ["cat", "dog"]) is None
-    True
     """
     others = [name for name in listing.ignored if not any(map(is_system_name, name.split("/")))]
     annotated = _one_for_each(listing, others) or _one_for_all(listing, others)
@@ -96,10 +92,7 @@ def refuse_annotated(listing: Listing, classes: Sequence[str | None]) -> str | N
 
 
 def refuse_listed(listing: Listing) -> None:
-    """Refuse images without class folders that a table beside them lists: its labels were meant.
-
-    >>> refuse_listed(Listing("photos"))
-    """
+    """Refuse images without class folders that a table beside them lists: its labels were meant."""
     tables = [name for name in listing.ignored if name.lower().endswith(_TABLES)]
     names: set[str] = set()
     for file in listing.files if tables else ():
@@ -140,10 +133,7 @@ def is_annotation_json(head: bytes) -> str | None:
 
 
 def refuse_annotation_file(path: str) -> None:
-    """Refuse a JSON file that is one document of annotations: as JSON lines it would be one row.
-
-    >>> refuse_annotation_file("talk.jsonl")
-    """
+    """Refuse a JSON file that is one document of annotations: as JSON lines it would be one row."""
     if not path.lower().endswith(".json"):
         return
     data = head_and_tail(path)
@@ -161,11 +151,7 @@ def refuse_annotation_file(path: str) -> None:
 
 
 def head_and_tail(path: str) -> bytes:
-    """Return the first and the last 64 KB of a file.
-
-    >>> len(head_and_tail(__file__)) == os.path.getsize(__file__)
-    True
-    """
+    """Return the first and the last 64 KB of a file."""
     with open(path, "rb") as file:
         head = file.read(_HEAD_BYTES)
         end = file.seek(0, os.SEEK_END)

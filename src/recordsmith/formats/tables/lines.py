@@ -40,9 +40,6 @@ class LineRules:
         delimiter: what separates cells, one byte.
         quote: what encloses a cell that holds line ends; None: a line end always ends the row.
         newlines: the bytes that end a line; a carriage return and the line feed after it are one line end.
-
-    >>> LineRules().quote
-    b'"'
     """
 
     delimiter: bytes = b","

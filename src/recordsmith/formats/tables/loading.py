@@ -35,9 +35,6 @@ class LoadingRules:
         missing: strings that stand for no value, where the feature is not Text.
         strip: white space around the names of classes is not part of them.
         times: the unit of columns of times that are to be numbers.
-
-    >>> LoadingRules(Schema({})).missing
-    ()
     """
 
     schema: Schema

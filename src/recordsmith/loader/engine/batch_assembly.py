@@ -14,8 +14,6 @@ from recordsmith.loader.engine.row_access import RowValues, take_rows
 from recordsmith.loader.engine.row_making import joined
 from recordsmith.loader.order.record_order import Int64s
 from recordsmith.loader.plan import Plan, Rows
-from recordsmith.loader.verbs.bucket_batch import BucketBatching
-from recordsmith.loader.verbs.pairs import INDEX, Paired
 
 __all__ = ["Assembly", "BucketAssembly", "make_batch"]
 
@@ -68,8 +66,6 @@ class BucketAssembly(Assembly):
     def batches(self, parts: Iterable[Rows]) -> Iterator[tuple[Any, Cursor]]:
         """Give the batches that are wanted, each with the place after it."""
         batching = self._batching
-        if not isinstance(batching, BucketBatching):
-            raise TypeError("rows are put into buckets by a BucketBatching")
         if self._enough:
             return
         waiting: list[list[Rows]] = [[] for _ in batching.sizes]
@@ -125,9 +121,4 @@ def make_batch(plan: Plan, rows: Rows, first: int = 0, last: int | None = None) 
     whole = first == 0 and last == len(rows)
     columns = rows.columns if whole else {name: column[part] for name, column in rows.columns.items()}
     columns = {name: c.in_batch(name) if isinstance(c, RowValues) else c for name, c in columns.items()}
-    batch: Any = plan.batched().collate(columns)
-    for change in plan.batch_changes:
-        if isinstance(change, Paired) and change.with_index:
-            batch = {**batch, INDEX: rows.numbers[part]}
-        batch = change.apply(batch)
-    return batch
+    return plan.changed_batch(plan.batched().collate(columns), rows.numbers[part])

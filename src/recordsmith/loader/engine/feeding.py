@@ -17,15 +17,12 @@ import numpy as np
 
 from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.batch_assembly import Assembly, BucketAssembly, make_batch
+from recordsmith.loader.engine.batch_ranges import BatchRanges
 from recordsmith.loader.engine.cursor import Cursor
 from recordsmith.loader.engine.row_making import RowMaker, joined
-from recordsmith.loader.engine.row_memory import Room, RoomPart
-from recordsmith.loader.order.batch_ranges import BatchRanges
-from recordsmith.loader.order.record_order import ENDLESS, AllRecords
+from recordsmith.loader.order.record_order import ENDLESS
 from recordsmith.loader.plan import Plan, Rows
-from recordsmith.loader.verbs.bucket_batch import BucketBatching
-from recordsmith.loader.verbs.pairs import Paired
-from recordsmith.loader.verbs.select import Selected
+from recordsmith.loader.row_memory import Room, RoomPart
 from recordsmith.workers.forking import in_own_process
 from recordsmith.workers.threads import default_workers, in_order, thread_pool
 
@@ -46,24 +43,22 @@ class UnknownLengthError(PipelineError, TypeError):
 
 def batch_count(plan: Plan) -> int:
     """Return how many batches an epoch has."""
-    batching = plan.batched()
-    if plan.drops_rows or isinstance(batching, BucketBatching):
+    plan.batched()
+    if plan.is_streamed:
         raise UnknownLengthError(
             "How many batches there are is not known before the rows are read.",
             advice="Iterate to find out, or filter when the dataset is made.",
         )
     start, stop = plan.batches_taken
     if plan.order.length >= ENDLESS and stop is None:
-        raise UnknownLengthError(
-            "There is no end to an endless repeat.", advice="Write .repeat(n), or count per epoch."
-        )
+        raise UnknownLengthError("An endless repeat has no length.", advice="Write .repeat(n), or count per epoch.")
     count = BatchRanges(plan).count
     return max(0, min(count, count if stop is None else stop) - start)
 
 
 def place_to_begin(plan: Plan, place: Cursor) -> Cursor:
     """Return where to begin at a place: if nothing is left of its epoch, with the next one."""
-    if not place.batch or _is_streamed(plan):
+    if not place.batch or plan.is_streamed:
         return place  # without counting the records
     ends = plan.order.length < ENDLESS or plan.batches_taken[1] is not None
     return Cursor(place.epoch + 1) if ends and place.batch >= batch_count(plan) else place
@@ -88,7 +83,6 @@ def _feed(plan: Plan, start: Cursor, every: tuple[int, int]) -> Iterator[tuple[A
     first, step = every
     given = 0  # to all processes
     empty = 0  # epochs in a row
-    is_streamed = _is_streamed(plan)
     with thread_pool(_threads(plan)) as pool:
         maker = RowMaker(plan)
         for epoch in range(start.epoch, ENDLESS if plan.epochs_fed is None else epoch_after(plan, start.epoch)):
@@ -96,12 +90,12 @@ def _feed(plan: Plan, start: Cursor, every: tuple[int, int]) -> Iterator[tuple[A
             share = (first - given) % step, step
             made = 0
             for batch in (
-                _streamed(plan, maker, begin, pool) if is_streamed else _fixed(plan, maker, begin, pool, share)
+                _streamed(plan, maker, begin, pool) if plan.is_streamed else _fixed(plan, maker, begin, pool, share)
             ):
-                if not is_streamed or (given + made) % step == first:
+                if not plan.is_streamed or (given + made) % step == first:
                     yield batch
                 made += 1
-            if is_streamed:
+            if plan.is_streamed:
                 given += made
             elif step > 1 or not made:
                 given += batch_count(plan) - begin.batch
@@ -114,11 +108,6 @@ def _feed(plan: Plan, start: Cursor, every: tuple[int, int]) -> Iterator[tuple[A
                     found=f"{empty:,} epochs without a batch",
                     advice="Look at what the verbs before it leave out: .filter(), .skip(), drop_last, on_error.",
                 )
-
-
-def _is_streamed(plan: Plan) -> bool:
-    """Say whether it is only known once the rows were read which of them are in a batch."""
-    return plan.drops_rows or isinstance(plan.batching, BucketBatching)
 
 
 def _workers(plan: Plan) -> int:
@@ -147,9 +136,7 @@ def _fixed(
     stop = ranges.count if stop is None else min(stop, ranges.count)
 
     mine = range(skipped + start.batch + every[0], stop, every[1])
-    in_pieces = maker.rows_at_once < plan.batched().size and all(
-        isinstance(change, (Selected, Paired)) for change in plan.batch_changes
-    )
+    in_pieces = maker.rows_at_once < plan.batched().size and plan.picks_columns
     made = _pieced if in_pieces else _grouped
     batches = made(plan, maker, ranges, mine, start.epoch, pool)
     number = mine.start + 1 - every[1]
@@ -208,7 +195,7 @@ def _pieced(
 
 def _in_file_order(plan: Plan, start: Cursor) -> bool:
     """Say whether whole files are read from front to back, which the core does fastest by itself."""
-    plain = isinstance(plan.order, AllRecords) and plan.even_world is None and not plan.changes
+    plain = plan.order.is_file_order and plan.even_world is None and not plan.changes
     plain = plain and plan.skipped is None
     return plain and start.batch == 0 and plan.batches_taken == (0, None)
 
@@ -257,7 +244,7 @@ def _streamed(plan: Plan, maker: RowMaker, start: Cursor, pool: Executor | None)
     def work(first: int) -> Rows:
         return maker.between(start.epoch, first, min(first + size, length))
 
-    assembly = BucketAssembly(plan, start) if isinstance(plan.batching, BucketBatching) else Assembly(plan, start)
+    assembly = (BucketAssembly if len(plan.batched().sizes) > 1 else Assembly)(plan, start)
     held: tuple[Any, Cursor] | None = None  # a batch is given once it is known whether another follows
     tasks = range(start.position, length, size)
     parts: Iterable[Rows] = in_order(pool, work, tasks, ahead=_tasks_ahead(plan))

@@ -80,7 +80,7 @@ class Fetcher:
     @cached_property
     def record_bytes(self) -> float:
         """Return how large a record is on average, decompressed."""
-        tables = [dataset._places() for dataset in self._datasets]  # noqa: SLF001 - ours
+        tables = [dataset.places() for dataset in self._datasets]
         total = sum(index.end for table in tables for index in table.indexes)
         return total / max(1, sum(table.records for table in tables))
 

@@ -27,7 +27,7 @@ from recordsmith.errors import PipelineError
 from recordsmith.images import ImageError, decode_image, read_header
 from recordsmith.images.limits import most_pixels
 from recordsmith.loader.engine.row_access import ImageValues
-from recordsmith.loader.engine.row_memory import Room, RoomPart
+from recordsmith.loader.row_memory import Room, RoomPart
 
 __all__ = ["ImageWork"]
 

@@ -74,11 +74,11 @@ class WindowedReading:
         self._dataset = dataset
         self._shuffle = shuffle
         self._blocks = Blocks.of(dataset) if shuffle is None else shuffle.blocks
-        indexes = dataset._places().indexes  # noqa: SLF001 - ours
+        indexes = dataset.places().indexes
         self._files = {index.path: number for number, index in enumerate(indexes)}
         self._indexes = indexes
-        self._starts = dataset._places().starts  # noqa: SLF001 - ours
-        self._verify = dataset._verify  # noqa: SLF001 - ours
+        self._starts = dataset.places().starts
+        self._verify = dataset.verifies
         self._schedules: OrderedDict[int, Schedule] = OrderedDict()
         self._windows: OrderedDict[tuple[int, int], _Window] = OrderedDict()
         self._streams: dict[int, _core.RecordStream] = {}
@@ -86,7 +86,7 @@ class WindowedReading:
 
     def in_windows(self, drawn: Drawn) -> list[npt.NDArray[np.intp]]:
         """Return which of these records lie in the same window: whoever fetches those together fetches each once."""
-        rows = self._dataset._range()  # noqa: SLF001 - ours
+        rows = self._dataset.record_range()
         blocks = self._blocks.holding(rows.start + drawn.numbers * rows.step)
         places = []
         for epoch in np.unique(drawn.epochs).tolist():
@@ -100,7 +100,7 @@ class WindowedReading:
         epoch = self._counted(int(drawn.epochs[0]) if len(drawn.epochs) else 0)
         # Made for each call: if this object held it, each would keep the other alive, and what was read.
         reader = _EpochReader(self, epoch, self._schedule(epoch))
-        return self._dataset._like(_compressed=reader)[drawn.numbers]  # noqa: SLF001 - ours
+        return self._dataset.reading_with(reader)[drawn.numbers]
 
     def _schedule(self, epoch: int) -> Schedule:
         with self._lock:

@@ -15,10 +15,10 @@ import numpy.typing as npt
 from recordsmith.columns.any_column import concatenate
 from recordsmith.errors import ChangedFileError, RecordsmithError
 from recordsmith.loader.engine.fetching import Fetcher
-from recordsmith.loader.engine.row_memory import Room, RoomPart
-from recordsmith.loader.engine.skipping import SkippedRecord
 from recordsmith.loader.order.record_order import ENDLESS, Drawn
 from recordsmith.loader.plan import Plan, Rows
+from recordsmith.loader.row_memory import Room, RoomPart
+from recordsmith.loader.skipping import SkippedRecord
 
 __all__ = ["RowMaker", "joined"]
 

@@ -11,12 +11,10 @@ from recordsmith.dataset import StoredDataset
 from recordsmith.keyed_random import stream_key
 from recordsmith.loader.order.read_blocks import Blocks, Schedule, is_read_in_order
 from recordsmith.loader.order.record_order import (
-    AllRecords,
     Drawn,
     Int64s,
     Order,
-    Part,
-    Shard,
+    ShuffleKind,
     groups,
     keyed_permutation,
 )
@@ -60,6 +58,11 @@ class BlockShuffled(Order):
     def schedule(self, epoch: int) -> Schedule:
         """Return how the files are read in an epoch."""
         return self._layout(epoch).schedule
+
+    @property
+    def shuffle(self) -> tuple[ShuffleKind, int]:
+        """The rows of a window are mixed."""
+        return "blocks", max(1, self.length // max(1, self.parts))
 
     @property
     def parts(self) -> int:
@@ -115,8 +118,8 @@ def block_shuffle(dataset: StoredDataset, order: Order, seed: int, *, reshuffle:
 
     None also for an order that jumps about in the files already.
     """
-    rows = dataset._range()  # noqa: SLF001 - ours
-    if not _rises(order) or rows.step < 1 or not order.length or not is_read_in_order(dataset):
+    rows = dataset.record_range()
+    if not order.rises or rows.step < 1 or not order.length or not is_read_in_order(dataset):
         return None
     blocks = Blocks.of(dataset)
     return BlockShuffled(order, blocks, _first_positions(order, rows, blocks.starts), seed, reshuffle)
@@ -125,25 +128,13 @@ def block_shuffle(dataset: StoredDataset, order: Order, seed: int, *, reshuffle:
 def block_shuffles(order: Order) -> list[BlockShuffled | None]:
     """Return, for each dataset that an order draws from, the block shuffle that it goes through.
 
-    >>> from recordsmith.loader.order.record_order import Records
+    >>> from recordsmith.loader.order.record_order import Part, Records
     >>> block_shuffles(Part(Records(5), 0, 3))
     [None]
     """
     if isinstance(order, BlockShuffled):
         return [order]
-    inner = getattr(order, "inner", None)
-    if isinstance(inner, tuple):
-        return [found for one in inner for found in block_shuffles(one)]
-    return [None] if inner is None else block_shuffles(inner)
-
-
-def _rises(order: Order) -> bool:
-    """Say whether later positions are always later records."""
-    if isinstance(order, Part):
-        return _rises(order.inner)
-    if isinstance(order, Shard):
-        return order.remainder != "repeat" and _rises(order.inner)
-    return isinstance(order, AllRecords)
+    return [found for inner in order.inner_orders for found in block_shuffles(inner)] or [None]
 
 
 def _first_positions(order: Order, rows: range, records: Int64s) -> Int64s:

@@ -10,7 +10,7 @@ import numpy as np
 
 from recordsmith import _core
 from recordsmith.keyed_random import stream_key
-from recordsmith.loader.order.record_order import Drawn, Int64s, Order, groups
+from recordsmith.loader.order.record_order import Drawn, Int64s, Order, ShuffleKind, groups
 from recordsmith.workers.forking import renew_after_fork
 
 __all__ = ["BufferShuffled"]
@@ -44,6 +44,11 @@ class BufferShuffled(Order):
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", self.inner.length)
         renew_after_fork(self)
+
+    @property
+    def shuffle(self) -> tuple[ShuffleKind, int]:
+        """As many rows are mixed as are in the buffer."""
+        return "buffer", min(self.buffer, self.length)
 
     def after_fork(self) -> None:
         """Compute again: another thread may have been in the middle of it."""

@@ -42,7 +42,7 @@ def is_read_in_order(dataset: StoredDataset) -> bool:
     >>> is_read_in_order(rs.open(path))
     False
     """
-    compressed = [index for index in dataset._places().indexes if index.compression != "none"]  # noqa: SLF001 - ours
+    compressed = [index for index in dataset.places().indexes if index.compression != "none"]
     return sum(index.end for index in compressed) > CACHE_BYTES
 
 
@@ -69,7 +69,7 @@ class Blocks:
     def of(dataset: StoredDataset) -> Blocks:
         """Cut a dataset's files into blocks."""
         files, starts, sizes, first = [], [], [], 0
-        for number, index in enumerate(dataset._places().indexes):  # noqa: SLF001 - ours
+        for number, index in enumerate(dataset.places().indexes):
             if not index.records:
                 continue
             offsets = index.offsets[:]

@@ -31,6 +31,7 @@ __all__ = [
     "Remainder",
     "Repeated",
     "Shard",
+    "ShuffleKind",
     "Shuffled",
     "groups",
     "keyed_permutation",
@@ -38,6 +39,7 @@ __all__ = [
 
 Int64s: TypeAlias = npt.NDArray[np.int64]
 Remainder: TypeAlias = Literal["even", "drop", "repeat"]
+ShuffleKind: TypeAlias = Literal["exact", "blocks", "buffer"]
 
 ENDLESS = 1 << 62
 """The length of an order that never ends."""
@@ -65,13 +67,31 @@ class Order(ABC):
 
     Attributes:
         length: how many records it has; ENDLESS if there is no end.
+        is_file_order: it is all records of one dataset, in the order of the files.
     """
 
     length: int
+    is_file_order: bool = False
 
     @abstractmethod
     def at(self, epoch: int, positions: Int64s) -> Drawn:
         """Return the records at these positions, which are below `length`."""
+
+    @property
+    def rises(self) -> bool:
+        """Whether later positions are always later records."""
+        return False
+
+    @property
+    def shuffle(self) -> tuple[ShuffleKind, int] | None:
+        """The kind of shuffle, and how many rows it mixes with each other; None if it is not a shuffle."""
+        return None
+
+    @property
+    def inner_orders(self) -> tuple[Order, ...]:
+        """The orders that this one is put around."""
+        inner: Order | tuple[Order, ...] = getattr(self, "inner", ())
+        return inner if isinstance(inner, tuple) else (inner,)
 
 
 @dataclass(frozen=True)
@@ -91,7 +111,9 @@ class Records(Order):
 
 
 class AllRecords(Order):
-    """All records of a dataset as they lie in its files; they are only counted when their number is asked for."""
+    """All records of a dataset in the order of its files; they are only counted when their number is asked for."""
+
+    is_file_order = True
 
     def __init__(self, dataset: StoredDataset) -> None:
         self._dataset = dataset
@@ -100,6 +122,11 @@ class AllRecords(Order):
     def length(self) -> int:  # type: ignore[override] # read only
         """How many records there are."""
         return len(self._dataset)
+
+    @property
+    def rises(self) -> bool:
+        """Always."""
+        return True
 
     def at(self, epoch: int, positions: Int64s) -> Drawn:
         """Return the records at these positions."""
@@ -122,6 +149,11 @@ class Shuffled(Order):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", self.inner.length)
+
+    @property
+    def shuffle(self) -> tuple[ShuffleKind, int]:
+        """All rows are mixed."""
+        return "exact", self.length
 
     def at(self, epoch: int, positions: Int64s) -> Drawn:
         """Return the records at these positions."""
@@ -146,6 +178,11 @@ class Part(Order):
         start, stop = min(self.start, self.inner.length), min(self.stop, self.inner.length)
         object.__setattr__(self, "start", start)
         object.__setattr__(self, "length", ENDLESS if stop >= ENDLESS else max(0, stop - start))
+
+    @property
+    def rises(self) -> bool:
+        """Whether the other order does."""
+        return self.inner.rises
 
     def at(self, epoch: int, positions: Int64s) -> Drawn:
         """Return the records at these positions."""
@@ -177,6 +214,11 @@ class Shard(Order):
         whole, rest = divmod(self.inner.length, self.world)
         more = {"even": self.rank < rest, "drop": False, "repeat": rest > 0}[self.remainder]
         object.__setattr__(self, "length", ENDLESS if self.inner.length >= ENDLESS else whole + more)
+
+    @property
+    def rises(self) -> bool:
+        """Whether the other order does, and nothing comes a second time."""
+        return self.inner.rises and self.remainder != "repeat"
 
     def at(self, epoch: int, positions: Int64s) -> Drawn:
         """Return the records at these positions."""

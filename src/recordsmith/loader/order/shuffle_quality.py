@@ -7,10 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from recordsmith.loader.order.block_shuffle import BlockShuffled
-from recordsmith.loader.order.buffer_shuffle import BufferShuffled
-from recordsmith.loader.order.record_order import ENDLESS, Order, Shuffled
-from recordsmith.loader.verbs.balance import Balanced
+from recordsmith.loader.order.record_order import ENDLESS, Order, ShuffleKind
 
 __all__ = ["ShuffleQuality", "shuffle_quality"]
 
@@ -36,7 +33,7 @@ class ShuffleQuality:
     buffer: 10,000 of 1,000,000 rows are mixed at a time; sorted data would have 1% of an exact shuffle's spread
     """
 
-    kind: Literal["exact", "blocks", "buffer", "none"]
+    kind: ShuffleKind | Literal["none"]
     rows: int
     of: int
     spread: float
@@ -55,29 +52,18 @@ class ShuffleQuality:
 def shuffle_quality(order: Order) -> ShuffleQuality:
     """Measure an order, over its first epoch.
 
+    >>> from recordsmith.loader.order.buffer_shuffle import BufferShuffled
     >>> from recordsmith.loader.order.record_order import Records
     >>> quality = shuffle_quality(BufferShuffled(Records(10_000), 0, 1000))
     >>> quality.kind, quality.rows, 0.1 < quality.spread < 0.6
     ('buffer', 1000, True)
     """
     length = min(order.length, _FARTHEST) if order.length >= ENDLESS else order.length
-    shuffle = _shuffle_of(order)
-    spread = _spread(order, length)
-    if isinstance(shuffle, BlockShuffled):
-        return ShuffleQuality("blocks", max(1, shuffle.length // max(1, shuffle.parts)), length, spread)
-    if isinstance(shuffle, BufferShuffled):
-        return ShuffleQuality("buffer", min(shuffle.buffer, length), length, spread)
-    if shuffle is None:
-        return ShuffleQuality("none", min(1, length), length, spread)
-    return ShuffleQuality("exact", length, length, spread)
-
-
-def _shuffle_of(order: Order | None) -> Order | None:
-    """Return the last shuffle that an order went through."""
-    while order is not None and not isinstance(order, (BlockShuffled, BufferShuffled, Shuffled, Balanced)):
-        inner = getattr(order, "inner", None)
-        order = inner[0] if isinstance(inner, tuple) else inner
-    return order
+    last = order  # the last shuffle that the rows go through
+    while last.shuffle is None and last.inner_orders:
+        last = last.inner_orders[0]
+    kind, rows = last.shuffle or ("none", 1)
+    return ShuffleQuality(kind, length if kind == "exact" else min(rows, length), length, _spread(order, length))
 
 
 def _spread(order: Order, length: int) -> float:

@@ -20,6 +20,7 @@ from recordsmith.loader.order.record_order import (
     Order,
     Part,
     Records,
+    ShuffleKind,
     groups,
     keyed_permutation,
 )
@@ -54,6 +55,11 @@ class Balanced(Order):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", sum(self.targets))
+
+    @property
+    def shuffle(self) -> tuple[ShuffleKind, int]:
+        """All rows are mixed."""
+        return "exact", self.length
 
     def at(self, epoch: int, positions: Int64s) -> Drawn:
         """Return the records at these positions."""

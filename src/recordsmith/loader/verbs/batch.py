@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from recordsmith.errors import PipelineError
-from recordsmith.loader.engine.skipping import Skipped
 from recordsmith.loader.plan import Batching, Plan
+from recordsmith.loader.skipping import Skipped
 from recordsmith.loader.verbs.arguments import verb
 from recordsmith.loader.verbs.chain import Chain, LoaderT
 

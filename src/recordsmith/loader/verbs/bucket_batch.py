@@ -33,6 +33,11 @@ class BucketBatching(PaddedBatching):
     boundaries: tuple[int, ...] = ()
     sizes: tuple[int, ...] = ()
 
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The feature whose length counts."""
+        return (self.by,)
+
     def buckets(self, columns: dict[str, Any]) -> npt.NDArray[np.intp]:
         """Return which bucket each row belongs to."""
         column = columns[self.by]

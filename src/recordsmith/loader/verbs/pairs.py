@@ -9,16 +9,12 @@ from typing import Any
 import numpy as np
 
 from recordsmith.errors import PipelineError
-from recordsmith.loader.plan import BatchChange
+from recordsmith.loader.plan import RECORD_NUMBERS, BatchChange
 from recordsmith.loader.verbs.arguments import verb
-from recordsmith.loader.verbs.bucket_batch import BucketBatching
 from recordsmith.loader.verbs.chain import Chain, LoaderT
 from recordsmith.schema import Feature, Label
 
-__all__ = ["INDEX", "Paired", "PairsVerb"]
-
-INDEX = "__record__"
-"""The name under which records' numbers travel to the pairs."""
+__all__ = ["Paired", "PairsVerb"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +24,8 @@ class Paired(BatchChange):
     inputs: str | tuple[str, ...]
     target: str | None
     one_hot: int | None
-    with_index: bool
+    with_index: bool = False
+    picks_columns = True
 
     def apply(self, batch: dict[str, Any]) -> tuple[Any, ...]:
         """Return the tuple."""
@@ -39,7 +36,7 @@ class Paired(BatchChange):
             target = batch[self.target]
             result.append(target if self.one_hot is None else self._one_hot(target))
         if self.with_index:
-            result.append(batch[INDEX])
+            result.append(batch[RECORD_NUMBERS])
         return tuple(result)
 
     def _one_hot(self, target: Any) -> Any:
@@ -102,8 +99,8 @@ class PairsVerb(Chain[LoaderT]):
             return self._then(paired)
         # Nothing looks at the other features, so they need not be decoded.
         wanted = (*names, *(() if target is None else (target,)))
-        if isinstance(plan.batching, BucketBatching) and plan.batching.by not in wanted:
-            wanted = (*wanted, plan.batching.by)
+        if plan.batching is not None:
+            wanted = (*wanted, *(name for name in plan.batching.features if name not in wanted))
         return self._then(replace(paired, datasets=tuple(dataset.select(*wanted) for dataset in plan.datasets)))
 
 

@@ -18,6 +18,7 @@ class Selected(RowChange, BatchChange):
     """Keeps some columns."""
 
     names: tuple[str, ...]
+    picks_columns = True
 
     def apply(self, rows: object) -> object:  # type: ignore[override] # rows or a batch
         """Return the rows or the batch with the columns that are wanted."""

@@ -65,7 +65,7 @@ class ShuffleVerb(Chain[LoaderT]):
 
 
 def _warn_of_long_runs(plan: Plan, buffer: int) -> None:
-    from recordsmith.loader.order.label_runs import long_label_run
+    from recordsmith.loader.engine.label_runs import long_label_run
 
     found = long_label_run(plan, buffer)
     if found is not None:

@@ -99,7 +99,7 @@ def balance_training(
     made = dict(result.synthetic)
     made[label] = _label_values(staging, schema, label, codes)
     first = staging.rows
-    staging.append(_encoded(schema, made, codes, staging.classes))
+    staging.add_made_rows(_encoded(schema, made, codes, staging.classes))
     new = np.arange(first, staging.rows, dtype=np.int64)
     return _ChosenRows(np.concatenate([rows, new]), np.concatenate([copies, np.ones(len(new), np.int64)]))
 
@@ -166,16 +166,8 @@ def _training_rows(staging: Staging, in_training: Callable[[int, int], Any]) -> 
 def _columns(staging: Staging, schema: Schema, rows: Int64s, label: str) -> dict[str, Any]:
     """Decode the training rows: samplers that look at features need them all in memory."""
     wanted = schema.select([name for name in schema if name != label])
-    places = np.concatenate([block[["offset", "length"]] for block in staging.key_blocks()])[rows]
-    files = _core.FileSet([staging.path("records")])
-    decoded = files.decode(
-        compile_plan(wanted),
-        np.zeros(len(rows), np.uint32),
-        np.ascontiguousarray(places["offset"]),
-        places["length"].astype(np.uint64),
-        rows.astype(np.uint64),
-        verify=True,
-    )
+    keys = np.concatenate([block[["offset", "length"]] for block in staging.key_blocks()])[rows]
+    decoded = staging.records().open().decode(compile_plan(wanted), keys, rows.astype(np.uint64))
     return wanted.assemble(decoded)
 
 

@@ -13,11 +13,7 @@ __all__ = ["SequenceFeatures", "import_tensorflow", "io_features", "tensorflow_f
 
 
 class SequenceFeatures(NamedTuple):
-    """The two arguments of tf.io.parse_sequence_example after the records.
-
-    >>> SequenceFeatures({}, {}).sequence_features
-    {}
-    """
+    """The two arguments of tf.io.parse_sequence_example after the records."""
 
     context_features: dict[str, Any]
     sequence_features: dict[str, Any]

@@ -52,9 +52,6 @@ class Call:
         function: "FixedLenFeature" and the like for a tf.io feature, else the name of one of tensorflow_functions.
         arguments: what it is called with, after the tensors.
         takes_one: it also asks whether there is one row only.
-
-    >>> Call("numbers", {"dtype": TensorFlowDtype("uint8")}).takes_one
-    False
     """
 
     function: str

@@ -61,10 +61,7 @@ class Violation:
 
 
 def raise_first(violations: Sequence[Violation]) -> None:
-    """Raise the EncodeError for the first row that breaks a constraint, if there is one.
-
-    >>> raise_first([])
-    """
+    """Raise the EncodeError for the first row that breaks a constraint, if there is one."""
     if not violations:
         return
     first = min(violations, key=lambda violation: violation.row)
@@ -116,11 +113,7 @@ class NumberBounds:
 
 @dataclass(frozen=True, slots=True)
 class LengthBounds:
-    """Constraints of a row's length, checked when they are declared.
-
-    >>> LengthBounds.checked(1, None, varies="").any
-    True
-    """
+    """Constraints of a row's length, checked when they are declared."""
 
     least: int | None
     most: int | None

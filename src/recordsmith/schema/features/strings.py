@@ -33,12 +33,7 @@ __all__ = ["Bytes", "Text"]
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class StringFeature(Feature):
-    """What Text and Bytes share: one string a record, a fixed number of them, or a number that varies.
-
-    >>> from recordsmith.schema import Bytes
-    >>> isinstance(Bytes(), StringFeature)
-    True
-    """
+    """What Text and Bytes share: one string a record, a fixed number of them, or a number that varies."""
 
     shape: tuple[int | None, ...] = ()
     min_length: int | None = field(default=None, kw_only=True)

@@ -91,10 +91,7 @@ def is_missing(value: Any) -> bool:
 
 
 def check_rows(found: int, rows: int | None) -> None:
-    """Refuse a column of the wrong length.
-
-    >>> check_rows(3, 3)
-    """
+    """Refuse a column of the wrong length."""
     if rows is not None and found != rows:
         raise EncodeError(
             "The column has the wrong length.",
@@ -105,11 +102,7 @@ def check_rows(found: int, rows: int | None) -> None:
 
 
 def check_presence(present: Bools | None, *, optional: bool) -> Bools | None:
-    """Return presence as the core wants it (None if all rows are there), or refuse a gap in a required feature.
-
-    >>> check_presence(np.array([True, True]), optional=False) is None
-    True
-    """
+    """Return presence as the core wants it (None if all rows are there), or refuse a gap in a required feature."""
     if present is None or present.all():
         return None
     if not optional:

@@ -46,11 +46,7 @@ def is_sparse(value: Any) -> bool:
 
 
 def named_columns(table: Any) -> dict[str, Any] | None:
-    """Return the columns of an Arrow table or a pandas DataFrame by name; None for anything else.
-
-    >>> named_columns({"a": [1]}) is None
-    True
-    """
+    """Return the columns of an Arrow table or a pandas DataFrame by name; None for anything else."""
     if comes_from(table, "pyarrow") and hasattr(table, "column_names"):
         names, columns = list(table.column_names), list(table.columns)
     elif comes_from(table, "pandas") and hasattr(table, "columns"):

@@ -39,11 +39,7 @@ _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)  # of file systems that 
 
 
 def complete(out: str, *, is_file: bool = False) -> bool:
-    """Finish a switch that was interrupted after its commit point; False if there is none.
-
-    >>> complete("/no/such/folder")
-    False
-    """
+    """Finish a switch that was interrupted after its commit point; False if there is none."""
     publication = Publication(out, is_file=is_file)
     if not publication.is_committed:
         return False

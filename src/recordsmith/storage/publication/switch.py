@@ -90,11 +90,7 @@ def switch_in(folder: str) -> Switch:
 
 
 def state_of(folder: str) -> tuple[object, ...]:
-    """Return what differs once files were published in a folder: to see whether that happened while one looked at it.
-
-    >>> state_of(".") == state_of(".")
-    True
-    """
+    """Return a value that changes when files are published in a folder, to notice that while reading it."""
     facts = os.stat(folder)
     return facts.st_ino, facts.st_mtime_ns, os.path.lexists(os.path.join(folder, FOLDER, COMMIT))
 
@@ -192,10 +188,7 @@ def read_switch(folder: str, hidden: str, *, wait: bool = True) -> Switch | None
 
 
 def refuse_links(hidden: str) -> None:
-    """Raise if the folder of a run is a link: its files may be anybody's.
-
-    >>> refuse_links("no/such/folder")
-    """
+    """Raise if the folder of a run is a link: its files may be anybody's."""
     for path in (hidden, os.path.join(hidden, NEW_FILES)):
         if os.path.islink(path):
             raise RecordsmithError(

@@ -68,11 +68,7 @@ def _head_lines(facts: DatasetFacts) -> Iterable[tuple[str, Text]]:
 
 
 def split_table(facts: DatasetFacts, width: int) -> RenderableType:
-    """Lay out the splits.
-
-    >>> type(split_table(DatasetFacts((), (), records=0, bytes=0), 80)).__name__
-    'Table'
-    """
+    """Lay out the splits."""
     table = plain_table()
     table.add_column("split", no_wrap=True)
     for heading in ("records", "share", "files", "size"):
@@ -89,11 +85,7 @@ def split_table(facts: DatasetFacts, width: int) -> RenderableType:
 
 
 def label_table(label: LabelFacts, width: int) -> RenderableType:
-    """Lay out the classes of a label with their counts in each split; of many, the commonest and the rarest.
-
-    >>> type(label_table(LabelFacts("label", True, ("cat",), {"": {"cat": 7}}), 80)).__name__
-    'Group'
-    """
+    """Lay out the classes of a label with their counts in each split; of many, the commonest and the rarest."""
     totals = {name: sum(split.get(name, 0) for split in label.counts.values()) for name in classes_in_order(label)}
     all_records = max(1, sum(totals.values()))
     order = list(totals)
@@ -155,11 +147,7 @@ def shard_lines(facts: DatasetFacts, width: int) -> RenderableType:
 
 
 def plain_table() -> Table:
-    """Return a table with nothing but a line below its head.
-
-    >>> plain_table().show_edge
-    False
-    """
+    """Return a table with nothing but a line below its head."""
     return Table(
         box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold", border_style="dim"
     )

@@ -23,11 +23,7 @@ _MOST_FEATURES = 60
 
 
 def feature_table(facts: DatasetFacts, width: int) -> RenderableType:
-    """Lay out all features: as a table or, where that is too wide, one below the other.
-
-    >>> type(feature_table(DatasetFacts((), (), records=0, bytes=0), 120)).__name__
-    'Group'
-    """
+    """Lay out all features: as a table or, where that is too wide, one below the other."""
     known = features_in_order(facts)
     shown = known[:_MOST_FEATURES]
     parts: list[RenderableType] = [_listing(facts, shown, width) if width < _NARROW else _table(facts, shown, width)]

@@ -37,16 +37,7 @@ _RAW_BYTES = 512  # of a payload that is asked for as bytes
 def overview_renderable(
     overview: DatasetOverview, *, width: int, raw: bool = False, thumbnails: Thumbnails | None = None
 ) -> RenderableType:
-    """Lay out what is in a dataset, for a terminal of so many columns, with images if it can show them.
-
-    >>> import recordsmith as rs, tempfile
-    >>> from recordsmith.query.overview import look_at
-    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
-    >>> with rs.RecordWriter(path) as writer:
-    ...     writer.write_example({"label": 3, "name": "cat"})
-    >>> type(overview_renderable(look_at(path), width=80)).__name__
-    'Group'
-    """
+    """Lay out what is in a dataset, for a terminal of so many columns, with images if it can show them."""
     parts: list[RenderableType] = [_header(overview)]
     if overview.features and not raw and overview.where is None:
         parts += [Text(), _features(overview, width)]

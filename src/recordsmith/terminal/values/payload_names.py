@@ -31,9 +31,5 @@ def payload_name(kind: str) -> str:
 
 
 def payload_note(kind: str) -> str | None:
-    """Say what can be done with payloads that have no features; None for those that have.
-
-    >>> payload_note("example") is None
-    True
-    """
+    """Say what can be done with payloads that have no features; None for those that have."""
     return _NOTES.get(kind)

@@ -18,11 +18,7 @@ _LONGEST_REASON = 600
 
 @dataclass(eq=False)
 class LayerInputs:
-    """A layer, in the order in which layers were called, and what reached it.
-
-    >>> LayerInputs("dense", "linear", np.zeros(3)).entries is None
-    True
-    """
+    """A layer, in the order in which layers were called, and what reached it."""
 
     name: str
     kind: str

@@ -16,11 +16,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class InputSpec:
-    """An input as the model declares it; shape with its batch dimension, None where it is free.
-
-    >>> InputSpec("image", (None, 28, 28, 1)).shape
-    (None, 28, 28, 1)
-    """
+    """An input as the model declares it; shape with its batch dimension, None where it is free."""
 
     name: str
     shape: tuple[int | None, ...]
@@ -66,9 +62,6 @@ class LossFacts:
         kind: "sparse-categorical" (a class by its number), "categorical" (one-hot), "binary", "regression", "other".
         from_logits: it takes raw scores; None where that makes no difference or is not known.
         takes_logarithms: it takes logarithms of probabilities.
-
-    >>> LossFacts("sparse_categorical_crossentropy", "sparse-categorical", from_logits=False).kind
-    'sparse-categorical'
     """
 
     name: str
@@ -87,9 +80,6 @@ class FirstLayerFacts:
         min, max, deviation: of what reaches it.
         largest_spread: as for columns.
         entries: for an embedding, how many rows its table has.
-
-    >>> FirstLayerFacts("dense", "linear", 0.0, 255.0).kind
-    'linear'
     """
 
     name: str
@@ -119,9 +109,6 @@ class ModelFacts:
         normalises: it has a layer that normalises what passes through.
         own_training: it brings its own train_step, so that targets and losses may be anything.
         weights, learnt: how many weights it has, and how many of them are to be learnt.
-
-    >>> ModelFacts("keras").units is None
-    True
     """
 
     framework: str
@@ -166,9 +153,6 @@ class SignalFacts:
         model_free: by how many deviations a simple guess from the inputs beats chance; None where it was not tried.
         control_steps: how many steps each was trained.
         seconds_per_step: what a step of training takes.
-
-    >>> SignalFacts().steps
-    0
     """
 
     steps: int = 0

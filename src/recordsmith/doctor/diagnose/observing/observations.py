@@ -41,9 +41,6 @@ class EpochFacts:
         rows: in all of them.
         whole: the pipeline ended by itself; otherwise drawing stopped first.
         seconds: what waiting for the batches took, without the first, which begins the work.
-
-    >>> EpochFacts(10, 320, True).whole
-    True
     """
 
     batches: int
@@ -73,9 +70,6 @@ class ImageFacts:
         smoother: how much more alike: the mean difference of neighbours in that layout relative to this one.
         jumps: the share of neighbours that lie more than half the range of a byte apart; 0 where values are no bytes.
         wrapping: how much less neighbours differ if 0 follows 255: small where values ran over the end.
-
-    >>> ImageFacts(8).flat
-    0
     """
 
     looked_at: int
@@ -213,9 +207,6 @@ class OrderFacts:
         batches: how many batches could be compared.
         same_batch: all drawn batches hold the same rows.
         rows: how many different rows the first epoch had, by their content.
-
-    >>> OrderFacts(same_order=True, by="content").same_batch
-    False
     """
 
     same_order: bool | None = None
@@ -240,9 +231,6 @@ class ChainStep:
         seed: the seeds of a shuffle; None without.
         branches: the chains that are put together, in a zip, a mixture or a concatenation.
         ranks: for each branch of a zip the rank of its only tensor; None where it has several tensors.
-
-    >>> ChainStep("shuffle", buffer=1000).buffer
-    1000
     """
 
     name: str
@@ -259,11 +247,7 @@ class ChainStep:
 
 @dataclass(frozen=True, slots=True)
 class PairExample:
-    """An element whose label is not that of its record.
-
-    >>> PairExample("a.tfrecord", 7, "3", "5").record
-    7
-    """
+    """An element whose label is not that of its record."""
 
     path: str
     record: int
@@ -305,9 +289,6 @@ class RecordFacts:
         coloured: how many colour images were compared with their records.
         swapped: how many of them have red where the record has blue.
         wrapped: how many images are a record's with a number added, of which some pixels ran over the end of a byte.
-
-    >>> RecordFacts("data", 10).how
-    ''
     """
 
     path: str
@@ -368,9 +349,6 @@ class Drawn:
         sharded: it feeds only one of several ranks' share.
         slowest: the step of the chain that takes most of the time; empty where it was not measured.
         notes: what could not be looked at, and why.
-
-    >>> Drawn("an iterable").column("x") is None
-    True
     """
 
     kind: str

@@ -41,9 +41,6 @@ class FeatureRows:
         extreme, flat, jumps: of the images.
         by_steps: the images' first, least and greatest pixel, by the number for their steps from pixel to pixel.
         colours: where images are red and where blue; None for one without colours.
-
-    >>> FeatureRows().images
-    0
     """
 
     by_content: dict[int, list[int]] = field(default_factory=dict)
@@ -68,9 +65,6 @@ class StoredRows:
         label: the feature that says the class or the number to be learnt; empty if there is none.
         labels: its value for every record; None where it is missing.
         longest_run: of equal labels.
-
-    >>> StoredRows(0).label
-    ''
     """
 
     count: int

@@ -24,9 +24,6 @@ class Pipeline:
         chain: the transformations, where they can be read back.
         records: the dataset that it reads, where it says so itself.
         label: the feature that the target is, where it says so itself.
-
-    >>> Pipeline().chain
-    ()
     """
 
     kind: str = "an iterable"

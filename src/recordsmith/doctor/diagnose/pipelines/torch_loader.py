@@ -11,11 +11,7 @@ __all__ = ["TorchLoader"]
 
 
 class TorchLoader(Pipeline):
-    """A DataLoader, or an IterableDataset of batches. Drawing from it leaves PyTorch's random numbers as they were.
-
-    >>> TorchLoader([1]).kind
-    'a PyTorch DataLoader'
-    """
+    """A DataLoader, or an IterableDataset of batches. Drawing from it leaves PyTorch's random numbers as they were."""
 
     kind = "a PyTorch DataLoader"
 

@@ -39,11 +39,7 @@ _STANDS_OUT = 0.1  # and how much less similar the next one with another label
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """An element and its record: the row's place among the drawn ones, the record's number, and how sure that is.
-
-    >>> Match(0, 7, 1.0).record
-    7
-    """
+    """An element and its record: the row's place among the drawn ones, the record's number, and how sure that is."""
 
     row: int
     record: int

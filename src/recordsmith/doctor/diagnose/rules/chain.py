@@ -15,7 +15,7 @@ _OPENING = ("interleave", "flat_map")  # behind these, elements are rows; before
 
 @rule("T050", "fed-batch-before-shuffle", Severity.WARNING)
 def batch_before_shuffle(drawn: Drawn) -> Iterator[Finding]:
-    """The dataset is batched first and shuffled then, so that whole batches change places.
+    """The dataset is batched first and shuffled afterwards, so that only whole batches are shuffled.
 
     Why it matters:
         The rows within a batch stay together in every epoch, in the order of the files.
@@ -48,10 +48,10 @@ def batch_before_shuffle(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T051", "fed-repeat-before-shuffle", Severity.WARNING)
 def repeat_before_shuffle(drawn: Drawn) -> Iterator[Finding]:
-    """The dataset is repeated first and shuffled then, so that epochs run into each other.
+    """The dataset is repeated first and shuffled afterwards, so that epochs run into each other.
 
     Why it matters:
-        At the border between two epochs some rows come twice before others came once.
+        Around the end of an epoch some rows come twice before others have come once.
 
     Example:
         `dataset.repeat().shuffle(1000).batch(32)`
@@ -75,10 +75,11 @@ def repeat_before_shuffle(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T052", "shuffled-streams-zipped", Severity.ERROR)
 def shuffled_streams_zipped(drawn: Drawn) -> Iterator[Finding]:
-    """Features and labels are two datasets, at least one of them shuffled, and zipped then.
+    """Features and labels are two datasets that are zipped after at least one of them was shuffled.
 
     Why it matters:
-        Each stream has its own random order: nearly every feature gets the label of another one, and nothing says so.
+        Each stream has its own random order: nearly every example gets the label of another one, and no error is
+        raised.
 
     Example:
         `tf.data.Dataset.zip((images.shuffle(1000), labels.shuffle(1000)))`
@@ -116,10 +117,10 @@ def shuffled_streams_zipped(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T053", "random-steps-cached", Severity.WARNING)
 def random_steps_cached(drawn: Drawn) -> Iterator[Finding]:
-    """A shuffle or a random augmentation stands before `.cache()`.
+    """A shuffle or a random augmentation comes before `.cache()`.
 
     Why it matters:
-        What is cached is its first result: every epoch has the same order and the same augmented images.
+        The cache keeps the first result: every epoch has the same order and the same augmented images.
 
     Example:
         `dataset.map(augment).shuffle(1000).cache()`
@@ -151,10 +152,10 @@ def no_prefetch(drawn: Drawn) -> Iterator[Finding]:
     """The dataset does not prefetch.
 
     Why it matters:
-        While the model computes, nothing is prepared, and while a batch is prepared, the model waits.
+        While the model computes, no batch is prepared, and while a batch is prepared, the model waits.
 
     Example:
-        `dataset.map(parse).batch(32)` without anything behind it.
+        `dataset.map(parse).batch(32)` as the whole pipeline.
 
     Fix:
         `.prefetch(tf.data.AUTOTUNE)` as the last step.
@@ -165,10 +166,10 @@ def no_prefetch(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T055", "map-one-by-one", Severity.INFO)
 def map_one_by_one(drawn: Drawn) -> Iterator[Finding]:
-    """A map over rows works on one at a time.
+    """A map processes one row at a time.
 
     Why it matters:
-        One core decodes and augments, and the others have nothing to do.
+        One core decodes and augments, and the others are idle.
 
     Example:
         `dataset.map(decode_and_resize)`

@@ -19,11 +19,11 @@ def not_scaled(drawn: Drawn) -> Iterator[Finding]:
     """Pixels reach the first layer as 0 to 255.
 
     With a model, what counts is what reaches its first layer with weights: a `Rescaling` layer in the model is as good
-    as a division in the pipeline. Without a model it is only worth knowing.
+    as a division in the pipeline. Without a model it is only an info.
 
     Why it matters:
-        Weights start at a size for inputs around 1. Values a hundred times larger make the first steps a hundred times
-        too long: the loss jumps, units die, training stands still.
+        Weights are initialised for inputs around 1. With values a hundred times larger the first steps are far too
+        long: the loss jumps, units die, training stalls.
 
     Example:
         `tf.io.decode_jpeg(data)` cast to float32 and not divided.
@@ -53,14 +53,14 @@ def not_scaled(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T025", "fed-scaled-twice", Severity.ERROR)
 def scaled_twice(drawn: Drawn) -> Iterator[Finding]:
-    """Pixels were divided by 255 twice: everything lies between 0 and 0.004.
+    """Pixels were divided by 255 twice: all values are between 0 and 0.004.
 
     Why it matters:
-        To the first layer all images look black. Training is slow or stands still.
+        To the first layer all images look black. Training is slow or stalls.
 
     Example:
-        `tf.image.convert_image_dtype(image, tf.float32)`, which scales, followed by `/ 255`; a `Rescaling` layer behind
-        a pipeline that scales already.
+        `tf.image.convert_image_dtype(image, tf.float32)`, which scales, followed by `/ 255`; a `Rescaling` layer after
+        a pipeline that already scales.
 
     Fix:
         Scale in one place: in the pipeline or in the model.
@@ -126,13 +126,13 @@ def saturated_images(drawn: Drawn) -> Iterator[Finding]:
     """Far more pixels are completely black or white when they arrive than on disk.
 
     Why it matters:
-        What was cut off at the ends of the range is lost: shapes become blots.
+        Details that were clipped at the ends of the range are lost.
 
     Example:
         `tf.image.random_brightness(image, 100)` for images from 0 to 1, clipped afterwards.
 
     Fix:
-        Give augmentations strengths in the unit of the image: 0.2 for images from 0 to 1, 50 for 0 to 255.
+        Use strengths that fit the range of the image: 0.2 for images from 0 to 1, 50 for 0 to 255.
     """
     before = drawn.records.extreme if drawn.records is not None else None
     if before is None:
@@ -151,7 +151,7 @@ def saturated_images(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T028", "brightness-drowns-images", Severity.WARNING)
 def brightness_drowns(drawn: Drawn) -> Iterator[Finding]:
-    """Images differ far more in their brightness than anything within them does.
+    """Images differ far more in brightness than the pixels within any of them do.
 
     Why it matters:
         The model sees a random number with a faint image on top.
@@ -160,7 +160,7 @@ def brightness_drowns(drawn: Drawn) -> Iterator[Finding]:
         `tf.image.random_brightness(image, 63)`, a strength for 0 to 255, on images from 0 to 1.
 
     Fix:
-        Give the strength in the unit of the image: `random_brightness(image, 0.2)` for 0 to 1.
+        Use a strength that fits the range of the image: `random_brightness(image, 0.2)` for 0 to 1.
     """
     for column in drawn.inputs:
         picture = column.image
@@ -176,10 +176,10 @@ def brightness_drowns(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T029", "pixels-in-another-order", Severity.WARNING)
 def pixels_in_another_order(drawn: Drawn) -> Iterator[Finding]:
-    """Read in another order, the same values make far smoother images.
+    """The same values, read in another order, give far smoother images.
 
     Why it matters:
-        A reshape with the right number of values and the wrong order of dimensions raises nothing, and gives the model
+        A reshape to the wrong order of dimensions raises no error if the number of values is right, and the model sees
         stripes.
 
     Example:
@@ -187,7 +187,7 @@ def pixels_in_another_order(drawn: Drawn) -> Iterator[Finding]:
         last without a transpose.
 
     Fix:
-        Reshape to the order in which the values were written, then `tf.transpose` to the one that the model takes.
+        Reshape to the order in which the values were written, then use `tf.transpose` to get the model's order.
     """
     for column in drawn.inputs:
         if column.image is not None and column.image.other_layout and len(column.shape) == 3:
@@ -205,9 +205,9 @@ def pixels_in_another_order(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T035", "image-out-of-range", Severity.WARNING)
 def image_out_of_range(drawn: Drawn) -> Iterator[Finding]:
-    """Colour images have values that no usual scaling gives.
+    """Colour images have values that no common scaling gives.
 
-    The usual ones are 0 to 1, -1 to 1, 0 to 255, standardised (within about ±6), and 0 to 255 less the mean.
+    Common are 0 to 1, -1 to 1, 0 to 255, standardised (within about ±6), and 0 to 255 less the mean.
 
     Why it matters:
         An augmentation in the wrong unit, or a scaling in the wrong direction, gives values that the model never meets
@@ -244,10 +244,10 @@ def image_out_of_range(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T036", "pixels-made-whole", Severity.ERROR)
 def pixels_made_whole(drawn: Drawn) -> Iterator[Finding]:
-    """Pixels were divided by 255 and made whole numbers then: nearly all are 0.
+    """Pixels were divided by 255 and then cast to integers: nearly all are 0.
 
     Why it matters:
-        Everything but pure white is lost: the model sees black images.
+        Only pure white is left: the model sees black images.
 
     Example:
         `tf.cast(image / 255, tf.uint8)`; in numpy `image //= 255`.
@@ -269,14 +269,14 @@ def pixels_made_whole(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T038", "red-and-blue-swapped", Severity.WARNING)
 def red_and_blue_swapped(drawn: Drawn) -> Iterator[Finding]:
-    """Images arrive with red and blue in each other's place.
+    """Images arrive with red and blue swapped.
 
-    Told by comparing at least 8 colour images with their records, of which 90 % or more are swapped. Images of 0 to
-    255 less the mean are let be: some models (VGG, ResNet50) are meant to take those in the order blue, green, red.
+    At least 8 colour images are compared with their records, and 90 % or more of them must be swapped. Images of 0 to
+    255 minus the mean are not reported: some models (VGG, ResNet50) expect them in the order blue, green, red.
 
     Why it matters:
-        Weights that were trained on other images expect red first. And whatever uses the model later will decode
-        images as usual: it then sees other colours than it learnt from.
+        Pretrained weights expect red first. And a program that uses the model later decodes images as usual, so that
+        the model sees other colours than in training.
 
     Example:
         `cv2.imdecode` or `cv2.imread`, which give blue, green, red, in training only.
@@ -303,21 +303,21 @@ def red_and_blue_swapped(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T039", "values-wrapped", Severity.ERROR)
 def values_wrapped(drawn: Drawn) -> Iterator[Finding]:
-    """Pixels ran over the end of their type: 250 plus 10 became 4.
+    """Pixel values overflowed: 250 plus 10 became 4.
 
-    Told by images that equal a record's but for a number that was added to all pixels and wrapped; or else by
-    neighbouring pixels that jump from one end of the range to the other, far more often than on disk, and that
-    are close to each other if 0 follows 255. Without records it is a warning, and told only where hardly any pixel is
+    It is detected by images that equal a record's except for a number that was added to all pixels and wrapped; or by
+    neighbouring pixels that jump from one end of the range to the other far more often than on disk, and that are close
+    to each other if 0 follows 255. Without records it is a warning, and is reported only where hardly any pixel is
     completely black or white.
 
     Why it matters:
-        Bright places become dark ones with a hard edge around them: the model sees contours that are not there.
+        Bright areas become dark with a hard edge around them: the model sees contours that do not exist.
 
     Example:
         `image + 200` or `image * 2` while the image is still uint8.
 
     Fix:
-        Make the image float32 before it is changed, and clip behind it: `tf.cast(image, tf.float32)`,
+        Make the image float32 before changing it, and clip afterwards: `tf.cast(image, tf.float32)`,
         `tf.clip_by_value(image, 0, 255)`. `tf.image.adjust_brightness` does both.
     """
     before = drawn.records.jumps if drawn.records is not None else None

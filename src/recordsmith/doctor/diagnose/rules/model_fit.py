@@ -94,7 +94,7 @@ def target_encoding(drawn: Drawn) -> Iterator[Finding]:
     """The target is a class number and the loss takes one-hot rows, or the other way round.
 
     Why it matters:
-        The loss fails on shapes, or computes something else without a word.
+        The loss fails on shapes, or silently computes something else.
 
     Example:
         `categorical_crossentropy` with labels 0, 1, 2; `sparse_categorical_crossentropy` with `tf.one_hot(label, 3)`.
@@ -144,7 +144,7 @@ def label_range(drawn: Drawn) -> Iterator[Finding]:
     """Class numbers are outside those that the model's output has, or outside 0 and 1 for a binary loss.
 
     Why it matters:
-        On a CPU the loss fails; on a GPU it gives NaN or silently ignores the row.
+        The loss fails, or on a GPU with TensorFlow becomes NaN.
 
     Example:
         Classes 1 to 10 for an output of 10 units, which stands for 0 to 9; labels -1 and 1 with binary_crossentropy.
@@ -187,7 +187,7 @@ def output_units(drawn: Drawn) -> Iterator[Finding]:
         `Dense(1, activation="softmax")`; `Dense(1)` with sparse_categorical_crossentropy.
 
     Fix:
-        `Dense(1, activation="sigmoid")` with binary_crossentropy for two classes, else one unit a class.
+        `Dense(1, activation="sigmoid")` with binary_crossentropy for two classes, otherwise one unit per class.
     """
     model, target = drawn.model, drawn.target
     if model is None or model.units is None:
@@ -223,8 +223,8 @@ def logits_or_probabilities(drawn: Drawn) -> Iterator[Finding]:
     """The loss takes probabilities and the model gives raw scores, or the other way round.
 
     Why it matters:
-        Scores taken for probabilities are cut at 0 and 1, and training stands still or gives NaN. Probabilities taken
-        for scores are squeezed twice: training is slow, and the loss never gets small.
+        Scores that are treated as probabilities are clipped to 0 and 1, and training stalls or gives NaN. Probabilities
+        that are treated as scores are squeezed twice: training is slow, and the loss never gets small.
 
     Example:
         `Dense(10)` with `loss="sparse_categorical_crossentropy"`; `nn.Softmax` before `nn.CrossEntropyLoss`.
@@ -280,10 +280,10 @@ def logits_or_probabilities(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T014", "target-shape", Severity.ERROR)
 def target_shape(drawn: Drawn) -> Iterator[Finding]:
-    """The loss spreads the target over the output, because one has a dimension more than the other.
+    """The loss broadcasts the target over the output, because one has a dimension more than the other.
 
     Why it matters:
-        (32, 1) against (32,) becomes a table of 32×32 differences: every answer is compared with every target, and the
+        (32, 1) against (32,) becomes a table of 32×32 differences: every output is compared with every target, and the
         model learns the mean.
 
     Example:
@@ -314,13 +314,13 @@ def embedding_range(drawn: Drawn) -> Iterator[Finding]:
     """Ids are outside an embedding's table.
 
     Why it matters:
-        On a CPU it is an error in the middle of training; on a GPU the rows are silently zero.
+        Training stops with an error; on a GPU, TensorFlow silently looks up zeros instead.
 
     Example:
         A vocabulary of 10,000 words and 2 reserved ids, with `Embedding(10_000, 64)`.
 
     Fix:
-        `Embedding(vocabulary_size, ...)` with the size that the vocabulary itself says, reserved ids included.
+        `Embedding(vocabulary_size, ...)` with the size that the vocabulary itself reports, which includes reserved ids.
     """
     for layer in drawn.model.embeddings if drawn.model is not None else ():
         if layer.entries is not None and (layer.max >= layer.entries or layer.min < 0):
@@ -339,10 +339,10 @@ def nothing_to_learn(drawn: Drawn) -> Iterator[Finding]:
         `fit` runs, and nothing changes.
 
     Example:
-        `model.trainable = False` for a base that was meant to be a part of it; `requires_grad_(False)` on everything.
+        `model.trainable = False` where only the base was to be frozen; `requires_grad_(False)` on everything.
 
     Fix:
-        Freeze only the layers that are to stay: `base.trainable = False`, and leave the last ones free.
+        Freeze only the layers that should not change: `base.trainable = False`.
     """
     model = drawn.model
     if model is not None and model.weights and not model.learnt and model.loss is not None and not model.own_training:

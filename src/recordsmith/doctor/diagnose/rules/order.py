@@ -15,11 +15,11 @@ __all__ = ["ORDER_RULES"]
 
 @rule("T040", "sorted-labels", Severity.ERROR)
 def sorted_labels(drawn: Drawn) -> Iterator[Finding]:
-    """Batches hold one class each: the data comes sorted by label.
+    """Each batch contains a single class: the data is sorted by label.
 
     Why it matters:
-        Each batch pulls the model towards answering one class, and the next one to another. The loss jumps, and the
-        model ends up with the classes it has seen last.
+        Each batch pulls the model towards one class, and the next one towards another. The loss jumps, and the model
+        prefers the classes that it has seen last.
 
     Example:
         Records were written class by class and are read without a shuffle, or through a shuffle buffer that is shorter
@@ -27,7 +27,7 @@ def sorted_labels(drawn: Drawn) -> Iterator[Finding]:
 
     Fix:
         `dataset.shuffle(buffer)` before `.batch()`, with a buffer longer than the longest run of equal labels, or all
-        records. Recordsmith's `.shuffle()` has no buffer: it is exact. Shuffling once while writing is better still.
+        records. Recordsmith's `.shuffle()` has no buffer: it is exact. It also helps to shuffle once when writing.
     """
     labels = drawn.labels
     if labels is None or labels.batches < 2 or max(drawn.batch_sizes, default=0) < 2:
@@ -66,13 +66,14 @@ def sorted_labels(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T041", "weak-shuffle", Severity.WARNING)
 def weak_shuffle(drawn: Drawn) -> Iterator[Finding]:
-    """The mix of labels differs from batch to batch more than a shuffle could make it.
+    """The mix of labels differs from batch to batch more than after a shuffle.
 
     What arrived is compared with 999 true shuffles of the same labels. It is reported if not one of them was as uneven
-    (a false alarm in 1,000 healthy pipelines), and if at least a tenth of the rows would have to change their batch.
+    (one false alarm in 1,000 healthy pipelines), and if at least a tenth of the rows would have to move to another
+    batch.
 
     Why it matters:
-        Batches do not stand for the data: training drifts with the classes that happen to come.
+        Batches do not represent the data: training drifts with the classes that happen to arrive.
 
     Example:
         `shuffle(100)` over records that were written class by class.
@@ -97,19 +98,19 @@ def weak_shuffle(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T042", "same-order-every-epoch", Severity.WARNING)
 def same_order(drawn: Drawn) -> Iterator[Finding]:
-    """Two epochs come in exactly the same order.
+    """Two epochs have exactly the same order.
 
-    With a model it is a warning; without one it may be data for validation, which needs no shuffle.
+    It is a warning with a model; without one it may be validation data, which needs no shuffle.
 
     Why it matters:
-        The same rows are always together in a batch, and the model can follow the order instead of the content.
+        The same rows are together in a batch in every epoch, which makes training noisier than with new batches.
 
     Example:
-        No shuffle at all; `shuffle(..., reshuffle_each_iteration=False)`; `.cache()` behind the shuffle.
+        No shuffle at all; `shuffle(..., reshuffle_each_iteration=False)`; `.cache()` after the shuffle.
 
     Fix:
-        Shuffle behind the cache, before batching: `.cache().shuffle(10_000).batch(32)`; in PyTorch
-        `DataLoader(..., shuffle=True)`. Data for validation need not be shuffled.
+        Shuffle after the cache and before batching: `.cache().shuffle(10_000).batch(32)`; in PyTorch
+        `DataLoader(..., shuffle=True)`. Validation data need not be shuffled.
     """
     order = drawn.order
     steps = list(all_steps(drawn.chain))
@@ -133,14 +134,14 @@ def same_batch(drawn: Drawn) -> Iterator[Finding]:
     """Every batch holds the same rows.
 
     Why it matters:
-        The model learns these rows by heart and has never seen the others.
+        The model memorises these rows and never sees the others.
 
     Example:
-        `next(iter(loader))` in the training loop, which begins anew at every step; `dataset.take(1).repeat()`, left
-        from trying whether the model can learn one batch.
+        `next(iter(loader))` in the training loop, which starts again at every step; `dataset.take(1).repeat()`, left
+        over from a test with one batch.
 
     Fix:
-        Begin the iteration once, before the loop: `for batch in loader:`.
+        Start the iteration once: `for batch in loader:`.
     """
     order = drawn.order
     if order is None or not order.same_batch or not drawn.epochs:
@@ -159,16 +160,16 @@ def same_batch(drawn: Drawn) -> Iterator[Finding]:
 def records_missing(drawn: Drawn) -> Iterator[Finding]:
     """Not all records arrive in an epoch.
 
-    It is worth knowing where a part is kept apart for validation, and a warning where hardly any arrive.
+    It is a warning where hardly any arrive; otherwise a part may be kept for validation.
 
     Why it matters:
-        What does not arrive is not learnt.
+        Nothing is learnt from records that do not arrive.
 
     Example:
-        `.take(100)`, left from a trial; a filter that lets less through than it should.
+        `.take(100)`, left over from a test; a filter that removes more than it should.
 
     Fix:
-        Take the step out, or give `records=` only the part that is meant, such as `rs.open("data", split="train")`.
+        Remove the step, or pass only the intended part as `records=`, such as `rs.open("data", split="train")`.
     """
     records = drawn.records
     if records is None or records.different is None or drawn.sharded or not drawn.epochs[0].whole:
@@ -190,8 +191,8 @@ def records_repeated(drawn: Drawn) -> Iterator[Finding]:
     """Records arrive several times in an epoch.
 
     Why it matters:
-        It is meant where rare classes are repeated, or several epochs follow each other. Otherwise some rows count more
-        than others.
+        It is intended where rare classes are repeated, or where several epochs follow each other. Otherwise some rows
+        count more than others.
 
     Example:
         A list of files that names one twice; `interleave` over a glob that matches files and their copies.
@@ -243,16 +244,16 @@ def class_never_arrives(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T047", "one-epoch-only", Severity.INFO)
 def one_epoch_only(drawn: Drawn) -> Iterator[Finding]:
-    """The pipeline can be drawn once only.
+    """The pipeline can be iterated only once.
 
     Why it matters:
-        A second epoch finds nothing left, and whether epochs differ in their order cannot be told.
+        There is nothing left for a second epoch, and the orders of two epochs cannot be compared.
 
     Example:
         A generator, `iter(dataset)`, or a function with `yield` that was called once.
 
     Fix:
-        Give an object that begins anew each time it is iterated: a dataset, a class with `__iter__`, or a list.
+        Use an object that starts again each time it is iterated: a dataset, a class with `__iter__`, or a list.
     """
     if drawn.kind == "a generator":
         yield one_epoch_only.finding(

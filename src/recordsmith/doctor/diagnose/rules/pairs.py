@@ -17,18 +17,19 @@ _ENOUGH = {"index": 4, "content": 4, "nearest": 16}
 def labels_of_other_records(drawn: Drawn) -> Iterator[Finding]:
     """Elements arrive with labels that their records do not have.
 
-    Each element's features are looked up on disk, and its label compared with the one stored beside them: by number
-    where the pipeline says it, by content, also after the usual scalings were undone, or by the most similar record.
+    Each element's features are looked up on disk, and its label compared with the one stored beside them: by the
+    record's number where the pipeline gives it, by content (also after undoing the usual scalings), or by the most
+    similar record.
 
     Why it matters:
-        The model is taught wrong answers. It may learn the training data by heart, and nothing that holds elsewhere.
+        The model is trained on wrong labels. It may memorise the training data, but learns nothing that generalises.
 
     Example:
         Features and labels shuffled separately and zipped; labels from a list in another order than the files; a batch
-        of images that was reversed or rolled without its labels.
+        whose images were reversed or rolled without the labels.
 
     Fix:
-        Keep features and label in one element from the file to the batch. Recordsmith's `.pairs()` cannot do otherwise.
+        Keep features and label in one element from the file to the batch, as Recordsmith's `.pairs()` always does.
     """
     records = drawn.records
     if records is None or records.compared < _ENOUGH.get(records.how, 4):
@@ -69,7 +70,7 @@ def labels_of_other_records(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T061", "pairs-not-checked", Severity.INFO)
 def pairs_not_checked(drawn: Drawn) -> Iterator[Finding]:
-    """Elements could not be found again among the records, so that their labels were not compared.
+    """Elements could not be found among the records, so their labels were not compared.
 
     Why it matters:
         Whether features and labels belong together is not known.
@@ -78,7 +79,7 @@ def pairs_not_checked(drawn: Drawn) -> Iterator[Finding]:
         Texts that became ids; features computed from others; records of another split.
 
     Fix:
-        Let the records' numbers travel along (`.pairs(..., with_index=True)`), or an id that is a feature of theirs.
+        Pass the numbers of the records along (`.pairs(..., with_index=True)`), or an id that the records contain.
     """
     records = drawn.records
     if records is None or not records.drawn:
@@ -97,16 +98,16 @@ def pairs_not_checked(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T062", "labels-renamed", Severity.INFO)
 def labels_renamed(drawn: Drawn) -> Iterator[Finding]:
-    """Labels arrive under other values than they have on disk, always the same for the same.
+    """Each label on disk arrives as another value, always the same one.
 
     Why it matters:
-        It is right where names become numbers or classes are shifted; class names shown later have to follow.
+        It is correct where names become numbers or classes are shifted; class names that are shown later must follow.
 
     Example:
         Classes 1 to 10 on disk, 0 to 9 as fed.
 
     Fix:
-        Nothing, if it is meant.
+        Nothing, if it is intended.
     """
     records = drawn.records
     if records is not None and records.mapping:

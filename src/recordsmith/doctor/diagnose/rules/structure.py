@@ -182,17 +182,17 @@ def empty_input(drawn: Drawn) -> Iterator[Finding]:
 def batch_of_one(drawn: Drawn) -> Iterator[Finding]:
     """Every batch has one row.
 
-    With a model that is trained in the usual way it is a warning; otherwise it may well be meant.
+    It is a warning with a model that is trained in the usual way; otherwise it may be intended.
 
     Why it matters:
         Each step follows the gradient of a single row: training is noisy, batch normalisation has nothing to average
-        over, and the machine is hardly used.
+        over, and most of the hardware is idle.
 
     Example:
-        `dataset.batch(1)`, or `.batch(batch_size)` with a batch_size that was 1 for a trial.
+        `dataset.batch(1)`, or a `batch_size` that was set to 1 for a test.
 
     Fix:
-        `.batch(32)`, or as much as memory allows.
+        `.batch(32)`, or as many rows as memory allows.
     """
     sizes = drawn.batch_sizes
     if len(sizes) >= 8 and set(sizes) == {1} and any(column.batched for column in drawn.columns):

@@ -17,10 +17,10 @@ def input_slower_than_model(drawn: Drawn) -> Iterator[Finding]:
     """A batch takes longer to arrive than a training step takes.
 
     Why it matters:
-        The model waits for data. A faster machine for the model would change nothing.
+        The model waits for data. A faster GPU would change nothing.
 
     Example:
-        Large images, decoded one by one while the model is small.
+        Large images are decoded one by one for a small model.
 
     Fix:
         Work on several rows at once (`num_parallel_calls=tf.data.AUTOTUNE`), `.cache()` what never changes,
@@ -43,13 +43,13 @@ def loss_not_a_number(drawn: Drawn) -> Iterator[Finding]:
     """The loss became NaN or infinite within a few steps on one batch.
 
     Why it matters:
-        From there on every weight is NaN.
+        From then on every weight is NaN.
 
     Example:
-        Inputs that are far too large; a logarithm of 0 in a loss of one's own.
+        Inputs that are far too large; a logarithm of 0 in a custom loss.
 
     Fix:
-        Look at the values of the inputs above; then a smaller learning rate, or clipped gradients.
+        Check the values of the inputs first; then try a smaller learning rate, or clip the gradients.
     """
     signal = drawn.signal
     if signal is not None and signal.bad_step is not None:
@@ -59,17 +59,17 @@ def loss_not_a_number(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T081", "gradients-zero", Severity.ERROR)
 def gradients_zero(drawn: Drawn) -> Iterator[Finding]:
-    """No weight gets a gradient: all are exactly zero, or there is none.
+    """No weight gets a gradient: all gradients are exactly zero or missing.
 
     Why it matters:
-        Nothing is learnt, however long training takes.
+        The weights never change, however long training takes.
 
     Example:
         An argmax or a rounding between the weights and the loss; all units of a ReLU layer dead; a softmax over one
         unit.
 
     Fix:
-        Follow the gradient back from the loss: what comes after the last layer that has one?
+        Follow the gradient back from the loss to find where it is lost.
     """
     signal = drawn.signal
     if signal is None or not signal.gradients or signal.bad_step is not None:
@@ -82,21 +82,21 @@ def gradients_zero(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T082", "cannot-learn-one-batch", Severity.WARNING)
 def cannot_learn_one_batch(drawn: Drawn) -> Iterator[Finding]:
-    """A copy of the model cannot learn a single batch by heart.
+    """A copy of the model cannot memorise a single batch.
 
     It is trained on the first batch alone, by Adam at two learning rates, without dropout. Nearly every model can learn
-    a few dozen rows. One that gives every row the same answer has something in its way; one that gets hardly better
-    than that may be too small for what it is given, which is worth knowing.
+    a few dozen rows. If it gives every row the same output, something is wrong; if it gets only a little better than
+    that, it may be too small, which is an info.
 
     Why it matters:
-        What is not learnt from one batch will not be learnt from all of them.
+        A model that cannot learn one batch will not learn all of them.
 
     Example:
         Rows that are all alike with different labels; a model whose inputs do not reach its output; inputs that are far
         too small or too large.
 
     Fix:
-        Look at the findings on values first; then at the model: does its answer depend on its input at all?
+        Fix the findings about values first; then check whether the model's output depends on its input at all.
     """
     signal = drawn.signal
     if signal is None or signal.bad_step is not None or signal.steps < 100:
@@ -114,22 +114,22 @@ def cannot_learn_one_batch(drawn: Drawn) -> Iterator[Finding]:
 
 @rule("T083", "labels-without-signal", Severity.WARNING)
 def labels_without_signal(drawn: Drawn) -> Iterator[Finding]:
-    """Training on the true labels is no better than training on mixed ones.
+    """Training on the true labels is no better than training on shuffled ones.
 
     Two copies of the model are trained for the same number of steps, one on the labels as they came, one on labels that
-    were dealt out at random within each batch, and both are tried on rows kept apart. It is reported only where a
-    simple guess from the inputs, without the model, is no better than chance either. Below 4,000 different rows it is
-    only worth knowing, since a weak connection may not show yet; so it is where `records=` confirmed the labels.
+    were shuffled within each batch, and both are evaluated on other rows. It is reported only where a simple guess from
+    the inputs, without the model, is no better than chance either. It is only an info below 4,000 different rows, where
+    a weak relation may not show yet, and where `records=` confirmed the labels.
 
     Why it matters:
-        The labels say nothing about the inputs: they may belong to other rows, or the inputs may have lost what they
-        said.
+        The labels say nothing about the inputs: they may belong to other rows, or the inputs may have lost their
+        information.
 
     Example:
         `np.random.shuffle(x)` without `y`; labels in another order than the files.
 
     Fix:
-        Give `records=`: then each element is looked up on disk, and its label compared.
+        Pass `records=`: each element is then looked up on disk, and its label compared.
     """
     signal = drawn.signal
     if signal is None or not signal.kept_apart or signal.control_steps < 100 or signal.model_free is None:
@@ -156,7 +156,7 @@ def gradients_explode(drawn: Drawn) -> Iterator[Finding]:
     """The gradient of the first batch is huge.
 
     Why it matters:
-        With a usual learning rate the first step throws the weights far away, and the loss becomes NaN.
+        With a usual learning rate the first step moves the weights so far that the loss becomes NaN or stays high.
 
     Example:
         Inputs or targets in the thousands that were not scaled.

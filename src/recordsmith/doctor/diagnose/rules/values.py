@@ -28,7 +28,7 @@ def not_a_number(drawn: Drawn) -> Iterator[Finding]:
         Dividing an image by its own maximum, which is 0 for a black one; a table's missing cells.
 
     Fix:
-        Find the step that makes them: `tf.debugging.check_numerics(x, "after augmentation")` behind each one.
+        Find the step that makes them: put `tf.debugging.check_numerics(x, "after augmentation")` after each one.
     """
     for column in drawn.columns:
         if column.nan:
@@ -69,8 +69,7 @@ def nothing_but_zeros(drawn: Drawn) -> Iterator[Finding]:
     """An input is 0 in every row.
 
     Why it matters:
-        There is nothing to learn from it. A feature that the records do not have becomes its default value, without a
-        word.
+        There is nothing to learn from it. A feature that the records do not have silently becomes its default value.
 
     Example:
         `tf.io.FixedLenFeature([], tf.int64, default_value=0)` with a mistyped name; an augmentation that multiplies
@@ -97,7 +96,7 @@ def constant_input(drawn: Drawn) -> Iterator[Finding]:
     """An input has the same value everywhere, in every row.
 
     Why it matters:
-        What never changes tells nothing about the target.
+        A value that never changes says nothing about the target.
 
     Example:
         A default value for a feature that the records do not have; a step that clips everything to its limit.
@@ -142,18 +141,17 @@ def constant_input(drawn: Drawn) -> Iterator[Finding]:
 def reinterpreted_bytes(drawn: Drawn) -> Iterator[Finding]:
     """Bytes were read as another type than they were written as.
 
-    Floats made of other bytes have exponents all over the range that a float has, or are smaller than any normal
-    number.
+    Floats made from other bytes have exponents from the whole range of a float, or are smaller than any normal number.
 
     Why it matters:
-        `decode_raw` with the wrong type raises nothing. The values are noise between 1e-40 and 1e38, and NaN.
+        `decode_raw` with the wrong type raises no error. The values are noise between 1e-40 and 1e38, and NaN.
 
     Example:
         `tf.io.decode_raw(x, tf.float32)` of pixels that were written as uint8, or of a numpy array that was float64.
 
     Fix:
-        Name the type that was written: `tf.io.decode_raw(x, tf.uint8)`. An array made by numpy is float64 or int64
-        unless something else was asked for.
+        Name the type that was written: `tf.io.decode_raw(x, tf.uint8)`. By default numpy makes arrays of float64 or
+        int64.
     """
     for column in drawn.inputs:
         if column.bits_of:
@@ -177,10 +175,10 @@ def constant_target(drawn: Drawn) -> Iterator[Finding]:
     """Every row of a whole epoch has the same target.
 
     Why it matters:
-        The model learns to answer that value, whatever it is shown, with a perfect loss.
+        The model learns to predict that value for every input, with a perfect loss.
 
     Example:
-        A default value for a label that the records do not have; `label == "dog"` of texts with a space behind them.
+        A default value for a label that the records do not have; `label == "dog"` for labels that end in a space.
 
     Fix:
         Look at the labels on disk: `recordsmith show data`.
@@ -211,8 +209,8 @@ def empty_one_hot(drawn: Drawn) -> Iterator[Finding]:
     """Some rows of a one-hot target have no 1.
 
     Why it matters:
-        `tf.one_hot` gives zeros for a class outside its depth, without a word. Such a row has no loss, and teaches
-        nothing.
+        `tf.one_hot` silently gives zeros for a class outside its depth. Such a row has no loss, so that nothing is
+        learnt from it.
 
     Example:
         `tf.one_hot(label, 10)` with labels from 1 to 10.
@@ -241,7 +239,7 @@ def target_among_inputs(drawn: Drawn) -> Iterator[Finding]:
         The model is shown the answer. Training looks perfect, and it fails on data without labels.
 
     Example:
-        All columns of a table are stacked to the inputs, the label's too.
+        All columns of a table are stacked into the inputs, including the label's.
 
     Fix:
         Take it out of the inputs.
@@ -255,7 +253,7 @@ def scales_far_apart(drawn: Drawn) -> Iterator[Finding]:
     """Large numbers reach the first layer as they are.
 
     Why it matters:
-        One column in the thousands beside others around 1 drowns them, and makes steps that are too long.
+        A column with values in the thousands outweighs others around 1, and makes steps that are too long.
 
     Example:
         An income of 50,000 beside an age of 40, without a `Normalization` layer.
@@ -279,14 +277,14 @@ def scales_far_apart(drawn: Drawn) -> Iterator[Finding]:
 def rows_without_tokens(drawn: Drawn) -> Iterator[Finding]:
     """Some rows of ids hold nothing but padding, or no value at all.
 
-    An error where the model answers NaN to such rows; only worth knowing where it does not.
+    It is an error if the model's output for such rows is NaN, otherwise an info.
 
     Why it matters:
         Where padding is masked, nothing is left of such a row: a mean over no tokens, or a softmax over none, is NaN.
         One such row makes the loss NaN, and then every weight.
 
     Example:
-        Empty texts behind a tokenizer, in front of `Embedding(..., mask_zero=True)` and `GlobalAveragePooling1D`; an
+        Empty texts that are tokenized and fed to `Embedding(..., mask_zero=True)` and `GlobalAveragePooling1D`; an
         attention mask of zeros.
 
     Fix:

@@ -18,11 +18,7 @@ _MOST_STEPS = 60_000  # expressions that are evaluated; a larger program is not 
 
 @dataclass(slots=True)
 class Arguments:
-    """What a call is given; `exact` is False if there may be more.
-
-    >>> Arguments().positional
-    ()
-    """
+    """What a call is given; `exact` is False if there may be more."""
 
     positional: tuple[Value, ...] = ()
     keywords: dict[str, Value] = field(default_factory=dict)

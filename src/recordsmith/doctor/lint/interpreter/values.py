@@ -39,11 +39,7 @@ __all__ = [
 
 @dataclass(eq=False, slots=True)
 class Value:
-    """Any value; `node` is the expression that made it, where one did.
-
-    >>> Literal(3).node is None
-    True
-    """
+    """Any value; `node` is the expression that made it, where one did."""
 
     node: ast.expr | None = field(default=None, kw_only=True)
 
@@ -63,11 +59,7 @@ class Unknown(Value):
 
 @dataclass(eq=False, slots=True)
 class Parameter(Value):
-    """A parameter of a function that the program does not call: its caller is elsewhere.
-
-    >>> Parameter("batch_size").name
-    'batch_size'
-    """
+    """A parameter of a function that the program does not call: its caller is elsewhere."""
 
     name: str
     default: Value | None = None
@@ -75,33 +67,21 @@ class Parameter(Value):
 
 @dataclass(eq=False, slots=True)
 class Literal(Value):
-    """A number, text, bytes, a boolean or None, written down or computed from such.
-
-    >>> Literal(3).value
-    3
-    """
+    """A number, text, bytes, a boolean or None, written down or computed from such."""
 
     value: Any
 
 
 @dataclass(eq=False, slots=True)
 class Symbol(Value):
-    """Something of a library, by its full and usual name.
-
-    >>> Symbol("tensorflow.data.AUTOTUNE").path
-    'tensorflow.data.AUTOTUNE'
-    """
+    """Something of a library, by its full and usual name."""
 
     path: str
 
 
 @dataclass(eq=False, slots=True)
 class Group(Value):
-    """A tuple or list whose members are known one by one; of one that has `grown`, only some of them.
-
-    >>> len(Group((Literal(1), Literal(2))).members)
-    2
-    """
+    """A tuple or list whose members are known one by one; of one that has `grown`, only some of them."""
 
     members: tuple[Value, ...]
     is_list: bool = False
@@ -135,11 +115,7 @@ class Many(Value):
 
 @dataclass(eq=False, slots=True)
 class Table(Value):
-    """A dict with constant keys. `complete` is False if there may be more keys. It changes as the program changes it.
-
-    >>> Table({"x": Literal(1)}).complete
-    True
-    """
+    """A dict with constant keys, as the program changed it. `complete` is False if there may be more keys."""
 
     entries: dict[Any, Value]
     complete: bool = True
@@ -182,11 +158,7 @@ class Item(Value):
 
 @dataclass(eq=False, slots=True)
 class Operation(Value):
-    """An operator with its operands, such as `image / 255.0`.
-
-    >>> Operation("/", (Unknown(), Literal(255.0))).operator
-    '/'
-    """
+    """An operator with its operands, such as `image / 255.0`."""
 
     operator: str
     operands: tuple[Value, ...]
@@ -204,9 +176,6 @@ class Element(Value):
         kind: "record" (a serialized example), "path" (a file name), "line", or "" (anything).
         batched: it is a whole batch of them.
         of: what it was taken from.
-
-    >>> Element("record").batched
-    False
     """
 
     kind: str = ""
@@ -247,11 +216,7 @@ class Function(Value):
 
 @dataclass(eq=False, slots=True)
 class ProgramClass(Value):
-    """A class of the program.
-
-    >>> ProgramClass(ast.parse("class A: pass").body[0], None).definition.name
-    'A'
-    """
+    """A class of the program."""
 
     definition: ast.ClassDef
     scope: Any
@@ -261,11 +226,7 @@ class ProgramClass(Value):
 
 @dataclass(eq=False, slots=True)
 class Object(Value):
-    """An instance of a class of the program; its fields change as the program changes them.
-
-    >>> Object(ProgramClass(ast.parse("class A: pass").body[0], None)).fields
-    {}
-    """
+    """An instance of a class of the program; its fields change as the program changes them."""
 
     program_class: ProgramClass
     fields: dict[str, Value] = field(default_factory=dict)

@@ -31,9 +31,6 @@ class CompiledModel:
         last: the call that makes the last layer.
         trained_on: the datasets that `fit` is given.
         layers: all layers, first to last, where the source says them all; else None.
-
-    >>> CompiledModel(Call(".compile", None), "sparse", False, 10, "softmax", None, ()).units
-    10
     """
 
     compile: Call

@@ -70,11 +70,7 @@ class ParsedFeature:
 
 @dataclass(frozen=True, slots=True)
 class ParseSpec:
-    """All features of one call of a parser.
-
-    >>> ParseSpec(Call("", None), None, {}, True, False).features
-    {}
-    """
+    """All features of one call of a parser."""
 
     call: Call
     serialized: Value | None
@@ -148,9 +144,6 @@ def parsed_feature_of(value: Value | None, *, of_batches: bool = False) -> Parse
     """Return the feature that a value is, as it came out of the parser; None if it is none or was changed since.
 
     With `of_batches` also one of a whole batch of records.
-
-    >>> parsed_feature_of(Literal(1)) is None
-    True
     """
     if isinstance(value, Choice) or not isinstance(value, Item) or not isinstance(value.index, Literal):
         return None

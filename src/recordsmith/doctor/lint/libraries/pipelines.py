@@ -25,9 +25,6 @@ class Source:
         of: the pipelines that it was made of.
         shuffles: it shuffles by itself; None if that is not known.
         batches: it gives batches by itself.
-
-    >>> Source("unknown", None).shuffles is None
-    True
     """
 
     kind: str
@@ -46,9 +43,6 @@ class Stage:
         call: the call.
         function: what it maps or filters by.
         inner: the pipeline that the function of an interleave or flat_map makes.
-
-    >>> Stage("repeat", Call(".repeat", None)).constant(0, "count") is None
-    True
     """
 
     name: str
@@ -74,11 +68,7 @@ class Stage:
 
 @dataclass(eq=False, slots=True)
 class Pipeline(Value):
-    """A dataset: what it was made of, its last stage, and what its elements are.
-
-    >>> Pipeline(Source("unknown", None)).stages
-    []
-    """
+    """A dataset: what it was made of, its last stage, and what its elements are."""
 
     source: Source
     element: Value = field(default_factory=Unknown)
@@ -165,9 +155,6 @@ class Use:
         pipeline: the dataset.
         node: the call or loop that uses it.
         target: what a loop binds its elements to.
-
-    >>> Use("training", Pipeline(Source("unknown", None)), ast.parse("fit(x)", mode="eval").body).role
-    'training'
     """
 
     role: str
@@ -177,11 +164,7 @@ class Use:
 
 
 def batched(element: Value) -> Value:
-    """Return what an element is after it was batched.
-
-    >>> batched(Element("record")).batched
-    True
-    """
+    """Return what an element is after it was batched."""
     if isinstance(element, Element):
         return Element(element.kind, batched=True, of=element.of)
     if isinstance(element, Group):

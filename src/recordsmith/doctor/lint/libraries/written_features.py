@@ -23,9 +23,6 @@ class WrittenFeature:
         kind: "bytes", "float" or "int64".
         value: what its list is made of.
         node: where.
-
-    >>> WrittenFeature("x", "float", None, None).raw_dtype is None
-    True
     """
 
     name: str
@@ -56,11 +53,7 @@ class WrittenFeature:
 
 @dataclass(frozen=True, slots=True)
 class WrittenExample:
-    """One place that builds an Example; `complete` is False if it may have more features.
-
-    >>> WrittenExample(Call("tensorflow.train.Features", None), {}, True).features
-    {}
-    """
+    """One place that builds an Example; `complete` is False if it may have more features."""
 
     call: Call
     features: dict[str, WrittenFeature]
@@ -75,11 +68,7 @@ def written_examples(calls: Iterable[Call]) -> Iterator[WrittenExample]:
 
 
 def features_of(value: Value | None) -> list[WrittenExample]:
-    """Return the Examples that a serialized text was made from.
-
-    >>> features_of(Literal(b"text"))
-    []
-    """
+    """Return the Examples that a serialized text was made from."""
     if not any(isinstance(one, Call) and one.name == ".SerializeToString" for one in options_of(value)):
         return []
     return list(written_examples(one for one in walk(value) if isinstance(one, Call)))

@@ -13,12 +13,10 @@ from recordsmith.columns import Ragged, ShapedColumn
 from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.cursor import Cursor
 from recordsmith.loader.engine.feeding import feed
-from recordsmith.loader.engine.skipping import Skipped
 from recordsmith.loader.frameworks.tensorflow.columns import Form, ShapedRows, form_of
 from recordsmith.loader.plan import Batching, Plan
+from recordsmith.loader.skipping import Skipped
 from recordsmith.loader.verbs.padded_batch import PaddedBatching
-from recordsmith.loader.verbs.pairs import INDEX, Paired
-from recordsmith.loader.verbs.select import Selected
 from recordsmith.schema import Feature, Schema, Tensor
 from recordsmith.schema.features.strings import StringFeature
 from recordsmith.schema.native import compile_plan
@@ -30,8 +28,7 @@ _BATCH_FIRST = "Write .batch(n) before; rows one by one, if they must be, are .t
 
 def batch_form(plan: Plan) -> Form:
     """Return the form of a chain's batches: from its features, or from its first batch where these are not known."""
-    known = all(isinstance(change, (Selected, Paired)) for change in plan.batch_changes)
-    if plan.features is None or not known:
+    if plan.features is None or not plan.picks_columns:
         return _form_of_first(plan)
     batching = plan.batched(_BATCH_FIRST)
     empty = _empty(plan.features, padded=isinstance(batching, PaddedBatching))
@@ -41,8 +38,7 @@ def batch_form(plan: Plan) -> Form:
 def fixed_rows(plan: Plan) -> int | None:
     """Return how many rows every batch has; None if that differs."""
     batching = plan.batched(_BATCH_FIRST)
-    mapped = any(not isinstance(change, (Selected, Paired)) for change in plan.batch_changes)
-    return batching.size if batching.drop_last and type(batching) in (Batching, PaddedBatching) and not mapped else None
+    return batching.size if batching.drop_last and len(batching.sizes) == 1 and plan.picks_columns else None
 
 
 def _empty(features: Mapping[str, Feature], *, padded: bool) -> dict[str, Any]:
@@ -64,12 +60,8 @@ def _exact(column: Any, feature: Feature, *, padded: bool) -> Any:
     return column
 
 
-def _changed(plan: Plan, batch: Any) -> Any:
-    for change in plan.batch_changes:
-        if isinstance(change, Paired) and change.with_index:
-            batch = {**batch, INDEX: np.zeros(len(next(iter(batch.values()), ())), np.int64)}
-        batch = change.apply(batch)
-    return batch
+def _changed(plan: Plan, batch: dict[str, Any]) -> Any:
+    return plan.changed_batch(batch, np.zeros(len(next(iter(batch.values()), ())), np.int64))
 
 
 def _form_of_first(plan: Plan) -> Form:

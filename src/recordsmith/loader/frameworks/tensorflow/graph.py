@@ -124,8 +124,8 @@ class _Records:
 
     def _all(self, *, in_file_order: bool, seed: int | None = None, again: bool = True) -> Any:
         tf, dataset = self._tf, self._dataset
-        rows = dataset._range()  # noqa: SLF001 - ours
-        kinds = {index.compression for index in dataset._places().indexes}  # noqa: SLF001 - ours
+        rows = dataset.record_range()
+        kinds = {index.compression for index in dataset.places().indexes}
         if len(kinds) > 1:
             raise PipelineError(
                 "TensorFlow reads files of one compression at a time.",
@@ -133,7 +133,7 @@ class _Records:
                 advice="Open the files of each by themselves.",
             )
         compression = _COMPRESSIONS[kinds.pop() if kinds else "none"]
-        total = dataset._places().records  # noqa: SLF001 - ours
+        total = dataset.places().records
         if rows.step != 1:
             raise _refused("A dataset of every n-th record", "Use .shard(), or .to_tf() without graph=True.")
         if in_file_order or len(rows) < total:

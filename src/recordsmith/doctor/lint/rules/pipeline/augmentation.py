@@ -33,11 +33,11 @@ def _called(call: Call) -> str:
 
 @rule("P011", "cache-after-augmentation", Severity.WARNING)
 def cache_after_augmentation(program: Program) -> Iterator[Finding]:
-    """The cache comes behind random augmentation.
+    """The cache comes after random augmentation.
 
     Why it matters:
-        `cache` keeps what it sees the first time: one random version of each example. Every later epoch shows exactly
-        that version again, so the augmentation does nothing but change the data once.
+        `cache` keeps what it sees in the first epoch: one random version of each example. Every later epoch shows
+        exactly that version again, so there is no augmentation after the first epoch.
 
     Example:
         `dataset.map(random_flip).cache()`
@@ -74,8 +74,8 @@ def augmented_validation(program: Program) -> Iterator[Finding]:
     """Validation or test data is changed at random.
 
     Why it matters:
-        The score is then measured on other data in every run, and on data that the model will never meet: it goes up
-        and down by chance and says little about the model.
+        The score is then measured on different data in every run, and on data that the model will never see in use: it
+        varies by chance.
 
     Example:
         `val = val.map(augment).batch(32)` with `augment` flipping at random.
@@ -115,8 +115,8 @@ def brightness_beyond_range(program: Program) -> Iterator[Finding]:
     """Brightness is changed by far more than the range of the values.
 
     Why it matters:
-        `tf.image.random_brightness(image, max_delta)` adds up to `max_delta` to values that lie between 0 and 1 (whole
-        numbers are scaled to that range first). A delta of 1 or more makes most images black or white.
+        `tf.image.random_brightness(image, max_delta)` adds up to `max_delta` to values between 0 and 1 (integers are
+        scaled to that range first). A delta of 1 or more makes most images black or white.
 
     Example:
         `tf.image.random_brightness(image, 32)`, where `32 / 255` was meant.

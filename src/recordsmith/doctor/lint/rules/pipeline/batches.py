@@ -20,14 +20,14 @@ def batch_of_one(program: Program) -> Iterator[Finding]:
     """A model is trained with batches of a single example.
 
     Why it matters:
-        Each step follows the gradient of one example, which points anywhere: the loss jumps about and hardly falls.
-        Batch normalisation has nothing to average over. And most of the time goes into starting each step.
+        Each step follows the gradient of one example, which is noisy: the loss jumps and hardly falls. Batch
+        normalisation has nothing to average over. And most of the time is spent on starting steps.
 
     Example:
         `dataset.batch(1)`
 
     Fix:
-        Use 16 to 256 examples a batch, as many as fit into memory. Where images differ in size, resize or pad them.
+        Use 16 to 256 examples per batch, as many as fit into memory. Where images differ in size, resize or pad them.
     """
     adversarial = bool(_ADVERSARIAL.search(program.source.text))  # there it is often chosen on purpose
     for pipeline in program.finished:
@@ -49,7 +49,7 @@ def batch_of_one(program: Program) -> Iterator[Finding]:
 
 @rule("P010", "padding-nothing", Severity.INFO)
 def padding_nothing(program: Program) -> Iterator[Finding]:
-    """A padded batch, where nothing varies in length.
+    """Batches are padded although nothing varies in length.
 
     Why it matters:
         The reader of the code looks for lengths that vary and finds none; and should one vary by mistake, the padding

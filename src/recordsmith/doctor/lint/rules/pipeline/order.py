@@ -27,9 +27,9 @@ def batch_before_shuffle(program: Program) -> Iterator[Finding]:
     """Batches are made first and shuffled afterwards.
 
     Why it matters:
-        `shuffle` moves whatever it is given as a whole. Behind `batch` it is given whole batches: the examples inside
-        one batch stay together for ever, in the order of the file. If the file is sorted by class, most batches hold
-        one class only, and the model forgets the others while it learns that one.
+        `shuffle` moves its elements as a whole. After `batch` these are whole batches: the examples inside one batch
+        stay together in every epoch, in the order of the file. If the file is sorted by class, most batches contain a
+        single class, and the model forgets the others while it learns that one.
 
     Example:
         `dataset.batch(32).shuffle(1000)`
@@ -76,16 +76,14 @@ def repeat_before_shuffle(program: Program) -> Iterator[Finding]:
     """The data is repeated first and shuffled afterwards.
 
     Why it matters:
-        The shuffle buffer is then filled across the border of two epochs: some examples come twice before others have
-        come once, and with `repeat()` the model never sees one clean pass over the data. Metrics per epoch lose their
-        meaning.
+        The shuffle buffer then mixes two epochs: some examples come twice before others have come once, and an epoch is
+        no longer one pass over the data. Metrics per epoch lose their meaning.
 
     Example:
         `dataset.repeat().shuffle(1000).batch(32)`
 
     Fix:
-        Shuffle first, then repeat: `dataset.shuffle(1000).repeat().batch(32)`. Each epoch is then shuffled anew by
-        itself.
+        Shuffle first, then repeat: `dataset.shuffle(1000).repeat().batch(32)`. Each epoch is then shuffled on its own.
     """
     for pipeline in program.finished:
         stages = pipeline.stages
@@ -114,18 +112,18 @@ def repeat_before_shuffle(program: Program) -> Iterator[Finding]:
 def never_shuffled(program: Program) -> Iterator[Finding]:
     """A model is trained on a dataset that nothing shuffles.
 
-    Neither the dataset nor its files nor the arrays that it is made from are shuffled anywhere in the program.
+    Neither the dataset nor its files nor the arrays that it is made of are shuffled anywhere in the program.
 
     Why it matters:
-        The model sees the examples in the order of the file, the same in every epoch. Where neighbours are alike
-        (sorted by class, by day, by camera), each batch pulls the weights towards what its few examples share, and
-        training stands still or swings.
+        The model sees the examples in the order of the file, the same in every epoch. Where neighbours are similar
+        (sorted by class, by day, by camera), each batch pulls the weights towards what its examples have in common, and
+        training stalls or oscillates.
 
     Example:
         `model.fit(tf.data.TFRecordDataset(files).map(parse).batch(32))`
 
     Fix:
-        Put `.shuffle(n)` before `.batch`, with n as large as memory allows, best the number of examples.
+        Put `.shuffle(n)` before `.batch`, with n as large as memory allows, ideally the number of examples.
     """
     for node, pipelines in program.trained_on():
         candidates = [one for one in pipelines if not _has_an_order(one)]
@@ -156,11 +154,11 @@ def result_not_used(program: Program) -> Iterator[Finding]:
     """The result of a dataset's method is not used, so the call does nothing.
 
     Why it matters:
-        `shuffle`, `batch`, `map` and the others change no dataset: each returns a new one. Without `dataset = ` before
-        it, the line has no effect, and training goes on with the dataset as it was.
+        `shuffle`, `batch`, `map` and the others do not change a dataset: each returns a new one. Without `dataset = `
+        before it, the line has no effect, and training uses the dataset as it was.
 
     Example:
-        `dataset.shuffle(1000)` as a statement of its own.
+        `dataset.shuffle(1000)` as a statement on its own.
 
     Fix:
         Keep the result: `dataset = dataset.shuffle(1000)`.
@@ -242,18 +240,18 @@ def _is_file_level(stages: list[Stage], shuffle: Stage) -> bool:
 def small_shuffle_buffer(program: Program) -> Iterator[Finding]:
     """The shuffle buffer is too small to mix the data.
 
-    With the data at hand, the buffer is compared with the longest run of records that have the same label.
+    If the data is given, the buffer is compared with the longest run of records that have the same label.
 
     Why it matters:
-        `shuffle(n)` only ever chooses among the n examples that it holds. An example moves about n places at most, so
-        a buffer shorter than a run of equal labels still gives batches of one label.
+        `shuffle(n)` chooses only among the n examples in its buffer. No example can come more than n places earlier
+        than in the file, so a buffer shorter than a run of equal labels still gives batches of one label.
 
     Example:
         `dataset.shuffle(10)` on records that are sorted by class.
 
     Fix:
-        Make the buffer as large as the dataset if memory allows; else shuffle the records when they are written, or the
-        files too (`list_files` + `interleave`).
+        Make the buffer as large as the dataset if memory allows; otherwise shuffle the records when they are written,
+        or shuffle the files too (`list_files` + `interleave`).
     """
     for pipeline in program.finished:
         for shuffle in pipeline.stages:
@@ -359,11 +357,11 @@ def _made_here(program: Program) -> int | None:
 
 @rule("P009", "cache-after-shuffle", Severity.WARNING)
 def cache_after_shuffle(program: Program) -> Iterator[Finding]:
-    """The cache comes behind the shuffle.
+    """The cache comes after the shuffle.
 
     Why it matters:
-        `cache` keeps what it sees the first time. Behind `shuffle` that is one particular order, and every later epoch
-        gives exactly that order again: the data was shuffled once, not every epoch.
+        `cache` keeps what it sees in the first epoch. After `shuffle` that is one particular order, and every later
+        epoch has exactly that order: the data is shuffled once, not in every epoch.
 
     Example:
         `dataset.shuffle(1000).cache().batch(32)`

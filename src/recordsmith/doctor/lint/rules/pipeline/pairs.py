@@ -27,7 +27,7 @@ def shuffled_apart(program: Program) -> Iterator[Finding]:
 
     Why it matters:
         Each `shuffle` draws its own random order. After the zip, nearly every example has the label of another one, no
-        error is raised, and the model cannot learn anything.
+        error is raised, and the model can learn nothing from the inputs.
 
     Example:
         `tf.data.Dataset.zip((images.shuffle(1000), labels.shuffle(1000)))`
@@ -61,9 +61,9 @@ def interleaved_apart(program: Program) -> Iterator[Finding]:
     """Features and labels are read from separate files in an order that may differ, and then zipped.
 
     Why it matters:
-        An interleave that need not be deterministic gives whatever file answers first. Two of them, one for features
-        and one for labels, drift apart, and so does one beside a plain reader: examples get the labels of others, now
-        and then, and differently in every run.
+        An interleave that is not deterministic yields from whichever file is ready first. Two of them, one for features
+        and one for labels, drift apart, and so does one next to a plain reader: some examples get the labels of others,
+        different ones in every run.
 
     Example:
         `zip((feature_files.interleave(read, deterministic=False), label_files.interleave(read, deterministic=False)))`

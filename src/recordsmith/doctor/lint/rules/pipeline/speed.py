@@ -23,8 +23,8 @@ def no_prefetch(program: Program) -> Iterator[Finding]:
     """A model is trained on a dataset that does not prefetch.
 
     Why it matters:
-        Without `prefetch` the next batch is begun only when the model asks for it: reading and training take turns
-        instead of happening at the same time, and the accelerator waits.
+        Without `prefetch` the next batch is prepared only when the model asks for it: reading and training take turns
+        instead of running at the same time, and the accelerator waits.
 
     Example:
         `model.fit(dataset.shuffle(1000).batch(32))`
@@ -113,8 +113,8 @@ def parsed_one_by_one(program: Program) -> Iterator[Finding]:
     """Records are parsed one by one, though a whole batch could be parsed at once.
 
     Why it matters:
-        `tf.io.parse_example` takes a batch of records and does in one step what `parse_single_example` does in as many
-        steps as there are records; for small records it is several times as fast.
+        `tf.io.parse_example` parses a batch of records in one step, `parse_single_example` one record per step; for
+        small records the first is several times as fast.
 
     Example:
         `dataset.map(parse_one).batch(256)`, where `parse_one` only parses.

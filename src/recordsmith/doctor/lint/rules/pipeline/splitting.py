@@ -32,17 +32,17 @@ _JOINS = re.compile(
 
 @rule("P045", "oversampled-before-split", Severity.ERROR)
 def oversampled_before_split(program: Program) -> Iterator[Finding]:
-    """Rare classes are multiplied before the data is split.
+    """Rare classes are oversampled before the data is split.
 
     Why it matters:
-        Oversampling copies examples. Split afterwards, copies of the same example land in the training and in the test
-        data: the model is tested on what it has learned by heart, and the score is too good to be true.
+        Oversampling copies examples or interpolates between them. After a later split, copies of the same example are
+        in both the training and the test data: the model is tested on what it has memorised, and the score is too good.
 
     Example:
         `x, y = RandomOverSampler().fit_resample(x, y)`, then `train_test_split(x, y)`.
 
     Fix:
-        Split first, then oversample the training part only; or use class weights, which copy nothing.
+        Split first, then oversample the training part only; or use class weights.
     """
     split_seen = False
     for call in program.calls:
@@ -92,11 +92,11 @@ def _derives_directly(call: Call) -> bool:
 
 @rule("P048", "fitted-on-test-data", Severity.WARNING)
 def fitted_on_test_data(program: Program) -> Iterator[Finding]:
-    """A vocabulary, scaler or the like is fitted on test data together with the training data.
+    """A vocabulary, scaler or similar is fitted on training and test data together.
 
     Why it matters:
-        What is learned from the test data, be it only a mean or a word list, makes the test easier than reality. The
-        score promises more than the model will keep.
+        Whatever is learnt from the test data, even a mean or a word list, makes the test easier than real use. The
+        score is then too good.
 
     Example:
         `x = StandardScaler().fit_transform(x)`, and only then `train_test_split(x, y)`.

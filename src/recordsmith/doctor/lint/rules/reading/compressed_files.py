@@ -16,13 +16,14 @@ _WORDS = {None: "no compression", "gzip": "gzip", "zlib": "zlib"}
 
 @rule("P024", "compression-type", Severity.ERROR)
 def compression_type(program: Program) -> Iterator[Finding]:
-    """The compression that code reads with is not that of the files.
+    """The code reads files with another compression than they have.
 
-    What the files are is told by the data, by the code that writes them, or by a name that ends with .gz.
+    The compression of the files is known from the data, from the code that writes them, or from a name that ends in
+    .gz.
 
     Why it matters:
         TensorFlow does not look at the content. Gzip read as plain fails with "corrupted record at 0"; plain read as
-        gzip fails too, with words about the header.
+        gzip fails too, with a message about the header.
 
     Example:
         `tf.data.TFRecordDataset("train.tfrecord.gz")` without `compression_type="GZIP"`.

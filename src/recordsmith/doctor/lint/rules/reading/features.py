@@ -116,7 +116,7 @@ def _place(feature: ParsedFeature) -> ast.expr:
 
 @rule("P020", "hidden-by-default", Severity.ERROR)
 def hidden_by_default(program: Program) -> Iterator[Finding]:
-    """A feature that does not exist is asked for in a way that raises no error.
+    """A feature that does not exist is requested in a way that raises no error.
 
     Why it matters:
         With a `default_value`, every record yields the default; as a VarLenFeature or RaggedFeature, every record
@@ -147,7 +147,7 @@ def hidden_by_default(program: Program) -> Iterator[Finding]:
 
 @rule("P021", "unknown-feature", Severity.ERROR)
 def unknown_feature(program: Program) -> Iterator[Finding]:
-    """A feature is asked for that does not exist.
+    """A feature is requested that does not exist.
 
     Why it matters:
         Parsing fails at the first record, with a message that does not say which names exist.
@@ -174,7 +174,7 @@ def unknown_feature(program: Program) -> Iterator[Finding]:
 
 @rule("P022", "feature-dtype", Severity.ERROR)
 def feature_dtype(program: Program) -> Iterator[Finding]:
-    """A feature is asked for as another dtype than it is stored as.
+    """A feature is requested with another dtype than the stored one.
 
     Why it matters:
         A record stores bytes, float32 or int64, and parsing converts nothing: it fails with "Data types don't match".
@@ -226,18 +226,18 @@ def _retyped(program: Program, feature: ParsedFeature, stored: str) -> list[Edit
 
 @rule("P023", "feature-shape", Severity.ERROR)
 def feature_shape(program: Program) -> Iterator[Finding]:
-    """A feature is asked for in a fixed shape that records do not have.
+    """A feature is requested with a fixed shape that the records do not have.
 
     Why it matters:
-        A FixedLenFeature takes exactly as many values as its shape says; a record with more or fewer stops the
-        training, at whichever step it comes.
+        A FixedLenFeature takes exactly as many values as its shape says; a record with more or fewer stops the training
+        when it is reached.
 
     Example:
         Lists of 3 and 5 values, parsed with `tf.io.FixedLenFeature([5], tf.int64)`.
 
     Fix:
         Where lengths differ, parse with `tf.io.VarLenFeature` or `tf.io.RaggedFeature` and pad the batch
-        (`padded_batch`); else give the shape that is stored.
+        (`padded_batch`); otherwise give the stored shape.
     """
     for spec in program.parse_specs:
         storage = _storage(program, spec)
@@ -264,10 +264,10 @@ def feature_shape(program: Program) -> Iterator[Finding]:
 
 @rule("P033", "key-not-parsed", Severity.ERROR)
 def key_not_parsed(program: Program) -> Iterator[Finding]:
-    """A feature is used that was not asked for when parsing.
+    """A feature is used that was not parsed.
 
     Why it matters:
-        What `parse_single_example` returns has exactly the keys that it was given: any other raises a KeyError.
+        The result of `parse_single_example` has exactly the keys that were requested: any other raises a KeyError.
 
     Example:
         `parsed["imgae"]`, where "image" was parsed.

@@ -26,13 +26,13 @@ def labels_beside_unsorted_files(program: Program) -> Iterator[Finding]:
     Why it matters:
         `glob` and `listdir` give files in whatever order the file system keeps them, which differs between machines and
         changes when files are copied. Paired by position with labels from a table, or with a second listing, examples
-        get the labels of others, and nothing raises an error.
+        get the labels of others, and no error is raised.
 
     Example:
         `tf.data.Dataset.from_tensor_slices((glob.glob("*.png"), labels))`
 
     Fix:
-        Sort both sides in the same way, `sorted(glob.glob("*.png"))`; best, look each label up by the file's name.
+        Sort both sides in the same way, `sorted(glob.glob("*.png"))`; better, look up each label by the file's name.
     """
     sorted_in_place = {id(one.receiver) for one in program.calls if one.name == ".sort"}
     for call in program.calls:

@@ -26,7 +26,7 @@ def scalar_string_sliced(program: Program) -> Iterator[Finding]:
     """A string tensor is sliced as if it were Python bytes.
 
     Why it matters:
-        A string tensor without dimensions is one value, not a row of bytes. TensorFlow refuses:
+        A scalar string tensor is one value, not a sequence of bytes. TensorFlow refuses:
         "Attempting to slice scalar input."
 
     Example:
@@ -85,8 +85,8 @@ def decode_raw_to_string(program: Program) -> Iterator[Finding]:
     """`decode_raw` is asked for strings.
 
     Why it matters:
-        `decode_raw` makes numbers of bytes, and knows no other type: it fails. A text that was parsed as tf.string is
-        already what it should be.
+        `decode_raw` turns bytes into numbers; for strings it fails. Text that was parsed as tf.string needs no
+        decoding.
 
     Example:
         `tf.io.decode_raw(example["name"], tf.string)`
@@ -116,7 +116,7 @@ def decode_raw_to_string(program: Program) -> Iterator[Finding]:
 def decode_raw_other_dtype(program: Program) -> Iterator[Finding]:
     """Bytes are decoded as another dtype than they were written from.
 
-    What was written is seen in the code that writes, or told by the size of the stored values.
+    What was written is known from the code that writes, or from the size of the stored values.
 
     Why it matters:
         Bytes do not say what they are. Eight bytes of one float64 read as float32 are two meaningless numbers; no error

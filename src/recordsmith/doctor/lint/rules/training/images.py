@@ -35,7 +35,7 @@ def constant_reshape(program: Program) -> Iterator[Finding]:
     Why it matters:
         `reshape` neither resizes nor crops: it takes the pixels in their order and cuts them into new rows. An image
         of another size either raises in the middle of training, or, if the number of values happens to be the same
-        (32 × 64 for 64 × 32), passes in silence as scrambled pixels.
+        (32 × 64 for 64 × 32), silently gives scrambled pixels.
 
     Example:
         `tf.reshape(tf.io.decode_jpeg(x), [28, 28, 1])`
@@ -110,11 +110,10 @@ def _sizes(images: ImageFacts | None) -> str:
 
 @rule("P032", "mask-left-behind", Severity.ERROR)
 def mask_left_behind(program: Program) -> Iterator[Finding]:
-    """An image is flipped, turned or cropped at random, and the mask that belongs to it is not.
+    """An image is flipped, rotated or cropped at random, but its mask is not.
 
     Why it matters:
-        The mask then describes another place of the image: half of the labels are wrong, and the model learns to
-        blur.
+        The mask then no longer fits the image, and many of its labels are wrong.
 
     Example:
         `return tf.image.random_flip_left_right(image), mask`
@@ -142,10 +141,10 @@ def mask_left_behind(program: Program) -> Iterator[Finding]:
 
 @rule("P034", "size-against-model", Severity.ERROR)
 def size_against_model(program: Program) -> Iterator[Finding]:
-    """Images are resized to another size than the model takes.
+    """Images are resized to another size than the model's input.
 
     Why it matters:
-        The model refuses the first batch; or, if it begins with a layer that takes any size, the layers behind it do.
+        The model refuses the first batch, or a later layer does if the first one takes any size.
 
     Example:
         `tf.image.resize(image, (128, 128))` and `tf.keras.Input((224, 224, 3))`.

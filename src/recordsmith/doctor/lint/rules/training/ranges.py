@@ -100,7 +100,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
 
     Why it matters:
         `convert_image_dtype(image, tf.float32)` already divides by 255. Dividing again leaves values below 0.004: to
-        the model all images are black, and the gradients are as small.
+        the model all images are black, and gradients are tiny.
 
     Example:
         `tf.image.convert_image_dtype(image, tf.float32) / 255.0`
@@ -141,11 +141,11 @@ def unscaled_pixels(program: Program) -> Iterator[Finding]:
     """A model is fed pixels from 0 to 255.
 
     Why it matters:
-        Weights start out for inputs around 0 to 1. With values up to 255 the first steps overshoot, activations
-        saturate, and training stands still or diverges.
+        Weights are initialised for inputs of about 0 to 1. With values up to 255 the first steps overshoot, activations
+        saturate, and training stalls or diverges.
 
     Example:
-        `tf.cast(tf.io.decode_jpeg(x), tf.float32)` straight into the model.
+        `tf.cast(tf.io.decode_jpeg(x), tf.float32)`, fed to the model as it is.
 
     Fix:
         Divide by 255 in the pipeline, or begin the model with `tf.keras.layers.Rescaling(1 / 255)`.
@@ -164,11 +164,10 @@ def unscaled_pixels(program: Program) -> Iterator[Finding]:
 
 @rule("P031", "scaled-pixels-made-whole", Severity.ERROR)
 def scaled_pixels_made_whole(program: Program) -> Iterator[Finding]:
-    """Pixels between 0 and 1 are cast to whole numbers: all become 0.
+    """Pixels between 0 and 1 are cast to integers: nearly all become 0.
 
     Why it matters:
-        A cast cuts off what is behind the point. Of values between 0 and 1 nothing is left but zeros: the model sees
-        black images.
+        A cast drops the fraction. All values below 1 become 0: the model sees black images.
 
     Example:
         `tf.cast(image / 255.0, tf.uint8)`

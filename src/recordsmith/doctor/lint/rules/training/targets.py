@@ -41,12 +41,12 @@ def _plain(value: Value) -> Value:
 
 @rule("P026", "labels-against-loss", Severity.ERROR)
 def labels_against_loss(program: Program) -> Iterator[Finding]:
-    """The labels are encoded in another way than the loss expects.
+    """The labels are not encoded as the loss expects.
 
     Why it matters:
-        `sparse_categorical_crossentropy` takes class numbers, `categorical_crossentropy` takes one row of zeros and a
-        one for each example. Given the other kind, training fails with a message about shapes, or with a single class
-        column compares things that do not belong together.
+        `sparse_categorical_crossentropy` takes class numbers, `categorical_crossentropy` takes a row of zeros with a
+        single one for each example. With the other kind, training fails with a message about shapes, or compares the
+        wrong values.
 
     Example:
         `tf.one_hot(label, 10)` in the pipeline and `loss="sparse_categorical_crossentropy"` in `compile`.
@@ -79,12 +79,12 @@ def labels_against_loss(program: Program) -> Iterator[Finding]:
 
 @rule("P028", "activation-against-loss", Severity.WARNING)
 def activation_against_loss(program: Program) -> Iterator[Finding]:
-    """The last layer gives another thing than the loss expects.
+    """The output of the last layer is not what the loss expects.
 
     Why it matters:
-        A cross-entropy takes either probabilities (softmax, sigmoid) or raw scores (`from_logits=True`). Scores taken
-        for probabilities, or probabilities squeezed a second time, leave a gradient that hardly teaches anything. A
-        softmax over a single unit is always 1.
+        A cross-entropy takes either probabilities (softmax, sigmoid) or raw scores (`from_logits=True`). With scores in
+        place of probabilities, or with a second softmax, the gradient is too small or wrong, and training is slow or
+        stalls. A softmax over a single unit is always 1.
 
     Example:
         `Dense(10)` without activation and `loss="sparse_categorical_crossentropy"`.
@@ -123,11 +123,11 @@ def activation_against_loss(program: Program) -> Iterator[Finding]:
 def labels_beyond_output(program: Program) -> Iterator[Finding]:
     """The model has fewer outputs than there are classes.
 
-    How many classes there are is told by the data, or by the depth of a one-hot encoding.
+    The number of classes is known from the data, or from the depth of a one-hot encoding.
 
     Why it matters:
-        A label beyond the last unit cannot be learned: the loss becomes NaN, or the training stops with an error.
-        Labels from 1 to 10 need 11 units, or must be lowered by one.
+        A label beyond the last unit cannot be learnt: the loss becomes NaN, or training stops with an error. Labels
+        from 1 to 10 need 11 units, unless 1 is subtracted from them.
 
     Example:
         Labels up to 10, and `Dense(10, activation="softmax")`.
@@ -163,11 +163,11 @@ def labels_beyond_output(program: Program) -> Iterator[Finding]:
 
 @rule("P036", "inputs-and-label-swapped", Severity.ERROR)
 def inputs_and_label_swapped(program: Program) -> Iterator[Finding]:
-    """A model is given the label as its input and the image as its label.
+    """A model gets the label as its input and the image as its target.
 
     Why it matters:
-        `fit` takes pairs of (inputs, target). The other way round, training fails with a message about shapes, or
-        learns to paint the average image.
+        `fit` takes pairs of (inputs, target). The other way round, training fails with a message about shapes, or the
+        model learns the average image of each class.
 
     Example:
         `return parsed["label"], image`

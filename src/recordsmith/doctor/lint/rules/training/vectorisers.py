@@ -19,8 +19,8 @@ def adapted_inside_map(program: Program) -> Iterator[Finding]:
 
     Why it matters:
         `adapt` goes over a dataset to learn a vocabulary. Inside `map` it would do so for every single example, with
-        only that example's words, so that equal words get different numbers; in fact TensorFlow hangs for ever, or
-        fails because the layer makes variables inside a graph.
+        only that example's words, so that equal words get different numbers; in practice TensorFlow hangs, or fails
+        because the layer creates variables inside a graph.
 
     Example:
         `dataset.map(lambda text: make_and_adapt_vectoriser(text)(text))`

@@ -23,11 +23,11 @@ _SPARSE_MAKERS = re.compile(
 
 @rule("P043", "raw-pixels", Severity.INFO)
 def raw_pixels(program: Program) -> Iterator[Finding]:
-    """Arrays are written as raw bytes that take far more room than they need.
+    """Arrays are written as raw bytes, which take far more space than necessary.
 
     Why it matters:
         An image that was scaled with `/ 255.0` is float64: 8 bytes for each channel of each pixel, against about half
-        a byte in the JPEG that it came from. Files become up to a hundred times as large, and reading them as slow.
+        a byte in the JPEG that it came from. Files become up to a hundred times as large, and take longer to read.
 
     Example:
         `(cv2.imread(path) / 255.0).tobytes()`
@@ -63,17 +63,17 @@ def raw_pixels(program: Program) -> Iterator[Finding]:
 
 @rule("P044", "sparse-made-dense", Severity.WARNING)
 def sparse_made_dense(program: Program) -> Iterator[Finding]:
-    """A sparse matrix is made dense row by row and written out.
+    """A sparse matrix is written as dense rows.
 
     Why it matters:
-        A row of TF-IDF has perhaps a hundred numbers that are not zero, out of tens of thousands. Written densely, all
-        the zeros are stored too, 4 bytes each: the file is hundreds of times as large.
+        A row of TF-IDF has perhaps a hundred nonzero numbers out of tens of thousands. In dense rows all zeros are
+        stored too, 4 bytes each, and the file can become a hundred times as large.
 
     Example:
         `tf.train.FloatList(value=row.toarray().flatten())` for each row of a TfidfVectorizer's result.
 
     Fix:
-        Store the indices and the values of what is not zero (`row.indices`, `row.data`), and read them with
+        Store the indices and values of the nonzero numbers (`row.indices`, `row.data`), and read them with
         `tf.io.SparseFeature`; or `rs.Sparse`.
     """
     for call in program.calls:

@@ -52,7 +52,7 @@ def writer_not_closed(program: Program) -> Iterator[Finding]:
 
     Why it matters:
         Records are collected in a buffer and reach the disk when it is full, or when the writer is closed. Without
-        that, the last ones may be missing, or the last one cut in two, which readers report much later.
+        that, the last records may be missing or cut off, which readers report much later.
 
     Example:
         `writer = tf.io.TFRecordWriter(path)`, some `writer.write(...)`, and the program ends.

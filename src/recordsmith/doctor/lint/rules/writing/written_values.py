@@ -86,11 +86,11 @@ def _encoded(program: Program, call: Call) -> list[Edit] | None:
 
 @rule("P041", "value-not-in-a-list", Severity.ERROR)
 def value_not_in_a_list(program: Program) -> Iterator[Finding]:
-    """A single value is given where a list of values belongs.
+    """A single value is given where a list is required.
 
     Why it matters:
-        BytesList, FloatList and Int64List hold lists. Bytes that are given bare are taken apart into single numbers,
-        and a bare number cannot be taken apart at all: both raise a TypeError.
+        BytesList, FloatList and Int64List hold lists. A bytes object on its own is read as a list of integers, and a
+        number on its own is not a list: both raise a TypeError.
 
     Example:
         `tf.train.BytesList(value=image.tobytes())`
@@ -135,7 +135,7 @@ def value_of_other_kind(program: Program) -> Iterator[Finding]:
 
     Why it matters:
         Int64List takes whole numbers, FloatList numbers, and both take one flat list. Anything else raises a TypeError
-        that does not say which feature it was.
+        that does not name the feature.
 
     Example:
         `tf.train.FloatList(value=matrix)`, or `tf.train.Int64List(value=[0.5])`.

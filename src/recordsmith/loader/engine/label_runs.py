@@ -12,7 +12,7 @@ import numpy as np
 from recordsmith.columns import ByteColumn
 from recordsmith.errors import RecordsmithError
 from recordsmith.loader.engine.fetching import Fetcher
-from recordsmith.loader.order.record_order import AllRecords, Drawn, Int64s
+from recordsmith.loader.order.record_order import Drawn, Int64s
 from recordsmith.loader.plan import Plan
 from recordsmith.schema import Feature, Label, Scalar, Text
 
@@ -65,7 +65,7 @@ class _Labels:
     def __init__(self, plan: Plan, name: str) -> None:
         self._plan, self._name = plan, name
         self._fetcher = Fetcher(plan.datasets, plan.order)
-        self.random_access = all(dataset._places().is_plain for dataset in plan.datasets)  # noqa: SLF001 - ours
+        self.random_access = all(dataset.places().is_plain for dataset in plan.datasets)
 
     def at(self, positions: Int64s) -> list[Any]:
         """Return the labels at these positions."""
@@ -78,7 +78,7 @@ class _Labels:
 
     def front(self) -> list[Any]:
         """Return the first labels of the first dataset, if it is read in that order."""
-        if not isinstance(self._plan.order, AllRecords):
+        if not self._plan.order.is_file_order:
             return []
         rows = max(1, int(_MOST_BYTES / max(1.0, self._fetcher.record_bytes)))
         for batch, _ in self._plan.datasets[0].read_batches(rows):

@@ -20,7 +20,7 @@ from docs import refresh_cli
 from recordsmith.cli import main
 
 READING = ["show", "index", "schema"]
-COMMANDS = ["make", "check", "completion", "copy", "demo", "doctor", "export", "repair", "rule", *READING]
+COMMANDS = ["make", "check", "completion", "copy", "demo", "diagnose", "doctor", "export", "repair", "rule", *READING]
 
 
 def test_every_command_is_listed(run):

@@ -32,7 +32,7 @@ def csv(folder: Path, **options: Any) -> Any:
         ({"balance": "oversmaple"}, "Did you mean 'oversample'"),
         ({"balance": {"cow": 5}}, "a class 'cow'"),
         ({"balance": {"cat": -1}}, "number of times"),
-        ({"preprocess": rs.preprocessing.VocabularyIds("txet")}, "The rows have no feature 'txet'"),
+        ({"preprocess": rs.preprocessing.VocabularyIds("txet")}, "There is no feature 'txet'"),
         ({"split": "train=500,test=500"}, "more rows than there are"),
         ({"map": lambda row: {"y": row["z"]}}, r"The map function raised KeyError: 'z'(.|\n)*in.csv, line 2"),
         ({"map": lambda _: None}, "gave no row"),

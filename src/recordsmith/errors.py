@@ -1,4 +1,4 @@
-"""Everything that recordsmith raises about data and its use.
+"""The exceptions that recordsmith raises.
 
     RecordsmithError
     ├── reading           CorruptRecordError   TruncatedFileError   CompressionError   NotTFRecordError
@@ -291,7 +291,7 @@ def import_extra(module: str, extra: str, *, purpose: str = "This") -> ModuleTyp
 
 
 def reason_of(error: BaseException) -> str:
-    """Return in one line what an error says, without the facts of one of ours, to be told within another error.
+    """Return the message of an error in one line, to be quoted in another error.
 
     >>> reason_of(SchemaError("It is wrong.", path="a.json")), reason_of(ValueError("no number"))
     ('It is wrong.', 'no number')

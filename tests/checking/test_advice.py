@@ -69,7 +69,7 @@ def test_scales_of_features_are_no_matter_of_images(tmp_path: Path) -> None:
     advice = checked(tmp_path / "d", schema, train=columns)["V004"].advice
     assert "images" not in advice
     assert "pixels" not in advice
-    assert "mean and deviation" in advice
+    assert "mean and standard deviation" in advice
 
 
 def test_targets_and_times_are_no_inputs_whose_scale_matters(tmp_path: Path) -> None:

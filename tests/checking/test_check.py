@@ -163,7 +163,7 @@ def test_a_damaged_manifest_is_a_finding_and_the_files_are_checked(tmp_path: Pat
 
 
 def test_a_folder_without_any_tfrecord_is_an_error(tmp_path: Path):
-    with pytest.raises(rs.RecordsmithError, match="no TFRecord file"):
+    with pytest.raises(rs.RecordsmithError, match="contains no TFRecord files"):
         rs.check(tmp_path)
 
 

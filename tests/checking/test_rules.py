@@ -38,7 +38,7 @@ def test_every_rule_has_its_two_datasets():
 def test_a_rule_finds_what_it_is_for(code: str, tmp_path: Path):
     found = findings(TRIGGERS[code], tmp_path)
     mine = [one for one in found if one.code == code]
-    assert mine, f"nothing of {code}, but:\n{told(found)}"
+    assert mine, f"no {code}, but:\n{told(found)}"
     for one in mine:
         assert one.message.endswith((".", "?"))
         assert one.advice

@@ -85,7 +85,7 @@ def test_copies_under_another_name_are_copies(tmp_path: Path):
     some.append(dict(some[3], filename="again.jpg"))
     (found,) = rs.check(write(tmp_path / "data.tfrecord", some)).findings
     assert found.code == "D003"
-    assert "but for 'filename'" in found.message
+    assert "except for 'filename'" in found.message
 
 
 def test_a_few_common_rows_of_tables_may_be_chance(tmp_path: Path):

@@ -56,7 +56,7 @@ def run() -> Run:
     def invoke(*arguments: object) -> click.testing.Result:
         result = click.testing.CliRunner().invoke(main, [str(argument) for argument in arguments])
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-        assert "a fault of recordsmith itself" not in result.stderr, result.stderr
+        assert "a bug in recordsmith" not in result.stderr, result.stderr
         return result
 
     return invoke

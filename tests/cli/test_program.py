@@ -20,7 +20,7 @@ from docs import refresh_cli
 from recordsmith.cli import main
 
 READING = ["show", "index", "schema"]
-COMMANDS = ["make", "check", "completion", "copy", "demo", "doctor", "export", "repair", "rule", *READING]
+COMMANDS = ["make", "check", "completion", "copy", "demo", "diagnose", "doctor", "export", "repair", "rule", *READING]
 
 
 def test_every_command_is_listed(run):
@@ -109,7 +109,7 @@ class TestWhatCannotBeRead:
         assert "No file matches the pattern" in self.refused(run, command, tmp_path / "*.tfrecord")
 
     def test_a_folder_without_records(self, run, command, tmp_path):
-        assert "no TFRecord file in this folder" in self.refused(run, command, tmp_path)
+        assert "no TFRecord files" in self.refused(run, command, tmp_path)
 
     @pytest.mark.parametrize(
         ("content", "words"),

@@ -539,7 +539,7 @@ def test_an_input_that_changes_meanwhile_is_noticed(plain_file: Path, quick_path
         if progress.phase == "ordering":
             plain_file.write_bytes(plain_file.read_bytes() + b"more")
 
-    with pytest.raises(rs.RecordsmithError, match="has changed"):
+    with pytest.raises(rs.RecordsmithError, match="changed"):
         rs.copy(plain_file, quick_path / "out", on_progress=change)
     assert not (quick_path / "out").exists()
 

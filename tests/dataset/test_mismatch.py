@@ -45,7 +45,7 @@ def test_a_missing_feature_with_a_suggestion(how: str, compression: str | None, 
 def test_another_kind(how: str, compression: str | None, tmp_path: Path):
     path = tmp_path / "data.tfrecord"
     error = mismatch(path, rs.Schema({"label": rs.Scalar("float32")}), how, compression)
-    assert "another kind of value" in error.problem
+    assert "a different kind of value" in error.problem
     assert (error.found, error.expected) == ("an int64 list", "a float list")
     check_place(error, path, how, first=0)
 
@@ -55,7 +55,7 @@ def test_another_kind(how: str, compression: str | None, tmp_path: Path):
 def test_another_number_of_values(how: str, compression: str | None, tmp_path: Path):
     path = tmp_path / "data.tfrecord"
     error = mismatch(path, rs.Schema({"box": rs.Tensor("float32", (4,))}), how, compression)
-    assert "another number of values" in error.problem
+    assert "a different number of values" in error.problem
     assert (error.found, error.expected) == ("5 values", "4 values")
     assert "(None,)" in str(error)
     check_place(error, path, how, first=6)
@@ -84,7 +84,7 @@ def test_another_size_in_bytes(tmp_path: Path):
     with rs.RecordWriter(path) as writer:
         writer.write_example({"pixels": b"1234"})
         writer.write_example({"pixels": b"12345"})
-    with pytest.raises(rs.SchemaMismatchError, match="another size in bytes") as caught:
+    with pytest.raises(rs.SchemaMismatchError, match="a different size in bytes") as caught:
         list(rs.open(path, schema=rs.Schema({"pixels": rs.Tensor("uint8", (2, 2))})))
     assert (caught.value.found, caught.value.expected, caught.value.record) == ("5 bytes", "4 bytes", 1)
 

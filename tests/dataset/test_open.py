@@ -51,7 +51,7 @@ def test_a_split(folder: Path):
 
 
 def test_a_split_where_names_tell_of_none(one_file: Path):
-    with pytest.raises(rs.RecordsmithError, match="the file names tell of none"):
+    with pytest.raises(rs.RecordsmithError, match="the file names do not indicate any"):
         rs.open(one_file, split="train")
 
 
@@ -76,7 +76,7 @@ def test_files_whose_names_say_nothing_are_told_by_content(tmp_path: Path):
 
 def test_a_folder_without_tfrecords(tmp_path: Path):
     (tmp_path / "notes.txt").write_text("nothing of interest")
-    with pytest.raises(rs.RecordsmithError, match="no TFRecord file in this folder") as caught:
+    with pytest.raises(rs.RecordsmithError, match="no TFRecord files") as caught:
         rs.open(tmp_path)
     assert "notes.txt" in str(caught.value)
     (tmp_path / "deeper").mkdir()
@@ -85,7 +85,7 @@ def test_a_folder_without_tfrecords(tmp_path: Path):
 
 
 def test_an_empty_folder(tmp_path: Path):
-    with pytest.raises(rs.RecordsmithError, match="no TFRecord file in this folder"):
+    with pytest.raises(rs.RecordsmithError, match="no TFRecord files"):
         rs.open(tmp_path)
 
 
@@ -173,12 +173,15 @@ def test_a_given_schema_comes_before_the_declared_one(folder: Path):
     [
         ("{", "not JSON"),
         ("[]", "not a JSON object"),
-        ('{"format": "recordsmith-dataset", "version": 99, "splits": {}}', "not one that this recordsmith knows"),
-        ('{"format": "recordsmith-dataset", "version": 1}', "not complete"),
-        ('{"format": "recordsmith-dataset", "version": 1, "splits": {"a": {}}}', "not complete"),
+        (
+            '{"format": "recordsmith-dataset", "version": 99, "splits": {}}',
+            "not supported by this version of recordsmith",
+        ),
+        ('{"format": "recordsmith-dataset", "version": 1}', "incomplete"),
+        ('{"format": "recordsmith-dataset", "version": 1, "splits": {"a": {}}}', "incomplete"),
         ('{"format": "recordsmith-dataset", "version": 1, "splits": {}, "schema": {}}', "not a recordsmith schema"),
-        (manifest(None, {"a": ["/etc/passwd"]}), "only name files in its own folder"),
-        (manifest(None, {"a": ["../outside"]}), "only name files in its own folder"),
+        (manifest(None, {"a": ["/etc/passwd"]}), "only list files in its own folder"),
+        (manifest(None, {"a": ["../outside"]}), "only list files in its own folder"),
         (manifest(None, {"a": ["missing.tfrecord"]}), "no file 'missing.tfrecord'"),
     ],
 )

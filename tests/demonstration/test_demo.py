@@ -33,7 +33,7 @@ def test_every_planted_fault_is_found(demo):
         assert name in said
 
 
-def test_the_damaged_file_is_mended(demo):
+def test_the_damaged_file_is_repaired(demo):
     folder, said = demo
     assert "recordsmith repair damaged.tfrecord -o repaired.tfrecord" in said
     whole = len(rs.open(min(folder.glob("data/*-test.tfrecord*"))))

@@ -132,7 +132,7 @@ def test_records_that_differ_from_the_first_are_searched_one_by_one(tmp_path: Pa
     one = rs.Schema({"n": rs.Scalar("int64")})
     assert numbers(look_at(str(path), rows=RowRange(0, 9), where="n == 2500", schema=one)) == [2500, 3001]
     assert numbers(look_at(str(path), rows=RowRange(0, 9), where="any(n == 2500) or len(n) > 1")) == [2000, 2500, 3001]
-    with pytest.raises(RecordsmithError, match="an answer for each value of a list"):
+    with pytest.raises(RecordsmithError, match="a result for each value of a list"):
         look_at(str(path), rows=RowRange(0, 9), where="n == 2500")
 
 

@@ -137,7 +137,7 @@ def test_errors_count_rows_over_everything_that_was_added(form: str, quick_path:
         lambda writer: writer.extend({"n": [1, 2], "name": [""]}),
         lambda writer: writer.extend({"n": [1, 2]}),
     ],
-    ids=["missing", "unknown", "no mapping", "uneven", "missing column"],
+    ids=["missing", "unknown", "not mappings", "uneven", "missing column"],
 )
 def test_rows_that_do_not_fit(add, quick_path: Path):
     with pytest.raises(rs.RecordsmithError), rs.write(quick_path / "out", SCHEMA) as writer:
@@ -188,7 +188,7 @@ def test_a_closed_writer_takes_nothing(quick_path: Path):
         ({"shards": 0}, "from 1 to 99999"),
         ({"split": "a-b"}, "letters, digits"),
         ({"name": "../x"}, "begins its file names"),
-        ({"compression": "bz2"}, "no compression"),
+        ({"compression": "bz2"}, "Unknown compression"),
     ],
     ids=str,
 )

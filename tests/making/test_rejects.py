@@ -1,4 +1,4 @@
-"""Rows that do not fit: what becomes of them, where it is written down, and that every row is accounted for."""
+"""Invalid rows: what becomes of them, where it is written down, and that every row is accounted for."""
 
 from __future__ import annotations
 

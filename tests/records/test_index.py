@@ -259,7 +259,7 @@ def test_where_nothing_can_be_written_it_works_all_the_same(path: Path, built: l
     (tmp_path / "cache").touch()
     assert load_index(path).records == load_index(path).records == 200
     assert built == ["some.tfrecord"] * 2
-    with pytest.raises(OSError, match="no place to keep an index"):
+    with pytest.raises(OSError, match="writable for the index"):
         save_index(build_index(path))
 
 
@@ -361,7 +361,7 @@ def test_the_text_index_of_an_empty_file(tmp_path: Path):
 
 def test_compressed_files_have_no_text_index(path: Path):
     path.write_bytes(gzip.compress(file_bytes(PAYLOADS)))
-    with pytest.raises(rs.CompressionError, match="no place that a text index could name"):
+    with pytest.raises(rs.CompressionError, match="a text index cannot give the positions of its records"):
         export_index(path, format="vahidk")
     with pytest.raises(rs.RecordsmithError, match="Unknown index format"):
         export_index(path, format="tfr")  # type: ignore[arg-type]

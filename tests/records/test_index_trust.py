@@ -150,7 +150,7 @@ def test_a_record_cannot_be_hidden(left_out: int, compression: str | None, path:
         read = dict(ways_of_reading(ds))[way]
         with pytest.raises(StaleIndexError, match="index does not match its file"):
             read()
-        assert len(opened(path)) == COUNT, f"{way}: the index is built anew"
+        assert len(opened(path)) == COUNT, f"{way}again to rebuild the index"
 
 
 def test_copying_by_a_misleading_index_stops(path: Path, tmp_path: Path):
@@ -236,7 +236,7 @@ def test_another_process_notices_that_a_file_was_replaced(path: Path):
     there = pickle.dumps(ds)
     assert len(pickle.loads(there)) == COUNT
     os.replace(write(path.parent / "other", 5000), path)
-    with pytest.raises(rs.ChangedFileError, match="in another process"):
+    with pytest.raises(rs.ChangedFileError, match="after another process opened"):
         len(pickle.loads(there))
 
 

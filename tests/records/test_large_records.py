@@ -39,7 +39,7 @@ def test_a_payload_past_2_gib_is_written_and_read_and_refused_as_an_example(room
 
 def test_an_example_past_2_gib_is_refused_in_words(room: Path) -> None:
     with (
-        pytest.raises(rs.EncodeError, match="protobuf messages end at 2 GiB") as caught,
+        pytest.raises(rs.EncodeError, match="a protobuf message is limited to 2 GiB") as caught,
         rs.RecordWriter(room / "example.tfrecord") as writer,
     ):
         writer.write_columns({"blob": [b"small", bytes(SIZE)]}, rs.Schema({"blob": rs.Bytes()}))

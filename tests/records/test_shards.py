@@ -120,7 +120,7 @@ def test_what_is_not_there_is_said_with_what_is(folder: Path):
     assert "'a.tfrecord'" in caught.value.__notes__[0]
     with pytest.raises(FileNotFoundError) as caught:
         resolve_files(folder / "no" / "such")
-    assert "cannot be read either" in caught.value.__notes__[0]
+    assert "cannot be read" in caught.value.__notes__[0]
     with pytest.raises(rs.RecordsmithError, match="list of files is empty"):
         resolve_files([])
 

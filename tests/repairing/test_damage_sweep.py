@@ -37,15 +37,15 @@ def test_only_flipped_data_is_lost() -> None:
         number = next(i for i in range(len(EXAMPLES)) if at < bounds[i + 1])
         path.write_bytes(Damage("flip", at, 1, bytes([content[at] ^ 0x20])).done_to(content))
         with look_at(str(path)) as file:
-            losses, mends = file.losses(), file.mends()
+            losses, repaired_headers = file.losses(), file.repaired_headers()
         if at - bounds[number] < 12:
             assert not losses
-            assert [(mend.begin, mend.end, mend.record) for mend in mends] == [
+            assert [(header.begin, header.end, header.record) for header in repaired_headers] == [
                 (bounds[number], bounds[number + 1], number)
             ]
-            assert mends[0].reason == ("length" if at - bounds[number] < 8 else "length-checksum")
+            assert repaired_headers[0].reason == ("length" if at - bounds[number] < 8 else "length-checksum")
         else:
-            assert not mends
+            assert not repaired_headers
             assert [(loss.begin, loss.end, loss.reason, loss.records, loss.after) for loss in losses] == [
                 (bounds[number], bounds[number + 1], "data-checksum", 1, number)
             ]

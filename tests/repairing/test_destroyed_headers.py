@@ -39,7 +39,7 @@ def test_neighbours_are_kept(kind: str, count: int, *, zeros: bool) -> None:
         FILE.write_bytes(bytes(with_headers_destroyed(payloads, numbers, zeros=zeros)))
         with look_at(str(FILE)) as file:
             assert not file.losses()
-            assert [mend.record for mend in file.mends()] == numbers
+            assert [header.record for header in file.repaired_headers()] == numbers
         assert kept_payloads(FILE) == payloads
 
 

@@ -42,7 +42,7 @@ def test_a_file_is_repaired(bad: Path, tmp_path: Path) -> None:
     assert list(rs.RecordReader(good)) == expected
     assert good.read_bytes() == file_bytes(expected)
     assert bad.read_bytes() == damaged()
-    assert (result.records, result.mended, result.lost_records, result.ok) == (98, 1, 2, False)
+    assert (result.records, result.repaired_headers, result.lost_records, result.ok) == (98, 1, 2, False)
     assert [(loss.begin, loss.end, loss.reason) for loss in result.losses] == [
         (520, 546, "data-checksum"),
         (2574, 2597, "cut-off"),
@@ -139,7 +139,7 @@ def test_the_input_is_never_the_output(bad: Path, tmp_path: Path) -> None:
 def test_nothing_is_replaced_unasked(bad: Path, tmp_path: Path) -> None:
     good = tmp_path / "good.tfrecord"
     good.write_bytes(b"precious")
-    with pytest.raises(rs.RecordsmithError, match="exists already"):
+    with pytest.raises(rs.RecordsmithError, match="already exists"):
         rs.repair(bad, good)
     assert good.read_bytes() == b"precious"
     rs.repair(bad, good, overwrite=True)
@@ -150,14 +150,14 @@ def test_a_failure_leaves_nothing(bad: Path, tmp_path: Path, monkeypatch: pytest
     good = tmp_path / "good.tfrecord"
     good.write_bytes(b"older")
     monkeypatch.setattr(_core, "verify_files", lambda *_: 7)
-    with pytest.raises(rs.CorruptRecordError, match="does not hold what was written"):
+    with pytest.raises(rs.CorruptRecordError, match="differs from what was written"):
         rs.repair(bad, good, overwrite=True)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["bad.tfrecord", "good.tfrecord"]
     assert good.read_bytes() == b"older"
 
 
 def test_where_to_is_needed(bad: Path) -> None:
-    with pytest.raises(rs.RecordsmithError, match="Where should"):
+    with pytest.raises(rs.RecordsmithError, match="The output is missing"):
         rs.repair(bad)
 
 
@@ -174,7 +174,7 @@ def test_several_files_go_to_a_folder(bad: Path, tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path / "mended")) == ["bad.tfrecord", "sound.tfrecord"]
     assert os.listdir(tmp_path / "aside") == ["bad.tfrecord.suspect"]
     assert seen[-1] == (2 * len(WHOLE) - 3,) * 2
-    with pytest.raises(rs.RecordsmithError, match="Name a folder"):
+    with pytest.raises(rs.RecordsmithError, match="Give a folder as the output"):
         rs.repair([tmp_path / "sound.tfrecord", bad], bad)
 
 
@@ -248,6 +248,6 @@ def test_large_records_and_little_memory(tmp_path: Path) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     result = rs.repair(path, dry_run=True)
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert (result.records, result.mended, result.lost_records) == (3, 1, 1)
+    assert (result.records, result.repaired_headers, result.lost_records) == (3, 1, 1)
     assert result.losses[0].begin == starts([b"small"])[1] + (100 << 20) + 16
     assert after - before < 20 << 10  # KiB

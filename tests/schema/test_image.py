@@ -125,7 +125,7 @@ def test_what_is_no_image_is_refused(value: Any, advice: str) -> None:
     ],
 )
 def test_the_header_must_agree(feature: rs.Image, found: str, expected: str) -> None:
-    with pytest.raises(EncodeError, match="not what the feature declares") as caught:
+    with pytest.raises(EncodeError, match="not match the declared feature") as caught:
         feature.column_to_parts([PNG])
     assert found in str(caught.value.found)
     assert expected in str(caught.value.expected)

@@ -47,7 +47,7 @@ def test_names_and_numbers_are_stored_as_numbers(column: Any) -> None:
     ("value", "problem"),
     [
         ("dgo", "Did you mean 'dog'"),
-        (b"\xff", "no class of this name"),
+        (b"\xff", "no class with this name"),
         (3, "no class with this number"),
         (-1, "no class with this number"),
         (2**63, "does not fit"),
@@ -139,7 +139,7 @@ def test_the_first_wrong_row_is_named_and_those_before_it_are_written(tmp_path: 
     ("row", "problem"),
     [
         ({"n": 1, "lable": "cat"}, "Did you mean 'label'"),
-        ({"n": 1}, "no 'label'"),
+        ({"n": 1}, "no value 'label'"),
         ({"n": 1, "label": "cat", "x": 1}, "'x'"),
         (5, "must be a mapping"),
     ],

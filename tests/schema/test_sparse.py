@@ -72,8 +72,8 @@ def test_scipy_adds_up_duplicates_and_keeps_explicit_zeros() -> None:
     [
         ({6: 1.0}, "outside the vector"),
         ({-1: 1.0}, "outside the vector"),
-        (([1, 1], [1.0, 2.0]), "same place"),
-        (([1, 2], [1.0]), "as many places"),
+        (([1, 1], [1.0, 2.0]), "same index"),
+        (([1, 2], [1.0]), "different numbers of indices"),
         (([1.5], [1.0]), "does not fit"),
         ({1: 1e300}, "does not fit"),
         ({"1": 1.0}, "not a number"),
@@ -164,7 +164,7 @@ def parts_of(indices: list[int], offsets: list[int], value_offsets: list[int]) -
 
 
 def test_stored_vectors_that_are_none() -> None:
-    with pytest.raises(SchemaMismatchError, match="as many places") as caught:
+    with pytest.raises(SchemaMismatchError, match="different numbers of indices") as caught:
         WORDS.assemble(parts_of([1, 2, 3], [0, 1, 3], [0, 1, 2]))
     assert caught.value.row == 1
     with pytest.raises(SchemaMismatchError, match="outside") as caught:

@@ -96,7 +96,7 @@ def test_masked_rows(through_core: Any) -> None:
         (Scalar("int64"), [[1, None]], 0, "Step 1 has no value"),
         (Scalar("int64"), [[1], None], 1, "A required feature has no value"),
         (Tensor("int64", (2,)), [[[1, 2]], [[1, 2], [3]]], 1, "Step 1: A row has the wrong shape"),
-        (Scalar("float32"), {"a": 1}, None, "not a column"),
+        (Scalar("float32"), {"a": 1}, None, "as a column"),
     ],
 )
 def test_errors_name_the_record_and_the_step(feature: Feature, rows: Any, row: int | None, said: str) -> None:
@@ -124,9 +124,9 @@ def test_declaring() -> None:
         Steps(Scalar("int64", optional=True))
     with pytest.raises(SchemaError, match="optional=True on Steps"):
         Steps(Text(default="a"))
-    with pytest.raises(SchemaError, match="what one step holds"):
+    with pytest.raises(SchemaError, match="feature of a single step"):
         Steps(Steps(Text()))
-    with pytest.raises(SchemaError, match="what one step holds"):
+    with pytest.raises(SchemaError, match="feature of a single step"):
         Steps("text")  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         Steps(Text(), default=[])  # type: ignore[call-arg]

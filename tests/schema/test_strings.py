@@ -238,7 +238,7 @@ class TestColumns:
 
     @pytest.mark.parametrize("values", ["abc", b"abc", {"a": 1}, None, 3])
     def test_things_that_are_no_column(self, values: Any) -> None:
-        with pytest.raises(EncodeError, match="not a column"):
+        with pytest.raises(EncodeError, match="as a column"):
             Text().column_to_parts(values)
 
     def test_no_rows(self, through_core: Any) -> None:

@@ -134,7 +134,7 @@ def test_nothing_is_written_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         lambda: rs.export("a.tfrecord", "memory://bucket/out.parquet"),
         lambda: rs.repair("a.tfrecord", "memory://bucket/out/b.tfrecord"),
     ):
-        with pytest.raises(rs.RecordsmithError, match="read, not written"):
+        with pytest.raises(rs.RecordsmithError, match="read, but not written"):
             write()
     assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == ["a.tfrecord"]
 

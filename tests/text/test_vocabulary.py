@@ -115,7 +115,7 @@ def test_decode():
     characters = Vocabulary.fit(["héllo"], split="character")
     assert characters.decode(characters.encode_one("hello")) == "h[UNK]llo"
     for wrong in ([99], [-1], [1.5]):
-        with pytest.raises(rs.PipelineError, match="no ids of this vocabulary"):
+        with pytest.raises(rs.PipelineError, match="not in this vocabulary"):
             vocabulary.decode(wrong)
 
 
@@ -142,11 +142,11 @@ def test_saved_and_loaded_it_is_the_same(split: Any, tmp_path: Path):
         ({"surplus": 1}, "unknown or missing"),
         ({"words": 3}, "unknown or missing"),
         ({"words": ["a", "b", "c"]}, 'start with "" and'),
-        ({"words": ["", "[UNK]", 3]}, "words are strings"),
-        ({"words": ["", "[UNK]", "[UNK]"]}, "each word once"),
+        ({"words": ["", "[UNK]", 3]}, "must be strings"),
+        ({"words": ["", "[UNK]", "[UNK]"]}, "in the vocabulary twice"),
         ({"counts": [1]}, "one count for each"),
-        ({"counts": [0, 0, "x"]}, "whole numbers"),
-        ({"undercount": None}, "whole numbers"),
+        ({"counts": [0, 0, "x"]}, "integers"),
+        ({"undercount": None}, "integers"),
         ({"standardize": "upper"}, "standardize cannot be"),
         ({"split": "word"}, "split cannot be"),
     ],
@@ -170,16 +170,16 @@ def test_a_file_that_is_not_json_is_refused(content: bytes, tmp_path: Path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("one text",), "One text was given"),
-        (([],), "no words"),
-        ((["", " \n", "!?"],), "no words"),
+        (("one text",), "A single text was given"),
+        (([],), "without words"),
+        ((["", " \n", "!?"],), "without words"),
         ((["[UNK]"], None, None), None),
         ((["a", 3],), "not a text"),
         ((["a", "\ud800"],), "half a character"),
         (([{"text": "a"}],), "not a text"),
-        (({"text": ["a"]},), "Which feature"),
+        (({"text": ["a"]},), "name of the text feature is missing"),
         (({"text": ["a"]}, "txet"), "Did you mean 'text'"),
-        ((["a"], "text"), "not by name"),
+        ((["a"], "text"), "entries have no names"),
         ((["a"], None, 2), "at least one word"),
         ((["a"], None, True), "at least one word"),
     ],
@@ -187,7 +187,7 @@ def test_a_file_that_is_not_json_is_refused(content: bytes, tmp_path: Path):
 def test_what_cannot_be_fitted(arguments: tuple[Any, ...], message: str | None):
     if message is None:
         assert Vocabulary.fit(*arguments).words[2:] == ["unk"]
-        with pytest.raises(rs.PipelineError, match="no words"):
+        with pytest.raises(rs.PipelineError, match="without words"):
             Vocabulary.fit(*arguments, standardize=None)
         return
     with pytest.raises(rs.PipelineError, match=message):

@@ -96,6 +96,6 @@ def test_every_phase_of_a_check_is_told_of(tmp_path: Path) -> None:
         seen[phase] = done, total
 
     rs.check(tmp_path / "data", decode="all", similar_images=True, progress=note)
-    assert list(seen) == ["checking", "verifying", "decoding images", "comparing images", "looking at 'name' again"]
+    assert list(seen) == ["checking", "verifying", "decoding images", "comparing images", "reading 'name' again"]
     assert seen["checking"][0] == seen["checking"][1] == seen["verifying"][0] == seen["verifying"][1]
-    assert seen["decoding images"] == seen["looking at 'name' again"] == (12, 12)
+    assert seen["decoding images"] == seen["reading 'name' again"] == (12, 12)

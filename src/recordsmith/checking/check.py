@@ -1,4 +1,4 @@
-"""Checking a dataset: one pass for the facts, then the rules."""
+"""`check`: collects the facts of a dataset in one pass, then applies the rules."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
                 progress=progress if callable(progress) else bar,
             )
 
-    facts = _survey_in_any_case(asked, look)
+    facts = _survey_existing_files(asked, look)
     judgement = judge.judgement(judge.find(facts))
     return Report(
         "check",
@@ -98,7 +98,7 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
     )
 
 
-def _survey_in_any_case(paths: list[str], look: Callable[[list[str]], DatasetFacts]) -> DatasetFacts:
+def _survey_existing_files(paths: list[str], look: Callable[[list[str]], DatasetFacts]) -> DatasetFacts:
     """Survey a dataset; one whose description is broken or names missing files, by the files that there are."""
     try:
         return look(paths)

@@ -1,4 +1,4 @@
-"""What lies beside the files of a dataset and describes them: recordsmith.json, or TFDS's dataset_info.json."""
+"""The description beside the files of a dataset: recordsmith.json, or TFDS's dataset_info.json."""
 
 from __future__ import annotations
 
@@ -76,5 +76,5 @@ def descriptions(facts: DatasetFacts) -> list[Description]:
             try:
                 found.append(read_description(path))
             except (RecordsmithError, OSError, ValueError):
-                continue  # rule F016 tells of it
+                continue  # rule F016 reports it
     return found

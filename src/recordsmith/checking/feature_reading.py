@@ -1,4 +1,4 @@
-"""What rules ask about a feature besides its facts: what it is for, judged by declaration, name and values."""
+"""Judges what a feature is used for, from its declaration, name and values."""
 
 from __future__ import annotations
 

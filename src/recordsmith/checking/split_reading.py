@@ -1,4 +1,4 @@
-"""Which splits there are, which of them is trained on, and whether they differ by more than chance."""
+"""Judges splits: which one is for training, and whether they differ by more than chance."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def spread_apart(first: Mapping[str, int], second: Mapping[str, int]) -> tuple[f
 
 
 def number_distance(first: NumberFacts, second: NumberFacts) -> float:
-    """Return by how much the shares below some value differ at least, as far as the quantiles tell.
+    """Return by how much the shares below some value differ at least, according to the quantiles.
 
     This is the distance of Kolmogorov and Smirnov, or less: between two known quantiles, and where many values are
     equal, the smaller of all possible distances is taken.

@@ -1,4 +1,4 @@
-"""How much smaller a feature could be stored, judged by its facts."""
+"""Estimates how much smaller a feature could be stored, from its facts."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _CHANNELS = frozenset({"channels", "channel", "depth", "c"})
 
 @dataclass(frozen=True, slots=True)
 class RawPixels:
-    """Pixels that are stored as they lie in memory.
+    """Pixels that are stored as in memory.
 
     Attributes:
         height, width, channels: their shape.
         bytes_each: how many bytes a channel of a pixel takes.
-        how: what tells so.
+        how: the evidence, in words.
 
     >>> RawPixels(28, 28, 1, 8, "its shape").pixels
     784
@@ -44,7 +44,7 @@ class RawPixels:
 def float_pixels(feature: FeatureFacts) -> str | None:
     """Say why the floats of a feature are probably pixels of eight bits; None where they are not.
 
-    That is: 64 or more values a record, and either whole numbers of 0..255, or at most 256 different values although
+    That is: 64 or more values a record, and either integers from 0 to 255, or at most 256 different values although
     there are 20 times as many in all.
     """
     numbers = feature.numbers
@@ -53,15 +53,15 @@ def float_pixels(feature: FeatureFacts) -> str | None:
     if values_per_record(feature) < _FEWEST_PIXELS or numbers.nan or feature.distinct <= 16:
         return None
     if numbers.integral and numbers.min >= 0 and 16 < numbers.max <= 255:
-        return "whole numbers of 0..255"
+        return "integers from 0 to 255"
     few = feature.distinct_exact and feature.distinct <= 256 and numbers.count >= 20 * feature.distinct
     return f"only {feature.distinct} different values" if few and not numbers.integral else None
 
 
 def raw_pixels(facts: DatasetFacts, feature: FeatureFacts) -> RawPixels | None:
-    """Say which pixels a byte feature holds uncompressed; None where it does not, or that cannot be told.
+    """Say which pixels a byte feature holds uncompressed; None if it does not, or if that is unknown.
 
-    It is told by the shape that the schema declares (of uint8, or of a feature that is named like an image), by
+    It is inferred from the shape that the schema declares (of uint8, or of a feature that is named like an image), from
     features beside it (height, width, channels) whose product is the number of bytes, or, for a feature that is named
     like an image, by a number of bytes that a square image has.
     """
@@ -96,21 +96,21 @@ def _by_neighbours(facts: DatasetFacts, length: int) -> RawPixels | None:
     height, width = _constant(facts, _HEIGHTS), _constant(facts, _WIDTHS)
     if not height or not width:
         return None
-    told = _constant(facts, _CHANNELS)
-    for channels in [told] if told else [1, 3, 4]:
+    known = _constant(facts, _CHANNELS)
+    for channels in [known] if known else [1, 3, 4]:
         for bytes_each in (1, 2, 4, 8):
             if height * width * channels * bytes_each == length:
-                return RawPixels(height, width, channels, bytes_each, "the features beside it that tell its shape")
+                return RawPixels(height, width, channels, bytes_each, "the size features beside it")
     return None
 
 
 def _by_varying_neighbours(facts: DatasetFacts, lengths: LengthFacts) -> RawPixels | None:
-    """Images of different sizes: the facts do not tell each product, only whether all of them are possible."""
+    """Images of different sizes: the facts do not show each product, only whether all of them are possible."""
     height, width = _numbers(facts, _HEIGHTS), _numbers(facts, _WIDTHS)
     if height is None or width is None:
         return None
-    told = _constant(facts, _CHANNELS)
-    for channels in [told] if told else [1, 3, 4]:
+    known = _constant(facts, _CHANNELS)
+    for channels in [known] if known else [1, 3, 4]:
         for bytes_each in (1, 2, 4, 8):
             unit = channels * bytes_each
             least, most = (height.min or 0) * (width.min or 0) * unit, (height.max or 0) * (width.max or 0) * unit
@@ -121,7 +121,7 @@ def _by_varying_neighbours(facts: DatasetFacts, lengths: LengthFacts) -> RawPixe
                     round(width.mean or 0),
                     channels,
                     bytes_each,
-                    "the sizes that are told beside it",
+                    "the size features beside it",
                 )
     return None
 

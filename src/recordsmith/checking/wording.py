@@ -1,4 +1,4 @@
-"""How findings about datasets put places and amounts into words."""
+"""Words for places and amounts in findings about datasets."""
 
 from __future__ import annotations
 

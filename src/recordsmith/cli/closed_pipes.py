@@ -1,4 +1,4 @@
-"""Output whose reader goes before its end, as `head` does: the rest goes nowhere, and the verdict stays what it is."""
+"""Handles output whose reader closes early, such as `head`: the rest is discarded, and the exit code stays the same."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer
 
-__all__ = ["outlive_readers"]
+__all__ = ["survive_closed_pipes"]
 
 
-def outlive_readers() -> None:
+def survive_closed_pipes() -> None:
     """Let standard output and standard error, where they are pipes, take writes after their reader has gone."""
-    sys.stdout = _outliving(sys.stdout)
-    sys.stderr = _outliving(sys.stderr)
+    sys.stdout = _surviving(sys.stdout)
+    sys.stderr = _surviving(sys.stderr)
 
 
-def _outliving(stream: TextIO) -> TextIO:
+def _surviving(stream: TextIO) -> TextIO:
     try:
         descriptor = stream.fileno()
         mode = os.fstat(descriptor).st_mode

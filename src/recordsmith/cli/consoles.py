@@ -1,4 +1,4 @@
-"""Where output goes: standard output for what was asked for, standard error for everything else."""
+"""Standard output for results, standard error for everything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interrupts (Ctrl-C) while a command runs."""
+"""Handles interrupts (Ctrl-C) while a command runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The program around the commands: what is common to all of them, and how it ends."""
+"""The main program: common options, error handling and exit codes of all commands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from recordsmith.cli.closed_pipes import outlive_readers
+from recordsmith.cli.closed_pipes import survive_closed_pipes
 from recordsmith.cli.commands.check import check
 from recordsmith.cli.commands.completion import complete_paths, completion
 from recordsmith.cli.commands.copy import copy
@@ -65,7 +65,7 @@ class Program(click.Group):
 
     def main(self, *args: Any, **options: Any) -> Any:
         """Run the program, to the end also where whoever reads its output has seen enough."""
-        outlive_readers()
+        survive_closed_pipes()
         return super().main(*args, **options)
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
@@ -124,21 +124,21 @@ class Program(click.Group):
 @click.group(
     cls=Program,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Every command explains itself: recordsmith show --help",
+    epilog="Help on a command: recordsmith show --help",
 )
 @click.version_option(package_name="recordsmith", message="%(package)s %(version)s")
 @click.option(
     "--debug",
     is_flag=True,
     envvar="RECORDSMITH_DEBUG",
-    help="On an error, show where in the program it arose. The variable RECORDSMITH_DEBUG=1 does the same.",
+    help="Show the traceback of an error. The environment variable RECORDSMITH_DEBUG=1 does the same.",
 )
 def main(*, debug: bool) -> None:  # Program.invoke reads the option
     """Make, check and feed TFRecord datasets.
 
-    A PATH is a TFRecord file, a folder of them, or a quoted glob; compression is told from the content.
+    A PATH is a TFRecord file, a folder of them, or a quoted glob. Compression is detected from the content.
 
-    Exit codes: 0 done and nothing is wrong, 1 findings or rejected rows, 2 wrong use, unreadable input, or a refusal.
+    Exit codes: 0 success, 1 findings or rejected rows, 2 wrong use or unreadable input.
     """
 
 
@@ -161,16 +161,17 @@ complete_paths(main)
 def _unknown(error: Exception) -> RecordsmithError:
     what = f"{type(error).__name__}: {error}"
     if getattr(error, "is_of_users_function", False):
-        told = RecordsmithError(
-            f"The map function raised {what}", advice="RECORDSMITH_DEBUG=1 before the same command shows where."
+        explained = RecordsmithError(
+            f"The map function raised {what}",
+            advice="Set RECORDSMITH_DEBUG=1 and run the command again to see the traceback.",
         )
         for note in getattr(error, "__notes__", []):
-            told.add_note(note)
-        return told
+            explained.add_note(note)
+        return explained
     return RecordsmithError(
-        "This is a fault of recordsmith itself.",
+        "This is a bug in recordsmith.",
         found=what,
-        advice="RECORDSMITH_DEBUG=1 before the same command shows where it arose: please report that.",
+        advice="Set RECORDSMITH_DEBUG=1 and run the command again to see the traceback, and please report it.",
     )
 
 

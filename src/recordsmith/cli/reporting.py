@@ -1,4 +1,4 @@
-"""What `check`, `doctor` and `diagnose` share: the options about rules and reports, and how a report is printed."""
+"""The common part of `check`, `doctor` and `diagnose`: options about rules, and printing and writing reports."""
 
 from __future__ import annotations
 
@@ -41,24 +41,24 @@ _OPTIONS = (
         type=NearChoice(["text", "json", "sarif", "github"]),
         default="text",
         show_default=True,
-        help="sarif: for code scanning. github: annotations of GitHub Actions.",
+        help="The format of the findings. sarif: for code scanning. github: annotations for GitHub Actions.",
     ),
-    click.option("--html", metavar="FILE", help="Write a report as one HTML file, too."),
+    click.option("--html", metavar="FILE", help="Also write the report as an HTML file."),
     click.option(
         "--select",
         multiple=True,
         callback=codes_option,
         metavar="RULES",
-        help="Apply only these rules: codes, beginnings of codes, or names, separated by commas.",
+        help="Apply only these rules: codes, prefixes of codes, or names, separated by commas.",
     ),
-    click.option("--ignore", multiple=True, callback=codes_option, metavar="RULES", help="Leave these rules out."),
+    click.option("--ignore", multiple=True, callback=codes_option, metavar="RULES", help="Leave out these rules."),
     click.option(
         "--fail-on",
         type=NearChoice(["error", "warning", "info", "never"]),
-        help="The least severity that ends with exit code 1. [default: warning]",
+        help="The lowest severity that causes exit code 1. [default: warning]",
     ),
-    click.option("--baseline", metavar="FILE", help="Known findings, which are not told again."),
-    click.option("--write-baseline", is_flag=True, help="Write what is found now to the file of --baseline, as known."),
+    click.option("--baseline", metavar="FILE", help="A file of known findings, which are not reported again."),
+    click.option("--write-baseline", is_flag=True, help="Write all findings to the --baseline file as known findings."),
 )
 
 
@@ -100,7 +100,9 @@ class Reporting:
         known_in = self._known_in
         folder = os.path.dirname(self.html or "")
         if folder and not os.path.isdir(folder):  # said before the work, not after it
-            raise RecordsmithError("There is no such folder for the report.", path=folder, advice="Create it first.")
+            raise RecordsmithError(
+                "The folder of the report does not exist.", path=folder, advice="Create the folder first."
+            )
         return {
             "select": self.select,
             "ignore": self.ignore,
@@ -109,7 +111,7 @@ class Reporting:
             "configuration": self._configuration,
         }
 
-    def tell(self, report: Report, context: click.Context) -> None:
+    def finish(self, report: Report, context: click.Context) -> None:
         """Print and write the report, and end the command as its findings say.
 
         It is printed first: what was found is not lost where a file of it cannot be written.
@@ -117,7 +119,7 @@ class Reporting:
         self._print(report)
         written = [self._saved(report.to_html, self.html, "Report written to {}.")]
         if self.write_baseline:
-            known = f"{count_text(len(report.findings), 'finding')} written to {{}} as known."
+            known = f"{count_text(len(report.findings), 'finding')} written to {{}} as known findings."
             written.append(self._saved(partial(_update_baseline, report), self._known_in, known))
         if not all(written):
             context.exit(_NOT_WRITTEN)
@@ -137,10 +139,10 @@ class Reporting:
             error.filename = path  # and not the name that it has until it is whole
             print_to(error_console(), error_block(error))
             return False
-        self.say(done.format(path))
+        self.print_line(done.format(path))
         return True
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Print a line beside the report, where it is not in the way of programs that read it."""
         from recordsmith.cli.consoles import echo
 

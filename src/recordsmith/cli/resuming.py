@@ -1,4 +1,4 @@
-"""What is said of a run that ended before its time."""
+"""The message after an interrupted run."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ __all__ = ["resumable"]
 
 @contextlib.contextmanager
 def resumable(output: str) -> Iterator[None]:
-    """Say of what ends a run from outside whether, and how, it can go on."""
+    """Say whether and how an interrupted run can be resumed."""
     from recordsmith.cli.consoles import error_console, print_to
     from recordsmith.errors import RecordsmithError
     from recordsmith.run.staging.staging import Staging
     from recordsmith.wording.numbers import bytes_text
 
-    advice = "What is finished is kept: run the same command with --resume, and it continues from there."
+    advice = "Finished work is kept: run the same command with --resume to continue."
     try:
         yield
     except KeyboardInterrupt:
@@ -35,5 +35,5 @@ def resumable(output: str) -> Iterator[None]:
             "The disk is full.",
             path=output,
             found=f"{bytes_text(room.f_bavail * room.f_frsize)} left",
-            advice=f"Make room. {advice}",
+            advice=f"Free some space. {advice}",
         ) from None

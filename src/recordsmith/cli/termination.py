@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP end a command as Ctrl-C does: temporary files are removed, and what can be resumed is kept."""
+"""Ends a command on SIGTERM and SIGHUP as on Ctrl-C: temporary files are removed, and finished work is kept."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class TerminatedError(KeyboardInterrupt):
-    """The command was told to end: everything that tidies up after Ctrl-C does so here too.
+    """The command received a signal to end: it cleans up as after Ctrl-C.
 
     Attributes:
         exit_code: as shells say it: 128 and the number of the signal.
@@ -30,7 +30,7 @@ class TerminatedError(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def ends_cleanly() -> Iterator[None]:
-    """Raise TerminatedError in the block when the process is told to end.
+    """Raise TerminatedError in the block when the process receives a signal to end.
 
     A signal that is ignored, as SIGHUP is under nohup, stays so, and so does one that somebody handles already.
     """

@@ -1,4 +1,4 @@
-"""Files that lie beside records and go along with them to a copy: only what is in the folder itself.
+"""Copies the other files of a dataset folder with its records, but never follows links out of the folder.
 
 A symbolic link in a folder of somebody else may point to anything of yours, such as a private key; a copy of it would
 be published with the rest. Links to records are followed, because people link datasets, and records are checked.

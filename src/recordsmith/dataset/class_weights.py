@@ -1,4 +1,4 @@
-"""Weights of classes that are unequally frequent."""
+"""Class weights for imbalanced classes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Class = TypeVar("Class", bound=Hashable)
 def class_weights(counts: Mapping[Class, int]) -> dict[Class, float]:
     """Return a weight for each class, as scikit-learn's "balanced" and for Keras' `class_weight=`.
 
-    A class that is there half as often as the average weighs twice as much. Classes without a row have no weight.
+    A class that is half as frequent as the average has twice the weight. Classes without rows have no weight.
 
     >>> class_weights({"cat": 300, "dog": 100})
     {'cat': 0.6666666666666666, 'dog': 2.0}

@@ -1,8 +1,8 @@
-"""Records by number out of compressed files, which can only be read from their start.
+"""Random access to records of compressed files, which can only be read from their start.
 
 A shard's records are kept decompressed while they fit into a budget that all shards of a dataset share; the shard that
 was used longest ago goes first. A shard that is larger than the budget is read from its start to the record, unless the
-record lies ahead of the last one: reading in order costs no more than a pass.
+record is after the last one: reading in order costs no more than a pass.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class CompressedShards:
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """In another process it begins anew: neither streams nor locks go along."""
+        """In another process it starts empty: neither streams nor locks are sent."""
         return _empty, (self._verify, self._budget)
 
     @property

@@ -1,4 +1,4 @@
-"""Which features of byte strings are images, told by the header of every single value."""
+"""Detects which byte features are images, from the header of every value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Indexes made on request, file by file: kept in the cache, or written as text for other programs."""
+"""Builds indexes on request: in the cache, or as text for other programs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class IndexedFile:
         records: how many records it has.
         bytes: its size.
         compression: None, "gzip" or "zlib".
-        index: where the index lies.
+        index: the path of the index.
         written: the index was written now; it was there and still fitted otherwise.
     """
 
@@ -93,7 +93,7 @@ def export_indexes(
             export_index(file, place, format=format)
         except PermissionError as error:  # which names the temporary file that could not be made
             refused = PermissionError(error.errno, "The index cannot be written here", place)
-            refused.add_note("Choose another place with -o.")
+            refused.add_note("Choose another folder with -o.")
             raise refused from error
         yield _indexed(index, place, written=True)
 
@@ -102,7 +102,7 @@ def _indexed(index: ShardIndex, place: str, *, written: bool) -> IndexedFile:
     compression = None if index.compression == "none" else index.compression
     folder = os.path.dirname(index.path)
     beside = os.path.abspath(folder) + os.sep
-    if place.startswith(beside):  # told from where the file was told from
+    if place.startswith(beside):  # shown relative to the same folder as the file
         place = os.path.join(folder, place.removeprefix(beside))
     return IndexedFile(index.path, index.records, index.size, compression, place, written)
 
@@ -123,7 +123,7 @@ def _distinct(places: list[str]) -> list[str]:
             raise RecordsmithError(
                 "Two files would have the same index file.",
                 path=place,
-                advice="Index them one folder at a time, or leave out -o to have each index beside its file.",
+                advice="Index one folder at a time, or omit -o to write each index beside its file.",
             )
     return places
 
@@ -136,7 +136,7 @@ def _refuse_to_replace(place: str) -> None:
         numbers = file.readline(64).split()
     if numbers and not (len(numbers) == 2 and all(number.isdigit() for number in numbers)):
         raise RecordsmithError(
-            "The file that the index would replace is not a text index.",
+            "The index would overwrite a file that is not a text index.",
             path=place,
-            advice="Move it away, or choose another place with -o.",
+            advice="Move it away, or choose another folder with -o.",
         )

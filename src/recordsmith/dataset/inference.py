@@ -1,4 +1,4 @@
-"""A schema from the records themselves: which features there are, their kinds, and how many values they have."""
+"""Infers a schema from the records: which features there are, their types and their shapes."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ _MEANINGS = {
     "example_list": "ExampleListWithContext (ELWC) messages",
     "event": "TensorBoard events",
     "text": "plain text",
-    "unknown": "neither tf.train.Example nor anything else that recordsmith knows",
+    "unknown": "not in a format that recordsmith knows",
     "empty": "empty",
 }
 
@@ -138,13 +138,12 @@ def not_examples(payload: str, path: str | None) -> SchemaError:
     """Return the error about records that are not Examples.
 
     >>> print(not_examples("text", "a.tfrecord").problem)
-    The records are not tf.train.Example: they are plain text.
+    The records are not tf.train.Example messages: they are plain text.
     """
     return SchemaError(
-        f"The records are not tf.train.Example: they are {_MEANINGS.get(payload, payload)}.",
+        f"The records are not tf.train.Example messages: they are {_MEANINGS.get(payload, payload)}.",
         path=path,
-        advice="Their bytes can be read with Dataset.raw or RecordReader, counted and verified; "
-        "parse them with the library that wrote them.",
+        advice="Read their bytes with Dataset.raw or RecordReader, and parse them with the library that wrote them.",
     )
 
 
@@ -170,11 +169,11 @@ def schema_from_census(census: Census, files: Sequence[str]) -> Schema:
         if len(kinds) > 1:
             counts = ", ".join(f"{facts['kinds'][kind]} times {kind}" for kind in kinds)
             raise SchemaError(
-                f"Feature {name!r} does not hold the same kind of value in all records.",
+                f"Feature {name!r} has different types in different records.",
                 path=path,
                 feature=name,
                 found=counts,
-                advice="Give a schema without this feature, or write the records again with one kind.",
+                advice="Pass a schema without this feature, or write the records again with a single type.",
             )
         if not kinds:
             continue  # always without a kind: there is nothing to read

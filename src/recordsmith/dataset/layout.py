@@ -1,4 +1,4 @@
-"""Which files a dataset consists of, and what lies beside them: a manifest, a TFDS description, or nothing."""
+"""Finds the files of a dataset and its description: a manifest, a TFDS description, or none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["DatasetLayout", "find_layout"]
 
 PathLike = str | os.PathLike[str]
 
-_LOOKS = 3
+_ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ class DatasetLayout:
 
     Attributes:
         files: the TFRecord files.
-        splits: the files by split, as far as names or a description tell.
-        schema: the declared schema, if one lies beside the files.
+        splits: the files by split, as far as known from names or a description.
+        schema: the declared schema, if there is one beside the files.
         described_by: the file that says so: a manifest or a TFDS description.
     """
 
@@ -52,8 +52,8 @@ class DatasetLayout:
             raise RecordsmithError(
                 f"There is no split {split!r}.{did_you_mean(split, self.splits)}",
                 path=os.path.dirname((*self.files, self.described_by or "")[0]) or None,
-                expected=list_names(self.splits) if self.splits else "no split at all: the file names tell of none",
-                advice="Leave split out to read all files, or give a glob of the files that you want.",
+                expected=list_names(self.splits) if self.splits else "no split: the file names do not indicate any",
+                advice="Omit split to read all files, or pass a glob of the files to read.",
             )
         files = self.splits[split]
         return DatasetLayout(files, {split: files}, self.schema, self.described_by)
@@ -75,7 +75,7 @@ class DatasetLayout:
 
 
 def find_layout(paths: PathLike | Iterable[PathLike]) -> DatasetLayout:
-    """Find the files that a file, folder, glob or list stands for, and the schema that lies beside them.
+    """Find the files of a path, folder, glob or list, and the schema beside them.
 
     >>> import recordsmith as rs, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -101,7 +101,7 @@ def find_layout(paths: PathLike | Iterable[PathLike]) -> DatasetLayout:
 
 def _folder_layout(folder: str) -> DatasetLayout:
     """Look at a folder, and once more if another dataset was published there meanwhile."""
-    for _ in range(_LOOKS):
+    for _ in range(_ATTEMPTS):
         before = state_of(folder)
         try:
             layout = _look_at(folder)
@@ -126,17 +126,18 @@ def _look_at(folder: str) -> DatasetLayout:
     files = files_in(folder) or _files_by_content(folder)
     if not files and os.path.isdir(Publication(folder).hidden):
         raise RecordsmithError(
-            "There is no dataset in this folder, but what is left of a run that did not end.",
+            "The folder contains an unfinished run, and no dataset yet.",
             path=folder,
             advice="Run the same command again with --resume (in Python, resume=True).",
         )
     if not files:
-        below = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
+        names = sorted(os.listdir(folder))
+        below = [name for name in names if name[0] != "." and os.path.isdir(os.path.join(folder, name))]
         raise RecordsmithError(
-            "There is no TFRecord file in this folder.",
+            "The folder contains no TFRecord files.",
             path=folder,
-            found=f"the folders {list_names(below)}" if below else list_names(os.listdir(folder)) or "an empty folder",
-            advice="Give the folder that holds the files, or a glob such as 'data/**/*.tfrecord*'.",
+            found=f"the folders {list_names(below)}" if below else list_names(names) if names else "an empty folder",
+            advice="Pass the folder that contains the files, or a glob such as 'data/**/*.tfrecord*'.",
         )
     warn_if_incomplete(files)
     return DatasetLayout(tuple(files), _splits_by_name(files))
@@ -151,7 +152,7 @@ def _described(description: str, schema: Schema | None, splits: dict[str, tuple[
             f"{'is' if len(missing) == 1 else 'are'} missing.",
             path=description,
             found=f"no file {os.path.basename(missing[0])!r}",
-            advice="Copy the missing files too, or open the others by a glob.",
+            advice="Copy the missing files too, or open the other files with a glob.",
         )
     return DatasetLayout(files, splits, schema, description)
 

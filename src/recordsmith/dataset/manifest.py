@@ -86,10 +86,10 @@ def load_manifest(path: str) -> Manifest:
     document = read_json_object(path, "manifest")
     if document.entries.get("format") != _FORMAT or document.entries.get("version") != _VERSION:
         raise SchemaError(
-            "This manifest is not one that this recordsmith knows.",
+            "This manifest is not supported by this version of recordsmith.",
             path=path,
             expected=f'"format": "{_FORMAT}", "version": {_VERSION}',
-            advice="Read it with the recordsmith that wrote it, or open the files themselves by a glob.",
+            advice="Read it with the version of recordsmith that wrote it, or open the data files with a glob.",
         )
     try:
         return _manifest(document, path)

@@ -1,4 +1,4 @@
-"""Payloads by number out of several files, some of which may be damaged."""
+"""Reads payloads by number from several files, some of which may be damaged."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ def refuse_pipe(path: str) -> None:
     """Refuse what can be read only once: looking at records by number reads more than once."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise RecordsmithError(
-            "This is a pipe or a device, which can be read only once.",
+            "A dataset cannot be opened from a pipe or a device, which can be read only once.",
             path=path,
             expected="a file",
-            advice="Save what it gives to a file first, or read it with RecordReader.",
+            advice="Save the data to a file first, or read it with RecordReader.",
         )
 
 
@@ -149,7 +149,7 @@ class DatasetPayloads:
             self._problems.append(error)
         except IndexError as error:
             self._problems.append(
-                RecordsmithError("The file has changed while it was read.", path=dataset.files[0], found=str(error))
+                RecordsmithError("The file changed while it was being read.", path=dataset.files[0], found=str(error))
             )
         return []
 

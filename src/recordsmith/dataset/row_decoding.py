@@ -1,4 +1,4 @@
-"""One payload as a row: by the declared schema where there is one, else as it is stored."""
+"""Decodes one payload to a row: with the declared schema if there is one, otherwise as stored."""
 
 from __future__ import annotations
 

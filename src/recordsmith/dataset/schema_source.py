@@ -1,4 +1,4 @@
-"""The schema of a dataset, and where it comes from."""
+"""Finds the schema of a dataset, and says where it comes from."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class StoredDataset:
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """The splits that the files belong to, as far as names or a description tell."""
+        """The splits of the files, as far as known from names or a description."""
         return tuple(self._layout.splits)
 
     @property
@@ -140,10 +140,11 @@ class StoredDataset:
         if isinstance(key, slice):
             return self._like(_rows=self.record_range()[key])
         if isinstance(key, str):
+            near = "" if key in self.schema else did_you_mean(key, self.schema)
             raise SchemaError(
-                f"A dataset is indexed by record numbers.{did_you_mean(key, self.schema)}",
+                f"A dataset is indexed by record numbers, not by names.{near}",
                 found=repr(key),
-                advice=f"Take a column with ds.select({key!r}), or a value with ds[0][{key!r}].",
+                advice=f"For a column use ds.select({key!r}), for a value ds[0][{key!r}].",
             )
         if isinstance(key, (list, tuple, range, np.ndarray)):
             return self._decode(self._numbers(key))
@@ -281,9 +282,9 @@ class StoredDataset:
             for path, ours, theirs in zip(self.files, content, self._content or content, strict=True):
                 if ours != theirs:
                     raise ChangedFileError(
-                        "The file was changed after the dataset was opened in another process.",
+                        "The file changed after another process opened the dataset.",
                         path=path,
-                        advice="Wait until nothing writes to it, and open the dataset again.",
+                        advice="Wait until no program writes to it, then open the dataset again.",
                     )
             self._table, self._content = table, content
         return self._table
@@ -303,14 +304,14 @@ class StoredDataset:
         if asked.dtype.kind == "O" and all(isinstance(key, int) for key in asked.flat):
             asked = np.clip(asked, -(2**62), 2**62).astype(np.int64)  # far outside in any case
         if asked.size and asked.dtype.kind not in "iu":
-            raise TypeError(f"records are asked for by whole numbers, not {asked.dtype}")
+            raise TypeError(f"record numbers must be integers, not {asked.dtype}")
         if asked.dtype.kind == "u":
             asked = np.minimum(asked, np.uint64(2**62))
         numbers = asked.astype(np.int64).reshape(-1)
         outside = (numbers < -len(rows)) | (numbers >= len(rows))
         if outside.any():
             missing = np.asarray(keys).reshape(-1)[outside][0]
-            raise IndexError(f"there is no record {missing}: the dataset has {len(rows)}")
+            raise IndexError(f"there is no record {missing}: the dataset has {len(rows)} records")
         numbers = np.where(numbers < 0, numbers + len(rows), numbers)
         return rows.start + numbers * rows.step
 
@@ -393,7 +394,7 @@ class StoredDataset:
         census = self._census
         if self._given_schema is None and census is not None and not census.complete:
             error.advice = (
-                f"The schema was inferred from the first {census.records} records and does not hold here. "
+                f"The schema was inferred from the first {census.records} records, and this record does not match it. "
                 "Pass schema=recordsmith.infer_schema(path), which reads them all, or a schema of your own."
             )
         return error

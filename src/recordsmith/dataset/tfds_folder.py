@@ -1,4 +1,4 @@
-"""Folders that TensorFlow Datasets prepared: dataset_info.json and features.json beside the shards."""
+"""Reads folders of TensorFlow Datasets: dataset_info.json and features.json beside the shards."""
 
 from __future__ import annotations
 
@@ -75,9 +75,7 @@ def read_tfds_folder(folder: str) -> TfdsFolder:
     except RecordsmithError as error:
         raise error.at(path=path) from None
     if not any(split.shards for split in splits.values()):
-        raise SchemaError(
-            "This TFDS description names no files.", path=path, advice="Open the files themselves, by a glob."
-        )
+        raise SchemaError("This TFDS description names no files.", path=path, advice="Open the data files with a glob.")
     return TfdsFolder(path, _schema(folder), splits)
 
 
@@ -118,7 +116,7 @@ def _shard_name(template: str, dataset: str, split: str, shard: int, shards: int
     literal = _PLACEHOLDER.sub("", template)
     if "{" in literal or "}" in literal or not set(_PLACEHOLDER.findall(template)) <= set(values):
         raise SchemaError(
-            "The TFDS description has a file name template that is not known here.",
+            "The TFDS description has a file name template that is not supported.",
             found=repr(template[:200]),
             expected=f"placeholders {', '.join(f'{{{name}}}' for name in values)}",
         )

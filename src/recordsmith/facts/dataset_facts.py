@@ -1,4 +1,4 @@
-"""What one pass over a dataset tells: frozen dataclasses, ready for rules and renderers, which read nothing themselves.
+"""The dataclasses of all facts about a dataset, for rules and reports, which read no records themselves.
 
     DatasetFacts
     ├── shards      ShardFacts      per file: records, bytes, compression, damage, payload kinds, manifest's word on it
@@ -61,7 +61,7 @@ class Damage:
     """One place where a file is not as it should be.
 
     Attributes:
-        kind: "length-crc", "data-crc", "truncated" (a record is cut), "stray-tail" (1 to 11 bytes behind the last
+        kind: "length-crc", "data-crc", "truncated" (a record is cut), "stray-tail" (1 to 11 bytes after the last
             record), "not-a-tfrecord", "compression" (the compressed stream is damaged or followed by something else),
             "unreadable" (the system refuses).
         path: the file.
@@ -93,7 +93,7 @@ class ShardFacts:
         split: the split that it belongs to, if there are splits.
         bytes: its size on disk.
         compression: None, "gzip" or "zlib", by its content.
-        records: sound records, those behind damage included.
+        records: undamaged records, including those after damage.
         payload_bytes: their payloads together.
         min_record, max_record: the smallest and largest payload; None without records.
         payloads: how many payloads are of which kind ("example", "sequence_example", "text", ...).
@@ -294,7 +294,7 @@ class FeatureFacts:
 
     Attributes:
         name: its name.
-        in_steps: it lies in the feature lists.
+        in_steps: it is in the feature lists.
         records: that have it with a kind set (an empty list counts).
         missing: that do not have it at all.
         unset: that have it without a kind.
@@ -308,11 +308,11 @@ class FeatureFacts:
         distinct_exact: it is exact.
         distinct_error: the relative error of the estimate (at 95 %); 0 where exact.
         frequent: the most frequent values, commonest first; empty where none stands out or values are long. Where
-            `distinct` is estimated, counts are a little too low, and only values of about 1 % or more are told.
+            `distinct` is estimated, counts are a little too low, and only values of about 1 % or more are listed.
         categories: every different value with its count, commonest first, of texts that repeat: at most 1,000 of
             them, of at most 100 bytes; else empty.
         numbers, strings, images: what its values are like. Numbers that are stored as bytes have both of the first:
-            `strings` tells the sizes then, and `lengths` counts numbers.
+            `strings` has the sizes then, and `lengths` counts numbers.
         raw_dtype: the declared dtype of numbers that are stored as bytes; "" where there are none.
         parts: where the byte strings hold several parts (Packed), each as a feature, named "feature[part]".
 
@@ -384,7 +384,7 @@ class LabelFacts:
         batch_spread: per split, how many different classes windows of 256 consecutive records hold, beyond the first
             and relative to what a shuffled split would have: 1 is shuffled, near 0 is sorted. Windows are a quarter
             of a split that has less than 1,024 records.
-        buffer_spread: the same behind a shuffle buffer of so many records, by buffer size (1000, 10000).
+        buffer_spread: the same after a shuffle buffer of so many records, by buffer size (1000, 10000).
     """
 
     feature: str
@@ -412,9 +412,9 @@ class DuplicateGroup:
     Attributes:
         places: the first of them, in file order.
         count: how many there are.
-        splits: the splits that they lie in.
+        splits: the splits that they are in.
         distance: of images: in how many of 64 bits their perceptual hashes differ at most.
-        but_for: the features in which they differ all the same, because those only say where a record comes from.
+        but_for: the features in which they may differ, because those only say where a record comes from.
     """
 
     places: tuple[Place, ...]
@@ -436,7 +436,7 @@ class DuplicateFacts:
         across: per pair of splits, how many different contents occur in both.
         groups: some examples, the largest first.
         similar: pairs of images that look alike though their bytes differ; None where it was not looked for.
-        similar_across: those of them that lie in two splits.
+        similar_across: those of them that are in two splits.
         similar_groups: some examples.
         left_out: the features that were left out of the comparison, in records that have them.
         contradictory: per split, how many records are equal to others but for their label, which differs.

@@ -1,4 +1,4 @@
-"""What the core counted of each feature, as FeatureFacts."""
+"""Converts what the core counted of each feature to FeatureFacts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["SHARES", "features_of"]
 
 SHARES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
-_MOST_LISTED = 20  # different values that are all told, however rare
+_MOST_LISTED = 20  # different values that are all listed, however rare
 _MOST_CATEGORIES = 1000
 _LONGEST_CATEGORY = 100  # bytes
 _FEW_EXTRA = 1.5  # a value stands out that occurs so much more often than the average one

@@ -1,4 +1,4 @@
-"""The order in which features are shown, and those that hold several parts."""
+"""The order in which features are shown, and the parts of features with several parts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["features_in_order", "with_parts"]
 
 
 def features_in_order(facts: DatasetFacts) -> list[FeatureFacts]:
-    """Return the features as the schema declares them, then the others by name; each with its parts behind it.
+    """Return the features as the schema declares them, then the others by name; each followed by its parts.
 
     >>> from recordsmith.schema import Scalar, Schema
     >>> features = tuple(FeatureFacts(name, False, 1, 0) for name in ("b", "a", "y", "x"))

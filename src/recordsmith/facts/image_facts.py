@@ -1,4 +1,4 @@
-"""Images of a dataset, decoded in full: a sample of them or all, on several threads."""
+"""Decodes images of a dataset, a sample or all of them, on several threads."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _MOST_PLACES = 5
 _AHEAD = 8  # records under way for each thread
 
 Name = tuple[int, int, int]
-"""A record as the core names it: the file's number, the record's number in it, and its offset."""
+"""The place of a record in the core: the number of the file, the number of the record in it, and its offset."""
 
 
 @dataclass(slots=True)
 class _Tally:
-    """What decoding told of one feature's images."""
+    """The results of decoding one feature's images."""
 
     decoded: int = 0
     undecodable: int = 0
@@ -50,7 +50,7 @@ def decode_images(
     threads: int,
     progress: OnPhase = lambda _phase, _done, _total: None,
 ) -> tuple[FeatureFacts, ...]:
-    """Return the features with what decoding their images tells.
+    """Return the features with the results of decoding their images.
 
     Args:
         features: the features over all splits.

@@ -1,4 +1,4 @@
-"""The classes of records: how many of each, and how well they are spread over the file."""
+"""The classes of records: how many of each, and how well they are mixed in the files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recordsmith.schema import Label, Schema
 __all__ = ["BUFFERS", "labels_of", "shuffled_run", "spread_of"]
 
 BUFFERS = (1000, 10_000)
-"""The shuffle buffers whose effect is worked out."""
+"""The sizes of the shuffle buffers that are simulated."""
 
 _WINDOW = 256
 _SHUFFLE_KEY = 0
@@ -129,7 +129,7 @@ def spread_of(sequence: npt.NDArray[np.uint16], *, buffer: int = 0) -> float:
     """Say how well classes are spread: 1 as in a shuffled sequence, near 0 as in a sorted one.
 
     That is the number of different classes in windows of consecutive records, beyond the first one, relative to what
-    drawing as many at random would give; with a buffer, behind a shuffle through it.
+    drawing as many at random would give; with a buffer, after shuffling with it.
 
     >>> mixed, sorted_ = np.tile(np.arange(10, dtype=np.uint16), 200), np.repeat(np.arange(10, dtype=np.uint16), 200)
     >>> round(spread_of(mixed), 2), spread_of(sorted_) < 0.2

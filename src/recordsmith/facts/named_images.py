@@ -1,4 +1,4 @@
-"""The images of records that somebody names, for people to look at."""
+"""Reads the images of given records, for people to look at."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def named_images(facts: DatasetFacts, records: Iterable[tuple[str, int, int | No
 
 
 def _offsets(shard: ShardFacts, records: Sequence[int]) -> dict[int, int]:
-    """Find where records begin, from header to header; of files that are damaged before them, nothing is told."""
+    """Find the offsets of records, from header to header; none for files that are damaged before them."""
     if not records or shard.damage_count or max(records) > _MOST_HEADERS:
         return {}
     headers: Iterator[tuple[int, int]]

@@ -1,4 +1,4 @@
-"""A few records of a dataset, decoded, for people to look at beside its facts."""
+"""Decodes a few records of a dataset, for people to look at."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _rows_of(
     shards: list[ShardFacts], records: int, features: list[_Known], schema: Schema | None
 ) -> Iterable[RowOverview]:
     for stored in _payloads(shards, records):
-        row = decode_row(stored, features, schema, [])  # what does not fit the schema, the facts have told already
+        row = decode_row(stored, features, schema, [])  # mismatches with the schema are in the facts already
         values = None if row.features is None else _in_order(row.features, features)
         yield replace(row, payload=row.payload if row.kind == "text" else b"", features=values)
 
@@ -89,7 +89,7 @@ def _rows_of(
 def _payloads(shards: list[ShardFacts], records: int) -> Iterable[StoredPayload]:
     """Read records of one split: spread over all of it where it is small, else the first ones of files spread over it.
 
-    No index is made for it, which would read large files once more, and leave something behind.
+    No index is built for it, which would read large files once more and leave files on the disk.
     """
     counts = [_readable(shard) for shard in shards]
     if sum(shard.bytes for shard in shards) <= _SMALL:
@@ -123,7 +123,7 @@ def _in_order(values: dict[str, Any], features: list[_Known]) -> dict[str, Any]:
 
 
 def _readable(shard: ShardFacts) -> int:
-    """How many records lie before the first damage."""
+    """How many records are before the first damage."""
     numbers = [damage.record for damage in shard.damages if damage.record is not None]
     return min([shard.records, *numbers]) if shard.damage_count else shard.records
 

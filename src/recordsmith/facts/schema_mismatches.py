@@ -1,4 +1,4 @@
-"""Where records and the declared schema disagree.
+"""Finds where records and the declared schema disagree.
 
 What the core counts on its way (kinds, numbers of values, sizes, labels outside their classes, absent features) needs
 no second look. Constraints do, but only of features whose facts do not already show that every value keeps to them:
@@ -249,7 +249,7 @@ def _broken_constraints(
             for batch in _batches(shard.path):
                 _check(alone, name, shard.path, batch, broken, shape_is_open=shape_is_open)
                 done += len(batch)
-                progress(f"looking at {name!r} again", min(done, in_all), in_all)
+                progress(f"reading {name!r} again", min(done, in_all), in_all)
     for (name, _), one in broken.items():
         yield Mismatch(one.kind, name, one.count, tuple(one.places), one.found, one.expected)
 
@@ -276,7 +276,7 @@ def _may_break(feature: Feature, facts: FeatureFacts) -> bool:
 
 
 def _may_not_fit(feature: Feature, facts: FeatureFacts) -> bool:
-    """Whether the number of values alone does not tell that every record has the declared shape and dtype."""
+    """Whether the number of values does not prove that every record has the declared shape and dtype."""
     if isinstance(feature, Steps):
         return _may_not_fit(feature.feature, facts)
     if isinstance(feature, Packed):

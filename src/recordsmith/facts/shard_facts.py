@@ -1,4 +1,4 @@
-"""One file each: what the core counted, what is damaged, and what a manifest and an index say of it."""
+"""Facts about one file: counts, damage, and what a manifest and an index say about it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def shard_of(
 
 
 def digest_of(path: str) -> str | None:
-    """Return the SHA-256 of a file, or None if it cannot be read, which the survey tells otherwise."""
+    """Return the SHA-256 of a file, or None if it cannot be read, which the survey reports elsewhere."""
     with contextlib.suppress(OSError), open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
     return None
@@ -105,7 +105,7 @@ def _damage(path: str, damage: _core.DamageSummary, *, has_records: bool) -> Dam
 
 
 def _has_stale_index(path: str, counted: _core.FileSummary) -> bool:
-    """Whether an index lies in the cache that does not fit the file, by its own account or by the number of records."""
+    """Whether the cache has an index that does not match the file, by its own data or by the number of records."""
     if not any(os.path.isfile(place) for place in cache_paths(path)):
         return False
     with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Images that look alike though their bytes differ, by a perceptual hash of 64 bits.
+"""Finds images that look alike although their bytes differ, with a perceptual hash of 64 bits.
 
 The hash (dHash) says of each of 8 × 8 places whether the image, shrunk to 9 × 8 and in grey, becomes brighter to the
 right. Resizing, compressing and small changes of colour leave nearly all of its bits. Two images look alike if at most
@@ -32,7 +32,7 @@ _MOST_PLACES = 5
 
 
 def perceptual_hash(data: bytes) -> int | None:
-    """Return the 64 bits of an image; None if it cannot be decoded, or shows nothing to tell it by.
+    """Return the 64 bits of an image; None if it cannot be decoded, or has no visible structure.
 
     >>> import numpy as np
     >>> from recordsmith.images import encode_image
@@ -55,7 +55,7 @@ def perceptual_hash(data: bytes) -> int | None:
 
 
 @dataclass(slots=True)
-class _Image:
+class _ImagesOfHash:
     """One hash, and the images that have it."""
 
     count: int = 0
@@ -66,37 +66,37 @@ class _Image:
 
 
 class SimilarImages:
-    """Collects hashes, then tells which images are alike.
+    """Collects hashes, then finds the images that look alike.
 
     >>> similar = SimilarImages([None])
     >>> similar.add(0b0111, b"one", (0, 0, 0))
     >>> similar.add(0b0110, b"two", (0, 1, 99))
-    >>> similar.tell(DuplicateFacts(), FilePlaces(["a.tfrecord"])).similar
+    >>> similar.added_to(DuplicateFacts(), FilePlaces(["a.tfrecord"])).similar
     1
     """
 
     def __init__(self, splits: Sequence[str | None]) -> None:
         self._splits = splits  # of the files
-        self._images: dict[int, _Image] = defaultdict(_Image)
+        self._images: dict[int, _ImagesOfHash] = defaultdict(_ImagesOfHash)
 
     def add(self, bits: int, data: bytes, name: tuple[int, int, int]) -> None:
-        """Add one image of the record that the core calls so."""
-        picture = self._images[bits]
+        """Add one image of the record with this place in the core."""
+        images = self._images[bits]
         content = hashlib.blake2b(data, digest_size=8).digest()
         split = self._splits[name[0]] or ""
-        picture.count += 1
-        picture.contents[content] += 1
-        picture.splits[split] += 1
-        picture.contents_in_splits[content, split] += 1
-        if len(picture.names) < _MOST_PLACES and (picture.contents[content] == 1):
-            picture.names.append(name)
+        images.count += 1
+        images.contents[content] += 1
+        images.splits[split] += 1
+        images.contents_in_splits[content, split] += 1
+        if len(images.names) < _MOST_PLACES and (images.contents[content] == 1):
+            images.names.append(name)
 
-    def tell(self, duplicates: DuplicateFacts, places: FilePlaces) -> DuplicateFacts:
-        """Return the duplicates with what was found."""
+    def added_to(self, duplicates: DuplicateFacts, places: FilePlaces) -> DuplicateFacts:
+        """Return the duplicates with the similar images."""
         similar = across = 0
         groups = _Groups()
-        for bits, picture in self._images.items():
-            pairs, apart = _pairs_within(picture)
+        for bits, images in self._images.items():
+            pairs, apart = _pairs_within(images)
             similar += pairs
             across += apart
             if pairs:
@@ -126,24 +126,24 @@ class SimilarImages:
                         yield first, second
 
     def _group(self, members: Iterable[int], distance: int, places: FilePlaces) -> DuplicateGroup:
-        pictures = [self._images[bits] for bits in members]
-        names = sorted(name for picture in pictures for name in picture.names)[:_MOST_PLACES]
+        same_hash = [self._images[bits] for bits in members]
+        names = sorted(name for images in same_hash for name in images.names)[:_MOST_PLACES]
         return DuplicateGroup(
             places=tuple(places.place_of(name) for name in names),
-            count=sum(picture.count for picture in pictures),
-            splits=tuple(sorted({split for picture in pictures for split in picture.splits if split})),
+            count=sum(images.count for images in same_hash),
+            splits=tuple(sorted({split for images in same_hash for split in images.splits if split})),
             distance=distance,
         )
 
 
-def _pairs_within(picture: _Image) -> tuple[int, int]:
-    """Count the pairs of images with one hash and different bytes, and those of them that lie in two splits."""
+def _pairs_within(images: _ImagesOfHash) -> tuple[int, int]:
+    """Count the pairs of images with one hash and different bytes, and those of them that are in two splits."""
 
     def pairs(counts: Iterable[int]) -> int:
         return sum(count * (count - 1) // 2 for count in counts)
 
-    different = pairs([picture.count]) - pairs(picture.contents.values())
-    in_one_split = pairs(picture.splits.values()) - pairs(picture.contents_in_splits.values())
+    different = pairs([images.count]) - pairs(images.contents.values())
+    in_one_split = pairs(images.splits.values()) - pairs(images.contents_in_splits.values())
     return different, different - in_one_split
 
 

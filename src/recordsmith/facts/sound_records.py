@@ -1,4 +1,4 @@
-"""The sound records of a file, those behind damage included."""
+"""Reads the undamaged records of a file, including those after damage."""
 
 from __future__ import annotations
 

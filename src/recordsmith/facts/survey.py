@@ -1,4 +1,4 @@
-"""One pass over a dataset that collects what rules and reports look at.
+"""Surveys a dataset: one pass that collects all facts that rules and reports need.
 
 The files are read once by the core, on several threads and in bounded memory: sums and places are exact, and where
 values become too many to hold, sketches take over (see dataset_facts.py). The same facts come out whatever the number
@@ -68,7 +68,7 @@ def survey(  # noqa: PLR0913 - each is a choice of its own, and all but the path
             Without OpenCV, a sample is left out in silence.
         similar_images: also look for images that look alike, which decodes all of them.
         frames_only: look at files, frames and checksums, and not into the records, which takes a fraction of the time:
-            no features, labels, duplicates, anomalies and mismatches are told then.
+            no features, labels, duplicates, anomalies and mismatches are reported then.
         records: look at no more than so many records of each file; None: at all.
         threads: how many threads; None: one for each processor.
         progress: called now and then with the phase, what is done of it, and how much it is (0 where that is not
@@ -86,7 +86,7 @@ def survey(  # noqa: PLR0913 - each is a choice of its own, and all but the path
     """
     started = time.perf_counter()
     if decode not in ("sample", "all", "none"):
-        raise RecordsmithError("Unknown way to decode.", found=decode, expected="'sample', 'all' or 'none'")
+        raise RecordsmithError("Unknown value of decode.", found=decode, expected="'sample', 'all' or 'none'")
     found = find_files(paths).select(split)
     for file in found.files:
         refuse_pipe(file)
@@ -140,7 +140,7 @@ def _contents(
     threads: int,
     progress: OnPhase,
 ) -> dict[str, Any]:
-    """Return the fields of DatasetFacts that tell what is in the records."""
+    """Return the fields of DatasetFacts about the contents of the records."""
     places = FilePlaces(found.files)
     names = _split_names(found)
     total = counted.total
@@ -155,7 +155,7 @@ def _contents(
     )
     if similar is not None:
         progress("comparing images", 0, 0)
-        duplicates = similar.tell(duplicates, places)
+        duplicates = similar.added_to(duplicates, places)
     return {
         "features": features,
         "labels": labels,
@@ -203,7 +203,7 @@ def _count(
 
 
 def _provenance(found: SurveyedFiles) -> list[str]:
-    """Return the features of which the manifest says that they only tell where a record comes from."""
+    """Return the features that, according to the manifest, only say where a record comes from."""
     return [] if found.manifest is None else list(found.manifest.provenance)
 
 

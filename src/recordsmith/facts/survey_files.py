@@ -1,4 +1,4 @@
-"""Which files a survey looks at, which split each belongs to, and what a manifest promises of them."""
+"""Finds the files of a survey, the split of each, and what a manifest says about them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class SurveyedFiles:
 
     Attributes:
         files: the files that there are, in order.
-        splits: for each file its split, None where none is told.
-        schema: the declared schema, if one lies beside the files.
+        splits: for each file its split, None if unknown.
+        schema: the declared schema, if there is one beside the files.
         described_by: the file that declares it.
         manifest: what recordsmith.json says.
         promises: what a description says of a file, by path.
@@ -53,8 +53,8 @@ class SurveyedFiles:
         if split not in known:
             raise RecordsmithError(
                 f"There is no split {split!r}.{did_you_mean(split, known)}",
-                expected=list_names(known) if known else "no split at all: the file names tell of none",
-                advice="Leave split out to look at all files, or give a glob of the files that you want.",
+                expected=list_names(known) if known else "no split: the file names do not indicate any",
+                advice="Omit split to read all files, or pass a glob of the files to read.",
             )
         files = tuple(file for file, name in zip(self.files, self.splits, strict=True) if name == split)
         return SurveyedFiles(files, (split,) * len(files), self.schema, self.described_by, self.manifest, self.promises)
@@ -63,8 +63,8 @@ class SurveyedFiles:
 def find_files(paths: PathLike | Sequence[PathLike]) -> SurveyedFiles:
     """Find the files that a file, folder, glob or list stands for.
 
-    Unlike reading, a survey goes on where a manifest lists files that are not there, or shards of a set are missing:
-    that is for a rule to tell.
+    Unlike reading, a survey continues if a manifest lists missing files, or if shards of a set are missing:
+    a rule reports that.
 
     >>> import recordsmith as rs, tempfile
     >>> folder = tempfile.mkdtemp()

@@ -1,4 +1,4 @@
-"""Native places and sizes as the dataclasses of facts."""
+"""Converts places and sizes of the core to the dataclasses of facts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a dataset is made from: a source gives chunks, and a chunk, loaded anywhere, gives rows.
+"""The interface of all sources: a source has chunks, and a chunk can be loaded anywhere.
 
 Source.chunks()   cheap descriptions, in an order that depends on the data alone
 Chunk.load()      in any thread or process
@@ -130,7 +130,7 @@ class Source(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """Return what the source is, JSON-ready: its kind, its options, and how its files can be told from others."""
+        """Return what the source is, JSON-ready: its kind, its options, and what identifies its files."""
 
     @property
     def splits(self) -> tuple[str, ...]:

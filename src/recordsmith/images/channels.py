@@ -1,4 +1,4 @@
-"""From the channels that an image has to those that are wanted. Blue, green, red, as OpenCV keeps them."""
+"""Converts the channels of an image. The order is blue, green, red, as in OpenCV."""
 
 from __future__ import annotations
 

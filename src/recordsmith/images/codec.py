@@ -1,4 +1,4 @@
-"""Decoding and encoding images through OpenCV, with one meaning for every colour mode."""
+"""Decodes and encodes images with OpenCV, with a defined result for every colour mode."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ def header_of(data: bytes) -> ImageHeader:
 
     >>> header_of(b"")
     Traceback (most recent call last):
-    recordsmith.images.image_error.ImageError: There are no bytes at all.
+    recordsmith.images.image_error.ImageError: The image has no bytes.
     """
     header = read_header(data)
     if header is None:
         if not data:
-            raise ImageError("There are no bytes at all.")
-        raise ImageError(f"This is no JPEG, PNG, WebP, BMP or GIF: it starts with {bytes(data[:12])!r}.")
+            raise ImageError("The image has no bytes.")
+        raise ImageError(f"This is not a JPEG, PNG, WebP, BMP or GIF image: it starts with {bytes(data[:12])!r}.")
     if not header.height or not header.width:
         raise ImageError(f"The {header.title} has no pixels.")
     check_pixels(header.title, header.height, header.width)
@@ -102,7 +102,7 @@ def check_image(data: bytes) -> None:
     >>> check_image(data)
     >>> check_image(data[:-20])
     Traceback (most recent call last):
-    recordsmith.images.image_error.ImageError: The JPEG of 64×64 cannot be decoded: it is cut short or damaged.
+    recordsmith.images.image_error.ImageError: The JPEG of 64×64 cannot be decoded: it is incomplete or damaged.
     """
     header = header_of(data)
     if header.format == "jpeg":
@@ -129,7 +129,7 @@ def decode_image(data: bytes, *, channels: int | None = None, orient: bool = Tru
     Args:
         data: the bytes of a JPEG, PNG, WebP, BMP or GIF (of which the first frame counts).
         channels: 1, 3 or 4; None for what the image has (2 for grey with alpha). Where alpha goes, it is as if the
-            image lay on white. CMYK becomes RGB. A single colour that a PNG without alpha calls transparent stays.
+            image were on white. CMYK becomes RGB. A single colour that a PNG without alpha calls transparent stays.
         orient: turn the image as its EXIF orientation says.
 
     Returns:
@@ -163,17 +163,17 @@ def encode_image(array: npt.ArrayLike, encoding: str, *, quality: int = 95) -> b
     """
     pixels = np.asarray(array)
     if encoding not in FORMATS:
-        raise ImageError(f"There is no encoding {encoding!r}; there are {', '.join(FORMATS)}.")
+        raise ImageError(f"Unknown encoding {encoding!r}. Use one of {', '.join(FORMATS)}.")
     if pixels.ndim == 2:
         pixels = pixels[:, :, None]
     if pixels.ndim != 3 or 0 in pixels.shape:
-        raise ImageError(f"An image has the shape (height, width, channels), not {pixels.shape}.")
+        raise ImageError(f"An image must have the shape (height, width, channels), not {pixels.shape}.")
     if pixels.dtype != np.uint8 and not (pixels.dtype == np.uint16 and encoding == "png"):
         expected = "uint8 or uint16" if encoding == "png" else "uint8"
-        raise ImageError(f"A {encoding} image is made from {expected}, not from {pixels.dtype}.")
+        raise ImageError(f"A {encoding} image needs {expected} pixels, not {pixels.dtype}.")
     if not can_hold(encoding, pixels.shape[2]):
         possible = " or ".join(map(str, _CHANNELS[encoding]))
-        raise ImageError(f"A {encoding} image has {possible} channels, not {pixels.shape[2]}.")
+        raise ImageError(f"A {encoding} image must have {possible} channels, not {pixels.shape[2]}.")
     cv2 = opencv()
     return encode_stored(cv2, np.ascontiguousarray(_other_order(cv2, pixels)), encoding, quality)
 
@@ -185,7 +185,9 @@ def encode_stored(cv2: Any, pixels: Pixels, encoding: str, quality: int) -> byte
     b'BM'
     """
     if encoding == "gif":
-        raise ImageError("A GIF keeps 256 colours at most and is not made here; encode as png, which keeps all.")
+        raise ImageError(
+            "Encoding as gif is not supported, because it has at most 256 colours. Use png, which keeps all colours."
+        )
     options = []
     if encoding == "jpeg":
         options = [cv2.IMWRITE_JPEG_QUALITY, quality]
@@ -221,7 +223,7 @@ def turned(cv2: Any, pixels: Pixels, orientation: int) -> Pixels:
 
 def _decoded(data: bytes, header: ImageHeader, flags: int) -> Pixels:
     cv2 = opencv()
-    reason = "it is cut short or damaged"
+    reason = "it is incomplete or damaged"
     pixels = None
     with room_for(header):
         try:

@@ -1,4 +1,4 @@
-"""The error about an image."""
+"""ImageError: an image cannot be decoded or encoded."""
 
 __all__ = ["ImageError"]
 
@@ -11,5 +11,5 @@ class ImageError(ValueError):
     ...     decode_image(b"plain text")
     ... except ImageError as error:
     ...     print(error)
-    This is no JPEG, PNG, WebP, BMP or GIF: it begins with b'plain text'.
+    This is not a JPEG, PNG, WebP, BMP or GIF image: it starts with b'plain text'.
     """

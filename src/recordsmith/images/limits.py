@@ -1,4 +1,4 @@
-"""How much work and memory an image may cost: a small file can claim to be a very large image.
+"""Limits the work and memory of decoding an image: a small file can claim to be a very large image.
 
 The number of pixels has a limit that can be set. What else a file can repeat at the cost of a few bytes is bounded here
 before a decoder sees it: the scans of a JPEG, each of which goes over all pixels, and compressed text in a PNG.
@@ -44,9 +44,9 @@ def most_pixels() -> int:
         return _USUAL_PIXELS
     if not setting.isdecimal() or not 1 <= int(setting) <= _OPENCV_PIXELS:
         raise RecordsmithError(
-            f"The environment variable {_SETTING} is not a number of pixels.",
+            f"The environment variable {_SETTING} must be a number of pixels.",
             found=repr(setting),
-            expected=f"a whole number from 1 to {_OPENCV_PIXELS:,}, such as 200000000",
+            expected=f"an integer from 1 to {_OPENCV_PIXELS:,}, such as 200000000",
         )
     return int(setting)
 

@@ -1,4 +1,4 @@
-"""What is done to encoded images before they are stored: nothing, unless something was asked for."""
+"""Converts encoded images before they are stored: resizing, channels and format, if requested."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Preparation:
         channels: 1, 3 or 4; None keeps each image's own.
         encoding: jpeg, png, webp, bmp, or gif for images that are so already; None keeps JPEG as JPEG, and makes PNG
             of others that must change.
-        quality: of JPEG and WebP, where an image is encoded anew.
+        quality: of JPEG and WebP, if an image is encoded again.
         orient: turn images the way up that their EXIF orientation says, which most readers of datasets ignore.
 
     >>> from recordsmith.images import encode_image, read_header
@@ -51,7 +51,7 @@ class Preparation:
         if self.encoding is not None and self.channels is not None and not can_hold(self.encoding, self.channels):
             raise ValueError(f"a {self.encoding} image cannot have {self.channels} channels")
         if not 1 <= self.quality <= 100:
-            raise ValueError(f"quality must be 1 to 100, not {self.quality!r}")
+            raise ValueError(f"quality must be from 1 to 100, not {self.quality!r}")
 
     def keeps(self, header: ImageHeader) -> bool:
         """Whether an image with this header keeps its bytes.

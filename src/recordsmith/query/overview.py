@@ -1,7 +1,7 @@
-"""What is in a dataset, at a glance: its files, its features with examples, and some of its rows.
+"""An overview of a dataset: its files, its features with examples, and some of its rows.
 
 Files are indexed for their number of records, a census of the first records says which features there are, and a few
-records spread over all files give the examples. Damage does not stop the look: what can be read is told, and the errors
+records spread over all files give the examples. Damage does not stop it: what can be read is shown, and the errors
 come along as `problems`. Only where nothing at all can be read is the first error raised.
 """
 
@@ -79,7 +79,7 @@ class DatasetOverview:
     Attributes:
         name: what was asked for, in a few words.
         files: the files, with their numbers of records.
-        splits: the number of records of each split, as far as names or a description tell of any.
+        splits: the number of records of each split, as far as known from names or a description.
         described_by: the file that declares the schema; None where it was inferred.
         payload: what the records are, such as "example" or "text"; "unknown" also where they differ.
         payloads: how many of the records looked at are of each kind.
@@ -144,7 +144,7 @@ def look_at(
         paths: what to look at.
         rows: which rows to fetch; None: none.
         where: a condition, as in `facts.where`; `rows` then counts those that fit.
-        features: the only features to tell of; empty: all.
+        features: the features to include; empty: all.
         split: only the files of this split.
         schema: what the records hold; None: the schema beside the files, or what the records show.
         schema_name: what to call that schema.
@@ -276,7 +276,7 @@ def _kept_features(found: list[FeatureOverview], names: Sequence[str]) -> list[F
                 f"There is no feature {name!r}.{did_you_mean(name, existing)}",
                 expected=list_names(existing)
                 if existing
-                else "no feature at all: the records are not tf.train.Example",
+                else "no features: the records are not tf.train.Example messages",
             )
     return [feature for name in dict.fromkeys(names) for feature in existing[name]]
 

@@ -1,4 +1,4 @@
-"""Records that fit a condition, found without keeping the others."""
+"""Finds the records that match a condition, without keeping the others."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _in_file(
         except PipelineError:
             raise  # the condition itself is at fault
         except RecordsmithError:
-            pass  # a record of another shape: from here on one by one
+            pass  # a record of another shape: continue one by one
         else:
             return
     with RecordReader(file.path) as reader:

@@ -1,4 +1,4 @@
-"""Conditions over rows, such as `label == 'cat' and len(tokens) > 10`: a small language of its own, and never run.
+"""Conditions over rows, such as `label == 'cat' and len(tokens) > 10`: a small language, never run as Python.
 
     names        label   image/height   `a name`         those that are no words stand in backticks where they must
     values       3   0.5   'cat'   b'raw'   True   ['cat', 'dog']
@@ -128,9 +128,12 @@ class Where:
         if answer is None or isinstance(answer, (bool, np.bool_)):
             return None if answer is None else bool(answer)
         if isinstance(answer, np.ndarray) and answer.dtype == np.bool_:
-            problem, advice = "The condition has an answer for each value of a list.", "Put it into any() or all()."
+            problem, advice = (
+                "The condition has a result for each value of a list.",
+                "Use any() or all() to combine them.",
+            )
         else:
-            problem, advice = "The condition has no answer of yes or no.", "Compare the value with another."
+            problem, advice = "The condition is not true or false.", "Compare the value with another value."
         raise PipelineError(problem, found=self.text, advice=advice)
 
 
@@ -203,9 +206,9 @@ def _truth(value: Any, column: int) -> bool | None:
     if value is None or isinstance(value, (bool, np.bool_)):
         return None if value is None else bool(value)
     raise PipelineError(
-        f"What stands at column {column} is not yes or no.",
+        f"The expression at column {column} is not true or false.",
         found=type(value).__name__ if not isinstance(value, np.ndarray) else f"a list of {value.size} values",
-        advice="Compare the value with another; for lists there are any() and all().",
+        advice="Compare the value with another value. For lists, use any() or all().",
     )
 
 

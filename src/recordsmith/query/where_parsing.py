@@ -1,4 +1,4 @@
-"""From the text of a condition to a checked tree: Python's grammar, of which only what a condition needs is let in.
+"""Parses the text of a condition to a checked tree, with the part of Python's grammar that conditions need.
 
 The text is parsed by `ast` and never run. Names that are no identifiers (`image/height`, `class`) are replaced by
 placeholders first; every place in an error is one of the text as it was given.
@@ -142,7 +142,9 @@ def parse_where(text: str, names: Iterable[str] | Mapping[str, Feature]) -> Node
       expected: 'label'
     """
     if not isinstance(text, str) or not text.strip():
-        raise PipelineError("The condition is empty.", expected="one such as label == 'cat' and len(tokens) > 10")
+        raise PipelineError(
+            "The condition is empty.", expected="a condition such as label == 'cat' and len(tokens) > 10"
+        )
     if len(text) > _LONGEST:
         raise PipelineError("The condition is too long.", found=f"{len(text)} characters")
     return _Parser(text, names).parse()
@@ -200,7 +202,7 @@ class _Parser:
         if text[at] == "`":
             end = text.find("`", at + 1)
             if end < 0:
-                raise PipelineError(f"The backtick at column {at + 1} has no second one.", found=self._text)
+                raise PipelineError(f"The backtick at column {at + 1} is not closed.", found=self._text)
             name = text[at + 1 : end]
             if name not in self._features:
                 raise self._unknown(name, at)
@@ -219,9 +221,10 @@ class _Parser:
         pieces = [piece for piece in re.split(r"[/.\-]", name) if piece]
         if len(pieces) > 1 and "." not in name and all(piece in self._features or piece.isdigit() for piece in pieces):
             raise PipelineError(
-                f"{name!r} at column {at + 1} is a feature, and could be arithmetic with others.",
+                f"{name!r} at column {at + 1} is ambiguous: it is the name of a feature, or arithmetic with other "
+                "features.",
                 found=self._text,
-                advice=f"Write `{name}` in backticks for the feature, or put spaces around the operator.",
+                advice=f"For the feature, write `{name}` in backticks. For arithmetic, put spaces around the operator.",
             )
         return name, name
 
@@ -245,13 +248,13 @@ class _Parser:
         if isinstance(tree, ast.BinOp):
             if type(tree.op) in _INSTEAD:
                 given, meant = _INSTEAD[type(tree.op)]
-                raise self.refused(f"{given!r} is not known here", at, f"Write {meant!r}.")
+                raise self.refused(f"{given!r} is not supported in a condition", at, f"Write {meant!r}.")
             if type(tree.op) not in _SUMS:
-                raise self.refused(f"{self._source(tree)!r} has an operator that is not known here", at)
+                raise self.refused(f"{self._source(tree)!r} has an operator that is not supported in a condition", at)
             return Sum(at, _SUMS[type(tree.op)], self._node(tree.left, depth + 1), self._node(tree.right, depth + 1))
         if isinstance(tree, ast.Call):
             return self._call(tree, at, depth)
-        raise self.refused(f"{self._source(tree)!r} cannot be a part of a condition", at)
+        raise self.refused(f"{self._source(tree)!r} is not supported in a condition", at)
 
     def _name(self, identifier: str, at: int) -> Node:
         name = self._placeholders.get(identifier, identifier)
@@ -264,14 +267,16 @@ class _Parser:
             return tree.value
         at = self._column(tree)
         if isinstance(tree, ast.Constant) and tree.value is None:
-            raise self.refused("None is no value", at, "Write 'is missing'.")
+            raise self.refused("A value cannot be compared with None", at, "Write 'is missing'.")
         if isinstance(tree, (ast.List, ast.Tuple, ast.Set)):
             return tuple(self._constant(element) for element in tree.elts)
         if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
             value = self._constant(tree.operand)
             if isinstance(value, (int, float)):
                 return -value
-        raise self.refused(f"{self._source(tree)!r} is no constant", at, "Lists hold numbers and strings.")
+        raise self.refused(
+            f"{self._source(tree)!r} is not a constant", at, "Lists may contain only numbers and strings."
+        )
 
     def _comparison(self, tree: ast.Compare, at: int, depth: int) -> Node:
         parts: list[Node] = []
@@ -280,7 +285,7 @@ class _Parser:
             if isinstance(operator, (ast.Is, ast.IsNot)):
                 is_missing = isinstance(right, ast.Name) and right.id == "missing"
                 if not is_missing and not (isinstance(right, ast.Constant) and right.value is None):
-                    raise self.refused("'is' asks whether a value is missing", at, "Write 'is missing', or ==.")
+                    raise self.refused("'is' can only be followed by 'missing'", at, "Write 'is missing', or use '=='.")
                 parts.append(Missing(at, self._node(left, depth + 1), isinstance(operator, ast.IsNot)))
             else:
                 sign = _COMPARISONS[type(operator)]
@@ -296,12 +301,12 @@ class _Parser:
             if isinstance(inner, Constant) and isinstance(inner.value, (int, float)):
                 return Constant(at, -inner.value)
             return Sum(at, "-", Constant(at, 0), inner)
-        raise self.refused(f"{self._source(tree)!r} has an operator that is not known here", at)
+        raise self.refused(f"{self._source(tree)!r} has an operator that is not supported in a condition", at)
 
     def _call(self, tree: ast.Call, at: int, depth: int) -> Node:
         function = tree.func.id if isinstance(tree.func, ast.Name) else self._source(tree.func)
         if function not in FUNCTIONS:
-            advice = f"There are {', '.join(f'{known}()' for known in FUNCTIONS)}."
+            advice = f"Use one of {', '.join(f'{known}()' for known in FUNCTIONS)}."
             raise self.refused(f"There is no function {function}()", at, advice, did_you_mean(function, FUNCTIONS))
         if len(tree.args) != 1 or tree.keywords:
             raise self.refused(f"{function}() takes one value", at)
@@ -335,14 +340,14 @@ class _Parser:
             f"There is no feature {name!r}, at column {at + 1}.{near}",
             found=self._text,
             expected=list_names(self._features),
-            advice="Strings stand in quotes." if not near and name in words else None,
+            advice="Put strings in quotes." if not near and name in words else None,
         )
 
     def _syntax(self, error: SyntaxError) -> PipelineError:
         at = self._place(max(0, (error.offset or 1) - 1)) + 1
         single = re.search(r"(?<![=!<>])=(?!=)", _STRING.sub(lambda found: "x" * len(found[0]), self._text))
         if single is not None:
-            return self.refused("A single '=' compares nothing", single.start() + 1, "Write '=='.")
+            return self.refused("A single '=' is not a comparison", single.start() + 1, "Write '=='.")
         if "&&" in self._text or "||" in self._text:
             return self.refused("The condition cannot be parsed", at, "Write 'and' and 'or'.")
         return self.refused(f"The condition cannot be parsed: {error.msg}", at)
@@ -360,7 +365,7 @@ def _in_numbers(sign: str, left: Node, right: Node, at: int, parser: _Parser) ->
         if not any(isinstance(value, str) for value in values):
             continue
         if sign not in ("==", "!=", "in", "not in"):
-            raise parser.refused("Names of classes have no order", at, "Compare them by == and !=, or by 'in'.")
+            raise parser.refused("Class names have no order", at, "Compare them with ==, != or 'in'.")
         numbers = tuple(_class_number(value, feature, other.column, parser) for value in values)
         constant = Constant(other.column, numbers if many else numbers[0])
         return Compare(at, sign, label, constant) if label is left else Compare(at, sign, constant, label)
@@ -372,5 +377,5 @@ def _class_number(value: Any, feature: Label, at: int, parser: _Parser) -> Any:
         return value
     if value not in feature.names:
         near = did_you_mean(value, feature.names)
-        raise parser.refused(f"There is no class {value!r}", at, f"There are {list_names(feature.names)}.", near)
+        raise parser.refused(f"There is no class {value!r}", at, f"Use one of {list_names(feature.names)}.", near)
     return feature.names.index(value)

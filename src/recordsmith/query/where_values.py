@@ -1,4 +1,4 @@
-"""What comparisons, arithmetic and functions of a condition do to the values of one row."""
+"""Evaluates comparisons, arithmetic and functions of a condition on the values of one row."""
 
 from __future__ import annotations
 
@@ -67,13 +67,15 @@ def compared(sign: str, left: Any, right: Any, column: int) -> Any:
     if sign in ("in", "not in"):
         return _contained(left, right, column) == (sign == "in")
     if isinstance(left, tuple) or isinstance(right, tuple):
-        raise _unfit(f"The list at column {column} is compared by {sign}", left, right, advice="A list goes with 'in'.")
+        raise _unfit(
+            f"The list at column {column} cannot be compared with {sign}", left, right, advice="Use 'in' with a list."
+        )
     left, right = _alike(left, right)
     kinds = {_kind(left), _kind(right)}
     if len(kinds) > 1 or "other" in kinds:
         raise _unfit(f"The two sides of {sign!r} at column {column} cannot be compared", left, right)
     if isinstance(left, np.ndarray) and isinstance(right, np.ndarray) and left.shape != right.shape:
-        raise _unfit(f"The two lists at column {column} are not of one length", left, right)
+        raise _unfit(f"The two lists at column {column} have different lengths", left, right)
     with np.errstate(all="ignore"):  # NaN is less than nothing, and no error
         found = _COMPARISONS[sign](left, right)
     return found.astype(np.bool_) if isinstance(found, np.ndarray) else bool(found)
@@ -91,7 +93,7 @@ def added(sign: str, left: Any, right: Any, column: int) -> Any:
     if _kind(left) != "number" or _kind(right) != "number" or isinstance(left, tuple) or isinstance(right, tuple):
         raise _unfit(f"The two sides of {sign!r} at column {column} are not both numbers", left, right)
     if isinstance(left, np.ndarray) and isinstance(right, np.ndarray) and left.shape != right.shape:
-        raise _unfit(f"The two lists at column {column} are not of one length", left, right)
+        raise _unfit(f"The two lists at column {column} have different lengths", left, right)
     try:
         with np.errstate(all="ignore"):
             return _SUMS[sign](left, right)
@@ -112,22 +114,22 @@ def applied(function: str, value: Any, column: int) -> Any:
             return len(value) if value.ndim else None
         if hasattr(value, "__len__"):
             return len(value)
-        raise _unfit(f"len() at column {column} asks a single value for its length", value)
+        raise _unfit(f"len() at column {column} needs a list or a string, not a single value", value)
     if function == "abs":
         if _kind(value) != "number":
-            raise _unfit(f"abs() at column {column} takes numbers", value)
+            raise _unfit(f"abs() at column {column} needs numbers", value)
         return abs(_exact(value))
     if isinstance(value, (bool, np.bool_)) and function in ("any", "all"):
         return bool(value)
     if not isinstance(value, (np.ndarray, tuple)):
-        raise _unfit(f"{function}() at column {column} takes a list", value)
+        raise _unfit(f"{function}() at column {column} needs a list", value)
     values = [plain(one) for one in np.asarray(value).reshape(-1)]
     if function in ("any", "all"):
         if any(_kind(one) != "number" for one in values):
-            raise _unfit(f"{function}() at column {column} takes a comparison of a list", value)
+            raise _unfit(f"{function}() at column {column} needs a comparison of a list", value)
         return bool(_OF_LISTS[function](values))
     if function in ("sum", "mean") and any(_kind(one) != "number" for one in values):
-        raise _unfit(f"{function}() at column {column} takes numbers", value)
+        raise _unfit(f"{function}() at column {column} needs numbers", value)
     if function == "sum":
         return sum(map(_double, values))
     if not values:
@@ -209,12 +211,14 @@ def _contained(left: Any, right: Any, column: int) -> bool:
     if isinstance(right, (str, bytes)):
         left, right = _alike(left, right)
         if _kind(left) != _kind(right) or isinstance(left, np.ndarray):
-            raise _unfit(f"'in' at column {column} looks for something else in a text", left, right)
+            raise _unfit(f"'in' at column {column} can only find a string in a string", left, right)
         return left in right
     if not isinstance(right, (tuple, np.ndarray)):
-        raise _unfit(f"'in' at column {column} needs a list or a text on its right", right)
+        raise _unfit(f"'in' at column {column} needs a list or a string on its right", right)
     if isinstance(left, (tuple, np.ndarray)):
-        raise _unfit(f"'in' at column {column} looks for a list", left, right, advice="Use any() over a comparison.")
+        raise _unfit(
+            f"'in' at column {column} cannot search for a list", left, right, advice="Use any() with a comparison."
+        )
     for one in right if isinstance(right, tuple) else (plain(value) for value in right.reshape(-1)):
         mine, other = _alike(left, one)
         if _kind(mine) == _kind(other) and mine == other:

@@ -23,7 +23,7 @@ def writing_compression(name: str | None) -> str:
 
     >>> writing_compression("bz2")
     Traceback (most recent call last):
-    recordsmith.errors.CompressionError: There is no compression 'bz2' in TFRecords.
+    recordsmith.errors.CompressionError: Unknown compression 'bz2'.
       expected: None, 'gzip' or 'zlib'
     """
     known = "none" if name is None else _NAMES.get(name.lower()) if isinstance(name, str) else None

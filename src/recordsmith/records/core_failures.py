@@ -1,4 +1,4 @@
-"""What the native core's failures mean, in words.
+"""Converts failures of the native core to exceptions with a readable message.
 
 The core reports a code and facts; here they become one of the exceptions of `recordsmith.errors`, with advice. Called
 by the native module alone.
@@ -77,7 +77,7 @@ def exception_for(*facts: Any) -> BaseException:
     >>> print(exception_for("truncated", "a.tfrecord", 40, 2, "", "7", "12", "", [], 0))
     The file ends inside record 2: it was cut short, or is still being written.
       where:    a.tfrecord, record 2, byte 40
-      found:    7 bytes from there to the end
+      found:    7 bytes until the end of the file
       expected: at least 12 bytes
       to do:    Copy or write the file again, or keep the records before it with `recordsmith repair FILE -o NEW`.
     """

@@ -1,4 +1,4 @@
-"""The files of a dataset as a description beside them lists them: by split, with their records, bytes and digests.
+"""The files of a dataset as its description lists them: by split, with records, bytes and digests.
 
 Names in a description are somebody else's words. A split's name becomes part of file names, and a shard is a file in
 the folder of its description: neither is a path.

@@ -1,4 +1,4 @@
-"""Single payloads: tf.train.Example and tf.train.SequenceExample to plain Python values and back, without protobuf."""
+"""Converts tf.train.Example and tf.train.SequenceExample to plain Python values and back, without protobuf."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _from_array(name: str, value: Any, flat: npt.NDArray[Any]) -> npt.NDArray[An
         case "S" | "U":
             return [_string(name, item) for item in flat.tolist()]
         case "O":  # anything that numpy can only hold as it is
-            raise _refused(name, value, f"it holds a {type(value).__name__}")
+            raise _refused(name, value, f"it has the type {type(value).__name__}")
         case _:
             raise _refused(name, value, f"an Example cannot hold {flat.dtype}")
 
@@ -131,10 +131,10 @@ def _from_items(name: str, value: Any, items: list[Any]) -> npt.NDArray[Any] | l
         if isinstance(items[0], kind):
             misfit = next((item for item in items if not isinstance(item, _NUMBERS if kind is _WHOLE else kind)), None)
             if misfit is not None or any(item is None for item in items):
-                raise _refused(name, value, f"it mixes in a {type(misfit).__name__}")
+                raise _refused(name, value, f"it also contains a value of type {type(misfit).__name__}")
             break
     else:
-        raise _refused(name, value, f"it holds a {type(items[0]).__name__}")
+        raise _refused(name, value, f"it contains a value of type {type(items[0]).__name__}")
     if kind is _STRINGS:
         return [_string(name, item) for item in items]
     if all(isinstance(item, _WHOLE) for item in items):

@@ -1,6 +1,6 @@
-"""Where every record of a file begins.
+"""The index of a file: the position of every record.
 
-The index is a cache: it is derived from the file and built anew without asking when it does not fit it any more. It is
+The index is a cache: it is derived from the file, and rebuilt automatically when it no longer matches. It is
 kept in a hidden folder beside the data, `.recordsmith/`, which no glob for data matches; where that cannot be written,
 in the user's cache folder. Files below `_WORTH_KEEPING` are indexed in memory each time. The format, and when an index
 is believed, are described in cpp/records/record_index.h.
@@ -174,7 +174,7 @@ def build_index(path: str | os.PathLike[str], compression: str | None = "auto") 
     """
     name = os.fspath(path)
     how = reading_compression(compression)
-    return ShardIndex.of(name, *_while_it_stands_still(lambda: _core.build_index(name, how)))
+    return ShardIndex.of(name, *_retried_while_changing(lambda: _core.build_index(name, how)))
 
 
 def load_index(
@@ -206,7 +206,7 @@ def load_index(
 
 
 def cached_index(path: str | os.PathLike[str], compression: str | None = "auto") -> tuple[ShardIndex, str] | None:
-    """Return a file's cached index and where it lies, or None if there is none that fits the file as it is now.
+    """Return a file's cached index and its path, or None if there is none that matches the file.
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/one.tfrecord"
@@ -248,7 +248,7 @@ def keep_index(path: str | os.PathLike[str], compression: str | None = "auto") -
             raise ChangedFileError("The file was changed while it was being indexed.", path=name)
         return index
 
-    return _in_cache(name, lambda target: _while_it_stands_still(lambda: build(target)))
+    return _in_cache(name, lambda target: _retried_while_changing(lambda: build(target)))
 
 
 def save_index(index: ShardIndex) -> str:
@@ -291,7 +291,7 @@ def _in_cache(path: str, write: Callable[[str], T]) -> tuple[T, str]:
     raise OSError(f"no folder is writable for the index of {path!r}") from refused
 
 
-def _while_it_stands_still(build: Callable[[], T]) -> T:
+def _retried_while_changing(build: Callable[[], T]) -> T:
     """Index a file; if it changes meanwhile, as one does that is still being written, try again."""
     for _ in range(_ATTEMPTS - 1):
         with contextlib.suppress(ChangedFileError):
@@ -300,7 +300,7 @@ def _while_it_stands_still(build: Callable[[], T]) -> T:
 
 
 def cache_paths(path: str) -> tuple[str, str]:
-    """Return where a file's index may lie: beside the data, then in the user's cache folder.
+    """Return the possible paths of a file's index: beside the data, then in the user's cache folder.
 
     >>> cache_paths("/data/train.tfrecord")[0]
     '/data/.recordsmith/train.tfrecord.index'

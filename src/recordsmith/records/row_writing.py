@@ -1,4 +1,4 @@
-"""Rows, one mapping each, written by a schema.
+"""Writes rows (one mapping each) with a schema.
 
 Of features that allow it, the core reads the values that it understands as they are (exact ints, floats, str, bytes,
 flat lists of them, arrays of the declared dtype) and asks here about every other one: here it is converted, or refused

@@ -1,4 +1,4 @@
-"""Shard names, and which files a path stands for.
+"""Shard names, and the files that a path refers to.
 
 pets-train.tfrecord-00000-of-00010        TFDS and recordsmith: {name}-{split}.{format}-{shard}-of-{count}
 data-00000-of-00012.gz                    Beam: the suffix comes last
@@ -110,7 +110,7 @@ def looks_like_tfrecord(name: str) -> bool:
 def resolve_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
     """Return the files that a path, a URL, a glob or a list of them stands for, sorted within each.
 
-    A folder is not looked into here (see `files_in`). Of what lies elsewhere these are the local copies.
+    A folder is not looked into here (see `files_in`). For remote files these are the local copies.
 
     >>> import tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp())

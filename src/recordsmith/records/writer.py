@@ -1,4 +1,4 @@
-"""RecordWriter: one TFRecord file, which appears under its name only when it is whole."""
+"""RecordWriter: writes one TFRecord file, which appears under its name only when it is complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies beside the records of a folder: copied, with the descriptions brought up to date."""
+"""Copies the other files of a repaired folder, and updates its descriptions."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def carry_files(folder: str, output: str, files: Sequence[FileRepair]) -> tuple[
         copied.append(name)
     if links:
         notes.append(
-            f"{', '.join(links)}: left out, because {'it is a link' if len(links) == 1 else 'they are links'}. "
-            "What a link points to is not a part of the folder."
+            f"{', '.join(links)}: left out, because {'it is a link' if len(links) == 1 else 'they are links'}. The "
+            "target of a link is not part of the folder."
         )
     if copied:
         notes.append(f"{', '.join(copied)}: copied as {'it is' if len(copied) == 1 else 'they are'}.")
@@ -122,7 +122,7 @@ def _carry_manifest(source: str, target: str, repaired: dict[str, FileRepair], o
     if changed:
         note += f" Class counts of {', '.join(changed)} and class weights are left out, as records are missing."
     if missing:
-        note += f" {missing} listed files were not there and are not listed any more."
+        note += f" {missing} listed files were missing and are no longer listed."
     return note
 
 
@@ -137,7 +137,7 @@ def _carry_dataset_info(source: str, target: str, repaired: dict[str, FileRepair
     info = read_json_object(source, "TFDS description")
     splits = info.objects("splits")
     if not splits or not info.optional_text("name"):
-        raise SchemaError("it is no description of TensorFlow Datasets.")
+        raise SchemaError("it is not a description of TensorFlow Datasets.")
     for split in splits:
         name, count = split.text("name"), len(split.counts("shardLengths"))
         ending = f"-of-{count:05}"
@@ -146,7 +146,7 @@ def _carry_dataset_info(source: str, target: str, repaired: dict[str, FileRepair
         ]
         if len(shards) != count:
             raise RecordsmithError(
-                f"its split {name!r} has {count_text(count, 'shard')}, and {len(shards)} were repaired."
+                f"its split {name!r} has {count_text(count, 'shard')}, but {len(shards)} were repaired."
             )
         split.entries["shardLengths"] = [str(file.records) for file in shards]
         split.entries["numBytes"] = str(sum(file.kept_bytes for file in shards))

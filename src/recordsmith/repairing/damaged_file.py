@@ -1,4 +1,4 @@
-"""A damaged file, looked at: which pieces of it can be kept, and what the others were."""
+"""Analyses a damaged file: the pieces that can be kept, and what was lost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from recordsmith import _core
-from recordsmith.repairing.repair_result import Gap, Loss, Mend
+from recordsmith.repairing.repair_result import Gap, Loss, RepairedHeader
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +53,7 @@ class DamagedFile:
                 yield self._recovery.frame(piece.data_begin, piece.data_size)
 
     def suspect_frames(self) -> Iterator[npt.NDArray[np.uint8]]:
-        """Give the records that are put aside: framed anew where their data fails its checksum."""
+        """Give the suspect records: with a new frame if their data does not match its checksum."""
         for piece in self._pieces:
             if piece.kind == "doubtful":
                 yield from self._frames(piece)
@@ -84,17 +84,18 @@ class DamagedFile:
                 losses.append(loss)
         return tuple(losses)
 
-    def mends(self) -> tuple[Mend, ...]:
+    def repaired_headers(self) -> tuple[RepairedHeader, ...]:
         """List the records that get a new header."""
-        mends = []
+        repaired = []
         kept = 0
         with open(self._plain, "rb") as file:
             for piece in self._pieces:
                 if piece.kind == "repaired":
                     file.seek(piece.begin)
-                    mends.append(Mend(piece.begin, piece.end, _mend_reason(piece, file.read(_HEADER_BYTES)), kept))
+                    damage = _header_damage(piece, file.read(_HEADER_BYTES))
+                    repaired.append(RepairedHeader(piece.begin, piece.end, damage, kept))
                 kept += piece.records if piece.is_kept else 0
-        return tuple(mends)
+        return tuple(repaired)
 
     def _frames(self, piece: _core.RecoveredPiece) -> Iterator[npt.NDArray[np.uint8]]:
         begin = piece.begin
@@ -206,7 +207,7 @@ def _run(work: _core.RecordRecovery | _core.InflateRecovery, progress: OnBytes |
 
 
 def _guesses(path: str) -> list[str]:
-    """Return what the content says, and what the name says in case that the damage lies at the beginning."""
+    """Return the compression by content, and by name in case the start is damaged."""
     found = _core.detect_compression(path)
     parts = os.path.basename(path).lower().replace("-", ".").split(".")
     named = [name for name, ends in _COMPRESSED_NAMES.items() if any(end[1:] in parts for end in ends)]
@@ -224,12 +225,12 @@ def _kept_size(piece: _core.RecoveredPiece) -> int:
 
 
 def _joined(first: Loss, second: Loss) -> Loss:
-    """Join what lies before stored records, these, and what lies behind: one record was lost with them."""
+    """Join the losses before and after stored records with these: one record was lost with them."""
     inside = first.inside + second.inside
     return Loss(first.begin, second.end, first.reason, max(1, first.records), first.after, inside)
 
 
-def _mend_reason(piece: _core.RecoveredPiece, header: bytes) -> str:
+def _header_damage(piece: _core.RecoveredPiece, header: bytes) -> str:
     if piece.data_begin != piece.begin + _HEADER_BYTES:
         return "header-size"
     return "length-checksum" if int.from_bytes(header[:8], "little") == piece.data_size else "length"

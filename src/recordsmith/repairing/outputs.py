@@ -1,4 +1,4 @@
-"""Which file is repaired to where, and what is refused before anything is written."""
+"""Plans the outputs of a repair, and refuses bad ones before anything is written."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def plan_outputs(bad: PathLike | Iterable[PathLike], good: PathLike | None) -> P
     for file in files:
         if not os.path.isfile(file):
             raise RecordsmithError(
-                "Only files can be repaired, not pipes or devices.", path=file, advice="Copy it to a file first."
+                "Only files can be repaired, not pipes or devices.", path=file, advice="Copy the data to a file first."
             )
     folder = found[0] if len(found) == 1 and os.path.isdir(found[0]) else None
     if good is None:
@@ -71,7 +71,9 @@ def plan_outputs(bad: PathLike | Iterable[PathLike], good: PathLike | None) -> P
     into_folder = folder is not None or len(files) > 1 or os.path.isdir(output) or output.endswith(os.sep)
     if into_folder and os.path.exists(output) and not os.path.isdir(output):
         raise RecordsmithError(
-            "Several files are to be repaired, and the output is one file.", path=output, advice="Name a folder."
+            "There are several files to repair, but the output is a single file.",
+            path=output,
+            advice="Give a folder as the output.",
         )
     targets = [os.path.join(output, os.path.basename(file)) if into_folder else output for file in files]
     _refuse_twice(files, targets)
@@ -84,7 +86,7 @@ def refuse_existing(targets: Iterable[str]) -> None:
     there = [target for target in targets if os.path.lexists(target)]
     if there:
         raise RecordsmithError(
-            "The output exists already.",
+            "The output already exists.",
             path=there[0],
             found=None if len(there) == 1 else list_names(map(os.path.basename, there)),
             advice=advise("Choose another output, or give {overwrite} to replace it.", overwrite=True),
@@ -106,10 +108,10 @@ def _refuse_twice(files: Sequence[str], targets: Sequence[str]) -> None:
     for file, target in zip(files, targets, strict=True):
         if target in seen:
             raise RecordsmithError(
-                "Two files would be repaired to the same one.",
+                "Two repaired files would have the same name.",
                 path=target,
                 found=f"{seen[target]} and {file}",
-                advice="Repair them one folder at a time.",
+                advice="Repair one folder at a time.",
             )
         seen[target] = file
 
@@ -124,5 +126,5 @@ def _refuse_inputs(files: Sequence[str], targets: Sequence[str]) -> None:
             raise RecordsmithError(
                 "The output is the damaged file itself, which is never changed.",
                 path=target,
-                advice="Write elsewhere, look at the result, and then replace the file yourself.",
+                advice="Write to another file, check the result, then replace the damaged file yourself.",
             )

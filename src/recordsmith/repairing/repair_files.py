@@ -1,4 +1,4 @@
-"""`repair`: files with everything that is sound in damaged ones."""
+"""`repair`: writes new files with all undamaged records of damaged files."""
 
 from __future__ import annotations
 
@@ -74,22 +74,22 @@ def repair(
     """
     name = reading_compression(compression)
     if good is None and not dry_run:
-        raise RecordsmithError("Where should the repaired data go?", advice="Give an output, or dry_run=True.")
+        raise RecordsmithError("The output is missing.", advice="Pass an output, or dry_run=True.")
     plan = plan_outputs(bad, None if dry_run else good)
-    aside = None if keep_suspect is None or dry_run else _suspect_targets(plan, os.fsdecode(keep_suspect))
+    suspect_targets = None if keep_suspect is None or dry_run else _suspect_targets(plan, os.fsdecode(keep_suspect))
     with contextlib.ExitStack() as stack:
         publication = None
         if plan.output is not None:
             place = plan.targets[0] if plan.is_file else plan.output
             complete(place, is_file=plan.is_file)
-            _prepare(plan, aside, overwrite=overwrite)
+            _prepare(plan, suspect_targets, overwrite=overwrite)
             publication = stack.enter_context(Publication(place, is_file=plan.is_file, overwrite=overwrite))
         report = _Progress(plan.files, progress)
         files = []
         notes = []
         for number, file in enumerate(plan.files):
             target = plan.targets[number] if plan.targets else None
-            suspects = aside[number] if aside else None
+            suspects = suspect_targets[number] if suspect_targets else None
             try:
                 repaired = _repair_file(
                     file,
@@ -139,17 +139,17 @@ class _Progress:
             self._progress(self._done, self._total)
 
 
-def _prepare(plan: Plan, aside: list[str] | None, *, overwrite: bool) -> None:
+def _prepare(plan: Plan, suspect_targets: list[str] | None, *, overwrite: bool) -> None:
     """Refuse what should not be written over, and make the folders."""
-    targets = [*plan.targets, *(aside or [])]
+    targets = [*plan.targets, *(suspect_targets or [])]
     if len({os.path.realpath(target) for target in targets}) < len(targets):
-        raise RecordsmithError("The suspect records would be written over the repaired ones.", path=targets[-1])
+        raise RecordsmithError("The suspect records would overwrite the repaired records.", path=targets[-1])
     others = []
     if plan.folder is not None and plan.output is not None:
         others = [os.path.join(plan.output, name) for name in carried_names(plan.folder)]
     if not overwrite:
         refuse_existing([*targets, *others])
-    for target in aside or ():
+    for target in suspect_targets or ():
         os.makedirs(os.path.dirname(target) or ".", exist_ok=True)
 
 
@@ -203,7 +203,7 @@ def _repair_file(
             os.path.getsize(path),
             file.records,
             file.kept_bytes,
-            mended=file.mends(),
+            repaired_headers=file.repaired_headers(),
             losses=file.losses(),
             gaps=file.gaps,
             suspects=file.suspects,
@@ -229,11 +229,11 @@ def _verify(new: str, file: DamagedFile) -> None:
     found = _core.verify_files([new], [file.compression or "none"], os.cpu_count() or 1)
     if found != file.records:
         raise CorruptRecordError(
-            "The repaired file does not hold what was written to it.",
+            "The repaired file differs from what was written.",
             path=public_path(new),
             found=count_text(found, "record"),
             expected=count_text(file.records, "record"),
-            advice="The disk or the memory may be failing, or the damaged file changed meanwhile. Try again.",
+            advice="The disk or the memory may be failing, or the damaged file changed in the meantime. Try again.",
         )
 
 
@@ -253,7 +253,7 @@ def _refuse_other_formats(path: str) -> None:
         return
     if content.looks_like != "does not begin with a record":
         raise NotTFRecordError(
-            f"There is no record in this file: it {content.looks_like}.",
+            f"The file contains no records: it {content.looks_like}.",
             path=path,
             found=content.found,
             advice=content.advice,

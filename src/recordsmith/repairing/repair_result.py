@@ -1,4 +1,4 @@
-"""What came of a repair: of each file what was kept, what was mended, and what is lost."""
+"""The result of a repair: the kept, repaired and lost records of each file."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any
 
 from recordsmith.wording.numbers import count_text
 
-__all__ = ["FileRepair", "Gap", "Loss", "Mend", "RepairResult"]
+__all__ = ["FileRepair", "Gap", "Loss", "RepairResult", "RepairedHeader"]
 
 _LOSS_WORDS = {
     "data-checksum": "the data of one record does not match its checksum",
-    "header": "no record that can be read begins here",
-    "torn": "a record begins here, and does not end where its length says",
+    "header": "no readable record starts here",
+    "torn": "a record starts here, but does not end where its length says",
     "cut-off": "the file ends inside a record",
     "stray": "too few bytes for a record",
-    "zeros": "zeros stand where records should be",
+    "zeros": "there are zeros instead of records",
 }
-_MEND_WORDS = {
-    "length": "its length was damaged; its data tells where it ends",
+_HEADER_WORDS = {
+    "length": "its length was damaged; its end was found from the data",
     "length-checksum": "the checksum of its length was damaged",
-    "header-size": "bytes were put into its header or removed from it",
+    "header-size": "bytes were inserted into its header or removed from it",
 }
 _GAP_WORDS = {
-    "damaged": "the compressed data cannot be read on",
+    "damaged": "the compressed data is damaged",
     "cut-off": "the file ends inside the compressed data",
     "stray": "something else follows the compressed data",
     "checksum": "the compressed data does not match its own checksum",
@@ -36,9 +36,9 @@ class Loss:
     """Bytes of which nothing was kept.
 
     Attributes:
-        begin, end: where they lie in the file, or, if it is compressed, in what was inflated of it.
+        begin, end: where they are in the file or, if it is compressed, in the decompressed data.
         reason: "data-checksum", "header", "torn", "cut-off", "stray" or "zeros".
-        records: how many records they were, as far as that can be told; exact for "data-checksum".
+        records: how many records they were, if known; exact for "data-checksum".
         after: how many records were kept before them.
         inside: whole records that were found in them and left out, because they seem to be stored inside the data of
             a lost one.
@@ -67,15 +67,15 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class Mend:
+class RepairedHeader:
     """A record whose header was damaged, and whose data is whole by its own checksum: kept with a new header.
 
     Attributes:
-        begin, end: where it lay, as in Loss.
+        begin, end: where it was, as in Loss.
         reason: "length", "length-checksum" or "header-size".
         record: its number in the repaired file.
 
-    >>> Mend(0, 64, "length-checksum", 0).message
+    >>> RepairedHeader(0, 64, "length-checksum", 0).message
     'the checksum of its length was damaged'
     """
 
@@ -87,7 +87,7 @@ class Mend:
     @property
     def message(self) -> str:
         """The reason in words."""
-        return _MEND_WORDS[self.reason]
+        return _HEADER_WORDS[self.reason]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Gap:
     """Compressed bytes that could not be inflated.
 
     Attributes:
-        begin, end: where they lie in the compressed file.
+        begin, end: where they are in the compressed file.
         reason: "damaged", "cut-off", "stray" or "checksum"; with the last, nothing need be missing.
         records: how many records they may have held, by the mean of the others.
         inflated_at: where they are missing in what was inflated.
@@ -132,12 +132,12 @@ class FileRepair:
             record is left in the only file, and none is written.
         compression: None, "gzip" or "zlib".
         bytes: its size.
-        records: how many records were kept, the mended ones included.
+        records: how many records were kept, including those with a new header.
         kept_bytes: what they take with their framing, before compression.
-        mended: those with a new header.
+        repaired_headers: the records with a new header.
         losses: what was not kept.
         gaps: what could not be inflated.
-        suspects: how many records were put aside: those whose data fails its checksum, and those left out.
+        suspects: the number of suspect records: those whose data does not match its checksum, and those left out.
         suspect_file: where they were written to, if that was asked for.
 
     >>> FileRepair("bad.tfrecord", None, "repaired", None, 100, 2, 64, losses=(Loss(64, 100, "cut-off", 1, 2),)).ok
@@ -151,7 +151,7 @@ class FileRepair:
     bytes: int
     records: int
     kept_bytes: int
-    mended: tuple[Mend, ...] = ()
+    repaired_headers: tuple[RepairedHeader, ...] = ()
     losses: tuple[Loss, ...] = ()
     gaps: tuple[Gap, ...] = ()
     suspects: int = 0
@@ -160,7 +160,7 @@ class FileRepair:
     @property
     def is_sound(self) -> bool:
         """Nothing is wrong with it."""
-        return not (self.mended or self.losses or self.gaps)
+        return not (self.repaired_headers or self.losses or self.gaps)
 
     @property
     def ok(self) -> bool:
@@ -223,9 +223,9 @@ class RepairResult:
         return sum(file.lost_bytes for file in self.files)
 
     @property
-    def mended(self) -> int:
+    def repaired_headers(self) -> int:
         """How many records have a new header."""
-        return sum(len(file.mended) for file in self.files)
+        return sum(len(file.repaired_headers) for file in self.files)
 
     @property
     def losses(self) -> tuple[Loss, ...]:
@@ -243,7 +243,7 @@ class RepairResult:
             "dry_run": self.dry_run,
             "output": self.output,
             "records": self.records,
-            "mended": self.mended,
+            "repaired_headers": self.repaired_headers,
             "lost": {"records": self.lost_records, "bytes": self.lost_bytes},
             "files": [_file_json(file) for file in self.files],
             "notes": list(self.notes),
@@ -259,7 +259,7 @@ def _file_json(file: FileRepair) -> dict[str, Any]:
         "ok": file.ok,
         "kept_bytes": file.kept_bytes,
         "lost": {"records": file.lost_records, "bytes": file.lost_bytes},
-        "mended": [_entry(mend) for mend in file.mended],
+        "repaired_headers": [_entry(header) for header in file.repaired_headers],
         "losses": [{**_entry(loss), "bytes": loss.bytes} for loss in file.losses],
         "gaps": [{**_entry(gap), "bytes": gap.bytes} for gap in file.gaps],
         "suspects": file.suspects,
@@ -267,7 +267,7 @@ def _file_json(file: FileRepair) -> dict[str, Any]:
     }
 
 
-def _entry(one: Loss | Mend | Gap) -> dict[str, Any]:
+def _entry(one: Loss | RepairedHeader | Gap) -> dict[str, Any]:
     return {**asdict(one), "message": one.message}
 
 
@@ -276,8 +276,8 @@ def _file_lines(file: FileRepair) -> list[str]:
     if file.is_sound:
         return [f"{place}: sound, {count_text(file.records, 'record')}"]
     kept = f"{count_text(file.records, 'record')} kept"
-    if file.mended:
-        kept += f", {len(file.mended):,} of them with a new header"
+    if file.repaired_headers:
+        kept += f", {len(file.repaired_headers):,} of them with a new header"
     lost = f", about {file.lost_records:,} lost in {file.lost_bytes:,} bytes" if not file.ok else ", none lost"
     lines = [f"{place}: {kept}{lost}"]
     lines += [f"  compressed {_range(gap)}: {gap.message}" for gap in file.gaps[:_WORDS_IN_LIST]]

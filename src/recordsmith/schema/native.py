@@ -1,4 +1,4 @@
-"""The schema in the form that the native core takes: a compiled plan, and rules for reading single rows."""
+"""Converts a schema for the native core: a compiled plan, and rules for reading single rows."""
 
 from __future__ import annotations
 

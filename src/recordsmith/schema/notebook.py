@@ -1,4 +1,4 @@
-"""How a schema looks in a notebook."""
+"""Shows a schema in a notebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the native core needs to know of one stored feature, and the arrays that go to it and come from it.
+"""Describes one stored feature for the native core, and the arrays that go to it and come from it.
 
 A feature of the schema says with plan columns which stored features it uses; the core compiles them and then neither
 it nor the schema has to know the other. For one plan column the core returns, for a batch of `rows` records,

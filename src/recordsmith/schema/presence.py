@@ -1,4 +1,4 @@
-"""Features that every record turned out to have."""
+"""Marks features as required if every record has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schema: what is in a record, declared once."""
+"""Schema: declares what is in a record."""
 
 from __future__ import annotations
 

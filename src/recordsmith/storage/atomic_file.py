@@ -1,4 +1,4 @@
-"""Files that have their final name only when they are whole."""
+"""Writes files atomically: a file gets its final name only when it is complete."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CANNOT_SYNC_FOLDERS = (errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM)
 
 
 def is_url(path: str) -> bool:
-    """Tell whether a path names something that lies elsewhere.
+    """Say whether a path is the URL of something remote.
 
     >>> is_url("s3://bucket/train-*.tfrecord"), is_url("data/train.tfrecord")
     (True, False)

@@ -1,4 +1,4 @@
-"""Sizes in bytes, as people write them."""
+"""Parses sizes such as 128MB."""
 
 from __future__ import annotations
 

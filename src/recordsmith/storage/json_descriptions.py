@@ -1,4 +1,4 @@
-"""JSON that describes data, and that anybody may have written: read within limits, its entries by name and type.
+"""Reads untrusted JSON that describes data, within limits, with entries by name and type.
 
     manifests, features.json, dataset_info.json, schemas, vocabularies, baselines, notes of an unfinished run
 
@@ -82,13 +82,13 @@ def read_bounded(path: str | os.PathLike[str], what: str, limit: int = _DESCRIPT
 
 
 def parse_json(raw: bytes | str, what: str, path: str | None = None, limits: JsonLimits = _DESCRIPTION) -> Any:
-    r"""Read JSON text. Names that are there twice, NaN and infinities, and what exceeds the limits are refused.
+    r"""Parse JSON text. Repeated keys, NaN and infinities, and anything beyond the limits are refused.
 
     >>> parse_json('{"a": [1, 2]}', "manifest")
     {'a': [1, 2]}
     >>> parse_json('{"a": 1, "a": 2}', "manifest")
     Traceback (most recent call last):
-    recordsmith.errors.SchemaError: The manifest has the name 'a' twice in one object.
+    recordsmith.errors.SchemaError: The manifest has the key 'a' twice in one object.
     """
     wrong = _Wrong(what, path)
     size = len(raw)
@@ -179,7 +179,7 @@ class JsonObject:
     (3, ['a.tfrecord'])
     >>> split.text("records")
     Traceback (most recent call last):
-    recordsmith.errors.SchemaError: The manifest has a wrong entry.
+    recordsmith.errors.SchemaError: The manifest has an invalid entry.
       where:    recordsmith.json
       found:    "records" is the number 3
       expected: a string

@@ -1,4 +1,4 @@
-"""Files in other places (`s3://`, `gs://`, `https://`, ...): fetched once, and then files like any other.
+"""Downloads remote files (`s3://`, `gs://`, `https://`, ...) once, and then uses the local copies.
 
 A remote file is copied whole to a folder of this machine, and again only if it has changed. What reads it has random
 access then: an exact shuffle, an index, any number of epochs, without asking the network again. fsspec does the
@@ -45,21 +45,21 @@ _DESCRIPTION_BYTES = 64 << 20  # of a folder's other files (a manifest, names of
 
 def cache_folder() -> Path:
     """Return where fetched files are kept: RECORDSMITH_CACHE, or a folder in the user's cache."""
-    told = os.environ.get("RECORDSMITH_CACHE")
+    chosen = os.environ.get("RECORDSMITH_CACHE")
     usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "recordsmith"
-    return (Path(told) if told else usual) / "remote"
+    return (Path(chosen) if chosen else usual) / "remote"
 
 
 def fetched(url: str, wanted: Callable[[str], bool]) -> list[str]:
     """Return the local copies of what a URL stands for: a file, the files of a glob, or a folder.
 
     Args:
-        url: where it lies. A folder is fetched with the files that are wanted and small ones beside them.
-        wanted: whether a file of a folder is to be fetched, told from its name.
+        url: the remote file or folder. Of a folder, the wanted files and the small files beside them are downloaded.
+        wanted: whether a file of a folder is needed, by its name.
     """
     fsspec = import_extra("fsspec", extra="remote", purpose="Reading remote files")
     shown = without_secrets(url)
-    with _told(url):
+    with _errors_explained(url):
         storage, path = fsspec.core.url_to_fs(url)
         if _is_local(storage):
             return [path]
@@ -104,7 +104,7 @@ class _Remote:
         path: where it is.
         target: where its copy is, or will be.
         size: its bytes; None if nobody says.
-        version: what changes when the file does; None if nothing tells.
+        version: what changes when the file does; None if unknown.
     """
 
     path: str
@@ -118,8 +118,8 @@ class _Remote:
         facts = storage.info(path)
         size = None if facts.get("size") is None else int(facts["size"])
         if _is_http(path):  # of which fsspec assumes that files never change
-            told = {name: facts[name] for name in _HTTP_VERSION if facts.get(name)}
-            version = json.dumps([size, told], sort_keys=True) if told else None
+            given = {name: facts[name] for name in _HTTP_VERSION if facts.get(name)}
+            version = json.dumps([size, given], sort_keys=True) if given else None
         else:
             version = str(storage.ukey(path))
         return cls(path, target, size, version)
@@ -128,7 +128,7 @@ class _Remote:
     def _note(self) -> Path:
         return self.target.with_name(f".{self.target.name}.fetched.json")
 
-    def is_here(self) -> bool:
+    def is_cached(self) -> bool:
         """Say whether this version was fetched before, and its copy is as it was left."""
         if self.version is None or self.size is None:
             return False
@@ -151,16 +151,16 @@ class _Remote:
         """Copy the file, under another name until it is whole, and return its size."""
         self.target.parent.mkdir(parents=True, exist_ok=True)
         with write_atomically(self.target) as unfinished:
-            noted = self._arrived(storage, unfinished)._noted(unfinished)  # noqa: SLF001 - ours
+            noted = self._downloaded(storage, unfinished)._noted(unfinished)  # noqa: SLF001 - ours
         write_text_atomically(self._note, json.dumps(noted))
         return int(noted["size"])
 
-    def _arrived(self, storage: Any, unfinished: str) -> _Remote:
+    def _downloaded(self, storage: Any, unfinished: str) -> _Remote:
         """Copy the file until the copy is of one state of it, and return that state."""
         remote = self
         for _ in range(_ATTEMPTS):
             storage.get_file(remote.path, unfinished)
-            proven = remote.size is not None or self._comes_again(storage, unfinished)
+            proven = remote.size is not None or self._is_the_same_again(storage, unfinished)
             now = _Remote.look(storage, self.path, self.target)
             if now == remote and proven:
                 size = os.path.getsize(unfinished)
@@ -170,7 +170,7 @@ class _Remote:
             remote = now
         raise OSError("The file changes each time it is downloaded.")
 
-    def _comes_again(self, storage: Any, first: str) -> bool:
+    def _is_the_same_again(self, storage: Any, first: str) -> bool:
         """Fetch a file of unknown length once more, and say whether it is the same."""
         with tempfile.NamedTemporaryFile(dir=self.target.parent, prefix=".") as again:
             storage.get_file(self.path, again.name)
@@ -183,7 +183,7 @@ def _copies(url: str, storage: Any, paths: Sequence[str]) -> list[str]:
         raise FileNotFoundError(2, "This address does not name a file", without_secrets(url))
     with _turns({target.parent for target in targets}):
         remote = [_Remote.look(storage, path, target) for path, target in zip(paths, targets, strict=True)]
-        missing = [one for one in remote if not one.is_here()]
+        missing = [one for one in remote if not one.is_cached()]
         needed = sum(one.size or 0 for one in missing)
         if needed > shutil.disk_usage(cache_folder()).free:
             raise RecordsmithError(
@@ -213,7 +213,7 @@ def _turns(folders: set[Path]) -> Iterator[None]:
 
 
 def _forget(folder: Path, *, gone_from: set[str]) -> None:
-    """Remove copies of files that are not in the remote folder any more: opening it must not find them."""
+    """Remove copies of files that are no longer in the remote folder: opening it must not find them."""
     for copy in folder.iterdir():
         if copy.is_file() and not copy.name.startswith(".") and copy.name not in gone_from:
             copy.unlink(missing_ok=True)
@@ -247,7 +247,7 @@ def _is_local(storage: Any) -> bool:
 
 
 @contextlib.contextmanager
-def _told(url: str) -> Iterator[None]:
+def _errors_explained(url: str) -> Iterator[None]:
     """Tell what storage says of it, with the address."""
     shown = without_secrets(url)
     try:

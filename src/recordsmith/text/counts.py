@@ -1,4 +1,4 @@
-"""How often each word was seen, in memory that does not grow with the text."""
+"""Counts words in bounded memory."""
 
 from __future__ import annotations
 

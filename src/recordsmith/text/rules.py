@@ -1,4 +1,4 @@
-"""What a word is: the two steps that turn a text into words, with the meaning that Keras gives them.
+"""Defines what a word is: the two steps that turn a text into words, as in Keras.
 
 TensorFlow does both on bytes. Only the ASCII letters are made small, only the ASCII punctuation is removed, and only
 ASCII whitespace separates words: "É" stays "É", and a no-break space is part of its word.
@@ -88,5 +88,5 @@ def _check_choice(name: str, value: object, choices: tuple[object, ...]) -> None
         raise PipelineError(
             f"{name} cannot be {value!r}.{did_you_mean(str(value), [str(choice) for choice in choices])}",
             expected=list_names(str(choice) for choice in choices),
-            advice="For anything else, change the text itself before it is given.",
+            advice="For anything else, change the texts before you pass them.",
         )

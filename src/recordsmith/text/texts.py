@@ -1,4 +1,4 @@
-"""Texts in any form, one by one, as UTF-8 bytes."""
+"""Reads texts of any form one by one, as UTF-8 bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def texts_of(source: Any, feature: str | None = None) -> Iterator[bytes]:
     """Give every text of a source as bytes; absent ones are passed over.
 
     Args:
-        source: texts, or batches of texts; with `feature`, a dataset, a mapping of columns, or rows or batches by name.
+        source: texts, or batches of texts; with `feature`, a dataset, a mapping of columns, or rows or batches that are
+            mappings.
         feature: the name under which the texts are found.
 
     >>> list(texts_of(["a", b"b", None, ["c", "d"]]))
@@ -37,7 +38,9 @@ def texts_of(source: Any, feature: str | None = None) -> Iterator[bytes]:
     elif isinstance(source, (str, bytes)):
         raise _single_text(source)
     elif hasattr(source, "batch") or isinstance(source, Mapping):
-        raise PipelineError("Which feature holds the text?", advice='Name it, as in Vocabulary.fit(ds, "text").')
+        raise PipelineError(
+            "The name of the text feature is missing.", advice='Pass it, as in Vocabulary.fit(ds, "text").'
+        )
     return _flat(source)
 
 
@@ -95,10 +98,10 @@ def _columns_of(source: Any, feature: str) -> Iterator[Any]:
     for entry in source:
         if not isinstance(entry, Mapping):
             raise PipelineError(
-                f"There is no feature {feature!r} in what is not by name.",
+                f"The feature {feature!r} cannot be found, because the entries have no names.",
                 found=type(entry).__name__,
-                expected="a dataset, a mapping of columns, or rows or batches by name",
-                advice="Give the texts alone, without a feature's name.",
+                expected="a dataset, a mapping of columns, or rows or batches that are mappings",
+                advice="If these are the texts themselves, omit the feature's name.",
             )
         if feature not in entry:
             raise PipelineError(
@@ -144,22 +147,25 @@ def _as_bytes(text: object, row: int) -> bytes | None:
 
 def _not_text(found: object, row: int) -> PipelineError:
     return PipelineError(
-        "This is not a text.", row=row, found=f"{found!r} ({type(found).__name__})", expected="str, or bytes of UTF-8"
+        "A value is not a text.",
+        row=row,
+        found=f"{found!r} ({type(found).__name__})",
+        expected="str, or bytes in UTF-8",
     )
 
 
 def _not_utf8(text: str, row: int) -> PipelineError:
     return PipelineError(
-        "A text has half a character in it, which UTF-8 cannot hold.",
+        "A text has a lone surrogate (half a character), which UTF-8 cannot encode.",
         row=row,
         found=ascii(text),
-        advice='Mend it first, as with text.encode(errors="replace").',
+        advice='Repair it first, for example with text.encode(errors="replace").',
     )
 
 
 def _single_text(text: str | bytes) -> PipelineError:
     return PipelineError(
-        "One text was given where several are expected.",
+        "A single text was given where several are expected.",
         found=text,
-        advice="Put it into a list, or use encode_one for a single text.",
+        advice="Put it in a list, or use encode_one for a single text.",
     )

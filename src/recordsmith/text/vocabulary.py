@@ -90,7 +90,7 @@ class Vocabulary:
 
         Args:
             source: texts (str, bytes, ByteColumn, arrays, batches of these); with `feature` also a dataset, a mapping
-                of columns, or rows or batches by name. It is read once, in order, and not kept.
+                of columns, or rows or batches that are mappings. It is read once, in order, and not kept.
             feature: the name under which the texts are found.
             size: how many ids there may be, padding and unknown included; None: as many as there are words.
             standardize: what is done to a text first, as for the class.
@@ -110,8 +110,8 @@ class Vocabulary:
         words, counts = seen.most_frequent(None if size is None else size - _SPECIAL)
         if not words:
             raise PipelineError(
-                "There are no words to make a vocabulary of.",
-                found=f"{seen.total} words" if seen.total else "no text, or only empty ones",
+                "A vocabulary cannot be made without words.",
+                found=f"{seen.total} words" if seen.total else "no texts, or only empty texts",
                 feature=feature,
             )
         return cls(
@@ -178,7 +178,7 @@ class Vocabulary:
         [[3, 2], None]
         """
         if max_length is not None and (not isinstance(max_length, int) or max_length < 1):
-            raise PipelineError("max_length is a whole number from 1.", found=repr(max_length))
+            raise PipelineError("max_length must be an integer of at least 1.", found=repr(max_length))
         rows = rows_of(texts)
         pieces = [self._encode_piece(piece, max_length) for piece in in_pieces(rows)]
         lengths = np.concatenate([np.zeros(1, np.int64), *(lengths for _, lengths in pieces)])
@@ -212,7 +212,7 @@ class Vocabulary:
             return ""
         if numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= len(self):
             raise PipelineError(
-                "These are no ids of this vocabulary.", found=ids, expected=f"whole numbers from 0 to {len(self) - 1}"
+                "Some ids are not in this vocabulary.", found=ids, expected=f"integers from 0 to {len(self) - 1}"
             )
         return between.join([self._words[number] for number in numbers.tolist() if number])
 
@@ -246,24 +246,24 @@ class Vocabulary:
             )
         if document.get("version") != _VERSION:
             raise SchemaError(
-                "This vocabulary has a version that this recordsmith does not know.",
+                "The version of this vocabulary is not supported by this version of recordsmith.",
                 found=f"version {document.get('version')!r}",
                 expected=f"version {_VERSION}",
                 advice="Read it with the version of recordsmith that wrote it, or a newer one.",
             )
         if sorted(document) != sorted(_ENTRIES) or not isinstance(document["words"], list):
             raise SchemaError(
-                "The vocabulary's JSON has unknown or missing entries.",
+                "The JSON of the vocabulary has unknown or missing entries.",
                 found=list_names(map(str, document)),
                 expected=list_names(_ENTRIES),
             )
         if not isinstance(document["counts"], list) or not all(
             type(number) is int and 0 <= number < 2**63 for number in (*document["counts"], document["undercount"])
         ):
-            raise SchemaError("The vocabulary's counts must be whole numbers from 0 to 2^63 - 1.")
+            raise SchemaError("The counts of the vocabulary must be integers from 0 to 2^63 - 1.")
         if document["words"][:_SPECIAL] != [_PADDING, _UNKNOWN]:
             raise SchemaError(
-                'The vocabulary\'s words must start with "" and "[UNK]".', found=document["words"][:_SPECIAL]
+                'The words of the vocabulary must start with "" and "[UNK]".', found=document["words"][:_SPECIAL]
             )
         return cls(
             document["words"],
@@ -327,13 +327,13 @@ class Vocabulary:
 def _check_size(size: int | None, most_words: int | None) -> None:
     if size is not None and (isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size <= _SPECIAL):
         raise PipelineError(
-            "A vocabulary needs room for padding, unknown words and at least one word.",
+            "The size of a vocabulary must include padding, unknown words and at least one word.",
             found=f"size={size!r}",
-            expected=f"a whole number from {_SPECIAL + 1}",
+            expected=f"an integer of at least {_SPECIAL + 1}",
         )
     if most_words is not None and most_words < 2 * (size or 1):
         raise PipelineError(
-            "most_words leaves no room to choose words from.",
+            "most_words is too small for the size of the vocabulary.",
             found=f"most_words={most_words!r}, size={size!r}",
             expected="at least twice the size",
         )
@@ -341,14 +341,16 @@ def _check_size(size: int | None, most_words: int | None) -> None:
 
 def _check_words(words: tuple[str, ...], counts: npt.NDArray[np.int64]) -> None:
     if not all(isinstance(word, str) for word in words):
-        raise SchemaError("A vocabulary's words are strings.", found=next(w for w in words if not isinstance(w, str)))
+        raise SchemaError(
+            "The words of a vocabulary must be strings.", found=next(w for w in words if not isinstance(w, str))
+        )
     if len(counts) != len(words):
         raise SchemaError("There must be one count for each word.", found=f"{len(counts)} for {len(words)} words")
     if len(set(words)) != len(words):
         twice = sorted(words)
         word = next(one for one, other in pairwise(twice) if one == other)
         raise SchemaError(
-            "A vocabulary has each word once.",
+            "A word is in the vocabulary twice.",
             found=f"{word!r} twice",
-            advice='Leave it out once; "" and "[UNK]" may only stand first.',
+            advice='Remove one of them. "" and "[UNK]" may only be first.',
         )

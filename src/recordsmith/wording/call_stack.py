@@ -1,4 +1,4 @@
-"""Where in the caller's own code a warning belongs."""
+"""Finds the line of the caller's code that a warning is about."""
 
 from __future__ import annotations
 

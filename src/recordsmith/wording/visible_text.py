@@ -1,4 +1,4 @@
-"""Text that comes from data, as it may be shown: nothing in it steers a terminal, hides, or turns the line around."""
+"""Makes text from data safe to show: no control characters, no hidden text, no reversed lines."""
 
 from __future__ import annotations
 

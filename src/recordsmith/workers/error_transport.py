@@ -1,7 +1,8 @@
-"""Exceptions on their way from a worker process to the one that waits for it.
+"""Sends exceptions from a worker process to the process that waits for it.
 
 They travel as pickles. One that cannot be pickled, or whose pickle cannot be read (its class takes other arguments than
-its message), would end the worker or the whole pool, and nobody would learn what it said. A stand-in tells it instead.
+its message), would end the worker or the whole pool, and its message would be lost. Another exception with the same
+message replaces it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import ParamSpec, TypeVar
 
 from recordsmith.errors import RecordsmithError
 
-__all__ = ["raising_what_travels"]
+__all__ = ["with_picklable_errors"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,10 +23,10 @@ R = TypeVar("R")
 _KEPT = ("record_number", "__notes__")  # what others look for on an exception
 
 
-def raising_what_travels(work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+def with_picklable_errors(work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
     """Call, and raise nothing but exceptions that arrive in another process as they are.
 
-    >>> raising_what_travels(abs, -2)
+    >>> with_picklable_errors(abs, -2)
     2
     """
     try:
@@ -34,12 +35,12 @@ def raising_what_travels(work: Callable[P, R], /, *args: P.args, **kwargs: P.kwa
         raise
     except BaseException as error:
         # SystemExit travels, and would end the program that waits.
-        if isinstance(error, Exception) and _travels(error):
+        if isinstance(error, Exception) and _is_picklable(error):
             raise
         raise _stand_in(error) from error  # the traceback of both is sent along
 
 
-def _travels(error: BaseException) -> bool:
+def _is_picklable(error: BaseException) -> bool:
     import cloudpickle  # loky's own, which also carries the classes of a script
 
     try:

@@ -1,4 +1,4 @@
-"""What a fork leaves behind: a child process has a copy of everything, but only the thread that forked.
+"""Keeps iterators and locks correct after a fork: a child process has a copy of everything, but only one thread.
 
 An iterator whose batches other threads prepare would wait for them for ever in the child, and one that reads a file
 would share its place with the parent. So iterators refuse to be continued there. Locks and half-done work of other

@@ -1,4 +1,4 @@
-"""Processes for the user's own functions, which are Python and would share one lock on threads.
+"""Worker processes for the user's Python functions, which cannot run in parallel on threads.
 
 They come from loky: it carries functions of any module, also lambdas and those of a script without
 `if __name__ == "__main__"`, and says so when a process dies instead of waiting for it for ever.
@@ -21,7 +21,7 @@ from multiprocessing import resource_tracker
 from typing import ParamSpec, TypeVar
 
 from recordsmith.errors import import_extra
-from recordsmith.workers.error_transport import raising_what_travels
+from recordsmith.workers.error_transport import with_picklable_errors
 from recordsmith.workers.threads import result_of
 
 __all__ = ["ProcessPool", "call_in_process", "process_pool"]
@@ -52,7 +52,7 @@ class ProcessPool(Executor):
         """Have a call done by one of the processes; the first call starts them all."""
         resource_tracker.ensure_running()  # here, as starting it lets interrupts through again (Python 3.11)
         with _interrupts_held_back():
-            future: Future[R] = self._pool.submit(raising_what_travels, work, *args, **kwargs)
+            future: Future[R] = self._pool.submit(with_picklable_errors, work, *args, **kwargs)
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - as in Executor
@@ -113,7 +113,7 @@ def _end_shared_pool() -> None:
 
 
 def _begin(parent: int, on_interrupt: signal.Handlers, prepare: Callable[[], None]) -> None:
-    """Begin the life of a process: from here on, Ctrl-C does what the pool says."""
+    """Start a worker process: from now on, Ctrl-C does what the pool says."""
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     signal.signal(signal.SIGINT, on_interrupt)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])

@@ -1,4 +1,4 @@
-"""How far long work is: a bar on a terminal, and where there is none a line now and then, if the work is very long."""
+"""Shows the progress of long work: a bar on a terminal, otherwise a line from time to time."""
 
 from __future__ import annotations
 
@@ -183,8 +183,8 @@ class _PhaseLines:
         if now >= self._next:
             self._next = now + _SECONDS_BETWEEN_LINES
             share = f"{100 * min(1.0, done / total):.0f} %, " if total else ""
-            told = _done_text(phase, done, total)
-            self._write(f"{phase}: {share}{told}" if told else phase)
+            amount = _done_text(phase, done, total)
+            self._write(f"{phase}: {share}{amount}" if amount else phase)
 
 
 def _done_text(phase: str, done: int, total: int) -> str:
@@ -253,7 +253,7 @@ class _Pace:
         self._rows = self._done = 0
 
     def rows_a_second(self, progress: RunProgress) -> float | None:
-        """Return the pace of the phase; None while that cannot be told."""
+        """Return the pace of the phase; None while it is unknown."""
         if progress.phase != self._phase:
             # The first report may count what a run before this one had done: the pace is that of what follows.
             self._phase = progress.phase
@@ -263,7 +263,7 @@ class _Pace:
         return rows / seconds if rows > 0 and seconds > 0 else None
 
     def seconds_left(self, progress: RunProgress) -> float | None:
-        """Return how long the phase still takes, if it goes on as it did."""
+        """Return how long the phase still takes at the current pace."""
         seconds, done = time.monotonic() - self._began, progress.done - self._done
         if progress.total is None or done <= 0:
             return None

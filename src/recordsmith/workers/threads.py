@@ -1,4 +1,4 @@
-"""Work on many pieces at once, with the results in the order of the pieces.
+"""Runs work in parallel, and returns the results in order.
 
 Native work (decoding images, parsing tables, encoding records) releases Python's lock and runs on threads. The user's
 own functions are Python and run in processes: see process_pool.
@@ -64,7 +64,7 @@ def _submitted(pool: Executor, work: Callable[[T], R], item: T) -> Future[R]:
     try:
         pool.submit(task.run)
     except RuntimeError:
-        task.run()  # unless a thread of the pool has begun with it all the same
+        task.run()  # unless a thread of the pool has already started it
     return task.future
 
 
@@ -129,6 +129,6 @@ def result_of(future: Future[R], advice: str) -> R:
 
 
 def _cause(error: BaseException) -> str:
-    """The last line of what another process or thread told, which names the exception."""
+    """The last line of the traceback of another process or thread, which names the exception."""
     lines = str(error.__cause__ or error).strip().strip('"').strip().splitlines()
     return lines[-1] if lines else ""

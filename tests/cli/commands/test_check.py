@@ -123,5 +123,5 @@ def test_what_cannot_be_checked_ends_with_2(run, tmp_path):
 def test_a_report_that_cannot_be_written_is_told_before_the_work(run, sound_file, tmp_path):
     result = run("check", sound_file, "--html", tmp_path / "gone" / "report.html")
     assert result.exit_code == 2
-    assert "There is no such folder for the report" in result.stderr
+    assert "The folder of the report does not exist" in result.stderr
     assert "records" not in result.stdout

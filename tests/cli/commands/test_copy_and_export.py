@@ -61,7 +61,7 @@ def test_damaged_records_are_told_by_the_exit_code(run: Run, pets_file: Path, tm
         (["--rename", "label"], "not an old and a new name"),
         (["--sample", "many"], "neither a share"),
         (["--compression", "gzp"], "Did you mean 'gzip'"),
-        (["--split", "train:0.8"], "has no shares"),
+        (["--split", "train:0.8"], "has no '='"),
         (["--drop", "lable"], "Did you mean 'label'"),
     ],
 )

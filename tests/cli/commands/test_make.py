@@ -436,22 +436,22 @@ MISTYPED = [
     (["--balance", "oversmaple", "--label", "outcome"], "Did you mean 'oversample'?"),
     (["--balance", "SMOTEE", "--label", "outcome"], "Did you mean 'SMOTE'?"),
     (["--balance", "il=5", "--label", "outcome"], "Did you mean 'ill'?"),
-    (["--balance", "ill=few", "--label", "outcome"], "'ill=few' is not a class and its count"),
+    (["--balance", "ill=few", "--label", "outcome"], "'ill=few' is not a class and a count"),
     (["--split", "train:0.8,test:0.2"], "Did you mean 'train=0.8,test=0.2'?"),
     (["--split", "train=0.8,test=0.3"], "do not add up to 1"),
-    (["--resize", "8by8"], "is not a height and a width, as 224x320 is"),
+    (["--resize", "8by8"], "is not a height and a width, such as 224x320"),
     (["--vocabulary", "nota"], "Did you mean 'note'?"),
-    (["--vocabulary", "note=none.json"], "neither a size nor a file"),
+    (["--vocabulary", "note=none.json"], "neither a size nor an existing file"),
     (["--tfidf", "note=many"], "a feature, or a feature and a size"),
     (["--map", "mien:clean"], "There is no module 'mien'. Did you mean 'mine'?"),
     (["--map", "mine:claen"], "Did you mean 'clean'?"),
-    (["--map", "mine"], "A function is named by its module and its own name."),
+    (["--map", "mine"], "A function must be given as MODULE:FUNCTION."),
     (["--shard-size", "large"], "The size cannot be parsed."),
     (["--name", "a/b"], "A dataset's name"),
     (["--strtify"], "--stratify"),
     (["--schema", "none.json"], "There is no such file or folder"),
     (["--resize", "8x8", "--kind", "tfrecords"], "has no option --resize"),
-    (["--vocabulary", "note", "--tfidf", "note"], "can become numbers in one way only"),
+    (["--vocabulary", "note", "--tfidf", "note"], "can be replaced in only one way"),
 ]
 
 
@@ -480,7 +480,7 @@ def test_a_source_that_is_not_there(make, visits):
 def test_no_source_is_wrong_use(run, photos):
     result = run("make", "--stratify", photos, "-o", "out")
     assert result.exit_code == 2
-    assert "--stratify took 'photos'" in result.stderr
+    assert "--stratify used 'photos' as its value" in result.stderr
 
 
 def test_no_output_is_wrong_use(run, visits):
@@ -557,7 +557,7 @@ def test_stopped_by_hand(run, many_photos):
     assert process.returncode == 130
     assert output == ""
     assert " ".join(said.split()).endswith(
-        "Stopped. What is finished is kept: run the same command with --resume, and it continues from there."
+        "Stopped. Finished work is kept: run the same command with --resume to continue."
     )
     assert not digests()
     assert go_on(run, many_photos, "--resume", "--split", "train=0.7,test=0.3").exit_code == 0
@@ -592,4 +592,4 @@ def test_an_exception_of_the_map_function_is_no_fault_of_ours(run, tmp_path, mon
     assert done.exit_code == 2
     assert "The map function raised ValueError: not today" in done.stderr
     assert "table.csv, line 2" in done.stderr
-    assert "fault of recordsmith" not in done.stderr
+    assert "bug in recordsmith" not in done.stderr

@@ -33,7 +33,7 @@ def test_the_table(bad: Path) -> None:
     assert result.exit_code == 1
     lines = [" ".join(line.split()) for line in result.output.splitlines()]
     assert "bad.tfrecord 98 1 ~2 49 bytes" in lines
-    assert "260-286 mended 1 its length was damaged; its data tells where it ends" in lines
+    assert "260-286 repaired 1 its length was damaged; its end was found from the data" in lines
     assert "520-546 lost 1 the data of one record does not match its checksum" in lines
     assert "2,574-2,597 lost ~1 the file ends inside a record" in lines
     assert lines[-1] == (
@@ -72,16 +72,16 @@ def test_a_dry_run(bad: Path) -> None:
 def test_json(bad: Path) -> None:
     result = run(bad, "-o", "good.tfrecord", "--format", "json", "--keep-suspect", "suspect.tfrecord")
     document = json.loads(result.output)
-    assert list(document) == ["ok", "dry_run", "output", "records", "mended", "lost", "files", "notes"]
+    assert list(document) == ["ok", "dry_run", "output", "records", "repaired_headers", "lost", "files", "notes"]
     assert document["lost"] == {"records": 2, "bytes": 49}
     (file,) = document["files"]
-    assert file["mended"] == [
+    assert file["repaired_headers"] == [
         {
             "begin": 260,
             "end": 286,
             "reason": "length",
             "record": 10,
-            "message": "its length was damaged; its data tells where it ends",
+            "message": "its length was damaged; its end was found from the data",
         }
     ]
     assert file["losses"][0] == {

@@ -359,7 +359,7 @@ def test_a_schema_that_does_not_fit(run, pets_file, tmp_path):
     schema.save(tmp_path / "schema.json")
     result = run("show", pets_file, "--schema", tmp_path / "schema.json")
     assert result.exit_code == 2
-    assert "holds another kind of value" in result.stderr
+    assert "holds a different kind of value" in result.stderr
     assert result.stderr.count("error:") == 1
     assert "none" in result.stdout  # of the records have a breed
     assert "* is stored, and not in the schema." in result.stdout
@@ -409,7 +409,7 @@ def test_a_record_that_is_not_there(run, pets_file):
     for number in (10, -11):
         result = run("show", pets_file, "--record", number)
         assert result.exit_code == 2
-        assert f"There is no record {number}: there are 10, counted from 0." in result.stderr
+        assert f"There is no record {number}: there are 10 records, numbered from 0." in result.stderr
 
 
 def test_rows_that_fit_a_condition(run, pets_folder):

@@ -123,7 +123,7 @@ def test_arrays_of_different_length_are_refused():
 
 def test_pickled_objects_are_not_loaded(tmp_path):
     np.save(tmp_path / "x.npy", np.array([{"a": 1}], object), allow_pickle=True)
-    with pytest.raises(rs.RecordsmithError, match="would run code"):
+    with pytest.raises(rs.RecordsmithError, match="could run code"):
         rs.sources.arrays(tmp_path / "x.npy")
 
 

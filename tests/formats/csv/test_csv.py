@@ -184,7 +184,7 @@ def test_bad_lines_are_rejects_with_their_line(tmp_path):
         (f"{path}, line 9", "7"),
         (f"{path}, line 23", "21,too,many"),
     ]
-    assert stored.rejects[0].reason == "The line has 1 cell where there are 2 columns."
+    assert stored.rejects[0].reason == "The line has 1 cell, but there are 2 columns."
     assert stored.column("n") == [n for n in range(40) if n not in (7, 21, 22)]
     assert stored.places == [f"{path}, line {n + 2}" for n in range(40) if n not in (7, 21, 22)]
 
@@ -327,7 +327,7 @@ def test_a_cut_gzip_file_is_an_error_that_names_it(tmp_path):
         (b"", "The file is empty"),
         (b"\n\n", "The file is empty"),
         (b"a,b\n", "no rows below the header"),
-        (b"a,b,a\n1,2,3\n", "Columns of the same name"),
+        (b"a,b,a\n1,2,3\n", "Two columns have the same name"),
         (b'a,b\n1,"x\n2,y\n', "The quote that opens in line 2 is never closed"),
         ("a,b\n1,2\n".encode("utf-16"), "UTF-16"),
         (b"PK\x03\x04\x00\x00\x00\x00", "is a zip archive"),
@@ -374,7 +374,7 @@ def test_true_and_false_as_declared(tmp_path):
 
 def test_a_tensor_cannot_come_from_a_cell(tmp_path):
     source = rs.sources.csv(written(tmp_path, "a\n1\n"), types={"a": rs.Tensor("int64", (2,))})
-    with pytest.raises(rs.SchemaError, match="one number or one text"):
+    with pytest.raises(rs.SchemaError, match="one number or one string"):
         source.schema()
 
 

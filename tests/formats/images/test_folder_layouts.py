@@ -100,7 +100,7 @@ REFUSED = {
     "a flat val": ([*numbered("train/n01", "train/n02"), "val/ILSVRC_1.png"], {}, "'val' have no labels"),
     "a dummy class": (numbered("train/cat", "train/dog", "test/unknown"), {}, "'test' have no labels"),
     "some splits": (numbered("train", "test", "extra"), {}, "Some folders look like splits"),
-    "MVTec": (numbered("bottle/train/good", "bottle/test/bad", "nut/train/good", "nut/test/bad"), {}, "dataset of its"),
+    "MVTec": (numbered("bottle/train/good", "bottle/test/bad", "nut/train/good", "nut/test/bad"), {}, "separate"),
 }
 
 
@@ -237,7 +237,7 @@ def test_links_to_class_folders(tmp_path: Path) -> None:
 
 def test_sounds_are_named(tmp_path: Path) -> None:
     put(tmp_path, **{"cat/1.wav": b"RIFF", "dog/2.wav": b"RIFF"})
-    with pytest.raises(rs.RecordsmithError, match="audio files"):
+    with pytest.raises(rs.RecordsmithError, match="Audio files"):
         kind_of(tmp_path)
 
 

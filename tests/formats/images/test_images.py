@@ -132,9 +132,9 @@ def test_what_is_no_image_is_rejected_or_ignored_but_never_lost(tmp_path):
     assert columns["filename"] == ["a/good.jpg"]
     reasons = {os.path.basename(reject.source): reject.reason for reject in rejects}
     assert list(reasons) == ["cut.jpg", "cut.png", "empty.jpg", "head.jpg", "scan.tiff", "text.jpg"]
-    assert reasons["cut.jpg"] == f"The JPEG of {WIDTH}×{HEIGHT} cannot be decoded: it is cut short or damaged."
-    assert reasons["empty.jpg"] == "There are no bytes at all."
-    assert "begins with b'<html>404 no'" in reasons["text.jpg"]
+    assert reasons["cut.jpg"] == f"The JPEG of {WIDTH}×{HEIGHT} cannot be decoded: it is incomplete or damaged."
+    assert reasons["empty.jpg"] == "The image has no bytes."
+    assert "starts with b'<html>404 no'" in reasons["text.jpg"]
     assert all(reject.feature == "image" for reject in rejects)
     described = source.describe()
     assert (described["files"], described["ignored"]) == (7, 3)
@@ -146,7 +146,7 @@ def test_a_header_can_be_trusted_on_request(tmp_path):
     columns, rejects, _ = load(images(tmp_path, check="header"))
     assert columns["image"] == [JPEG[:-100]]
     assert len(rejects) == 1
-    with pytest.raises(PipelineError, match="checked by decoding"):
+    with pytest.raises(PipelineError, match="Unknown way to check images"):
         images(tmp_path, check="none")  # type: ignore[arg-type]
 
 
@@ -209,8 +209,8 @@ def test_files_and_patterns(tmp_path):
     [
         (["missing.jpg"], "no such file"),
         (["*.jpg"], "No file matches"),
-        (["folder", "1.txt"], "folder among files"),
-        ("folder", "no image here"),
+        (["folder", "1.txt"], "folder was given together with files"),
+        ("folder", "No images were found"),
         ("text", "None of the files is an image"),
     ],
 )
@@ -299,8 +299,8 @@ def test_a_header_behind_a_long_thumbnail(tmp_path):
     ("options", "problem"),
     [
         ({"size": (0, 10)}, "size must be"),
-        ({"size": 224}, "height and width"),
-        ({"size": (224.5, 224)}, "height and width"),
+        ({"size": 224}, "height and a width"),
+        ({"size": (224.5, 224)}, "height and a width"),
         ({"channels": 2}, "channels must be"),
         ({"encoding": "jpeg", "channels": 4}, "cannot have 4 channels"),
         ({"encoding": "tiff"}, "encoding must be"),
@@ -379,7 +379,7 @@ def test_labels_missing_doubled_and_lost(tmp_path):
     columns, rejects, _ = load(images(tmp_path, labels=path))
     assert columns["filename"] == ["1.jpg", "sub/3.jpg"]
     assert [(reject.source, reject.reason) for reject in rejects] == [
-        (f"{path}, line 3", "The image '1.jpg' is listed before, in line 2."),
+        (f"{path}, line 3", "The image '1.jpg' is already listed in line 2."),
         (str(tmp_path / "2.jpg"), f"It has several labels in {path}: 'cat' in line 4 and 'dog' in line 5."),
         (str(tmp_path / "4.jpg"), f"It has no label in {path}."),
         (str(tmp_path / "empty.jpg"), f"Its label in {path}, line 8, is empty."),
@@ -394,12 +394,12 @@ def test_labels_missing_doubled_and_lost(tmp_path):
         (b"", "empty"),
         (b"a,b,c\n1.jpg,x,y\n", "not clear which columns"),
         (b"filename,b,c\n1.jpg,x,y\n", "not clear which columns"),
-        (b"filename,label\n1.jpg\n", "Line 2 has another number of columns"),
-        (b"filename,label\n1.jpg,0.25\n2.jpg,1\n", "measures"),
+        (b"filename,label\n1.jpg\n", "Line 2 has a different number of columns"),
+        (b"filename,label\n1.jpg,0.25\n2.jpg,1\n", "measurements"),
         (b"filename,label\n1.jpg,\n", "No image has a label"),
-        (b"filename,label\nx/1.jpg,a\n", "None of the names"),
-        (b"filename,label\n1.jpg,caf\xe9\n", "no CSV file in UTF-8"),
-        (b'filename,label\n"1.jpg,cat\n', "no CSV file in UTF-8"),
+        (b"filename,label\nx/1.jpg,a\n", "No image has a name"),
+        (b"filename,label\n1.jpg,caf\xe9\n", "not CSV in UTF-8"),
+        (b'filename,label\n"1.jpg,cat\n', "not CSV in UTF-8"),
         (None, "cannot be read"),
     ],
 )

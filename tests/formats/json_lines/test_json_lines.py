@@ -130,7 +130,7 @@ def test_text_that_is_no_utf8_is_refused(tmp_path):
 
 
 def test_a_label_must_be_one_value(tmp_path):
-    with pytest.raises(rs.SchemaError, match="one value a row") as caught:
+    with pytest.raises(rs.SchemaError, match="one value per row") as caught:
         rs.sources.jsonl(written(tmp_path, [{"y": [1, 2]}]), label="y").schema()
     assert caught.value.feature == "y"
 
@@ -178,10 +178,10 @@ def test_compressed_lines(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[{"a": 1}]', "one JSON array"),
+        ('[{"a": 1}]', "a single JSON array"),
         ('{\n  "a": 1\n}\n', "several lines"),
         ("", "no rows"),
-        ('{"a": 123456789012345678901234}\n', "not a whole number of 64 bits"),
+        ('{"a": 123456789012345678901234}\n', "not a 64-bit integer"),
         ('{"a/b": 1, "a": {"b": 2}}\n', "Two columns are named 'a/b'"),
     ],
 )
@@ -210,7 +210,7 @@ def test_what_is_nested_too_deep_is_a_reject(depth, form, tmp_path):
     stored = stored_rows(rs.sources.jsonl(tmp_path / "a.jsonl"))
     assert stored.column("a") == [1] * 10
     assert stored.rejects[0].source.endswith("line 11")
-    assert form == "lines" or "nested more than 64 deep" in stored.rejects[0].reason
+    assert form == "lines" or "nested more than 64 levels deep" in stored.rejects[0].reason
 
 
 def test_lists_nested_as_deep_as_is_read(tmp_path):
@@ -221,5 +221,5 @@ def test_lists_nested_as_deep_as_is_read(tmp_path):
 
 def test_when_no_line_can_be_used_the_first_says_why(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"a":' + "[" * 5000 + "]" * 5000 + "}\n")
-    with pytest.raises(rs.RecordsmithError, match=r"No line can be used\. The line cannot be read: lists and objects"):
+    with pytest.raises(rs.RecordsmithError, match=r"No line can be used: The line cannot be read: lists and objects"):
         rs.make(tmp_path / "a.jsonl", tmp_path / "out")

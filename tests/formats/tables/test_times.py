@@ -71,7 +71,7 @@ def test_digits_that_a_unit_does_not_hold_are_refused(tmp_path):
     micros = pa.array([5_000_000, 5_000_001]).cast(pa.timestamp("us"))
     stored = stored_rows(rs.sources.parquet(parquet_of(tmp_path, when=micros), types={"when": "s"}))
     assert stored.column("when") == [5]
-    assert stored.rejects[0].reason == "This is no time that a whole number of seconds holds."
+    assert stored.rejects[0].reason == "This is not a time that can be stored as an integer number of seconds."
     (tmp_path / "a.csv").write_text("when\n1970-01-01\n1969-12-31T23:59:59.5Z\n9999-12-31\nnever\n1970-02-30\n")
     stored = stored_rows(rs.sources.csv(tmp_path / "a.csv", types={"when": "ns"}))
     assert stored.column("when") == [0, -500_000_000]
@@ -85,7 +85,7 @@ def test_a_schema_with_a_whole_number_takes_the_unit_of_the_column(tmp_path):
 
 
 def test_columns_without_times_have_no_unit(tmp_path):
-    with pytest.raises(rs.SchemaError, match="This column has no times"):
+    with pytest.raises(rs.SchemaError, match="This column does not hold times"):
         rs.sources.parquet(parquet_of(tmp_path, n=pa.array([1])), types={"n": "us"}).schema()
 
 

@@ -179,7 +179,7 @@ class TestVocabularyIds:
             VocabularyIds("text", 2)
         with pytest.raises(rs.PipelineError, match="max_length"):
             VocabularyIds("text", max_length=0)
-        with pytest.raises(rs.PipelineError, match="no words"):
+        with pytest.raises(rs.PipelineError, match="without words"):
             VocabularyIds("text").fit(in_batches([""]))
 
 

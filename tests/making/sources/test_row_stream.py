@@ -101,10 +101,10 @@ def test_labels_are_told_from_a_list():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([1, 2**70], "no kind that they share"),
-        ([1, "a"], "no kind that they share"),
+        ([1, 2**70], "no common type"),
+        ([1, "a"], "no common type"),
         ([None, None], "no value"),
-        ([object()], "no kind that they share"),
+        ([object()], "no common type"),
     ],
 )
 def test_what_has_no_type_says_so(values, message):
@@ -120,7 +120,7 @@ def test_what_is_no_iterable_of_rows_is_refused(data):
 
 
 def test_no_rows_need_a_schema():
-    with pytest.raises(rs.RecordsmithError, match="no rows"):
+    with pytest.raises(rs.RecordsmithError, match="without rows"):
         rs.sources.rows([]).schema()
     assert stored_rows(rs.sources.rows([], schema=SCHEMA)).rows == []
 

@@ -222,7 +222,7 @@ def test_other_encodings_of_images(tfds: Any, tmp_path: Path, encoding: str):
         (rs.Label(3, optional=True), "optional"),
         (rs.Image(optional=True), "optional"),
         (rs.Tensor("uint8", (None, None), optional=True), "optional"),
-        (rs.Tensor("float32", (None, None), storage="list"), "from bytes only"),
+        (rs.Tensor("float32", (None, None), storage="list"), "only from bytes"),
         (rs.Sparse("float32", 9, default={1: 1.0}), "lack a feature"),
     ],
     ids=repr,

@@ -191,13 +191,16 @@ def test_a_schema_of_tfdv():
     [
         ("feature { name: 'x' type: STRUCT }", "STRUCT"),
         ("feature { name: 'x' }", "TYPE_UNKNOWN"),
-        ("feature { name: 'x' type: INT value_counts { value_count { min: 1 } value_count { min: 1 } } }", "in lists"),
+        (
+            "feature { name: 'x' type: INT value_counts { value_count { min: 1 } value_count { min: 1 } } }",
+            "Nested lists",
+        ),
         ("feature { name: 'x' type: BYTES shape { dim { size: 2 } dim { size: 2 } } }", "one dimension"),
         ("feature { name: 'x' type: INT", "line 1"),
         ("feature {\n name: 'x' }\n }", "line 3"),
         ("feature {\n name: \x00 }", "line 2"),
         ("{ 3 }", "line 1"),
-        ("a {" * 200, "in each other"),
+        ("a {" * 200, "nested messages"),
         ("feature: 3\n", "not a schema"),
         ("feature { name: 'x' type: INT shape: 3 }", "not a schema"),
         ("feature { name: 'x' type: INT value_count { min: MANY } }", "not a schema"),

@@ -197,7 +197,7 @@ def test_a_reader_beside_a_writer_finds_one_of_the_datasets(tmp_path: Path):
 def test_an_unfinished_run_is_no_dataset(tmp_path: Path):
     (tmp_path / FOLDER / "shards").mkdir(parents=True)
     (tmp_path / FOLDER / "shards" / "a.tfrecord").write_bytes(b"")
-    with pytest.raises(rs.RecordsmithError, match=r"a run that did not end[\s\S]*--resume"):
+    with pytest.raises(rs.RecordsmithError, match=r"an unfinished run[\s\S]*--resume"):
         rs.open(tmp_path)
 
 
@@ -225,7 +225,7 @@ def test_a_list_of_files_that_is_none(text: str, tmp_path: Path):
     (tmp_path / FOLDER / "commit.json").write_text(text)
     before = file_digests(tmp_path)
     for use in (lambda: rs.open(tmp_path), lambda: write(tmp_path, 5, overwrite=True), lambda: complete(str(tmp_path))):
-        with pytest.raises(rs.RecordsmithError, match="The list of files of an interrupted run cannot be read"):
+        with pytest.raises(rs.RecordsmithError, match="The file list of an interrupted run cannot be read"):
             use()
     (tmp_path / FOLDER / "lock").unlink()
     assert file_digests(tmp_path) == before
@@ -239,7 +239,7 @@ def test_a_link_in_place_of_the_folder_is_not_followed(tmp_path: Path):
     commit = {"format": "recordsmith-publication", "version": 1, "new": {name: 1}, "old": []}
     (tmp_path / "out" / FOLDER / "commit.json").write_text(json.dumps(commit))
     for use in (lambda: write(tmp_path / "out", 5, overwrite=True), lambda: rs.open(tmp_path / "out")):
-        with pytest.raises(rs.RecordsmithError, match="is a link"):
+        with pytest.raises(rs.RecordsmithError, match="symbolic link"):
             use()
     assert len(rs.open(tmp_path / "precious")) == 40
 
@@ -250,14 +250,14 @@ def test_a_list_of_files_that_is_no_file(kind: str, tmp_path: Path):
     commit = tmp_path / FOLDER / "commit.json"
     commit.parent.mkdir()
     {"pipe": lambda: os.mkfifo(commit), "folder": commit.mkdir, "link": lambda: commit.symlink_to("/dev/zero")}[kind]()
-    with pytest.raises(rs.RecordsmithError, match="The list of files of an interrupted run cannot be read"):
+    with pytest.raises(rs.RecordsmithError, match="The file list of an interrupted run cannot be read"):
         rs.open(tmp_path)
 
 
 def test_a_finished_file_that_has_vanished_is_said(interrupted: Path):
     for file in (interrupted / FOLDER / "shards").glob("*"):
         file.unlink()
-    with pytest.raises(rs.RecordsmithError, match=rf"neither in its place nor[\s\S]*Remove .*{FOLDER}"):
+    with pytest.raises(rs.RecordsmithError, match=rf"neither in the output folder nor[\s\S]*Remove .*{FOLDER}"):
         complete(str(interrupted))
 
 
@@ -330,7 +330,7 @@ def test_a_folder_in_the_way_of_a_file_is_found_before_the_switch(tmp_path: Path
     write(tmp_path, 1000, shards=2)
     (tmp_path / "data-train.tfrecord-00002-of-00003").mkdir()
     before = file_digests(tmp_path)
-    with pytest.raises(rs.RecordsmithError, match="A folder has the name of a file"):
+    with pytest.raises(rs.RecordsmithError, match="A folder exists under the name of a file"):
         write(tmp_path, 0, shards=3, overwrite=True)
     assert file_digests(tmp_path) == before
     assert numbers(rs.open(tmp_path)) == list(range(1000, 1040))

@@ -64,11 +64,11 @@ def label_drift(facts: DatasetFacts) -> Iterator[Finding]:
                     ),
                 )
                 yield label_drift.finding(
-                    f"Classes of {label.feature!r} have other shares in {first!r} than in {second!r}: {name!r} has "
-                    f"{share(ours.get(name, 0), sum(ours.values()))} there and "
-                    f"{share(theirs.get(name, 0), sum(theirs.values()))} here (distance {distance:.2f} of 1).",
+                    f"The class shares of {label.feature!r} differ between {first!r} and {second!r}: {name!r} has "
+                    f"{share(ours.get(name, 0), sum(ours.values()))} in the first and "
+                    f"{share(theirs.get(name, 0), sum(theirs.values()))} in the second (distance {distance:.2f} of 1).",
                     location=Location(split=f"{first}, {second}", feature=label.feature),
-                    advice=f"{stratifying(label)} Or keep the drift on purpose and know of it.",
+                    advice=f"{stratifying(label)} Or accept the drift, if it is intended.",
                     evidence={"splits": [first, second], "distance": round(distance, 4), "chance": chance},
                 )
 
@@ -107,9 +107,9 @@ def value_drift(facts: DatasetFacts) -> Iterator[Finding]:
             distance = number_distance(feature.numbers, other.numbers)
             if distance > max(_VALUES_APART, smallest_gap(feature.records, other.records)):
                 yield value_drift.finding(
-                    f"Feature {feature.name!r} is distributed differently in {first.name!r} "
-                    f"({_shown(feature.numbers)}) and in {second.name!r} ({_shown(other.numbers)}): "
-                    f"shares differ by {distance:.2f}.",
+                    f"Feature {feature.name!r} has different distributions in {first.name!r} "
+                    f"({_shown(feature.numbers)}) and {second.name!r} ({_shown(other.numbers)}): the distance is "
+                    f"{distance:.2f} of 1.",
                     location=Location(split=f"{first.name}, {second.name}", feature=feature.name),
                     evidence={"splits": [first.name, second.name], "distance": round(distance, 4)},
                 )
@@ -120,7 +120,7 @@ def feature_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
     """A feature that nearly all records of one split have is missing or empty in all records of another.
 
     Nearly all means 90 % or more. Labels that are missing from a test split are an info: that is how competitions
-    publish them. What the schema declares optional is not told of.
+    publish them. Optional features are not reported.
 
     Why it matters:
         One parser for all splits fails on the split without it, or yields nothing there.
@@ -148,8 +148,8 @@ def feature_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
         for hidden, names in absent.items():
             if names:
                 yield feature_absent_from_split.finding(
-                    f"No record of {shown_split(split.name)} has a value of {listed(names)}, though nearly all of "
-                    f"another split {'has' if len(names) == 1 else 'have'}.",
+                    f"No record of {shown_split(split.name)} has a value of {listed(names)}, although nearly all "
+                    f"records of another split {'has' if len(names) == 1 else 'have'}.",
                     location=Location(split=split.name, feature=names[0] if len(names) == 1 else None),
                     count=len(names),
                     evidence={"features": names},

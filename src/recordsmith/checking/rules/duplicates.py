@@ -1,4 +1,4 @@
-"""D003 to D006 and D015: records that are there more than once, and images that look alike."""
+"""D003 to D006 and D015: repeated records, and images that look alike."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _MANY = 0.01  # share of records, from which on copies are not chance
 def duplicate_records(facts: DatasetFacts) -> Iterator[Finding]:
     """Records repeat earlier ones of the same split.
 
-    Features that only tell where a record comes from (a file's name, a source's number) may differ. An info where
+    Features that only say where a record comes from (a file's name, a source's number) may differ. An info where
     they are fewer than 1 % of the split. A training split that was balanced when it was made repeats records on
-    purpose, and is not told of.
+    purpose, and is not reported.
 
     Why it matters:
         Repeated records weigh more in training and in the evaluation, and a later split of the data spreads the
@@ -47,10 +47,10 @@ def duplicate_records(facts: DatasetFacts) -> Iterator[Finding]:
         records = facts.splits[split].records if split in facts.splits else facts.records
         group = _largest(facts.duplicates.groups, split)
         location, more = locate(group.places if group else ())
-        often = f" One of them is there {group.count:,} times." if group and group.count > 2 else ""
+        often = f" One of them occurs {group.count:,} times." if group and group.count > 2 else ""
         yield duplicate_records.finding(
             f"{counted(copies, 'record')} of {shown_split(split)} ({share(copies, records)}) "
-            f"{'repeats' if copies == 1 else 'repeat'} an earlier one{_but_for(group)}.{often}",
+            f"{'repeats' if copies == 1 else 'repeat'} an earlier record{_except_for(group)}.{often}",
             location=Location(location.path, split or None, location.record, location.offset),
             count=copies,
             places=more,
@@ -64,11 +64,11 @@ def duplicate_records(facts: DatasetFacts) -> Iterator[Finding]:
 def record_in_two_splits(facts: DatasetFacts) -> Iterator[Finding]:
     """The same record is in two splits.
 
-    Features that only tell where a record comes from (a file's name, a source's number) may differ. A warning
+    Features that only say where a record comes from (a file's name, a source's number) may differ. A warning
     where it is fewer than 1 % of the smaller split, which in tables may be chance.
 
     Why it matters:
-        The model is tested on what it was trained on: the figures are too good, and nobody notices before it is used.
+        The model is tested on what it was trained on: the results are too good, and nobody notices before it is used.
 
     Example:
         Copies made (oversampling, augmentation) before the split; a random split of data with duplicates.
@@ -86,8 +86,8 @@ def record_in_two_splits(facts: DatasetFacts) -> Iterator[Finding]:
         group = next((one for one in facts.duplicates.groups if {first, second} <= set(one.splits)), None)
         location, more = locate(group.places if group else ())
         yield record_in_two_splits.finding(
-            f"{counted(common, 'record')} {'is' if common == 1 else 'are'} both in {first!r} and in {second!r}"
-            f"{_but_for(group)}: {share(common, smaller)} of the smaller split.",
+            f"{counted(common, 'record')} {'is' if common == 1 else 'are'} in both {first!r} and {second!r}"
+            f"{_except_for(group)}: {share(common, smaller)} of the smaller split.",
             location=Location(location.path, f"{first}, {second}", location.record, location.offset),
             count=common,
             places=more,
@@ -100,7 +100,7 @@ def record_in_two_splits(facts: DatasetFacts) -> Iterator[Finding]:
 def similar_across_splits(facts: DatasetFacts) -> Iterator[Finding]:
     """Images in two splits look alike, though their bytes differ.
 
-    Looked for on request (`--similar-images`), by a hash of what the image looks like at a very small size.
+    Checked on request (`--similar-images`), by a hash of what the image looks like at a very small size.
 
     Why it matters:
         A resized, recompressed or neighbouring image in the test split is nearly as good as the same one: the model
@@ -118,7 +118,7 @@ def similar_across_splits(facts: DatasetFacts) -> Iterator[Finding]:
     location, more = locate(group.places if group else ())
     pairs = facts.duplicates.similar_across
     yield similar_across_splits.finding(
-        f"{counted(pairs, 'pair')} of images that look alike {'lies' if pairs == 1 else 'lie'} in different splits.",
+        f"{counted(pairs, 'pair')} of similar images {'is' if pairs == 1 else 'are'} in different splits.",
         location=location,
         count=pairs,
         places=more,
@@ -129,7 +129,7 @@ def similar_across_splits(facts: DatasetFacts) -> Iterator[Finding]:
 def similar_images(facts: DatasetFacts) -> Iterator[Finding]:
     """Images of one split look alike, though their bytes differ.
 
-    Looked for on request (`--similar-images`).
+    Checked on request (`--similar-images`).
 
     Why it matters:
         They add little to what is learnt, and a later split may put them on both sides.
@@ -159,11 +159,11 @@ def similar_images(facts: DatasetFacts) -> Iterator[Finding]:
 def contradictory_labels(facts: DatasetFacts) -> Iterator[Finding]:
     """Records are equal but for their label, which differs.
 
-    Features that only tell where a record comes from may differ too. An info where records are small: rows of a table
+    Features that only say where a record comes from may differ too. An info where records are small: rows of a table
     with few features may agree by chance, and the label then is a matter of probability.
 
     Why it matters:
-        At most one of the labels is right. The model is told both, and learns neither; in a test split the same image
+        At most one of the labels is right. The model sees both, and learns neither; in a test split the same image
         is counted once as right and once as wrong, whatever the model says.
 
     Example:
@@ -188,7 +188,7 @@ def contradictory_labels(facts: DatasetFacts) -> Iterator[Finding]:
         besides = f" Some of them are in {' and '.join(map(repr, others))} too." if split in across else ""
         yield contradictory_labels.finding(
             f"{counted(count, 'record')} of {shown_split(split)} ({share(count, records)}) "
-            f"{'has' if count == 1 else 'have'} the same content as another one under another {labels}.{besides}",
+            f"{'has' if count == 1 else 'have'} the same content as another record, but a different {labels}.{besides}",
             location=Location(location.path, split or None, location.record, location.offset),
             count=count,
             places=more,
@@ -197,16 +197,16 @@ def contradictory_labels(facts: DatasetFacts) -> Iterator[Finding]:
         )
 
 
-def _but_for(group: DuplicateGroup | None) -> str:
+def _except_for(group: DuplicateGroup | None) -> str:
     names = group.but_for if group else ()
-    return f", but for {' and '.join(map(repr, names))}" if names else ""
+    return f", except for {' and '.join(map(repr, names))}" if names else ""
 
 
 def _advice(group: DuplicateGroup | None) -> str:
     if group is None or not group.but_for:
         return ""  # the rule's own
     return (
-        "Remove the copies at their source, or leave out what they differ in and then the copies: `recordsmith copy "
+        "Remove the copies at their source, or drop the features that differ and then the copies: `recordsmith copy "
         f"SRC -o DST --drop {','.join(group.but_for)}`, and `--dedupe` of the result."
     )
 

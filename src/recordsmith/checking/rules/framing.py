@@ -1,4 +1,4 @@
-"""F001 to F008 and F013 to F015: single files, as far as their framing and compression go."""
+"""F001 to F008 and F013 to F015: framing and compression of single files."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _REPAIR = "`recordsmith repair` keeps every undamaged record; copying the file a
 def length_checksum(facts: DatasetFacts) -> Iterator[Finding]:
     """A record's length does not match its checksum.
 
-    Where the next record begins is not known from there on: most readers stop.
+    The start of the next record is then unknown: most readers stop.
 
     Why it matters:
-        TensorFlow ends with `DataLossError: corrupted record`, and all records behind the place are lost to training.
+        TensorFlow ends with `DataLossError: corrupted record`, and all later records are lost to training.
 
     Example:
         A bit flipped on a disk or in memory; bytes inserted or removed by a transfer in text mode.
@@ -54,7 +54,7 @@ def data_checksum(facts: DatasetFacts) -> Iterator[Finding]:
     """A record's data does not match its checksum: it was changed after it was written.
 
     Why it matters:
-        TensorFlow ends with `DataLossError`. Readers that check nothing go on with wrong pixels, labels or numbers.
+        TensorFlow ends with `DataLossError`. Readers without checks continue with wrong pixels, labels or numbers.
 
     Example:
         A bit flipped on a disk; a file edited in place by a program that does not know the format.
@@ -84,14 +84,14 @@ def truncated_record(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("F004", "stray-bytes", Severity.ERROR)
 def stray_bytes(facts: DatasetFacts) -> Iterator[Finding]:
-    """One to eleven bytes stand behind the last record: less than a record's header.
+    """One to eleven bytes follow the last record: less than a record's header.
 
     Why it matters:
-        TensorFlow says nothing and ends as if all was well. More likely than not the file is cut, and records are
+        TensorFlow ends without an error. Most likely the file is cut, and records are
         missing.
 
     Example:
-        A copy that broke off just behind the beginning of a record; a newline added by an editor.
+        A copy that stopped just after the start of a record; a newline added by an editor.
 
     Fix:
         Compare the number of records with the source, and write or copy the file again if some are missing;
@@ -105,19 +105,19 @@ def not_a_tfrecord(facts: DatasetFacts) -> Iterator[Finding]:
     """The file is something else: text, a Git LFS pointer, Parquet, an image, an archive.
 
     Why it matters:
-        Readers end with `DataLossError: corrupted record at 0`, which sounds like damage and is none.
+        Readers end with `DataLossError: corrupted record at 0`, which sounds like damage but is not.
 
     Example:
         A repository cloned without `git lfs pull` holds small text files in place of the data.
 
     Fix:
-        Fetch the data itself, or turn the file into TFRecords with `recordsmith make`.
+        Fetch the data itself, or convert the file to TFRecords with `recordsmith make`.
     """
     for shard, damages in _by_shard(facts, "not-a-tfrecord"):
         first = damages[0]
         problem = f"it {first.looks_like}" if first.looks_like else first.message
         yield not_a_tfrecord.finding(
-            f"This is no TFRecord file: {_sentence(problem)}",
+            f"This is not a TFRecord file: {_sentence(problem)}",
             location=Location(shard.path, shard.split),
             evidence={"looks_like": first.looks_like, "found": first.found},
         )
@@ -125,13 +125,13 @@ def not_a_tfrecord(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("F006", "compression-not-as-named", Severity.WARNING)
 def compression_not_as_named(facts: DatasetFacts) -> Iterator[Finding]:
-    """The file's name promises another compression than its content has.
+    """The file's name indicates a different compression than its content has.
 
     A name with `.gz` or `.gzip` promises gzip, one with `.zlib` or `.z` zlib, and any other none. Files that a
     description beside them names may be compressed without saying so in their names.
 
     Why it matters:
-        tf.data has to be told the compression and cannot tell by itself; Beam and others go by the name. Both then
+        tf.data needs the compression as an argument and cannot detect it; Beam and others go by the name. Both then
         end with `corrupted record at 0` or `incorrect header check`.
 
     Example:
@@ -151,7 +151,7 @@ def compression_not_as_named(facts: DatasetFacts) -> Iterator[Finding]:
             differing[promised, shard.compression].append(shard)
     for (promised, content), shards in differing.items():
         actual = "not compressed" if content is None else f"compressed with {content}"
-        says = "nothing of compression" if promised is None else promised
+        says = "no compression" if promised is None else promised
         yield _of_files(
             compression_not_as_named,
             shards,
@@ -166,10 +166,10 @@ def damaged_compression(facts: DatasetFacts) -> Iterator[Finding]:
     """The compressed stream is damaged, cut, or followed by something else.
 
     Why it matters:
-        What lies behind the damage cannot be decompressed, so that one flipped bit costs all records behind it.
+        The data after the damage cannot be decompressed, so one flipped bit costs all records after it.
 
     Example:
-        A `.gz` whose download broke off; zeros or text behind the end of the stream.
+        A `.gz` whose download stopped early; zeros or text after the end of the stream.
 
     Fix:
         Copy the file again from its source. `recordsmith repair FILE -o NEW` saves what can still be decompressed.
@@ -179,9 +179,9 @@ def damaged_compression(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("F008", "empty-file", Severity.WARNING)
 def empty_file(facts: DatasetFacts) -> Iterator[Finding]:
-    """The file holds no record, though nothing is wrong with its format.
+    """The file contains no records, although its format is valid.
 
-    A file of which the manifest says that it holds none is as it should be.
+    A file is not reported if the manifest says that it has no records.
 
     Why it matters:
         It is read without complaint. If all files of a worker are empty, that worker waits or ends the run.
@@ -190,7 +190,7 @@ def empty_file(facts: DatasetFacts) -> Iterator[Finding]:
         A writer that was opened and never written to; a filter that let nothing pass.
 
     Fix:
-        Find out whether records were meant to be here. If not, remove the file and number the others anew, for example
+        Find out whether the file should have records. If not, remove the file and renumber the others, for example
         with `recordsmith copy SRC -o DST`.
     """
     empty = [
@@ -199,15 +199,15 @@ def empty_file(facts: DatasetFacts) -> Iterator[Finding]:
         if shard.records == 0 and not shard.damage_count and (shard.promised is None or shard.promised.records != 0)
     ]
     if empty:
-        yield _of_files(empty_file, empty, f"{_the_files(empty)} without any record.")
+        yield _of_files(empty_file, empty, f"{_the_files(empty)} without records.")
 
 
 @rule("F013", "stale-index", Severity.INFO)
 def stale_index(facts: DatasetFacts) -> Iterator[Finding]:
-    """The cached index does not fit the file any more: the file was changed after it was indexed.
+    """The cached index is out of date: the file was changed after it was indexed.
 
     Why it matters:
-        Recordsmith notices and builds it anew, which takes one pass over the file. Indexes of other tools (DALI,
+        Recordsmith notices and rebuilds it, which takes one pass over the file. Indexes of other tools (DALI,
         tfrecord) made at that time are stale too, and those tools do not notice.
 
     Example:
@@ -219,12 +219,12 @@ def stale_index(facts: DatasetFacts) -> Iterator[Finding]:
     stale = [shard for shard in facts.shards if shard.stale_index]
     if stale:
         of = "the file" if len(stale) == 1 else f"{len(stale):,} files"
-        yield _of_files(stale_index, stale, f"The cached index of {of} does not fit any more.")
+        yield _of_files(stale_index, stale, f"The cached index of {of} is out of date.")
 
 
 @rule("F014", "unreadable-file", Severity.ERROR)
 def unreadable_file(facts: DatasetFacts) -> Iterator[Finding]:
-    """The system does not let the file be read.
+    """The operating system cannot read the file.
 
     Why it matters:
         Training would stop at this file; nothing else about it is known.
@@ -233,14 +233,14 @@ def unreadable_file(facts: DatasetFacts) -> Iterator[Finding]:
         Missing permissions, a broken mount, a failing disk.
 
     Fix:
-        Mend the permissions or the disk, then check again.
+        Fix the permissions or the disk, then check again.
     """
     yield from _damages(unreadable_file, facts, "unreadable")
 
 
 @rule("F015", "record-over-2-gib", Severity.ERROR)
 def record_over_2_gib(facts: DatasetFacts) -> Iterator[Finding]:
-    """A record is larger than the 2 GiB at which protobuf messages end.
+    """A record is larger than 2 GiB, the limit of protobuf messages.
 
     Why it matters:
         No protobuf library parses it, TensorFlow's included.
@@ -249,12 +249,12 @@ def record_over_2_gib(facts: DatasetFacts) -> Iterator[Finding]:
         A whole video or matrix in one record.
 
     Fix:
-        Store it in pieces, or as a file of its own whose name stands in the record.
+        Store it in pieces, or as a separate file whose name is in the record.
     """
     for shard in facts.shards:
         if shard.max_record is not None and shard.max_record > _MOST_BYTES:
             yield record_over_2_gib.finding(
-                f"The largest record has {bytes_text(shard.max_record)}; protobuf ends at 2 GiB.",
+                f"The largest record has {bytes_text(shard.max_record)}; a protobuf message is limited to 2 GiB.",
                 location=Location(shard.path, shard.split),
                 evidence={"bytes": shard.max_record},
             )
@@ -292,7 +292,7 @@ def _damages(one: Rule[DatasetFacts], facts: DatasetFacts, kind: str) -> Iterato
         if len(damages) > 1:
             message += f" There are {len(damages):,} such places in this file."
         if len(shard.damages) < shard.damage_count:
-            message += f" Only the first {len(shard.damages)} of {shard.damage_count:,} damages were kept."
+            message += f" Only the first {len(shard.damages)} of {shard.damage_count:,} damaged places are listed."
         yield one.finding(
             message,
             location=locations[0],

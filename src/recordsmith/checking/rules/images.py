@@ -28,7 +28,7 @@ def undecodable_image(facts: DatasetFacts) -> Iterator[Finding]:
         A download that broke off, written as it was; an image in a variant that the decoder does not know.
 
     Fix:
-        Leave the records out or fetch the images again. `recordsmith make` sets such files aside with the reason.
+        Leave the records out or fetch the images again. `recordsmith make` rejects such files with the reason.
     """
     for feature, images in _with_images(facts):
         if images.undecodable:
@@ -65,7 +65,7 @@ def not_an_image(facts: DatasetFacts) -> Iterator[Finding]:
             total = images.no_header + sum(images.formats.values())
             yield not_an_image.finding(
                 f"{counted(images.no_header, 'value')} of {feature.name!r} ({share(images.no_header, total)}) "
-                f"{'is' if images.no_header == 1 else 'are'} no image, while the others are."
+                f"{'is not an image' if images.no_header == 1 else 'are not images'}, unlike the others."
                 f"{f' The first: {detail}.' if detail else ''}",
                 location=location,
                 count=images.no_header,
@@ -95,7 +95,7 @@ def image_suffix_differs(facts: DatasetFacts) -> Iterator[Finding]:
             detail = next((place.detail for place in images.suffix_places if place.detail), "")
             yield image_suffix_differs.finding(
                 f"{counted(images.suffix_differs, 'image')} of {feature.name!r} "
-                f"{'is' if images.suffix_differs == 1 else 'are'} of another format than the file name says."
+                f"{'is' if images.suffix_differs == 1 else 'are'} in another format than the file name says."
                 f"{f' The first: {detail}.' if detail else ''}",
                 location=location,
                 count=images.suffix_differs,
@@ -124,7 +124,7 @@ def one_colour_images(facts: DatasetFacts) -> Iterator[Finding]:
             few = images.black < _ONE_COLOUR_SHARE * images.decoded
             yield one_colour_images.finding(
                 f"{counted(images.black, 'image')} of {feature.name!r} ({share(images.black, images.decoded)} of those "
-                f"decoded) {'has' if images.black == 1 else 'have'} one colour throughout.",
+                f"decoded) {'has' if images.black == 1 else 'have'} only one colour.",
                 location=Location(feature=feature.name),
                 count=images.black,
                 severity=Severity.INFO if few else Severity.WARNING,
@@ -135,7 +135,7 @@ def one_colour_images(facts: DatasetFacts) -> Iterator[Finding]:
 def mixed_channels(facts: DatasetFacts) -> Iterator[Finding]:
     """Some images are grey and others in colour, or some have an alpha channel.
 
-    Not told where the schema declares how many channels images are decoded to.
+    Not reported if the schema declares how many channels images are decoded to.
 
     Why it matters:
         Decoded as they are, they have different shapes and cannot be batched.

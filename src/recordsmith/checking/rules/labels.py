@@ -1,4 +1,4 @@
-"""D001, D002 and D007: how the classes are spread over splits and files."""
+"""D001, D002 and D007: the distribution of classes over splits and files."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _RECORDS_FOR_ORDER, _MANY_RECORDS = 30, 1000
 
 @rule("D001", "class-imbalance", Severity.WARNING)
 def class_imbalance(facts: DatasetFacts) -> Iterator[Finding]:
-    """The commonest class of the training data is more than 10 times as frequent as the rarest.
+    """The most frequent class of the training data is more than 10 times as frequent as the rarest.
 
-    An info up to 50 times. Looked for where there are at least 20 records; classes that do not occur do not count.
+    An info up to 50 times. Checked if there are at least 20 records; classes that do not occur do not count.
 
     Why it matters:
-        A model that always says the commonest class has a good accuracy, and often that is what it learns.
+        A model that always predicts the most frequent class has a good accuracy, and often that is what it learns.
 
     Example:
         99 healthy patients for each ill one.
 
     Fix:
         Weigh the classes (`ds.class_weights("label")`), draw them evenly (`ds.balance("label")`), or make the training
-        split with `recordsmith make ... --balance oversample`; and look at each class in the evaluation.
+        split with `recordsmith make ... --balance oversample`; and evaluate each class separately.
     """
     for label in label_features(facts):
         for split, counts in label.counts.items():
@@ -59,11 +59,11 @@ def class_imbalance(facts: DatasetFacts) -> Iterator[Finding]:
 def class_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
     """A class occurs in one split and not in another.
 
-    Always told if the training split lacks a class that another split has. Otherwise only where chance does not explain
-    it: a random split of this size would lack one of its classes less than once in a thousand times.
+    Always reported if the training split lacks a class that another split has. Otherwise only if chance does not
+    explain it: a random split of this size would lack one of its classes less than once in a thousand times.
 
     Why it matters:
-        What is absent from training cannot be learnt, and what is absent from validation is not measured.
+        A class missing from training cannot be learnt, and one missing from validation is not measured.
 
     Example:
         Sorted records, split by cutting the file at 80 %.
@@ -89,7 +89,7 @@ def class_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
             if absent:
                 yield class_absent_from_split.finding(
                     f"{counted(len(absent), 'class', 'classes')} of {label.feature!r} "
-                    f"{'does' if len(absent) == 1 else 'do'} not occur in {shown_split(split)}, though in others: "
+                    f"{'does' if len(absent) == 1 else 'do'} not occur in {shown_split(split)}, but in other splits: "
                     f"{listed(absent)}.",
                     location=Location(split=split, feature=label.feature),
                     advice=stratifying(label),
@@ -100,11 +100,11 @@ def class_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("D007", "clustered-labels", Severity.WARNING)
 def clustered_labels(facts: DatasetFacts) -> Iterator[Finding]:
-    """Records with equal labels lie together, so that a batch sees few classes.
+    """Records with equal labels are next to each other, so a batch sees few classes.
 
-    Measured over windows of 256 records in file order: their classes, relative to those of a shuffled order. Told where
-    that is less than half, in training data of at least 30 records (below 1000 only if some run of equal labels is
-    twice as long as in a shuffled order, too). A warning if it is still less than half behind a shuffle buffer of 1000
+    Measured over windows of 256 records in file order: their classes, relative to those of a shuffled order. Reported
+    if that is less than half, in training data of at least 30 records (below 1000 only if some run of equal labels is
+    twice as long as in a shuffled order, too). A warning if it is still less than half after a shuffle buffer of 1000
     records, else an info.
 
     Why it matters:
@@ -154,8 +154,8 @@ def _balancing(facts: DatasetFacts, label: LabelFacts) -> str:
         ways.append("weigh the classes in the loss")
     if label.declared:
         ways.append("make the training split with `recordsmith make ... --balance oversample`")
-    told = ways[0] if len(ways) == 1 else f"{', '.join(ways[:-1])} or {ways[-1]}"
-    return f"{told[0].upper()}{told[1:]}; and look at each class in the evaluation."
+    text = ways[0] if len(ways) == 1 else f"{', '.join(ways[:-1])} or {ways[-1]}"
+    return f"{text[0].upper()}{text[1:]}; and evaluate each class separately."
 
 
 def _has_long_runs(label: LabelFacts, split: str) -> bool:
@@ -168,8 +168,8 @@ def _expected_run(label: LabelFacts, split: str) -> str:
 
 
 def _behind_buffers(behind: dict[int, float]) -> str:
-    told = ", ".join(f"{value:.0%} behind a shuffle buffer of {length:,}" for length, value in sorted(behind.items()))
-    return f"; {told}" if told else ""
+    text = ", ".join(f"{value:.0%} after a shuffle buffer of {length:,}" for length, value in sorted(behind.items()))
+    return f"; {text}" if text else ""
 
 
 def _first(counts: dict[str, int], limit: int = 100) -> dict[str, int]:

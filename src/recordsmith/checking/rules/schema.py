@@ -1,4 +1,4 @@
-"""S: where the records and the declared schema disagree."""
+"""S: disagreements between the records and the declared schema."""
 
 from __future__ import annotations
 
@@ -77,7 +77,9 @@ def dtype_differs(facts: DatasetFacts) -> Iterator[Finding]:
         Declare the type that is stored, or write the records again with the schema, which converts or refuses.
     """
     for mismatch in _of_kind(facts, "dtype"):
-        yield _finding(dtype_differs, facts, mismatch, f"store {mismatch.feature!r} with another type than declared")
+        yield _finding(
+            dtype_differs, facts, mismatch, f"store {mismatch.feature!r} with a different type than declared"
+        )
 
 
 @rule("S004", "shape-differs", Severity.ERROR)
@@ -95,7 +97,7 @@ def shape_differs(facts: DatasetFacts) -> Iterator[Finding]:
         Declare a free dimension (None) where lengths vary, or bring the values to one shape before they are written.
     """
     for mismatch in _of_kind(facts, "shape"):
-        yield _finding(shape_differs, facts, mismatch, f"have another shape of {mismatch.feature!r} than declared")
+        yield _finding(shape_differs, facts, mismatch, f"have a different shape of {mismatch.feature!r} than declared")
 
 
 @rule("S005", "constraint-broken", Severity.ERROR)
@@ -129,19 +131,19 @@ def label_outside_classes(facts: DatasetFacts) -> Iterator[Finding]:
     Fix:
         Declare all classes in their order, or correct the labels at their source.
     """
-    told = {mismatch.feature for mismatch in _of_kind(facts, "label")}
+    reported = {mismatch.feature for mismatch in _of_kind(facts, "label")}
     for mismatch in _of_kind(facts, "label"):
         yield _finding(
-            label_outside_classes, facts, mismatch, f"have a label in {mismatch.feature!r} that is no declared class"
+            label_outside_classes, facts, mismatch, f"have a label in {mismatch.feature!r} that is not a declared class"
         )
     for label in facts.labels:
-        if label.outside and label.feature not in told:
+        if label.outside and label.feature not in reported:
             location, more = locate(label.outside_places, label.feature)
             values = list(dict.fromkeys(place.detail for place in label.outside_places if place.detail))
             found = f": {', '.join(values)}" if values else ""
             yield label_outside_classes.finding(
                 f"{counted(label.outside, 'label')} of {label.feature!r} "
-                f"{'is' if label.outside == 1 else 'are'} none of the {len(label.names)} declared classes{found}.",
+                f"{'is' if label.outside == 1 else 'are'} not among the {len(label.names)} declared classes{found}.",
                 location=location,
                 count=label.outside,
                 places=more,
@@ -183,9 +185,9 @@ def default_always_used(facts: DatasetFacts) -> Iterator[Finding]:
         Correct the name, or remove the feature from the schema.
     """
     for mismatch in _of_kind(facts, "default-always"):
-        near = f" Is {mismatch.nearest!r} meant?" if mismatch.nearest else ""
+        near = f" Did you mean {mismatch.nearest!r}?" if mismatch.nearest else ""
         yield default_always_used.finding(
-            f"No record has the optional feature {mismatch.feature!r}, so that its default is used for all.{near}",
+            f"No record has the optional feature {mismatch.feature!r}, so its default is always used.{near}",
             location=Location(feature=mismatch.feature),
             evidence={"nearest": mismatch.nearest} if mismatch.nearest else None,
         )
@@ -212,7 +214,7 @@ def class_never_occurs(facts: DatasetFacts) -> Iterator[Finding]:
         absent = [name for name in label.names if name not in seen]
         if absent and total >= _RECORDS_FOR_EACH_CLASS * len(label.names):
             yield class_never_occurs.finding(
-                f"{counted(len(absent), 'class', 'classes')} of the {len(label.names)} of {label.feature!r} "
+                f"{counted(len(absent), 'class', 'classes')} of the {len(label.names)} declared for {label.feature!r} "
                 f"{'occurs' if len(absent) == 1 else 'occur'} in no record: {listed(absent)}.",
                 location=Location(feature=label.feature),
                 count=len(absent),
@@ -230,7 +232,7 @@ def _finding(one: Rule[DatasetFacts], facts: DatasetFacts, mismatch: Mismatch, w
     single = {"have": "has", "lack": "lacks", "store": "stores", "break": "breaks"}[verb]
     found = f" Found: {mismatch.found}." if mismatch.found else ""
     expected = f" Declared: {mismatch.expected}." if mismatch.expected else ""
-    near = f" Is {mismatch.nearest!r} meant?" if mismatch.nearest else ""
+    near = f" Did you mean {mismatch.nearest!r}?" if mismatch.nearest else ""
     return one.finding(
         f"{counted(mismatch.count, 'record')} ({share(mismatch.count, facts.records)}) "
         f"{single if mismatch.count == 1 else verb} {rest}.{found}{expected}{near}",

@@ -1,4 +1,4 @@
-"""F009 to F012 and F016: the files of a dataset together, and what a description beside them promises."""
+"""F009 to F012 and F016: the files of a dataset together, and their description."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _MOST_LISTED = 1000  # missing numbers that a finding names
 def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
     """A file of the dataset is missing.
 
-    A file is missed if its number of `-of-N` is not there, or if a description beside the files names it. Files that
-    lie beside the others and were left out by the paths given are not missed.
+    A file is missing if there is no file with its number of `-of-N`, or if the description lists it. Files that
+    exist beside the others but are not in the given paths are not reported.
 
     Why it matters:
-        Globs read what is there and say nothing: the model trains on less than was made, often without whole classes
-        or days.
+        Globs read the existing files without a warning: the model trains on less than was made, often without whole
+        classes or days.
 
     Example:
         `train-00003-of-00008` was not copied, or its download failed.
 
     Fix:
-        Copy or make the missing files again. If they are gone for good, number the others anew: `recordsmith copy SRC
+        Copy or make the missing files again. If they are lost, renumber the others: `recordsmith copy SRC
         -o DST`.
     """
     gone: set[str] = set()
@@ -47,7 +47,7 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
         if absent:
             names = [os.path.basename(file) for file in absent]
             yield missing_shard.finding(
-                f"{counted(len(absent), 'file')} of the {len(named)} that {description.name} names "
+                f"{counted(len(absent), 'file')} of the {len(named)} listed in {description.name} "
                 f"{'is' if len(absent) == 1 else 'are'} missing: {listed(names)}.",
                 location=Location(description.path),
                 count=len(absent),
@@ -55,11 +55,11 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
             )
     sets = _numbered_sets(facts.files)
     beside = _numbered_sets(file for folder in {folder for folder, _, _ in sets} for file in _all_files(folder))
-    told = _numbered_sets(gone)
+    reported = _numbered_sets(gone)
     for (folder, group, count), there in sets.items():
         existing = {*there, *beside.get((folder, group, count), ())}
         missing, first = missing_shards(count, existing, most=_MOST_LISTED)
-        if not missing or (folder, group, count) in told:
+        if not missing or (folder, group, count) in reported:
             continue
         numbers = ", ".join(map(str, first[:8])) + (", …" if missing > 8 else "")
         yield missing_shard.finding(
@@ -73,18 +73,18 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("F010", "doubled-shard", Severity.ERROR)
 def doubled_shard(facts: DatasetFacts) -> Iterator[Finding]:
-    """A shard is there twice: the same number twice, or two numberings `-of-N` of one name side by side.
+    """A shard exists twice: the same number twice, or two numberings `-of-N` of one name.
 
     Why it matters:
         A glob reads both, so that records count twice in training, or evaluation runs partly on training data of
         another run.
 
     Example:
-        A dataset written with 8 shards into the folder where it had lain with 10: `train-00000-of-00008` and
+        A dataset written with 8 shards into a folder where it already had 10: `train-00000-of-00008` and
         `train-00000-of-00010`.
 
     Fix:
-        Remove the set that is not wanted any more. Comparing the times of the files tells which is older.
+        Remove the outdated set. The times of the files show which one is older.
     """
     by_name: dict[tuple[str, str], dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for file in dict.fromkeys(facts.files):
@@ -96,7 +96,7 @@ def doubled_shard(facts: DatasetFacts) -> Iterator[Finding]:
         if len(sets) > 1:
             numberings = ", ".join(f"{len(files)} of {count}" for count, files in sorted(sets.items()))
             yield doubled_shard.finding(
-                f"{group!r} has two or more numberings side by side: {numberings}.",
+                f"The shards of {group!r} have two or more different numberings: {numberings}.",
                 location=Location(os.path.join(folder, group)),
                 evidence={"group": group, "files_by_count": {str(count): len(files) for count, files in sets.items()}},
             )
@@ -106,7 +106,7 @@ def doubled_shard(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("F011", "manifest-disagrees", Severity.ERROR)
 def manifest_disagrees(facts: DatasetFacts) -> Iterator[Finding]:
-    """A file is not the one that the manifest beside it describes: records, bytes or digest differ.
+    """A file does not match its manifest: records, bytes or digest differ.
 
     Why it matters:
         Readers that trust the manifest count wrongly, and the file is not what was made and checked.
@@ -130,11 +130,13 @@ def manifest_disagrees(facts: DatasetFacts) -> Iterator[Finding]:
             wrong.pop("records", None)
         if wrong:
             words = [
-                f"it has {actual:,} {name}, and {said:,} are described" if name != "sha256" else "its digest differs"
+                f"it has {actual:,} {name}, but the description says {said:,}"
+                if name != "sha256"
+                else "its digest differs"
                 for name, (said, actual) in wrong.items()
             ]
             yield manifest_disagrees.finding(
-                f"The file is not the one that is described beside it: {'; '.join(words)}.",
+                f"The file does not match its description: {'; '.join(words)}.",
                 location=Location(shard.path, shard.split),
                 evidence={name: {"described": said, "found": actual} for name, (said, actual) in wrong.items()},
             )
@@ -142,7 +144,7 @@ def manifest_disagrees(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("F012", "unlisted-file", Severity.WARNING)
 def unlisted_file(facts: DatasetFacts) -> Iterator[Finding]:
-    """A TFRecord file lies in the folder that the description beside it does not name.
+    """The folder contains a TFRecord file that its description does not list.
 
     Why it matters:
         Recordsmith and TFDS do not read it, a glob does: two people train on different data from the same folder.
@@ -162,7 +164,7 @@ def unlisted_file(facts: DatasetFacts) -> Iterator[Finding]:
         if others:
             yield unlisted_file.finding(
                 f"{counted(len(others), 'TFRecord file')} in the folder {'is' if len(others) == 1 else 'are'} not "
-                f"named by {description.name}: {listed([os.path.basename(file) for file in others])}.",
+                f"listed in {description.name}: {listed([os.path.basename(file) for file in others])}.",
                 location=Location(others[0]),
                 count=len(others),
                 places=[Location(file) for file in others[1:6]],
@@ -173,16 +175,16 @@ def unlisted_file(facts: DatasetFacts) -> Iterator[Finding]:
 def unreadable_description(facts: DatasetFacts) -> Iterator[Finding]:
     """The description beside the files (recordsmith.json, dataset_info.json) cannot be read.
 
-    The files are then checked by their names, without schema and promises.
+    The files are then checked by their names, without a schema.
 
     Why it matters:
         `rs.open` and `tfds.builder_from_directory` refuse the folder, and nothing is known of class names and shapes.
 
     Example:
-        A manifest that was merged by hand and is no JSON any more, or that a copy cut short.
+        A manifest that was merged by hand and is no longer valid JSON, or that was only partly copied.
 
     Fix:
-        Restore the file, or make the dataset again. Until then a glob of the files opens them without it.
+        Restore the file, or make the dataset again. Until then, open the files with a glob.
     """
     for path in facts.paths:
         description = description_in(path)
@@ -233,7 +235,7 @@ def _same_number(group: str, count: int, files: list[str]) -> Iterator[Finding]:
         names = next(iter(doubled.values()))
         yield doubled_shard.finding(
             f"{counted(len(doubled), 'shard')} of the {count} of {group!r} "
-            f"{'is' if len(doubled) == 1 else 'are'} there more than once: "
+            f"{'is' if len(doubled) == 1 else 'are'} present more than once: "
             f"{listed([os.path.basename(name) for name in names])}.",
             location=Location(names[-1]),
             count=len(doubled),

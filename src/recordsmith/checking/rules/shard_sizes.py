@@ -1,4 +1,4 @@
-"""D008 to D011: how the records are spread over files."""
+"""D008 to D011: the distribution of records over files."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def uneven_shards(facts: DatasetFacts) -> Iterator[Finding]:
     others is usual.
 
     Why it matters:
-        Where each worker reads files of its own, the one with the large file is last in every epoch, and the others
-        wait or repeat; what is in the large file is read in one stretch.
+        If each worker reads its own files, the one with the large file is last in every epoch, and the others
+        wait or repeat; the records of the large file are read one after the other.
 
     Example:
         A shard for each day or class.
@@ -69,7 +69,7 @@ def tiny_shards(facts: DatasetFacts) -> Iterator[Finding]:
         mean = sum(shard.bytes for shard in shards) / len(shards)
         if len(shards) > _MANY_SHARDS and mean < _TINY_BYTES:
             yield tiny_shards.finding(
-                f"{_heading(split)} lies in {len(shards):,} shards of {bytes_text(round(mean))} on average.",
+                f"{_heading(split)} is stored in {len(shards):,} shards of {bytes_text(round(mean))} on average.",
                 location=Location(shards[0].path, split or None),
                 count=len(shards),
                 evidence={"shards": len(shards), "mean_bytes": round(mean)},
@@ -101,7 +101,7 @@ def giant_shard(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("D011", "few-shards", Severity.INFO)
 def few_shards(facts: DatasetFacts) -> Iterator[Finding]:
-    """A split of 1 GB or more lies in fewer than 8 files: fewer than usual machines have readers.
+    """A split of 1 GB or more is in fewer than 8 files, fewer than the usual number of readers.
 
     Why it matters:
         tf.data and others read in parallel by file, and divide the work between workers by file: readers without a
@@ -119,7 +119,7 @@ def few_shards(facts: DatasetFacts) -> Iterator[Finding]:
         if len(shards) < _READERS and total >= _READERS * _ENOUGH_FOR_A_SHARD:
             yield few_shards.finding(
                 f"{_heading(split)} has {bytes_text(total)} in {counted(len(shards), 'file')}: "
-                f"{_READERS} readers would have less than one each.",
+                f"{_READERS} readers would have less than one file each.",
                 location=Location(shards[0].path, split or None),
                 evidence={"shards": len(shards), "bytes": total},
             )

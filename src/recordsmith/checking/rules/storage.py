@@ -1,4 +1,4 @@
-"""V011 to V013 and V018: what is stored larger than it has to be, and how much that would save."""
+"""V011 to V013 and V018: data that could be stored in less space, and how much that would save."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _WORTH_SAYING = 0.1  # of all payloads, that a saving has to be
 def raw_pixels_stored(facts: DatasetFacts) -> Iterator[Finding]:
     """A byte feature holds the pixels of images, not encoded.
 
-    Told by the declared shape, by features beside it that tell height, width and channels, or by its name and a number
+    Detected by the declared shape, by features beside it with height, width and channels, or by its name and a number
     of bytes that a square image has. A warning where each channel takes 2, 4 or 8 bytes. Pixels of one byte each are
-    only told of from 64x64 pixels on: small images gain little.
+    only reported from 64x64 pixels: small images gain little.
 
     Why it matters:
         The files are up to 50 times as large as they have to be, and reading them is what training waits for.
@@ -52,7 +52,8 @@ def raw_pixels_stored(facts: DatasetFacts) -> Iterator[Finding]:
         form = "as JPEG (estimated)" if pixels.pixels >= _WORTH_ENCODING else "as uint8"
         each = f", with {pixels.bytes_each} bytes for each channel of a pixel" if wide else ""
         yield raw_pixels_stored.finding(
-            f"{feature.name!r} holds raw pixels ({pixels.height}x{pixels.width}x{pixels.channels}, by {pixels.how})"
+            f"{feature.name!r} holds raw pixels ({pixels.height}x{pixels.width}x{pixels.channels}, "
+            f"inferred from {pixels.how})"
             f"{each}: {bytes_text(total)}. About {bytes_text(saved)} ({share(saved, total)}) would be saved {form}"
             f"{_before_compression(facts)}.",
             location=Location(feature=feature.name),
@@ -65,7 +66,7 @@ def raw_pixels_stored(facts: DatasetFacts) -> Iterator[Finding]:
 def pixels_as_numbers(facts: DatasetFacts) -> Iterator[Finding]:
     """Pixels of eight bits are stored as a list of floats or integers.
 
-    Floats: 64 or more values a record, and either whole numbers of 0..255, or between 17 and 256 different values
+    Floats: 64 or more values a record, and either integers from 0 to 255, or between 17 and 256 different values
     although there are 20 times as many in all. Integers: 64 or more of 0..255 a record in a feature that is named like
     an image. An info where the files are compressed, which gets back much of it.
 
@@ -125,8 +126,8 @@ def negative_integers(facts: DatasetFacts) -> Iterator[Finding]:
         saved = numbers.negatives * (10 - _bytes_for(numbers.min, numbers.max or 0))
         if saved >= 10_000 and saved >= _WORTH_SAYING * payload:
             yield negative_integers.finding(
-                f"{feature.name!r} holds {numbers.negatives:,} negative integers, which take 10 bytes each. As narrow "
-                f"bytes about {bytes_text(saved)} ({share(saved, payload)} of all) would be saved"
+                f"{feature.name!r} holds {numbers.negatives:,} negative integers, which take 10 bytes each. Narrower "
+                f"types stored as bytes would save about {bytes_text(saved)} ({share(saved, payload)} of all)"
                 f"{_before_compression(facts)}.",
                 location=Location(feature=feature.name),
                 evidence={"negatives": numbers.negatives, "saving": saved},
@@ -163,8 +164,9 @@ def mostly_zeros(facts: DatasetFacts) -> Iterator[Finding]:
         saved = each * numbers.zeros - 3 * others  # a position takes two or three bytes
         if saved >= 10_000 and saved >= _WORTH_SAYING * payload:
             yield mostly_zeros.finding(
-                f"{share(numbers.zeros, numbers.count)} of the values of {feature.name!r} are zero. Positions and "
-                f"values of the others would save about {bytes_text(saved)} ({share(saved, payload)} of all)"
+                f"{share(numbers.zeros, numbers.count)} of the values of {feature.name!r} are zero. Storing only the "
+                f"positions and values of the others would save about {bytes_text(saved)} ({share(saved, payload)} of "
+                "all)"
                 f"{_before_compression(facts)}.",
                 location=Location(feature=feature.name),
                 evidence={"zeros": numbers.zeros, "values": numbers.count, "saving": saved},
@@ -185,7 +187,7 @@ def _integer_pixels(feature: FeatureFacts) -> str | None:
         return None
     if feature.lengths is None or feature.lengths.min < 64 or not named_like_images(feature.name):
         return None
-    return "whole numbers of 0..255" if numbers.min >= 0 and 128 < numbers.max <= 255 else None
+    return "integers from 0 to 255" if numbers.min >= 0 and 128 < numbers.max <= 255 else None
 
 
 def _bytes_for(low: float, high: float) -> int:

@@ -1,4 +1,4 @@
-"""F017: the text indexes of other programs, which do not look whether they still fit."""
+"""F017: outdated text indexes of other programs."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _TAIL_BYTES = 200  # of a text index, that hold its last line
 
 @rule("F017", "stale-text-index", Severity.ERROR)
 def stale_text_index(facts: DatasetFacts) -> Iterator[Finding]:
-    """The text index of DALI (`.idx`) or of the tfrecord package (`.tfindex`) beside a file is not of this file.
+    """The text index of DALI (`.idx`) or of the tfrecord package (`.tfindex`) beside a file does not match the file.
 
     Its last line has to end where the file ends.
 
     Why it matters:
-        These programs believe it: they read from the middle of records, and end with an error or with wrong data.
+        These programs trust it: they read from the middle of records, and end with an error or with wrong data.
 
     Example:
         The file was written again, with other records, and its index was not.
 
     Fix:
-        `recordsmith index PATH --format dali` (or `vahidk`) writes it anew.
+        `recordsmith index PATH --format dali` (or `vahidk`) writes it again.
     """
     stale = [
         (index, end, shard.bytes)
@@ -40,8 +40,8 @@ def stale_text_index(facts: DatasetFacts) -> Iterator[Finding]:
     if stale:
         index, end, size = stale[0]
         yield stale_text_index.finding(
-            f"{counted(len(stale), 'text index', 'text indexes')} {'does' if len(stale) == 1 else 'do'} not fit: "
-            f"{os.path.basename(index)} ends at byte {end:,} of a file of {size:,}.",
+            f"{counted(len(stale), 'text index', 'text indexes')} {'is' if len(stale) == 1 else 'are'} out of date: "
+            f"{os.path.basename(index)} ends at byte {end:,}, but the file has {size:,} bytes.",
             location=Location(index),
             places=[Location(other) for other, _, _ in stale[1:6]],
             count=len(stale),

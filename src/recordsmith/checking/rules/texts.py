@@ -1,4 +1,4 @@
-"""V006, V007 and V015: texts that name categories, and texts in another encoding."""
+"""V006, V007 and V015: texts that name categories, and texts in a wrong encoding."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def white_space_around_text(facts: DatasetFacts) -> Iterator[Finding]:
         "unknown".
 
     Example:
-        Lines of a label file that were read without `strip()`; cells of a table behind `, `.
+        Lines of a label file that were read without `strip()`; cells of a table after `, `.
 
     Fix:
         Strip the texts before they are written.

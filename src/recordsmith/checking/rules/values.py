@@ -1,4 +1,4 @@
-"""V001 to V005, V014: the numbers, and whether there is anything in a feature at all."""
+"""V001 to V005 and V014: suspicious numbers, and empty or constant features."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 _RECORDS_FOR_CONSTANT = 10
 _RECORDS_FOR_EMPTY = 20
 _EMPTY_SHARE = 0.95
-_MANY = 5  # features, from which on one finding tells of them all
+_MANY = 5  # features, from which on one finding reports them all
 _VECTOR = 16  # values a record, from which on a feature may be pixels
 _WIDE_SCALE = 100.0
 _SCALES_APART = 1000.0
@@ -43,8 +43,8 @@ _MOST_WHOLE = 2**63  # beyond it a float is whole by its nature, and no integer 
 
 _DIVIDE = "Divide the pixels by 255 in the input pipeline, as in `.map(...)` or a Rescaling layer."
 _STANDARDISE = (
-    "Normalise each feature in the input pipeline with its mean and deviation in the training split, as a "
-    "Normalization layer does. Trees do not need it."
+    "Normalise each feature in the input pipeline with its mean and standard deviation in the training split, as a "
+    "Normalization layer does. Decision trees do not need it."
 )
 
 
@@ -109,7 +109,7 @@ def constant_feature(facts: DatasetFacts) -> Iterator[Finding]:
         if not (feature.distinct == 1 and feature.distinct_exact) or describes_images(feature.name):
             continue
         if is_mask(feature.name) or (feature.numbers is not None and feature.numbers.not_finite):
-            continue  # V001 tells of NaN and infinities, which are no values that could be the same
+            continue  # V001 reports NaN and infinities, which are never equal
         declared = declared_feature(facts, feature)
         if len(getattr(declared, "names", ()) or getattr(declared, "one_of", None) or ()) == 1:
             continue
@@ -195,8 +195,8 @@ def unnormalised(facts: DatasetFacts) -> Iterator[Finding]:
         if numbers is not None:
             pixels = _are_pixels(facts, feature, numbers)
             yield unnormalised.finding(
-                f"The floats of {feature.name!r} reach from {amount(numbers.min)} to {amount(numbers.max)}"
-                f"{': pixels that were not brought to 0..1' if pixels else ', far beyond what networks learn well'}.",
+                f"The floats of {feature.name!r} range from {amount(numbers.min)} to {amount(numbers.max)}, "
+                f"{'like pixels that were not scaled to 0..1' if pixels else 'far from what networks learn well'}.",
                 location=Location(feature=feature.name),
                 advice=_DIVIDE if pixels else _STANDARDISE,
                 evidence={"min": numbers.min, "max": numbers.max, "mean": numbers.mean},
@@ -219,7 +219,7 @@ def unnormalised(facts: DatasetFacts) -> Iterator[Finding]:
     if spreads[widest] > _WIDE_SCALE and spreads[widest] > _SCALES_APART * spreads[narrowest]:
         wide = [name for name in spreads if spreads[name] > _WIDE_SCALE]
         yield unnormalised.finding(
-            f"Float features lie on very different scales: {widest!r} has a standard deviation of "
+            f"Float features have very different scales: {widest!r} has a standard deviation of "
             f"{amount(spreads[widest])}, {narrowest!r} of {amount(spreads[narrowest])}. "
             f"Over {_WIDE_SCALE:.0f}: {listed(wide)}.",
             location=Location(feature=widest),
@@ -253,10 +253,10 @@ def normalised_twice(facts: DatasetFacts) -> Iterator[Finding]:
         divided = numbers.min >= 0 and 0 < numbers.max <= 1.001 / 255 and numbers.max > 0.2 / 255
         shifted = -1.0001 <= numbers.min <= -0.995 and numbers.max <= 2 / 255 - 1 + 0.0001
         if divided or shifted:
-            again = "divided by 255 twice" if divided else "brought to -1..1 after 0..1"
+            again = "divided by 255 twice" if divided else "scaled to -1..1 after 0..1"
             yield normalised_twice.finding(
-                f"The values of {feature.name!r} reach from {amount(numbers.min)} to {amount(numbers.max)}, "
-                f"as if they had been {again}.",
+                f"The values of {feature.name!r} range from {amount(numbers.min)} to {amount(numbers.max)}, as if they "
+                f"had been {again}.",
                 location=Location(feature=feature.name),
                 evidence={"min": numbers.min, "max": numbers.max},
             )
@@ -299,15 +299,15 @@ def integers_as_floats(facts: DatasetFacts) -> Iterator[Finding]:
             small.append(feature.name)
         else:
             yield integers_as_floats.finding(
-                f"The whole numbers of {feature.name!r} are stored as floats and reach {amount(numbers.max)}: "
-                f"beyond 2**{exact.bit_length() - 1} {dtype} cannot tell neighbours apart, so that digits are lost.",
+                f"The integers of {feature.name!r} are stored as floats and reach {amount(numbers.max)}: above "
+                f"2**{exact.bit_length() - 1}, {dtype} cannot represent every integer, so digits are lost.",
                 location=Location(feature=feature.name),
                 evidence={"max": numbers.max},
                 severity=Severity.WARNING,
             )
     if small:
         yield integers_as_floats.finding(
-            f"{counted(len(small), 'float feature')} {'holds' if len(small) == 1 else 'hold'} whole numbers only: "
+            f"{counted(len(small), 'float feature')} {'holds' if len(small) == 1 else 'hold'} only integers: "
             f"{listed(small)}.",
             location=Location(feature=small[0] if len(small) == 1 else None),
             count=len(small),

@@ -1,4 +1,4 @@
-"""W: what the bytes of soundly framed records say that a writer would not have meant."""
+"""W: unusual contents of correctly framed records."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def not_an_example(facts: DatasetFacts) -> Iterator[Finding]:
         A file of TensorBoard events among the shards; JSON lines written as records; a payload compressed by itself.
 
     Fix:
-        Look at the records with `recordsmith show PATH --raw`. Move them to a dataset of their own, or write them
+        Look at the records with `recordsmith show PATH --raw`. Move them to a separate dataset, or write them
         again as Examples.
     """
     kinds = _payloads(facts)
@@ -63,12 +63,16 @@ def not_an_example(facts: DatasetFacts) -> Iterator[Finding]:
     everything = sum(odd.values()) == sum(kinds.values())
     what = ", ".join(f"{_NAMES.get(kind, kind)} ({count:,})" for kind, count in odd.items())
     if everything:
-        message = f"The records are no tf.train.Examples, but {', '.join(_NAMES.get(kind, kind) for kind in odd)}."
+        message = (
+            f"The records are not tf.train.Example messages, but {', '.join(_NAMES.get(kind, kind) for kind in odd)}."
+        )
         advice = (
-            "If that is meant, read them with RecordReader or `.map` a parser of your own; features are not checked."
+            "If that is intended, read them with RecordReader or `.map` a parser of your own; features are not checked."
         )
     else:
-        message = f"{counted(sum(odd.values()), 'record')} of {sum(kinds.values()):,} hold no tf.train.Example: {what}."
+        message = (
+            f"{counted(sum(odd.values()), 'record')} of {sum(kinds.values()):,} do not hold a tf.train.Example: {what}."
+        )
         advice = ""
     yield not_an_example.finding(
         message,
@@ -86,7 +90,7 @@ def duplicate_key(facts: DatasetFacts) -> Iterator[Finding]:
     """A record has the same feature twice.
 
     Why it matters:
-        Readers take the last one and drop the others without a word.
+        Readers take the last one and silently drop the others.
 
     Example:
         Examples joined by concatenating their bytes; a hand-written encoder.
@@ -103,7 +107,7 @@ def mixed_kinds(facts: DatasetFacts) -> Iterator[Finding]:
     """A feature is of one kind (bytes, float, int64) in some records and of another in others.
 
     Why it matters:
-        A parser is told one kind: `Data types don't match. Data type: float but expected type: int64`, at the first
+        A parser expects one type: `Data types don't match. Data type: float but expected type: int64`, at the first
         record of the other kind.
 
     Example:
@@ -119,7 +123,7 @@ def mixed_kinds(facts: DatasetFacts) -> Iterator[Finding]:
             location, more = locate(feature.kind_places.get(rare, ()), feature.name)
             kinds = ", ".join(f"{kind} in {counted(count, 'record')}" for kind, count in _falling(feature))
             yield mixed_kinds.finding(
-                f"Feature {feature.name!r} is of several kinds: {kinds}.",
+                f"Feature {feature.name!r} has several types: {kinds}.",
                 location=location,
                 places=more,
                 count=feature.kinds[rare],
@@ -129,7 +133,7 @@ def mixed_kinds(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("W004", "values-after-list", Severity.ERROR)
 def values_after_list(facts: DatasetFacts) -> Iterator[Finding]:
-    """A feature's list goes on after it had ended: the list is there twice, or in packed and unpacked pieces.
+    """A feature's list continues after its end: the list is stored twice, or in packed and unpacked pieces.
 
     Why it matters:
         Protobuf joins the pieces, and TensorFlow's parser keeps the first and drops the rest in silence: two readers
@@ -141,7 +145,7 @@ def values_after_list(facts: DatasetFacts) -> Iterator[Finding]:
     Fix:
         Write the records again: `rs.encode_example(rs.decode_example(payload))` joins the pieces, as protobuf does.
     """
-    yield from _anomalies(values_after_list, facts, "values-after-list", "have values behind the end of a list")
+    yield from _anomalies(values_after_list, facts, "values-after-list", "have values after the end of a list")
 
 
 @rule("W005", "unknown-fields", Severity.WARNING)
@@ -153,13 +157,13 @@ def unknown_fields(facts: DatasetFacts) -> Iterator[Finding]:
         Often the payload is another message altogether.
 
     Example:
-        A message of one's own with the same first fields; a damaged encoder.
+        A custom message with the same first fields; a broken encoder.
 
     Fix:
         Find out what wrote the records. `rs.encode_example(rs.decode_example(payload))` is the record without the
         fields.
     """
-    yield from _anomalies(unknown_fields, facts, "unknown-field", "have fields that no tf.train.Example has")
+    yield from _anomalies(unknown_fields, facts, "unknown-field", "have fields that are not part of tf.train.Example")
 
 
 @rule("W006", "key-not-utf8", Severity.ERROR)
@@ -227,7 +231,7 @@ def many_feature_names(facts: DatasetFacts) -> Iterator[Finding]:
     Few means that a name is on average in less than half of the records: a wide table has its columns in all of them.
 
     Why it matters:
-        A parser has to be told each name. So many are hardly ever meant: data became names.
+        A parser needs every name. So many are rarely intended: data was used as names.
 
     Example:
         `{user_id: rating}` or `{word: count}` written as features, in place of a list of ids and a list of values.

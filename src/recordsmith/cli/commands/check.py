@@ -1,4 +1,4 @@
-"""`recordsmith check`: what is wrong with a dataset."""
+"""`recordsmith check`: checks a dataset."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Examples:
 """
 
 
-@click.command(short_help="Check TFRecord files: framing, schema, values, splits; reports findings.", epilog=_EXAMPLES)
+@click.command(short_help="Check TFRecord files: framing, schema, values and splits.", epilog=_EXAMPLES)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @report_options
 @click.option(
@@ -31,11 +31,11 @@ Examples:
     type=NearChoice(["sample", "all", "none"]),
     default="sample",
     show_default=True,
-    help="Which images to decode in full.",
+    help="Which images to decode completely.",
 )
-@click.option("--similar-images", is_flag=True, help="Look for images that look alike.")
-@click.option("--split", metavar="NAME", help="Only the files of this split, such as train.")
-@click.option("--schema", metavar="FILE", help="Check against this schema instead of the one beside the files.")
+@click.option("--similar-images", is_flag=True, help="Search for images that look alike.")
+@click.option("--split", metavar="NAME", help="Use only the files of this split, such as train.")
+@click.option("--schema", metavar="FILE", help="Check against this schema instead of the declared one.")
 @click.pass_context
 def check(
     context: click.Context,
@@ -48,12 +48,12 @@ def check(
     schema: str | None,
     **options: Any,
 ) -> None:
-    """Check TFRecord files: every file, record and value, against all rules.
+    """Check every file, record and value of a TFRecord dataset with all rules.
 
-    Each finding says what is wrong, where, and what to do; `recordsmith rule CODE` says more. The settings of
-    [tool.recordsmith] in pyproject.toml, or of recordsmith.toml, count here too.
+    Each finding says what is wrong, where, and what to do. `recordsmith rule CODE` explains a rule. Settings are
+    read from [tool.recordsmith] in pyproject.toml, or from recordsmith.toml.
 
-    Ends with 1 if there are findings of the severity of --fail-on or above.
+    The exit code is 1 if there are findings of the severity of --fail-on or above.
     """
     from recordsmith.checking.check import check as check_dataset
     from recordsmith.workers.progress_display import phase_progress
@@ -70,4 +70,4 @@ def check(
             progress=on_progress,
             **asked,
         )
-    reporting.tell(report, context)
+    reporting.finish(report, context)

@@ -1,4 +1,4 @@
-"""`recordsmith completion`: what lets a shell complete commands, options, rules and paths with the Tab key."""
+"""`recordsmith completion`: prints the script for completion with the Tab key."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class PathWord(click.types.StringParamType):
         return [CompletionItem(incomplete, type="file")]
 
 
-@click.command(short_help="Print the script that completes commands, options and paths by Tab.", epilog=_EXAMPLES)
+@click.command(short_help="Print a shell script for completion with Tab.", epilog=_EXAMPLES)
 @click.argument("shell", metavar="[bash|zsh|fish]", type=NearChoice(_SHELLS), required=False)
 @click.pass_context
 def completion(ctx: click.Context, /, *, shell: str | None) -> None:
-    """Print the script by which a shell completes commands, options, their choices, rules and paths with Tab.
+    """Print a script that lets a shell complete commands, options, choices, rules and paths with Tab.
 
-    Without a shell, it is for the one that SHELL names. To try it in this shell only: eval "$(recordsmith completion)"
+    The default is the shell of the variable SHELL. To try it in this shell only: eval "$(recordsmith completion)"
     """
     program = ctx.find_root().command
     name = shell or os.path.basename(os.environ.get("SHELL", ""))

@@ -1,4 +1,4 @@
-"""`recordsmith copy`: TFRecords into other TFRecords."""
+"""`recordsmith copy`: copies and converts TFRecords."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def rename_option(_ctx: click.Context | None, _param: click.Parameter | None, va
     for pair in names_option(None, None, values):
         old, equals, new = pair.partition("=")
         if not equals or not old.strip() or not new.strip():
-            raise click.BadParameter(f"{pair!r} is not an old and a new name, as label=class is.")
+            raise click.BadParameter(f"{pair!r} is not an old and a new name, such as label=class.")
         found[old.strip()] = new.strip()
     return found
 
@@ -59,11 +59,11 @@ def sample_option(_ctx: click.Context | None, _param: click.Parameter | None, va
             return float(text[:-1]) / 100
         return int(text) if text.isdecimal() else float(text)
     except ValueError:
-        raise click.BadParameter(f"{value!r} is neither a share, as 0.1 is, nor a number of records.") from None
+        raise click.BadParameter(f"{value!r} is neither a share, such as 0.1, nor a number of records.") from None
 
 
 @click.command(
-    short_help="Copy TFRecords: reshard, merge, divide, choose, shuffle, change, compress.", epilog=_EXAMPLES
+    short_help="Copy TFRecords: reshard, merge, split, filter, shuffle, convert, compress.", epilog=_EXAMPLES
 )
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
 @click.option(
@@ -71,44 +71,48 @@ def sample_option(_ctx: click.Context | None, _param: click.Parameter | None, va
     "--output",
     metavar="PATH",
     required=True,
-    help="A folder, or one file if it ends in .tfrecord or .tfrecord.gz.",
+    help="The output folder, or a single file if the name ends in .tfrecord or .tfrecord.gz.",
 )
-@click.option("--from", "from_split", metavar="SPLIT", help="Copy this split of the sources only.")
-@click.option("--where", metavar="CONDITION", help="The records to copy, as in: label == 'cat' and len(tokens) > 10.")
-@click.option("--dedupe", is_flag=True, help="Leave out records whose bytes were there before.")
+@click.option("--from", "from_split", metavar="SPLIT", help="Copy only this split of the sources.")
+@click.option(
+    "--where",
+    metavar="CONDITION",
+    help="Copy only the records that match, such as: label == 'cat' and len(tokens) > 10.",
+)
+@click.option("--dedupe", is_flag=True, help="Leave out records that repeat an earlier record byte for byte.")
 @click.option(
     "--sample",
     metavar="AMOUNT",
     callback=sample_option,
-    help="Copy some at random: a share of each split, as 0.1, or a number of records, as 500.",
+    help="Copy a random sample: a share of each split, such as 0.1, or a number of records, such as 500.",
 )
-@click.option("--take", metavar="N", type=click.IntRange(1), help="Copy the first N records of each split.")
+@click.option("--take", metavar="N", type=click.IntRange(1), help="Copy only the first N records of each split.")
 @click.option(
-    "--features", metavar="NAMES", multiple=True, callback=names_option, help="Keep these features only, in this order."
+    "--features", metavar="NAMES", multiple=True, callback=names_option, help="Keep only these features, in this order."
 )
-@click.option("--drop", metavar="NAMES", multiple=True, callback=names_option, help="Leave these features out.")
-@click.option("--rename", metavar="OLD=NEW", multiple=True, callback=rename_option, help="Give features other names.")
+@click.option("--drop", metavar="NAMES", multiple=True, callback=names_option, help="Leave out these features.")
+@click.option("--rename", metavar="OLD=NEW", multiple=True, callback=rename_option, help="Rename features.")
 @click.option(
     "--schema",
     metavar="PATH",
-    help="What the records are to hold: values are cast and images encoded anew to fit it. A file that `recordsmith "
-    "schema -o` wrote, a features.json, a schema.pbtxt, or another dataset.",
+    help="The schema of the copy: values and images are converted to match it. A file written by `recordsmith schema "
+    "-o`, a features.json, a schema.pbtxt, or another dataset.",
 )
-@click.option("--cast", is_flag=True, help="Allow what loses information: such casts, and images encoded anew.")
+@click.option("--cast", is_flag=True, help="Allow conversions that lose information, and encoding images again.")
 @click.option(
-    "--infer-schema", is_flag=True, help="Describe the copy by its records, if the source has no description."
+    "--infer-schema", is_flag=True, help="Infer the schema of the copy from its records, if the source declares none."
 )
 @click.option(
     "--split",
     callback=split_option,
     metavar="SHARES",
-    help="Divide: fractions, as in train=0.8,test=0.2, or numbers of records, one of which may be `rest`. Without it, "
-    "the splits stay as they are.",
+    help="Divide the records: fractions such as train=0.8,test=0.2, or numbers of records, one of which may be `rest`. "
+    " [default: keep the splits]",
 )
 @click.option(
     "--merge-splits",
     is_flag=True,
-    help="Take the records of all splits together: to divide them anew with --split, or to write them as one.",
+    help="Combine all splits, to divide the records again with --split or to write them as one.",
 )
 @click.option(
     "--stratify",
@@ -116,38 +120,45 @@ def sample_option(_ctx: click.Context | None, _param: click.Parameter | None, va
     metavar="[FEATURE]",
     is_flag=False,
     flag_value="",
-    help="Give every split the same shares of each class: of the label, or of this feature.",
+    help="Give all splits the same class proportions: those of the label, or of this feature.",
 )
-@click.option("--group", metavar="FEATURE", help="Records with the same value here stay in one split.")
-@click.option("--shuffle", is_flag=True, help="Put the records of each split into a random order, over all files.")
-@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="For splits, samples and order.")
+@click.option("--group", metavar="FEATURE", help="Keep records with the same value of this feature in one split.")
+@click.option("--shuffle", is_flag=True, help="Shuffle the records of each split across all its files.")
 @click.option(
-    "--shards", metavar="N", type=click.IntRange(1, 99_999), help="Files a split; else it goes by their size."
+    "--seed", metavar="N", type=int, default=0, show_default=True, help="The random seed of splits, samples and order."
 )
-@click.option("--shard-size", metavar="SIZE", default="128MB", show_default=True, help="How large a file should be.")
+@click.option(
+    "--shards",
+    metavar="N",
+    type=click.IntRange(1, 99_999),
+    help="The number of files per split.  [default: depends on --shard-size]",
+)
+@click.option("--shard-size", metavar="SIZE", default="128MB", show_default=True, help="The intended size of a file.")
 @click.option(
     "--compression",
     type=NearChoice(["keep", "none", "gzip", "zlib"]),
     default="keep",
     show_default=True,
-    help="Of the files that are written.",
+    help="The compression of the files.",
 )
-@click.option("--name", metavar="NAME", help="How the files begin; without it, as the folder is called.")
+@click.option("--name", metavar="NAME", help="The start of the file names.  [default: the name of the folder]")
 @click.option(
     "--on-error",
     type=NearChoice(["stop", "skip", "quarantine"]),
     default="stop",
     show_default=True,
-    help="What to do with a record that is damaged or does not fit: stop; leave it out; or leave it out and write the "
-    "reason to rejected.jsonl.",
+    help="What to do with a damaged or invalid record: stop; skip it; or skip it and write the reason to "
+    "rejected.jsonl (quarantine).",
 )
-@click.option("--overwrite", is_flag=True, help="Replace what is there, or a run that did not end.")
-@click.option("--resume", is_flag=True, help="Go on with a run that did not end, to the same files as without a break.")
+@click.option("--overwrite", is_flag=True, help="Replace existing files or an unfinished run.")
+@click.option(
+    "--resume", is_flag=True, help="Continue an unfinished run. The files are the same as without the interruption."
+)
 @click.option(
     "--workers",
     metavar="N",
     type=click.IntRange(1),
-    help="How many work at a time; the files do not depend on it.  [default: one a processor]",
+    help="The number of workers. The files do not depend on it.  [default: one per processor]",
 )
 @click.option(
     "--format",
@@ -155,17 +166,18 @@ def sample_option(_ctx: click.Context | None, _param: click.Parameter | None, va
     type=NearChoice(["text", "json"]),
     default="text",
     show_default=True,
-    help="How to print what came of it.",
+    help="The format of the summary.",
 )
 @click.pass_context
 def copy(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style: str, **options: Any) -> None:
-    """Copy TFRecords to OUTPUT, and on the way reshard, merge, divide, choose, shuffle, change or compress them.
+    """Copy TFRecords to OUTPUT, and reshard, merge, split, filter, shuffle, convert or compress them.
 
-    SOURCE is a TFRecord file, a folder of them, or a quoted glob; several are put one behind the other. As long as no
-    option changes what is in a record, its bytes are copied as they are. The sources are never touched, files get
-    their names only when all are whole and were read back, and everything that is left out is counted.
+    SOURCE is a TFRecord file, a folder of them, or a quoted glob. Several sources are joined in the given order.
+    Unless an option changes the contents of the records, their bytes are copied unchanged. The sources are never
+    modified. The output files appear only when all of them are complete and verified. Everything that is left out
+    is counted.
 
-    Exit codes: 0 all records that were asked for are there, 1 some could not be copied, 2 nothing was written.
+    Exit codes: 0 all requested records were copied, 1 some could not be copied, 2 nothing was written.
     """
     from recordsmith.cli.consoles import echo_json, output_console, print_to
     from recordsmith.cli.resuming import resumable

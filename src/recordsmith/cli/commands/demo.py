@@ -1,4 +1,4 @@
-"""`recordsmith demo`: all of it on a small dataset, in a minute."""
+"""`recordsmith demo`: shows everything on a small dataset, in a minute."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ Examples:
 @click.option(
     "--framework",
     type=NearChoice(["keras", "pytorch", "scikit-learn", "numpy"]),
-    help="What to train with. [default: the first of these that is installed]",
+    help="The framework to train with. [default: the first of these that is installed]",
 )
 def demo(*, folder: str, framework: str | None) -> None:
-    """Walk through everything on a small dataset, in a minute or two.
+    """Try everything on a small dataset, in a minute or two.
 
-    Images with planted faults are drawn into FOLDER and made into a dataset, which is checked; a damaged file is
-    repaired, a model is trained, and a program that does not learn is explained.
+    The demo draws images with deliberate mistakes into FOLDER, makes a dataset of them and checks it. It repairs a
+    damaged file, trains a model, and explains why a program does not learn.
 
-    Every step shows the command that does the same. The dataset and the reports stay in FOLDER.
+    Every step shows the equivalent command. The dataset and the reports stay in FOLDER.
     """
     from recordsmith.cli.consoles import output_console, print_to
     from recordsmith.demonstration import demonstrate

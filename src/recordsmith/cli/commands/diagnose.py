@@ -23,7 +23,7 @@ Examples:
 @click.argument("pipeline", metavar="FILE:PIPELINE")
 @click.option("--model", metavar="FILE:MODEL", help="The Keras model or PyTorch module that is trained on it.")
 @click.option("--loss", metavar="FILE:LOSS", help="The loss of the model; a compiled Keras model knows its own.")
-@click.option("--records", multiple=True, metavar="PATH", help="The TFRecords behind the pipeline, to compare with.")
+@click.option("--records", multiple=True, metavar="PATH", help="The TFRecords that the pipeline reads, to compare.")
 @click.option(
     "--batches",
     metavar="N",
@@ -65,10 +65,10 @@ def diagnose(
     --records, labels are compared with those on disk; with --model, shapes and labels are compared with what it takes,
     and a copy of it is trained for a moment.
 
-    The file is imported, so its top-level code runs, in a process of its own: as `python FILE` would, but `__name__` is
+    The file is imported, so its top-level code runs, in a separate process, as `python FILE` would, but `__name__` is
     not "__main__". What it prints goes to standard error. To have code only read and not run, use `recordsmith doctor`.
 
-    Ends with 1 if there are findings of the severity of --fail-on or above.
+    The exit code is 1 if there are findings of the severity of --fail-on or above.
     """
     from recordsmith.cli.consoles import echo
     from recordsmith.doctor.diagnose.child_process import Task, diagnose_in_child
@@ -87,4 +87,4 @@ def diagnose(
     echo(f"Importing {' and '.join(task.files)}: the code in it runs now.", err=True)
     with phase_progress(lines=True) as on_phase:
         report = diagnose_in_child(task, on_phase)
-    reporting.tell(report, context)
+    reporting.finish(report, context)

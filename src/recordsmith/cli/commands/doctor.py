@@ -1,4 +1,4 @@
-"""`recordsmith doctor`: what is wrong with code that makes or reads TFRecords."""
+"""`recordsmith doctor`: finds mistakes in code that writes or reads TFRecords."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ Examples:
 """
 
 
-@click.command(short_help="Read training or writing code and say what is wrong with it.", epilog=_EXAMPLES)
+@click.command(short_help="Find mistakes in code that trains or that writes TFRecords.", epilog=_EXAMPLES)
 @click.argument("path", metavar="PATH")
 @click.option("--data", multiple=True, metavar="PATH", help="The TFRecords that the code reads or writes.")
-@click.option("--fix", is_flag=True, help="Make the changes that are certain, in the files.")
+@click.option("--fix", is_flag=True, help="Apply the safe fixes to the files.")
 @report_options
 @click.pass_context
 def doctor(context: click.Context, /, *, path: str, data: tuple[str, ...], fix: bool, **options: Any) -> None:
-    """Read code that makes or reads TFRecords, and say what is wrong with it.
+    """Find mistakes in code that writes or reads TFRecords.
 
-    PATH is a Python file, a notebook, or a folder of them. The code is only read: nothing is imported or executed, and
-    TensorFlow need not be installed. Each finding shows the line, why it matters, and the corrected line where there is
-    one. With --data, the features that the code asks for are compared with those that exist, and shuffle buffers with
-    the runs of equal labels. The settings of [tool.recordsmith] in pyproject.toml, or of recordsmith.toml, count too.
+    PATH is a Python file, a notebook, or a folder of them. The code is only read: nothing is imported or executed,
+    and TensorFlow need not be installed. Each finding shows the line, why it matters, and a corrected line if there
+    is one. With --data, the features in the code are compared with those of the data, and shuffle buffers with the
+    runs of equal labels. Settings are read from [tool.recordsmith] in pyproject.toml, or from recordsmith.toml.
 
-    Ends with 1 if there are findings of the severity of --fail-on or above.
+    The exit code is 1 if there are findings of the severity of --fail-on or above.
     """
     from recordsmith.doctor.lint.lint import lint, lint_and_fix
 
@@ -48,5 +48,5 @@ def doctor(context: click.Context, /, *, path: str, data: tuple[str, ...], fix: 
     for one in fixed:
         count = len(one.findings)
         codes = ", ".join(sorted({finding.code for finding in one.findings}))
-        reporting.say(f"{one.path}: {count_text(count, 'finding')} fixed ({codes}).")
-    reporting.tell(report, context)
+        reporting.print_line(f"{one.path}: {count_text(count, 'finding')} fixed ({codes}).")
+    reporting.finish(report, context)

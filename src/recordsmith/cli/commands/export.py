@@ -1,4 +1,4 @@
-"""`recordsmith export`: TFRecords as Parquet, CSV, JSON lines or WebDataset."""
+"""`recordsmith export`: writes TFRecords as Parquet, CSV, JSON lines or WebDataset."""
 
 from __future__ import annotations
 
@@ -28,45 +28,49 @@ Examples:
     "--output",
     metavar="FILE",
     required=True,
-    help="What to write: a name that ends in .parquet, .csv, .jsonl or .tar; or a folder, with --to.",
+    help="The output file, whose name ends in .parquet, .csv, .jsonl or .tar; or a folder, with --to.",
 )
 @click.option(
     "--to",
     "kind",
     type=NearChoice(["parquet", "csv", "jsonl", "webdataset"]),
-    help="What kind of files a folder gets, one for each split.",
+    help="The format of the files in an output folder, one file for each split.",
 )
-@click.option("--split", metavar="NAME", help="Only the records of this split, such as train.")
-@click.option("--merge-splits", is_flag=True, help="Write the records of all splits into one file.")
-@click.option("--where", metavar="CONDITION", help="The records to export, as in: label == 'cat' and len(tokens) > 10.")
+@click.option("--split", metavar="NAME", help="Use only the records of this split, such as train.")
+@click.option("--merge-splits", is_flag=True, help="Write the records of all splits to one file.")
+@click.option(
+    "--where",
+    metavar="CONDITION",
+    help="Export only the records that match, such as: label == 'cat' and len(tokens) > 10.",
+)
 @click.option(
     "--features",
     metavar="NAMES",
     multiple=True,
     callback=names_option,
-    help="Export these features only, in this order.",
+    help="Export only these features, in this order.",
 )
-@click.option("--drop", metavar="NAMES", multiple=True, callback=names_option, help="Leave these features out.")
+@click.option("--drop", metavar="NAMES", multiple=True, callback=names_option, help="Leave out these features.")
 @click.option(
     "--schema",
     metavar="PATH",
-    help="What is in a record, where no description lies beside the files; without it, that is inferred.",
+    help="The schema of the records, if the dataset declares none.  [default: inferred]",
 )
 @click.option(
     "--shard-size",
     metavar="SIZE",
-    help="Begin another file when one has this size, as 500MB: data-00000.tar, data-00001.tar.",
+    help="Start a new file when a file has this size, such as 500MB: data-00000.tar, data-00001.tar.",
 )
 @click.option(
     "--on-error",
     type=NearChoice(["stop", "skip"]),
     default="stop",
     show_default=True,
-    help="What to do with a record that is damaged or does not fit: stop, or leave it out.",
+    help="What to do with a damaged or invalid record: stop, or skip it.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace files that are there.")
+@click.option("--overwrite", is_flag=True, help="Replace existing files.")
 @click.option(
-    "--workers", metavar="N", type=click.IntRange(1), help="How many threads read.  [default: one a processor]"
+    "--workers", metavar="N", type=click.IntRange(1), help="The number of threads.  [default: one per processor]"
 )
 @click.option(
     "--format",
@@ -74,16 +78,16 @@ Examples:
     type=NearChoice(["text", "json"]),
     default="text",
     show_default=True,
-    help="How to print what came of it.",
+    help="The format of the summary.",
 )
 @click.pass_context
 def export(ctx: click.Context, /, *, paths: tuple[str, ...], output: str, style: str, **options: Any) -> None:
     """Write TFRecords as Parquet, CSV, JSON lines or tar files of WebDataset.
 
-    The schema goes along: in the metadata of Parquet, as FILE.schema.json beside CSV and JSON lines, as a member of a
-    tar file. `recordsmith make FILE -o DATA` reads it, and brings every record back as it was.
+    The schema is exported too: in the metadata of Parquet, as FILE.schema.json beside CSV and JSON lines, or as a
+    member of a tar file. `recordsmith make FILE -o DATA` uses it to restore every record exactly.
 
-    Exit codes: 0 all records that were asked for are there, 1 some could not be exported, 2 nothing was written.
+    Exit codes: 0 all requested records were exported, 1 some could not be exported, 2 nothing was written.
     """
     from recordsmith.cli.consoles import echo_json, output_console, print_to
     from recordsmith.dataset.schema_source import find_schema

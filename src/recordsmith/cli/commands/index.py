@@ -1,4 +1,4 @@
-"""`recordsmith index`: where every record begins."""
+"""`recordsmith index`: builds indexes of TFRecord files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ Examples:
 """
 
 
-@click.command(short_help="Index TFRecord files, for us, DALI or the tfrecord package.", epilog=_EXAMPLES)
+@click.command(
+    short_help="Build indexes of TFRecord files, for recordsmith, DALI or the tfrecord package.", epilog=_EXAMPLES
+)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @click.option(
     "--format",
@@ -27,21 +29,23 @@ Examples:
     type=NearChoice(["text", "json", "dali", "vahidk"]),
     default="text",
     show_default=True,
-    help="text, json: recordsmith's own index, kept where it looks for it; printed is what was done. dali: a text file "
-    "data.tfrecord.idx. vahidk: a text file data.tfindex, for the Python package tfrecord.",
+    help="text, json: recordsmith's own index, and the format of the summary. dali: a text file data.tfrecord.idx. "
+    "vahidk: a text file data.tfindex, for the Python package tfrecord.",
 )
-@click.option("-o", "--output", metavar="PLACE", help="Folder for the text indexes; or a file, if there is only one.")
-@click.option("--rebuild", is_flag=True, help="Build cached indexes anew, even if they still fit their files.")
-@click.option("--split", metavar="NAME", help="Only the files of this split, such as train.")
+@click.option(
+    "-o", "--output", metavar="PLACE", help="The folder for the text indexes, or a file if there is only one."
+)
+@click.option("--rebuild", is_flag=True, help="Rebuild cached indexes, even if they match their files.")
+@click.option("--split", metavar="NAME", help="Use only the files of this split, such as train.")
 def index(*, paths: tuple[str, ...], style: str, output: str | None, rebuild: bool, split: str | None) -> None:
-    """Index TFRecord files: where every record begins.
+    """Build indexes of TFRecord files, which say where each record starts.
 
-    recordsmith builds its indexes by itself when they are needed; making them beforehand saves the first reader the
-    wait. They lie in a hidden folder .recordsmith beside the data or, where that cannot be written, in the user's
-    cache folder, and are built anew when a file has changed.
+    recordsmith builds its own indexes when they are needed. This command builds them in advance, so that the first
+    reader need not wait. They are stored in a hidden folder .recordsmith beside the data or, if that is not
+    writable, in the user's cache folder. They are rebuilt when a file has changed.
 
-    DALI and the tfrecord package need an index of their own, which they neither build nor check: write it again
-    whenever the data changes. Both are for files that are not compressed.
+    DALI and the tfrecord package need indexes in their own formats, and neither build nor check them: write them
+    again whenever the data changes. Both support only uncompressed files.
     """
     from recordsmith.cli.consoles import echo, echo_json, output_console, print_to
     from recordsmith.dataset.index_report import export_indexes, index_files, keep_indexes
@@ -50,9 +54,11 @@ def index(*, paths: tuple[str, ...], style: str, output: str | None, rebuild: bo
 
     cached = style in ("text", "json")
     if cached and output is not None:
-        raise click.UsageError("-o is for the text indexes: the cached ones lie where recordsmith looks for them.")
+        raise click.UsageError("-o is only for text indexes: recordsmith's own indexes have a fixed place.")
     if rebuild and not cached:
-        raise click.UsageError("--rebuild is for the cached indexes: text indexes are written anew in any case.")
+        raise click.UsageError(
+            "--rebuild is only for recordsmith's own indexes: text indexes are always written again."
+        )
     files = index_files(paths, split)
     work = (
         keep_indexes(files, rebuild=rebuild)

@@ -1,4 +1,4 @@
-"""`recordsmith make`: a dataset from what there is."""
+"""`recordsmith make`: makes a dataset."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _HEADINGS = {
     "resize": "Images",
     "vocabulary": "Texts",
     "split": "Splits, order and balance",
-    "cast": "Rows that do not fit",
+    "cast": "Invalid rows",
     "shards": "Files and workers",
 }
 
@@ -79,89 +79,100 @@ class _UnderHeadings(click.Command):
 
 @click.command(
     cls=_UnderHeadings,
-    short_help="Make a dataset from images, tables, arrays or records: split, balanced, checked.",
+    short_help="Make a TFRecord dataset from images, tables, arrays or records.",
     epilog=_EXAMPLES,
 )
 @click.argument("sources", metavar="SOURCE...", nargs=-1)
-@click.option("-o", "--output", metavar="FOLDER", required=True, help="Where the dataset goes.")
-@click.option("--name", metavar="NAME", help="How its files begin; without it, as the folder is called.")
-@click.option("--overwrite", is_flag=True, help="Replace the dataset that is there, or a run that did not end.")
-@click.option("--resume", is_flag=True, help="Go on with a run that did not end, to the same files as without a break.")
+@click.option("-o", "--output", metavar="FOLDER", required=True, help="The folder to write the dataset to.")
+@click.option("--name", metavar="NAME", help="The start of the file names.  [default: the name of the folder]")
+@click.option("--overwrite", is_flag=True, help="Replace an existing dataset or an unfinished run.")
+@click.option(
+    "--resume", is_flag=True, help="Continue an unfinished run. The files are the same as without the interruption."
+)
 @click.option(
     "--format",
     "style",
     type=NearChoice(["text", "json"]),
     default="text",
     show_default=True,
-    help="How to print what came of it. The keys of the JSON are described in docs/cli.md, and stay.",
+    help="The format of the summary. The keys of the JSON are stable; docs/cli.md describes them.",
 )
 @click.option(
     "--kind",
     metavar="KIND",
-    help="What the source is, where its path does not tell: images, csv, jsonl, parquet, arrays, webdataset, "
-    "tfrecords or video.",
+    help="The kind of source: images, csv, jsonl, parquet, arrays, webdataset, tfrecords or video.  [default: "
+    "detected]",
 )
 @click.option(
     "--schema",
     metavar="PATH",
-    help="What the records hold: a file that `recordsmith schema -o` wrote, a features.json, a schema.pbtxt, or "
+    help="The schema of the records: a file written by `recordsmith schema -o`, a features.json, a schema.pbtxt, or "
     "another dataset.",
 )
-@click.option("--label", metavar="COLUMN", help="The column that is the class, or the target.")
-@click.option("--text", metavar="COLUMN", multiple=True, help="A column that is text, whatever it looks like.")
-@click.option("--images", metavar="COLUMN", multiple=True, help="A column that holds the paths of images.")
+@click.option("--label", metavar="COLUMN", help="The column with the class or the target.")
 @click.option(
-    "--labels", metavar="FILE", help="A CSV file with the columns filename and label, in place of class folders."
+    "--text", metavar="COLUMN", multiple=True, help="A column to store as text, even if its values look like numbers."
+)
+@click.option("--images", metavar="COLUMN", multiple=True, help="A column with the paths of images.")
+@click.option(
+    "--labels", metavar="FILE", help="A CSV file with the columns filename and label, to use instead of class folders."
 )
 @click.option(
     "--layout",
     type=NearChoice(["auto", "classes", "splits", "flat"]),
-    help="What the folders of images mean: classes; splits, with classes below; or nothing (flat).  [default: auto, by "
-    "their names and what is in them]",
+    help="The meaning of the image folders: classes; splits that contain classes; or none (flat).  [default: auto, "
+    "detected from names and contents]",
 )
-@click.option("--strip", is_flag=True, help="Cut off white space around the names of classes.")
-@click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, and count them.")
+@click.option("--strip", is_flag=True, help="Remove white space around class names.")
+@click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label. The summary says how many.")
 @click.option(
     "--map",
     "function",
     metavar="MODULE:FUNCTION",
-    help="A function of yours, from a row to a row, to several rows, or to None to leave it out. The module may lie "
-    "in the current folder. It runs in worker processes.",
+    help="Your function, which takes a row and returns a row, several rows, or None to leave the row out. The module "
+    "may be in the current folder. The function runs in worker processes.",
 )
-@click.option("--resize", callback=size_option, metavar="HxW", help="Resize images to this height and width: 224x320.")
-@click.option("--channels", type=NearChoice(["1", "3", "4"]), help="Convert images to grey, RGB or RGBA.")
-@click.option("--encoding", type=NearChoice(["jpeg", "png", "webp", "bmp"]), help="Convert images to this.")
 @click.option(
-    "--quality", metavar="N", type=click.IntRange(1, 100), help="Of JPEG and WebP that are encoded anew.  [default: 95]"
+    "--resize", callback=size_option, metavar="HxW", help="Resize images to this height and width, such as 224x320."
+)
+@click.option(
+    "--channels", type=NearChoice(["1", "3", "4"]), help="Convert images to greyscale (1), RGB (3) or RGBA (4)."
+)
+@click.option("--encoding", type=NearChoice(["jpeg", "png", "webp", "bmp"]), help="Convert images to this format.")
+@click.option(
+    "--quality",
+    metavar="N",
+    type=click.IntRange(1, 100),
+    help="The quality of converted JPEG and WebP images.  [default: 95]",
 )
 @click.option(
     "--vocabulary",
     metavar="FEATURE[=SIZE]",
     multiple=True,
     callback=numbers_option,
-    help="Turn a text into the ids of its words, those of Keras' TextVectorization; with FEATURE=FILE by a vocabulary "
-    "that is there.",
+    help="Replace a text by the ids of its words, as Keras' TextVectorization does. FEATURE=FILE uses an existing "
+    "vocabulary.",
 )
 @click.option(
     "--tokenize",
     metavar="FEATURE[=SIZE]",
     multiple=True,
     callback=numbers_option,
-    help="Turn a text into the ids of its sub-words (BPE); with FEATURE=tokenizer.json by a tokenizer that is there.",
+    help="Replace a text by the ids of its sub-words (BPE). FEATURE=tokenizer.json uses an existing tokenizer.",
 )
 @click.option(
     "--tfidf",
     metavar="FEATURE[=SIZE]",
     multiple=True,
     callback=numbers_option,
-    help="Turn a text into sparse TF-IDF weights of its terms.",
+    help="Replace a text by the sparse TF-IDF weights of its terms.",
 )
 @click.option(
     "--split",
     callback=split_option,
     metavar="SHARES",
-    help="Fractions, as in train=0.8,val=0.1,test=0.1, or numbers of rows, one of which may be `rest`. Rows with the "
-    "same content never are in two splits. Without it, the splits that the source has are kept.",
+    help="The splits, with fractions such as train=0.8,val=0.1,test=0.1 or numbers of rows, one of which may be "
+    "`rest`. Rows with the same content are never in two splits.  [default: the splits of the source]",
 )
 @click.option(
     "--stratify",
@@ -169,31 +180,35 @@ class _UnderHeadings(click.Command):
     metavar="[FEATURE]",
     is_flag=False,
     flag_value="",
-    help="Give every split the same shares of each class: of the label, or of this feature.",
+    help="Give all splits the same class proportions: those of the label, or of this feature.",
 )
-@click.option("--group", metavar="COLUMN", help="Rows with the same value here, as a patient, stay in one split.")
+@click.option(
+    "--group", metavar="COLUMN", help="Keep rows with the same value in this column, such as a patient, in one split."
+)
 @click.option(
     "--merge-splits",
     is_flag=True,
-    help="Take the rows of all splits of the source together, to divide them anew with --split.",
+    help="Combine the splits of the source, for example to divide the rows again with --split.",
 )
-@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="For splits, order and balance.")
-@click.option("--no-shuffle", is_flag=True, help="Write the training split in the order of the source.")
+@click.option(
+    "--seed", metavar="N", type=int, default=0, show_default=True, help="The random seed of splits, order and balance."
+)
+@click.option("--no-shuffle", is_flag=True, help="Keep the order of the source in the training split.")
 @click.option(
     "--balance",
     callback=balance_option,
     metavar="HOW",
-    help="Of the training split: oversample, undersample, numbers of rows as in cat=500,dog=500, or a sampler of "
-    "imbalanced-learn such as SMOTE.",
+    help="How to balance the classes of the training split: oversample, undersample, numbers of rows such as "
+    "cat=500,dog=500, or a sampler of imbalanced-learn such as SMOTE.",
 )
-@click.option("--cast", is_flag=True, help="Allow casts that lose information, such as 1.5 to an integer.")
+@click.option("--cast", is_flag=True, help="Allow conversions that lose information, such as 1.5 to an integer.")
 @click.option(
     "--on-error",
     type=NearChoice(["stop", "skip", "quarantine"]),
     default="quarantine",
     show_default=True,
-    help="What to do with a row that does not fit: stop; leave it out; or leave it out and write it, with the reason, "
-    "to rejected.jsonl.",
+    help="What to do with an invalid row: stop; skip it; or skip it and write it with the reason to rejected.jsonl "
+    "(quarantine).",
 )
 @click.option(
     "--max-rejects",
@@ -201,35 +216,39 @@ class _UnderHeadings(click.Command):
     type=click.FloatRange(0, 1),
     default=0.2,
     show_default=True,
-    help="The maximum share of rejected rows; if more do not fit, the run stops.",
+    help="The maximum share of rejected rows. The run stops if there are more.",
 )
 @click.option(
-    "--shards", metavar="N", type=click.IntRange(1, 99_999), help="Files a split; else it goes by their size."
+    "--shards",
+    metavar="N",
+    type=click.IntRange(1, 99_999),
+    help="The number of files per split.  [default: depends on --shard-size]",
 )
-@click.option("--shard-size", metavar="SIZE", default="128MB", show_default=True, help="How large a file should be.")
+@click.option("--shard-size", metavar="SIZE", default="128MB", show_default=True, help="The intended size of a file.")
 @click.option(
     "--compression",
     type=NearChoice(["none", "gzip", "zlib"]),
     default="none",
     show_default=True,
-    help="Of the files that are written.",
+    help="The compression of the files.",
 )
 @click.option(
     "--workers",
     metavar="N",
     type=click.IntRange(1),
-    help="How many work at a time; the files do not depend on it.  [default: one a processor]",
+    help="The number of workers. The files do not depend on it.  [default: one per processor]",
 )
 @click.pass_context
 def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style: str, **options: Any) -> None:
-    """Make a dataset: TFRecord files, split and shuffled, with a description beside them, checked before it says done.
+    """Make a dataset of TFRecord files, split and shuffled, with a description beside them.
 
-    SOURCE is a folder of images (its folders are the classes, or splits with the classes below), a table (CSV, JSON
-    lines, Parquet), arrays (.npy, .npz), tar files of WebDataset, TFRecords, or videos; several of one kind, and quoted
-    globs, are one source.
+    SOURCE is a folder of images (whose folders are classes, or splits that contain classes), a table (CSV, JSON
+    lines, Parquet), arrays (.npy, .npz), tar files of WebDataset, TFRecords, or videos. Several files of one kind,
+    or a quoted glob, are one source.
 
-    A run that was interrupted, by Ctrl-C, a crash or a full disk, goes on with --resume where it was, and ends with
-    the same files. Exit codes: 0 all rows are in, 1 some did not fit and were left out, 2 nothing was made.
+    The files are read back and verified before the run ends. After Ctrl-C, a crash or a full disk, --resume
+    continues where the run stopped, and the files are the same. Exit codes: 0 all rows were written, 1 some rows
+    were rejected, 2 nothing was made.
     """
     from recordsmith.cli.consoles import echo_json, output_console, print_to
     from recordsmith.cli.resuming import resumable
@@ -240,7 +259,11 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
 
     if not sources:
         took = options["stratify"]
-        hint = f" --stratify took {took!r}: write --stratify= for the label." if isinstance(took, str) else ""
+        hint = (
+            f" --stratify used {took!r} as its value: write --stratify= to use the label."
+            if isinstance(took, str)
+            else ""
+        )
         raise click.UsageError(f"Missing argument 'SOURCE...'.{hint}")
     if options["schema"] is not None:
         options["schema"] = find_schema(options["schema"]).schema

@@ -1,4 +1,4 @@
-"""What the options of `recordsmith make` may be: read from the words of the command line, or refused with a reason."""
+"""Parses the option values of `recordsmith make`."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class NearChoice(click.Choice):  # type: ignore[type-arg] # of strings; older ve
 
     >>> NearChoice(["gzip", "zlib"]).convert("gzpi", None, None)
     Traceback (most recent call last):
-    click.exceptions.BadParameter: 'gzpi' is none of gzip, zlib. Did you mean 'gzip'?
+    click.exceptions.BadParameter: 'gzpi' is not one of gzip, zlib. Did you mean 'gzip'?
     """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the value, if it is one of the choices."""
         words = list(map(str, self.choices))
         if str(value) not in words:
-            self.fail(f"{str(value)!r} is none of {', '.join(words)}.{did_you_mean(str(value), words)}", param, ctx)
+            self.fail(f"{str(value)!r} is not one of {', '.join(words)}.{did_you_mean(str(value), words)}", param, ctx)
         return str(value)
 
 
@@ -58,7 +58,7 @@ def size_option(_ctx: click.Context | None, _param: click.Parameter | None, valu
         return None
     match = re.fullmatch(r"\s*([1-9]\d*)(?:\s*[xX×*,]\s*([1-9]\d*))?\s*", value)
     if match is None:
-        raise click.BadParameter(f"{value!r} is not a height and a width, as 224x320 is.")
+        raise click.BadParameter(f"{value!r} is not a height and a width, such as 224x320.")
     return int(match[1]), int(match[2] or match[1])
 
 
@@ -69,12 +69,12 @@ def split_option(_ctx: click.Context | None, _param: click.Parameter | None, val
     'train=0.8,test=0.2'
     >>> split_option(None, None, "train:0.8,test:0.2")
     Traceback (most recent call last):
-    click.exceptions.BadParameter: 'train:0.8,test:0.2' has no shares. Did you mean 'train=0.8,test=0.2'?
+    click.exceptions.BadParameter: 'train:0.8,test:0.2' has no '='. Did you mean 'train=0.8,test=0.2'?
     """
     if value is None:
         return None
     if "=" not in value and ":" in value:
-        raise click.BadParameter(f"{value!r} has no shares. Did you mean {value.replace(':', '=')!r}?")
+        raise click.BadParameter(f"{value!r} has no '='. Did you mean {value.replace(':', '=')!r}?")
     return re.sub(r"(\d+(?:\.\d+)?)\s*%", lambda percent: f"{float(percent[1]) / 100:.12g}", value)
 
 
@@ -98,17 +98,17 @@ def balance_option(_ctx: click.Context | None, _param: click.Parameter | None, v
     if value is None or "=" not in value:
         if value is not None and value not in _STRATEGIES and value.islower():  # samplers have capitals
             raise click.BadParameter(
-                f"{value!r} is neither {_STRATEGIES[0]} nor {_STRATEGIES[1]}, nor counts as in cat=500,dog=500, nor a "
-                f"sampler of imbalanced-learn, as SMOTE is.{did_you_mean(value, _STRATEGIES)}"
+                f"{value!r} is neither {_STRATEGIES[0]} nor {_STRATEGIES[1]}, nor counts such as cat=500,dog=500, nor "
+                f"a sampler of imbalanced-learn such as SMOTE.{did_you_mean(value, _STRATEGIES)}"
             )
         return value
     counts: dict[str, int] = {}
     for part in value.split(","):
         name, _, count = part.rpartition("=")
         if not name.strip() or not count.strip().isdecimal():
-            raise click.BadParameter(f"{part!r} is not a class and its count, as cat=500 is.")
+            raise click.BadParameter(f"{part!r} is not a class and a count, such as cat=500.")
         if name.strip() in counts:
-            raise click.BadParameter(f"The class {name.strip()!r} is there twice.")
+            raise click.BadParameter(f"The class {name.strip()!r} is given twice.")
         counts[name.strip()] = int(count)
     return counts
 
@@ -127,7 +127,7 @@ def numbers_option(
         plain = amount.replace("_", "")
         takes_files = param is None or param.name != "tfidf"
         if not feature or (equals and not amount) or (amount and not takes_files and not plain.isdecimal()):
-            wanted = "a feature, or a feature and a size, as text=10000 is"
+            wanted = "a feature, or a feature and a size, such as text=10000"
             raise click.BadParameter(f"{value!r} is not {wanted}.")
         found.append((feature, int(plain) if plain.isdecimal() else amount or None))
     return tuple(found)
@@ -147,9 +147,9 @@ def preprocessors(
     for feature in features:
         if features.count(feature) > 1:
             raise RecordsmithError(
-                f"The text {feature!r} can become numbers in one way only: they take its place.",
+                f"The text {feature!r} can be replaced in only one way.",
                 feature=feature,
-                advice="In Python, preprocess=[...] with into= and keep_text= gives them names of their own.",
+                advice="In Python, preprocess=[...] with into= and keep_text= can store each under its own name.",
             )
     made: list[Preprocessor] = []
     for feature, amount in vocabulary:
@@ -170,7 +170,7 @@ def _preprocessor(
         return kind(feature, amount)
     if not os.path.exists(amount):
         raise RecordsmithError(
-            f"What follows {feature + '='!r} is neither a size nor a file that is there.",
+            f"The value after {feature + '='!r} is neither a size nor an existing file.",
             found=amount,
             expected=f"a size such as {feature}=10000, or the file of a {file}",
         )
@@ -189,7 +189,7 @@ def map_function(name: str) -> Callable[[dict[str, Any]], Any]:
     """
     module_name, colon, function_name = name.partition(":")
     if not colon or not module_name or not function_name:
-        raise RecordsmithError("A function is named by its module and its own name.", found=name, expected="mine:clean")
+        raise RecordsmithError("A function must be given as MODULE:FUNCTION.", found=name, expected="mine:clean")
     if module_name.endswith(".py"):
         module_name = module_name[: -len(".py")].replace(os.sep, ".")
     if os.getcwd() not in sys.path:
@@ -203,7 +203,7 @@ def map_function(name: str) -> Callable[[dict[str, Any]], Any]:
         raise RecordsmithError(
             f"There is no module {module_name!r}.{did_you_mean(module_name, beside)}",
             path=os.getcwd(),
-            advice="Run the command in the folder of the module, or install it.",
+            advice="Run the command in the folder of the module, or install the module.",
         ) from None
     except Exception as error:
         raise _cannot_import(module_name, error) from error

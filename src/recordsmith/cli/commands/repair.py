@@ -1,4 +1,4 @@
-"""`recordsmith repair`: what is sound of damaged files."""
+"""`recordsmith repair`: saves the undamaged records of damaged files."""
 
 from __future__ import annotations
 
@@ -16,37 +16,39 @@ _EXAMPLES = """\b
 Examples:
   recordsmith repair bad.tfrecord --dry-run
   recordsmith repair bad.tfrecord -o good.tfrecord
-  recordsmith repair data/ -o mended/ --link
-  recordsmith repair 'data/train-*' -o mended/ --keep-suspect suspect/
+  recordsmith repair data/ -o repaired/ --link
+  recordsmith repair 'data/train-*' -o repaired/ --keep-suspect suspect/
 """
 
 
-@click.command(short_help="Save what is sound of damaged TFRecord files.", epilog=_EXAMPLES)
+@click.command(short_help="Save the undamaged records of damaged TFRecord files.", epilog=_EXAMPLES)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@click.option("-o", "--output", metavar="PLACE", help="The file to write; a folder for several files or a folder.")
-@click.option("--dry-run", is_flag=True, help="Only say what is damaged, and what would be kept.")
+@click.option("-o", "--output", metavar="PLACE", help="The file to write, or a folder if there are several files.")
+@click.option("--dry-run", is_flag=True, help="Only report what is damaged and what would be kept.")
 @click.option(
     "--keep-suspect",
     metavar="PLACE",
-    help="A file, or a folder for several, for records whose data fails its checksum and for those that seem to lie "
-    "inside of others.",
+    help="A file (or a folder if there are several) for records whose data does not match its checksum and for records "
+    "that seem to be inside others.",
 )
 @click.option(
     "--compression",
     type=NearChoice(["auto", "none", "gzip", "zlib"]),
     default="auto",
     show_default=True,
-    help="Of the damaged files; told from content and name unless given. The new ones have the same.",
+    help="The compression of the damaged and the new files. [default: detected]",
 )
-@click.option("--link", is_flag=True, help="Make links to sound files, where the disk allows it, instead of copies.")
-@click.option("--overwrite", is_flag=True, help="Replace files that are there.")
+@click.option(
+    "--link", is_flag=True, help="Link undamaged files instead of copying them, if the file system allows it."
+)
+@click.option("--overwrite", is_flag=True, help="Replace existing files.")
 @click.option(
     "--format",
     "style",
     type=NearChoice(["text", "json"]),
     default="text",
     show_default=True,
-    help="How to print what came of it. The keys of the JSON are described in docs/repairing.md, and stay.",
+    help="The format of the summary. The keys of the JSON are stable; docs/repairing.md describes them.",
 )
 def repair(
     *,
@@ -59,16 +61,16 @@ def repair(
     overwrite: bool,
     style: str,
 ) -> None:
-    """Save what is sound of damaged TFRecord files, and list what is lost.
+    """Save the undamaged records of damaged TFRecord files, and list what is lost.
 
-    Every undamaged record is kept byte for byte, before, between and behind damages of any kind: flipped bits, bytes
-    put in or removed, blocks of zeros, a file cut off, garbage, and damaged gzip or zlib data. A record of which only
-    the header is damaged gets a new one.
+    Every undamaged record is kept byte for byte, before, between and after damage of any kind: flipped bits,
+    inserted or missing bytes, blocks of zeros, truncated files, garbage, and damaged gzip or zlib data. A record
+    with only a damaged header gets a new header.
 
-    The damaged files are never changed. New ones get their names only when they are whole and were read back. Of a
-    folder, the description (recordsmith.json, dataset_info.json) is brought up to date, and other files are copied.
+    The damaged files are never changed. The new files appear only when they are complete and verified. For a
+    folder, the description (recordsmith.json, dataset_info.json) is updated, and other files are copied.
 
-    Exit codes: 0 nothing is lost, 1 something is, 2 wrong use, input that cannot be read, or a refusal.
+    Exit codes: 0 nothing is lost, 1 something is lost, 2 wrong use or unreadable input.
     """
     from recordsmith.cli.consoles import echo_json, output_console, print_to
     from recordsmith.repairing import repair as repair_files
@@ -76,7 +78,7 @@ def repair(
     from recordsmith.workers.progress_display import phase_progress
 
     if output is None and not dry_run:
-        raise click.UsageError("Say where the repaired data goes: -o PLACE. Or only look: --dry-run.")
+        raise click.UsageError("Give the output with -o PATH, or use --dry-run to only report the damage.")
     if dry_run and output is not None:
         output = None  # asked for by habit; nothing is written
     with phase_progress(lines=True) as on_phase:

@@ -1,4 +1,4 @@
-"""`recordsmith rule`: what the rules are, and what each says."""
+"""`recordsmith rule`: explains rules."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _rules_that_begin(_ctx: click.Context, _param: click.Parameter, begun: str) 
     return [CompletionItem(word, help=name) for word, name in words if word.startswith(begun)]
 
 
-@click.command(short_help="Explain a rule of check and doctor, or list them all.", epilog=_EXAMPLES)
+@click.command(short_help="Explain a rule of check and doctor, or list all rules.", epilog=_EXAMPLES)
 @click.argument("code", metavar="[CODE|NAME]", required=False, shell_complete=_rules_that_begin)
 @click.option(
     "--format",
@@ -33,10 +33,10 @@ def _rules_that_begin(_ctx: click.Context, _param: click.Parameter, begun: str) 
     type=NearChoice(["text", "json"]),
     default="text",
     show_default=True,
-    help="json: for programs.",
+    help="The format of the output.",
 )
 def rule(*, code: str | None, style: str) -> None:
-    """Explain one rule: what it finds, why that matters, an example, and what to do. Without a rule, list them all."""
+    """Explain one rule: what it finds, why that matters, an example, and a fix. Without a rule, list all rules."""
     from recordsmith.cli.consoles import echo_json, output_console, print_to
     from recordsmith.terminal.reports.rule_text import every_rule, rule_json, rule_page, rule_table
 

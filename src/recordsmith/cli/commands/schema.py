@@ -1,4 +1,4 @@
-"""`recordsmith schema`: what a record holds."""
+"""`recordsmith schema`: prints and compares schemas."""
 
 from __future__ import annotations
 
@@ -26,27 +26,29 @@ Examples:
 """
 
 
-@click.command(short_help="Print the schema of TFRecord files, declared or inferred; compare two.", epilog=_EXAMPLES)
+@click.command(short_help="Print the schema of TFRecord files, or compare two schemas.", epilog=_EXAMPLES)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @click.option(
     "--format",
     "style",
     type=NearChoice(["text", "table", "python", "json", "tf", "tfds", "tfmd"]),
-    help="text, the default: the declaration, and where it comes from. table: a line for each feature. python: code "
-    "that declares it. json: what Schema.load reads, and the default with -o. tf: code that parses the records with "
-    "TensorFlow alone. tfds: features.json. tfmd: schema.pbtxt.",
+    help="text (default): the declaration and its origin. table: one line per feature. python: code that declares it. "
+    "json (default with -o): the input of Schema.load. tf: code that parses the records with only TensorFlow. tfds: "
+    "features.json. tfmd: schema.pbtxt.",
 )
-@click.option("--diff", "other", metavar="OTHER", help="Compare with the schema of OTHER; exit with 1 if they differ.")
+@click.option(
+    "--diff", "other", metavar="OTHER", help="Compare with the schema of OTHER. The exit code is 1 if they differ."
+)
 @click.option("-o", "--output", metavar="FILE", help="Write the schema to this file.")
-@click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing file.")
 @click.option(
     "--records",
     metavar="N",
     type=click.IntRange(1),
-    help="Infer from the first N records of each file; without it, from all.",
+    help="Infer from the first N records of each file.  [default: all]",
 )
-@click.option("--infer", is_flag=True, help="Infer the schema even if one is declared beside the files.")
-@click.option("--split", metavar="NAME", help="Only the files of this split, such as train.")
+@click.option("--infer", is_flag=True, help="Infer the schema even if the dataset declares one.")
+@click.option("--split", metavar="NAME", help="Use only the files of this split, such as train.")
 @click.pass_context
 def schema(  # noqa: PLR0913 - one for each option
     context: click.Context,
@@ -62,12 +64,12 @@ def schema(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Print the schema of TFRecord files, or compare it with another.
 
-    That is the one which recordsmith.json or a TensorFlow Datasets description beside the files declares; without
-    one, it is inferred from the records, and says from how many. What was a label or a matrix is not in the file:
-    write the schema with -o, and edit what you know better.
+    The schema comes from recordsmith.json or a TensorFlow Datasets description beside the files. If there is none,
+    it is inferred from the records, and the output says from how many. The records do not say which numbers are
+    labels or matrices: write the schema with -o, and edit it.
 
-    PATH and OTHER may also be files that hold a schema: what -o wrote, a recordsmith.json, a features.json, a
-    schema.pbtxt. Two of them are compared.
+    PATH and OTHER may also be schema files: the output of -o, a recordsmith.json, a features.json or a
+    schema.pbtxt. Two paths are compared.
     """
     from recordsmith.cli.consoles import echo_json, output_console, print_to
     from recordsmith.dataset.schema_source import find_schema, is_schema_file
@@ -78,11 +80,11 @@ def schema(  # noqa: PLR0913 - one for each option
     if other is None and len(given) == 2 and all(map(is_schema_file, given)):
         other = given.pop()
     if other is not None and (output is not None or style not in (None, "text", "json")):
-        raise click.UsageError("A comparison goes to standard output, as --format text or json.")
+        raise click.UsageError("A comparison is printed, with --format text or json.")
     if output is not None and style in ("text", "table"):
-        raise click.UsageError("What is written to a file is --format json, python, tf, tfds or tfmd.")
+        raise click.UsageError("-o needs --format json, python, tf, tfds or tfmd.")
     if output is not None and os.path.exists(output) and not overwrite:
-        raise RecordsmithError("There is a file of this name.", path=output, advice="Add --overwrite to replace it.")
+        raise RecordsmithError("The file already exists.", path=output, advice="Add --overwrite to replace it.")
     found = find_schema(given[0] if len(given) == 1 else given, split=split, records=records, infer=infer)
     if other is None:
         _print_schema(found, style, output)

@@ -1,4 +1,4 @@
-"""`recordsmith show`: what is in a dataset."""
+"""`recordsmith show`: shows the contents of a dataset."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def rows_option(_ctx: click.Context | None, _param: click.Parameter | None, valu
     match = _ROWS.fullmatch(value.strip())
     if match is None or match[4] in ("0", "-0"):
         raise click.BadParameter(
-            f"{value!r} is neither a row, as 7 or -1 are, nor a range, as 10:20, -5: or ::100 are."
+            f"{value!r} is neither a row, such as 7 or -1, nor a range, such as 10:20, -5: or ::100."
         )
     if match[1] is not None:
         row = int(match[1])
@@ -54,28 +54,28 @@ def rows_option(_ctx: click.Context | None, _param: click.Parameter | None, valu
     return RowRange(*(None if part is None else int(part) for part in match.groups()[1:]))
 
 
-@click.command(short_help="Show what is in TFRecord files: features, examples of their values, rows.", epilog=_EXAMPLES)
+@click.command(short_help="Show the contents of TFRecord files: features, example values, rows.", epilog=_EXAMPLES)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @click.option(
     "-n", "count", metavar="N", type=click.IntRange(0), default=5, show_default=True, help="Show the first N rows."
 )
-@click.option("--rows", callback=rows_option, metavar="A:B", help="Show these rows instead, as in 10:20, -5: or 7.")
-@click.option("--record", metavar="K", type=int, help="Show one record, with every value in full; -1 is the last.")
+@click.option("--rows", callback=rows_option, metavar="A:B", help="Show these rows instead, such as 10:20, -5: or 7.")
+@click.option("--record", metavar="K", type=int, help="Show one record with all its values; -1 is the last.")
 @click.option(
     "--where",
     metavar="CONDITION",
-    help="Show the first N rows that fit, as in \"label == 'cat' and len(tokens) > 10\".",
+    help="Show the first N rows that match, such as \"label == 'cat' and len(tokens) > 10\".",
 )
 @click.option("--features", metavar="NAMES", multiple=True, callback=names_option, help="Show only these features.")
 @click.option(
     "--thumbnails/--no-thumbnails",
     default=None,
-    help="Show small images. Without either: on terminals that are known to show them (kitty, iTerm2, sixel).",
+    help="Show small images, or not. [default: on terminals that support it (kitty, iTerm2, sixel)]",
 )
-@click.option("--raw", is_flag=True, help="Show the bytes of each row's payload, undecoded.")
-@click.option("--split", metavar="NAME", help="Only the files of this split, such as train.")
+@click.option("--raw", is_flag=True, help="Show the payload of each row as bytes, without decoding it.")
+@click.option("--split", metavar="NAME", help="Use only the files of this split, such as train.")
 @click.option(
-    "--schema", "schema_path", metavar="FILE", help="Decode by this schema, as `recordsmith schema -o` writes it."
+    "--schema", "schema_path", metavar="FILE", help="Decode with this schema, written by `recordsmith schema -o`."
 )
 @click.option(
     "--format",
@@ -83,7 +83,7 @@ def rows_option(_ctx: click.Context | None, _param: click.Parameter | None, valu
     type=NearChoice(["text", "json"]),
     default="text",
     show_default=True,
-    help="How to print it. The keys of the JSON are described in docs/cli.md, and stay.",
+    help="The format of the output. The keys of the JSON are stable; docs/cli.md describes them.",
 )
 @click.pass_context
 def show(  # noqa: PLR0913 - one for each option
@@ -101,11 +101,11 @@ def show(  # noqa: PLR0913 - one for each option
     schema_path: str | None,
     style: str,
 ) -> None:
-    """Show what is in TFRecord files.
+    """Show the contents of TFRecord files.
 
-    PATH is a file, a folder, or a quoted glob. You see how many records there are, which features they have, of which
-    type and shape, in how many records, with which values, and the first rows. Records that are not tf.train.Example
-    are shown as what they are. Damaged files are shown up to the damage, and the exit code is 2 then.
+    PATH is a file, a folder, or a quoted glob. The output lists the number of records, the features with their
+    types, shapes, counts and values, and the first rows. Records that are not tf.train.Example messages are shown
+    in their own format. A damaged file is shown up to the damage, with exit code 2.
     """
     from rich.console import Group
 
@@ -132,7 +132,7 @@ def show(  # noqa: PLR0913 - one for each option
             on_file=on_file,
         )
     if record is not None and not overview.rows and not overview.problems:
-        raise click.UsageError(f"There is no record {record}: there are {overview.records:,}, counted from 0.")
+        raise click.UsageError(f"There is no record {record}: there are {overview.records:,} records, numbered from 0.")
     if style == "json":
         document = overview_json(overview, raw=raw, whole=record is not None)
         echo_json(document)

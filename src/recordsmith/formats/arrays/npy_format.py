@@ -1,4 +1,4 @@
-"""Numpy's file format, read without trust in what a header says: no code is run, and nothing is allocated for it."""
+"""Reads numpy's file format without trusting the header: no code is run, and no memory is allocated for it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def read_header(stream: IO[bytes]) -> NpyHeader:
     (3, 2)
     >>> read_header(io.BytesIO(b"PK"))
     Traceback (most recent call last):
-    ValueError: This is not a whole array in numpy's format.
+    ValueError: This is not a complete array in numpy's format.
     """
     try:
         version = np.lib.format.read_magic(stream)
@@ -65,18 +65,18 @@ def read_header(stream: IO[bytes]) -> NpyHeader:
     ) as error:
         if "Object arrays" in str(error):
             raise ValueError(_OBJECTS) from None
-        raise ValueError("This is not a whole array in numpy's format.") from None
+        raise ValueError("This is not a complete array in numpy's format.") from None
     if header.dtype.hasobject:
         raise ValueError(_OBJECTS)
     row_bytes = header.dtype.itemsize * prod(header.shape[1:])
     if min(header.shape, default=0) < 0 or len(header.shape) > _MOST_DIMENSIONS or row_bytes > _LARGEST_ROW:
         raise ValueError(f"The header has an impossible shape: {_short(header.shape)} of {header.dtype}.")
     if header.shape and not row_bytes and header.shape[0] > _MOST_EMPTY_ROWS:
-        raise ValueError(f"The header has a shape without values: {_short(header.shape)} of {header.dtype}.")
+        raise ValueError(f"The header has a shape without any values: {_short(header.shape)} of {header.dtype}.")
     return header
 
 
-_OBJECTS = "The array holds Python objects, which only unpickling could read; that would run code from the file."
+_OBJECTS = "The array holds Python objects. Reading them needs pickle, which could run code from the file."
 
 
 def array_of_bytes(data: bytes) -> npt.NDArray[Any]:
@@ -91,7 +91,7 @@ def array_of_bytes(data: bytes) -> npt.NDArray[Any]:
     header = read_header(stream)
     start = stream.tell()
     if len(data) - start != header.size:
-        raise ValueError(f"The array has {len(data) - start} bytes where its header says {header.size}.")
+        raise ValueError(f"The array has {len(data) - start} bytes, but its header says {header.size}.")
     flat: npt.NDArray[Any] = np.frombuffer(data, header.dtype, prod(header.shape), start)
     return flat.reshape(header.shape, order="F" if header.fortran else "C")
 

@@ -1,4 +1,4 @@
-"""Arrays as a source: a dict of them, `.npy` files and `.npz` archives, read some rows at a time.
+"""Arrays as a source: a dict of arrays, `.npy` files and `.npz` archives, read some rows at a time.
 
 Files are read and not mapped: where one shrinks meanwhile, a mapping would end the process without a word.
 """
@@ -263,7 +263,7 @@ class ArraysSource(Source):
         hint = self._options.hint(name)
         if hint == "label" and dtype.kind != "f":
             if shape not in ((), (1,)):
-                raise SchemaError("A label is one value a row.", found=f"an array of shape {column.shape}")
+                raise SchemaError("A label must be one value per row.", found=f"an array of shape {column.shape}")
             return _label(column, strip=self._options.strip)
         if dtype.kind in "USTOM" or hint in ("text", "bytes"):
             return _strings(column, shape, hint)
@@ -271,7 +271,7 @@ class ArraysSource(Source):
             gaps = any(bool(np.isnat(block).any()) for block in _blocks(column))
             return duration_feature(np.datetime_data(dtype)[0], optional=gaps)
         if dtype.kind not in "biufc":
-            raise SchemaError("Arrays of this dtype have no defined meaning in a TFRecord.", found=str(dtype))
+            raise SchemaError("Arrays of this dtype cannot be stored in a TFRecord.", found=str(dtype))
         optional = isinstance(column, np.ma.MaskedArray) and bool(np.ma.getmaskarray(column).any())
         if hint is not None and hint != "label":
             return number_feature(np.dtype(hint), shape, optional=optional)
@@ -315,11 +315,11 @@ def cut_short(column: StoredArray, found: str) -> TruncatedFileError:
     'x.npy'
     """
     return TruncatedFileError(
-        "The array is cut short: it has fewer values than its header says.",
+        "The array is incomplete: it has fewer values than its header says.",
         path=column.file.path,
         found=found if column.member is None else f"{column.member}: {found}",
         expected=f"{np.dtype(column.dtype)} of shape {column.shape}",
-        advice="Copy or save it again, and do not change it while a dataset is made of it.",
+        advice="Copy or save it again, and do not change it while the dataset is being made.",
     )
 
 
@@ -332,7 +332,7 @@ def _archive_errors(path: str, member: str | None) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise  # the disk, and not a place before the file's start
         raise RecordsmithError(
-            f"This is not a whole .npz archive: {str(error) or type(error).__name__}.",
+            f"This is not a complete .npz archive: {str(error) or type(error).__name__}.",
             path=path,
             found=member,
             advice="Copy or save it again.",
@@ -345,7 +345,7 @@ def _archive_errors(path: str, member: str | None) -> Iterator[None]:
 
 def _advice_about(problem: str) -> str:
     if "Python objects" in problem:
-        return "Load it yourself with allow_pickle=True if you trust it, and pass the arrays."
+        return "If you trust the file, load it with numpy and allow_pickle=True, and pass the arrays."
     return "Copy or save it again."
 
 
@@ -434,7 +434,7 @@ def _members(file: SourceFile) -> dict[str, Column]:
             column = StoredArray(file, offset, header.dtype.str, header.shape, header.fortran, entry.filename)
             columns[entry.filename.removesuffix(".npy")] = _checked(column, header, there)
     if not columns:
-        raise RecordsmithError("There is no array in the archive.", path=file.path)
+        raise RecordsmithError("The archive contains no arrays.", path=file.path)
     return columns
 
 
@@ -455,7 +455,9 @@ def _checked(column: StoredArray, header: NpyHeader, there: int) -> StoredArray:
 
 def _check_lengths(columns: Mapping[str, Column]) -> None:
     if not columns:
-        raise RecordsmithError("There are no arrays.", expected="arrays by name, as in {'image': images, 'label': y}")
+        raise RecordsmithError(
+            "No arrays were given.", expected="arrays by name, such as {'image': images, 'label': y}"
+        )
     _refuse_splits(columns)
     rows = {name: _rows(column) for name, column in columns.items()}
     if len(set(rows.values())) > 1:
@@ -474,10 +476,10 @@ def _refuse_splits(columns: Mapping[str, Column]) -> None:
         bases.setdefault(split, set()).add(name.lower().replace(split or "", "").strip("_-. "))
     if None not in bases and len(bases) > 1 and all(found == next(iter(bases.values())) for found in bases.values()):
         raise RecordsmithError(
-            "The arrays are of several splits, and not columns of the same rows.",
+            "The arrays are several splits, not columns of the same rows.",
             found=list_names(columns),
-            advice="Write each split by itself, with rs.write(folder, schema, split='train') and so on; or give the "
-            "arrays of one split by name, as in {'image': x_train, 'label': y_train}.",
+            advice="Write each split separately with rs.write(folder, schema, split='train'), or give the arrays of "
+            "one split by name, such as {'image': x_train, 'label': y_train}.",
         )
 
 
@@ -553,9 +555,9 @@ def _strings(column: Column, shape: tuple[int, ...], hint: str | None) -> Featur
         if not text and kinds != {bytes}:
             names = sorted(kind.__name__ for kind in kinds)
             raise SchemaError(
-                "An array of Python objects must be of str or bytes.",
+                "An array of Python objects may hold only str or bytes.",
                 found=list_names(names) + did_you_mean(names[0] if names else "", ("str", "bytes")),
-                advice="Give rows of different length with rs.sources.rows, or a schema that says what they are.",
+                advice="Give rows of different lengths with rs.sources.rows, or pass a schema that declares them.",
             )
     if hint == "text" or (text and hint != "bytes"):
         return Text(shape, optional=optional)

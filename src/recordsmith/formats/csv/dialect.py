@@ -1,4 +1,4 @@
-"""How a CSV file is written: what separates and encloses its cells, and the names of its columns."""
+"""The dialect of a CSV file: delimiter, quotes, encoding and column names."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def read_head(file: SourceFile, dialect: Dialect) -> CsvHead:
         start += 2 if data.startswith(b"\r\n", start) else 1
         line += 1
     if start == len(data):
-        raise RecordsmithError("The file is empty.", path=file.path, expected="a line with the names of the columns")
-    delimiter = dialect.delimiter or _told_delimiter(data[start:], dialect, file.path)
+        raise RecordsmithError("The file is empty.", path=file.path, expected="a line with the column names")
+    delimiter = dialect.delimiter or _detected_delimiter(data[start:], dialect, file.path)
     rules = LineRules(delimiter.encode(), quote)
     found = row_ends(data[start:], rules)
     end = start + int(found.ends[0]) if len(found.ends) else len(data)
@@ -89,14 +89,14 @@ def read_head(file: SourceFile, dialect: Dialect) -> CsvHead:
     try:
         cells = next(csv_module.reader([first], delimiter=delimiter, **_quoting(dialect.quote)), [])
     except csv_module.Error as error:
-        raise RecordsmithError(f"The names of the columns cannot be read: {error}.", path=file.path) from None
+        raise RecordsmithError(f"The column names cannot be read: {error}.", path=file.path) from None
     named = cells if dialect.exported else _named(cells) if dialect.header else ()
     names = dialect.names or tuple(named)
     _check_names(file, names, cells, dialect)
     return CsvHead(names, rules, end if dialect.header else start, line + lines if dialect.header else line)
 
 
-def _told_delimiter(data: bytes, dialect: Dialect, path: str) -> str:
+def _detected_delimiter(data: bytes, dialect: Dialect, path: str) -> str:
     """Tell the delimiter from the first line: the one of the usual ones that stands there most often."""
     if path.lower().split(".")[-1] == "tsv" or ".tsv." in path.lower():
         return "\t"
@@ -114,17 +114,17 @@ def _named(cells: Sequence[str]) -> list[str]:
 def _check_names(file: SourceFile, names: Sequence[str], cells: Sequence[str], dialect: Dialect) -> None:
     if not names:
         raise RecordsmithError(
-            "A file without a header needs names for its columns.",
+            "A file without a header needs column names.",
             path=file.path,
             found=f"{len(cells)} cells in the first line",
-            advice="Pass names=[...], one for each.",
+            advice="Pass names=[...] with one name for each column.",
         )
     if dialect.names and len(names) != len(cells):
         raise RecordsmithError(
-            "There are not as many names as columns.",
+            "The number of names differs from the number of columns.",
             path=file.path,
             found=f"{len(cells)} cells in the first line",
-            expected=f"{len(names)}, as there are names",
+            expected=f"{len(names)}, the number of names",
         )
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
@@ -132,7 +132,7 @@ def _check_names(file: SourceFile, names: Sequence[str], cells: Sequence[str], d
             "Two columns have the same name.",
             path=file.path,
             found=list_names(twice),
-            advice="Rename one of them in the header, or pass names=[...] in place of the header's.",
+            advice="Rename one of them in the header, or pass names=[...] to replace the header.",
         )
 
 
@@ -141,7 +141,7 @@ def _check_is_text(file: SourceFile, data: bytes) -> None:
         raise RecordsmithError(
             "The file is UTF-16.",
             path=file.path,
-            expected="UTF-8, or an encoding that continues ASCII",
+            expected="UTF-8, or another encoding that extends ASCII",
             advice=f"Convert it first: iconv -f UTF-16 -t UTF-8 {os.path.basename(file.path)} > converted.csv",
         )
     if b"\0" in data[:4096]:
@@ -171,12 +171,10 @@ def checked_encoding(name: str) -> str:
         known = codecs.lookup(name).name
         continues_ascii = '",;|\t\n09'.encode(known) == b'",;|\t\n09'
     except LookupError:
-        raise RecordsmithError(
-            f"There is no encoding {name!r}.", expected="'utf-8', 'latin-1', 'cp1252', ..."
-        ) from None
+        raise RecordsmithError(f"Unknown encoding {name!r}.", expected="'utf-8', 'latin-1', 'cp1252', ...") from None
     if not continues_ascii:
         raise RecordsmithError(
-            f"A file in {name} cannot be read part by part.", advice="Convert it first, with iconv -t UTF-8."
+            f"A file encoded in {name} cannot be read in parts.", advice="Convert it first, with iconv -t UTF-8."
         )
     return known
 

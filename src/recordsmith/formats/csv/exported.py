@@ -32,9 +32,7 @@ class ExportedCsvSource(ExportedTextSource):
         head = read_head(file, _DIALECT)
         missing = [name for name in self._schema if name not in head.names]
         if missing:
-            raise RecordsmithError(
-                f"The file lacks columns that its description names: {list_names(missing)}.", path=file.path
-            )
+            raise RecordsmithError(f"The file lacks columns of its description: {list_names(missing)}.", path=file.path)
         for piece in pieces_of(file, head.rules, start=head.start, line=head.line):
             yield _CsvChunk(piece, self._schema, head.names, head.rules)
 
@@ -73,7 +71,7 @@ class _CsvChunk(ExportedTextChunk):
             )
         except arrow.ArrowInvalid as error:
             raise RecordsmithError(
-                f"The file is not as it was exported: {error}",
+                f"The file does not match the description of the export: {error}",
                 path=self.piece.file.path,
                 advice=f"If it was changed on purpose, remove {self.piece.file.path}{SIDECAR}: types are then inferred "
                 "from the cells.",

@@ -1,4 +1,4 @@
-"""Rows of a CSV file through Arrow's parser, and the lines that they stand in."""
+"""Parses rows of a CSV file with Arrow, and finds their line numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CsvReading:
 
     head: CsvHead
     dialect: Dialect
-    types: Mapping[str, str]  # of the columns to take, Arrow's names of them; "" is to be told from the cells
+    types: Mapping[str, str]  # of the columns to take, Arrow's names of them; "" to infer it from the cells
 
     def parse(self, piece: Piece, data: bytes, types: Mapping[str, str]) -> tuple[Any, list[tuple[int, int, str]]]:
         """Return an Arrow table, and the rows with another number of cells: their number, that count, their text."""
@@ -38,7 +38,7 @@ class CsvReading:
             return "skip"
 
         known = {name: arrow.type_for_alias(kind) for name, kind in types.items() if kind}
-        declared = all(types.values())  # where types are to be told, 0 and 1 are numbers
+        declared = all(types.values())  # where types are inferred, 0 and 1 are numbers
         try:
             table = reader.read_csv(
                 arrow.BufferReader(data),
@@ -64,9 +64,9 @@ class CsvReading:
             if str(error).startswith("In CSV column"):
                 raise  # a cell that is not of its type: the caller looks for all of them
             raise RecordsmithError(
-                f"The rows from line {piece.line} on cannot be read: {error}",
+                f"The rows starting at line {piece.line} cannot be read: {error}",
                 path=piece.file.path,
-                advice="Look at the file there: quotes and delimiters may not be what they seem.",
+                advice="Check the quotes and delimiters there.",
             ) from None
         if unreadable:
             left = _numbers_left(unreadable, table.num_rows + len(uneven))

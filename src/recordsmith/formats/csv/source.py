@@ -68,7 +68,7 @@ def csv(  # noqa: PLR0913 - each is an option of its own, named by the caller
 ) -> CsvSource | ExportedCsvSource:
     r"""Return the rows of CSV files as a source for `make`.
 
-    Types are told from all cells: whole numbers, numbers, true and false, or else text. Numbers with leading zeros,
+    Types are inferred from all cells: integers, numbers, true and false, or else text. Numbers with leading zeros,
     and whole numbers of more than 64 bits, stay text. Where one cell in a hundred at most is no number, it is taken for
     a mistake, and its row is refused. Cells that are missing make a column of numbers optional; in a column of text
     they are the empty text. Files that `recordsmith export` wrote are read by the description beside them.
@@ -83,7 +83,7 @@ def csv(  # noqa: PLR0913 - each is an option of its own, named by the caller
             numbers: "s", "ms", "us" or "ns".
         schema: the features of all columns to take; the data are then not looked at first.
         floats: "float32", "float64", or "auto": float32, unless a column has values from 2**24 up.
-        delimiter: what separates cells; None: told from the first line.
+        delimiter: what separates cells; None: detected from the first line.
         quote: what encloses cells; None: quotes have no meaning.
         decimal: the decimal point.
         header: the first line holds the names of the columns.
@@ -93,7 +93,7 @@ def csv(  # noqa: PLR0913 - each is an option of its own, named by the caller
         size: the height and width that images are resized to.
         channels: the channels that images are to have: 1, 3 or 4.
         image_encoding: what images are encoded as, where they are not already.
-        quality: of JPEG and WebP, where an image is encoded anew.
+        quality: of JPEG and WebP, if an image is encoded again.
         strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
 
     >>> import recordsmith as rs, tempfile, pathlib
@@ -161,7 +161,7 @@ class CsvChunk(Chunk):
                 places.of_row_in_file(number),
                 None,
                 None,
-                f"The line has {count} cell{'s' if count != 1 else ''} where there are {width} columns.",
+                f"The line has {count} cell{'s' if count != 1 else ''}, but there are {width} columns.",
                 shortened(text),
             )
             for number, count, text in uneven
@@ -226,7 +226,7 @@ class CsvSource(FileSource):
         self.sequential = any(file.compression() for file in files)
 
     def schema(self) -> Schema:
-        """Return the schema of the rows, after a look at all of them where types are to be told."""
+        """Return the schema of the rows, after reading all of them if types are inferred."""
         return self._schema
 
     def describe(self) -> dict[str, Any]:
@@ -273,7 +273,8 @@ class CsvSource(FileSource):
                     path=file.path,
                     found=list_names(head.names),
                     expected=f"{list_names(heads[0].names)}, as in {self._files[0].path}",
-                    advice="Make one dataset of each kind of file, or name what they share with columns=[...].",
+                    advice="Make a separate dataset for each kind of file, or list the common columns in "
+                    "columns=[...].",
                 )
         return heads
 
@@ -324,7 +325,7 @@ class CsvSource(FileSource):
             raise RecordsmithError(
                 "There are no rows below the header." if self._dialect.header else "There are no rows.",
                 path=self._files[0].path if len(self._files) == 1 else None,
-                advice="Without rows the types cannot be told; give a schema to make an empty dataset.",
+                advice="The types cannot be inferred without rows. Pass a schema to make an empty dataset.",
             )
         self._rows = rows
         if not self.sequential:
@@ -377,11 +378,11 @@ def _check_fits_cell(name: str, feature: Feature | None) -> None:
         return
     if not isinstance(feature, (Scalar, Text, Bytes)) or getattr(feature, "shape", ()) != ():
         raise SchemaError(
-            "A cell of a CSV file holds one number or one text.",
+            "A cell of a CSV file holds one number or one string.",
             feature=name,
             found=feature,
             expected="Scalar, Text, Bytes, Label or Image",
-            advice="Give the columns one by one, or make the values from the text with map=.",
+            advice="Declare the columns separately, or convert the text to values with map=.",
         )
     if isinstance(feature, Scalar) and feature.dtype.kind == "c":
         raise SchemaError("Complex numbers cannot be read from CSV.", feature=name, found=feature)

@@ -1,4 +1,4 @@
-"""What the cells of a CSV file are: looked at piece by piece, with the types that Arrow finds in each."""
+"""Infers the types of CSV columns, piece by piece, with the types that Arrow finds in each."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What `recordsmith export` stores with its files, so that making a dataset from them restores everything."""
+"""Reads files of `recordsmith export` so that a dataset made from them is exactly the original."""

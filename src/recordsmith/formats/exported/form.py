@@ -1,4 +1,4 @@
-"""What `recordsmith export` leaves with its files, so that making a dataset from them brings everything back.
+"""The description that `recordsmith export` stores with its files, so that `make` can restore the dataset.
 
     data.parquet       the key "recordsmith" of the file's metadata
     data.csv           data.csv.schema.json beside it; data.jsonl likewise
@@ -27,7 +27,7 @@ __all__ = ["METADATA_KEY", "SIDECAR", "TAR_MEMBER", "ExportedForm", "encoding_of
 METADATA_KEY = b"recordsmith"
 SIDECAR = ".schema.json"
 TAR_MEMBER = ".recordsmith.json"
-_WHAT = "description of the export"
+_DOCUMENT = "description of the export"
 _FORMAT = "recordsmith-export"
 _VERSION = 1
 
@@ -75,12 +75,12 @@ class ExportedForm:
         known = isinstance(document, dict) and document.get("format") == _FORMAT
         if not known or document.get("version") != _VERSION:
             raise SchemaError(
-                "This is not a description of an export that this recordsmith knows.",
+                "This export description is not supported by this version of recordsmith.",
                 path=path,
                 expected=f'"format": "{_FORMAT}", "version": {_VERSION}',
-                advice="Read it with the recordsmith that wrote it, or give a schema of your own.",
+                advice="Read it with the version of recordsmith that wrote it, or pass your own schema.",
             )
-        form = JsonObject(document, _WHAT, path)
+        form = JsonObject(document, _DOCUMENT, path)
         form.require("kind", "schema")
         try:
             return cls(
@@ -99,20 +99,20 @@ class ExportedForm:
 
         >>> ExportedForm.from_text("{}", "data.csv.schema.json")
         Traceback (most recent call last):
-        recordsmith.errors.SchemaError: This is not a description of an export that this recordsmith knows.
+        recordsmith.errors.SchemaError: This export description is not supported by this version of recordsmith.
         ...
         """
-        return cls.from_json(parse_json(text, _WHAT, path), path)
+        return cls.from_json(parse_json(text, _DOCUMENT, path), path)
 
 
 def form_beside(paths: Iterable[str]) -> ExportedForm | None:
-    """Return what lies beside exported files about them; None if they are not exported."""
+    """Return the description beside exported files; None if they are not exported."""
     found = []
     for path in paths:
         sidecar = in_force(public_path(path) + SIDECAR)
         if not os.path.isfile(sidecar):
             return None
-        found.append(ExportedForm.from_text(read_bounded(sidecar, _WHAT), sidecar))
+        found.append(ExportedForm.from_text(read_bounded(sidecar, _DOCUMENT), sidecar))
     return same_form(found)
 
 

@@ -50,7 +50,7 @@ class ExportedTextSource(FileSource):
     def _chunks_of(self, file: SourceFile) -> Iterator[Chunk]:
         """Give the chunks of one file."""
 
-    def _said_splits(self) -> tuple[str, ...]:
+    def _declared_splits(self) -> tuple[str, ...]:
         return self._splits
 
     @property
@@ -100,7 +100,7 @@ class ExportedTextChunk(Chunk):
                 try:
                     values.append(None if plain is None else read(plain))
                 except (ValueError, TypeError, KeyError) as error:
-                    reason = f"The value is not what was exported: {reason_of(error)}"
+                    reason = f"The value does not match the description of the export: {reason_of(error)}"
                     rejects.append(Reject(self.place(lines[row]), None, name, reason, shortened(str(plain))))
                     values.append(None)
                     bad.add(row)

@@ -1,4 +1,4 @@
-"""The values of rows as plain JSON, and back, for every type of feature: nothing is lost on the way.
+"""Converts the values of every feature type to plain JSON and back, without loss.
 
 Numbers        as they are; floats of 16 and 32 bits with the fewest digits that bring them back
 NaN, infinite  "NaN", "Infinity", "-Infinity", which JSON has no numbers for
@@ -148,7 +148,7 @@ def _restored_numbers(plain: Any, dtype: np.dtype[Any], declared: tuple[int | No
 
 
 def _shape(nested: Any, declared: tuple[int | None, ...]) -> tuple[int, ...]:
-    """Return the shape of nested lists; behind one that is empty, the declared sizes are all that is known."""
+    """Return the shape of nested lists; inside an empty list, only the declared sizes are known."""
     shape: list[int] = []
     for size in declared:
         shape.append((size or 0) if nested is None else len(nested))
@@ -162,7 +162,7 @@ def _encoded(value: bytes) -> str:
 
 def _decoded(plain: Any) -> bytes:
     if not isinstance(plain, str):
-        raise ValueError(f"It is {type(plain).__name__}, and not base64.")  # noqa: TRY004 - about the data
+        raise ValueError(f"It is {type(plain).__name__}, not base64.")  # noqa: TRY004 - about the data
     try:
         return base64.b64decode(plain, validate=True)
     except (binascii.Error, ValueError):

@@ -1,1 +1,1 @@
-"""Which files a source reads, and which split each belongs to."""
+"""Finds the files that a source reads, and the split of each."""

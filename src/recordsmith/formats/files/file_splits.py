@@ -1,4 +1,4 @@
-"""Files whose names say which split they are: train.csv and test.csv, train-00000-of-00002.parquet, val/part.jsonl."""
+"""Detects splits from file names: train.csv and test.csv, train-00000-of-00002.parquet, val/part.jsonl."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class FileSource(Source):
     @cached_property
     def _split_of_file(self) -> Mapping[str, str]:
         paths = [file.path for file in self._files]
-        said = self._said_splits()
+        said = self._declared_splits()
         return dict(zip(paths, said, strict=True)) if said else splits_by_name(paths)
 
-    def _said_splits(self) -> tuple[str, ...]:
+    def _declared_splits(self) -> tuple[str, ...]:
         """Return the splits that the files say themselves that they are, one for each; none if they say nothing."""
         return ()
 
@@ -49,7 +49,7 @@ def in_split_order(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def splits_by_name(paths: Sequence[str]) -> dict[str, str]:
-    """Return the split of each file, if the names of the files or of their folders tell of at least two.
+    """Return the split of each file, if the names of the files or of their folders indicate at least two.
 
     >>> splits_by_name(["data/train-0.csv", "data/train-1.csv", "data/test.csv"])
     {'data/train-0.csv': 'train', 'data/train-1.csv': 'train', 'data/test.csv': 'test'}
@@ -69,11 +69,11 @@ def splits_by_name(paths: Sequence[str]) -> dict[str, str]:
             return {}  # two words among others are no evidence
         without = [os.path.relpath(path, common) for path in paths if path not in known]
         raise RecordsmithError(
-            "Some files belong to a split by their names, and others do not.",
+            "Some file names indicate a split, and others do not.",
             path=common,
             found=f"no split for {list_names(without, 4)}; {list_names(names)} for others",
             advice=advise(
-                "Give the files that you want as the source, or take all rows together with {merge_splits}.",
+                "Pass only the files that you want, or use all rows together with {merge_splits}.",
                 merge_splits=True,
             ),
         )

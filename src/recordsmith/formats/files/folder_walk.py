@@ -1,4 +1,4 @@
-"""All files below a folder, in the order of names, through links too, without what systems and tools leave behind."""
+"""Lists all files below a folder in the order of names, following links, without system files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SYSTEM = frozenset(
 
 
 def is_system_name(name: str) -> bool:
-    """Say whether a file or a folder is hidden, or left behind by a system or a tool.
+    """Say whether a file or a folder is hidden, or was created by a system or a tool.
 
     >>> is_system_name(".ipynb_checkpoints"), is_system_name("__MACOSX"), is_system_name("cat")
     (True, True, False)

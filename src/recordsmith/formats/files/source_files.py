@@ -1,4 +1,4 @@
-"""The files that a source reads: found by path, folder or glob, and told from others by size and time."""
+"""Finds the files of a source by path, folder or glob, and detects changes by size and time."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ def find_files(paths: PathLike | Iterable[PathLike], suffixes: Sequence[str], *,
         below = files_below(path, suffixes)
         if not below:
             raise RecordsmithError(
-                f"There is no {kind} file in this folder.",
+                f"The folder contains no {kind} files.",
                 path=path,
                 found=list_names(sorted(os.listdir(path))) if os.listdir(path) else "an empty folder",
                 expected=f"files that end in {', '.join(suffixes)}",
-                advice="Give the files themselves, or a glob such as 'data/**/*'.",
+                advice="Pass the files, or a glob such as 'data/**/*'.",
             )
         files.extend(SourceFile.at(file) for file in below)
     return tuple(files)
@@ -81,21 +81,21 @@ def files_below(folder: str, suffixes: Sequence[str]) -> list[str]:
     return [
         entry.path
         for entry, name in walk_files(folder)
-        if entry.name.lower().endswith(tuple(suffixes)) and not is_aside(name)
+        if entry.name.lower().endswith(tuple(suffixes)) and not is_hidden_or_metadata(name)
     ]
 
 
-def is_aside(name: str) -> bool:
-    """Say whether a path below a folder is hidden, or set aside by an underscore as in _SUCCESS and _metadata.
+def is_hidden_or_metadata(name: str) -> bool:
+    """Say whether a path in a folder is hidden, or starts with an underscore like _SUCCESS and _metadata.
 
-    >>> is_aside("_temporary/part-0.csv"), is_aside("a/.b.csv"), is_aside("a/b_c.csv")
-    (True, True, False)
+    >>> [is_hidden_or_metadata(name) for name in ("_temporary/part-0.csv", "a/.b.csv", "a/b_c.csv")]
+    [True, True, False]
     """
     return any(part.startswith((".", "_")) for part in name.split("/"))
 
 
 def describe_files(files: Sequence[SourceFile]) -> Any:
-    """Return what tells these files from others, JSON-ready: each with size and time, or one digest of many.
+    """Return what identifies these files, JSON-ready: each with size and time, or one digest of many.
 
     >>> describe_files([SourceFile("a.csv", 3, 7)])
     [{'path': 'a.csv', 'size': 3, 'modified': 7}]
@@ -121,10 +121,10 @@ def opened(file: SourceFile) -> Iterator[BinaryIO]:
         facts = os.fstat(stream.fileno())
         if (facts.st_size, facts.st_mtime_ns) != (file.size, file.modified):
             raise RecordsmithError(
-                "The file has changed while the dataset was being made.",
+                "The file changed while the dataset was being made.",
                 path=file.path,
                 found=f"{facts.st_size} bytes",
-                expected=f"the {file.size} bytes that it had, not touched since",
-                advice="Start again when nothing writes to the file any more.",
+                expected=f"the {file.size} bytes that it had at first, unchanged",
+                advice="Start again when no program writes to the file.",
             )
         yield stream

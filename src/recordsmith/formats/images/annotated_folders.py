@@ -1,4 +1,4 @@
-"""Folders of images whose labels are in other files: boxes, masks, tables. They are named, and not read yet.
+"""Detects folders of images whose labels are in other files (boxes, masks, tables), which are not supported yet.
 
 Pascal VOC   Annotations/1.xml for JPEGImages/1.jpg          an XML file for each image
 YOLO         labels/1.txt for images/1.jpg, data.yaml        a text file of numbers for each image
@@ -71,8 +71,8 @@ def refuse_annotated(listing: Listing, classes: Sequence[str | None]) -> str | N
     masks = _masks(listing.files)
     if masks is None and annotated is not None and _are_in_class_folders(listing, classes):
         return (
-            f"Annotations were found beside the images ({annotated.name}, such as {annotated.example}), and are not "
-            "read: the labels are those of the folders."
+            f"Annotations were found beside the images ({annotated.name}, such as {annotated.example}). They are not "
+            "read: the labels come from the folder names."
         )
     form = annotated or masks
     if form is not None:
@@ -82,8 +82,8 @@ def refuse_annotated(listing: Listing, classes: Sequence[str | None]) -> str | N
             found=form.example,
             expected="a folder for each class, such as cat/1.jpg and dog/1.jpg",
             advice=advise(
-                "Such labels are not read yet. Read them with a function of your own, and give rs.make its rows. To "
-                "take the images without labels, give {flat}; if the folders are classes after all, {classes}.",
+                "Such labels are not supported yet. Read them with your own function, and pass its rows to rs.make. To "
+                "use the images without labels, pass {flat}; if the folders are classes, pass {classes}.",
                 flat=("layout='flat'", "--layout flat"),
                 classes=("layout='classes'", "--layout classes"),
             ),
@@ -101,10 +101,10 @@ def refuse_listed(listing: Listing) -> None:
         if _lists(os.path.join(listing.root, table), names):
             path = os.path.join(listing.root, table)
             raise PipelineError(
-                "The images are in no class folders, and a table beside them lists them.",
+                "The images are not in class folders, but a table beside them lists them.",
                 path=path,
                 advice=advise(
-                    "Take the labels from it with {labels}, or take the images without labels with {layout}.",
+                    "Read the labels from the table with {labels}, or use the images without labels with {layout}.",
                     labels=path,
                     layout="flat",
                 ),
@@ -145,8 +145,8 @@ def refuse_annotation_file(path: str) -> None:
         raise PipelineError(
             f"This looks like a file of {form} annotations: one JSON document about many images.",
             path=path,
-            expected="one JSON object a line",
-            advice="Such files are not read yet. Read it with a function of your own, and give rs.make its rows.",
+            expected="one JSON object per line",
+            advice="Such files are not supported yet. Read it with your own function, and pass its rows to rs.make.",
         )
 
 
@@ -248,7 +248,7 @@ def _possible_pairs(names: Sequence[str]) -> Iterable[tuple[str, str]]:
 def _paired(
     images: Mapping[tuple[str, ...], FoundFile], masks: Mapping[tuple[str, ...], FoundFile], first: str, second: str
 ) -> _Form | None:
-    """Hold two folders against each other: the same names, the same sizes, and something that tells which are masks.
+    """Compare two folders: the same names, the same sizes, and a sign of which images are masks.
 
     Classes have the same names too, where files are numbered; so names and sizes alone say nothing.
     """

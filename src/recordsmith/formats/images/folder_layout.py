@@ -1,4 +1,4 @@
-"""What the folders of images or videos mean: classes, splits with classes, or nothing.
+"""Detects the meaning of the folders of images or videos: classes, splits with classes, or none.
 
 photos/cat/1.jpg                    classes
 photos/PetImages/cat/1.jpg          classes, in a folder around all of them
@@ -101,11 +101,11 @@ def _layout_of_folders(folders: list[_Folders], asked: LayoutName, root: str | N
     if _has_splits_below_classes(folders):
         if any(len(path) > 2 for path in folders):
             raise PipelineError(
-                "Each folder looks like a dataset of its own, with splits and classes.",
+                "Each folder looks like a separate dataset, with splits and classes.",
                 path=root,
                 found=f"'{'/'.join(next(path for path in folders if len(path) > 2))}'",
                 advice=advise(
-                    "Give one of the folders as the source. If they are classes after all, say so with {layout}.",
+                    "Pass one of the folders as the source. If they are classes, pass {layout}.",
                     layout="classes",
                 ),
             )
@@ -200,10 +200,10 @@ def _refuse_some_splits(names: list[str], root: str | None) -> None:
         raise PipelineError(
             "Some folders look like splits, and others do not.",
             path=root,
-            found=f"{list_names(splits)}, and besides {list_names([name for name in names if name not in splits])}",
-            expected="folders that are all splits, or all classes",
+            found=f"{list_names(splits)}, and also {list_names([name for name in names if name not in splits])}",
+            expected="only splits, or only classes",
             advice=advise(
-                "Give one of them as the source. If all of them are classes, say so with {layout}.", layout="classes"
+                "Pass one of them as the source. If all of them are classes, pass {layout}.", layout="classes"
             ),
         )
 

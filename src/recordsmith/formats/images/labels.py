@@ -1,4 +1,4 @@
-"""Labels of images: from the folder that each lies in, or from a CSV file that lists them."""
+"""Labels of images: from the name of the folder, or from a CSV file that lists them."""
 
 from __future__ import annotations
 
@@ -104,9 +104,9 @@ def labels_from_folders(
     for file, split, name in zip(listing.files, layout.splits, of_file, strict=True):
         problem = None
         if numbers and name is None:
-            problem = "It is outside the class folders, so that it has no label."
+            problem = "It is outside the class folders, so it has no label."
         elif in_splits and split is None:
-            problem = "It is outside the folders of the splits, so that it is in none."
+            problem = "It is outside the folders of the splits."
         if problem is None:
             rows.append(Labelled(file, numbers[name] if name is not None else None, split=split))
         elif not drop_unlabelled:
@@ -132,10 +132,10 @@ def labels_from_csv(listing: Listing, path: str, classes: Sequence[str] | None =
             lines.setdefault(file, []).append((line, label))
     if entries and not lines:
         raise PipelineError(
-            "None of the names in the file of labels is that of an image.",
+            "No image has a name that is listed in the file of labels.",
             path=path,
             found=f"{entries[0][1]!r} in line {entries[0][0]}",
-            expected=f"a path below {listing.root}, such as {readable_name(listing.files[0].name)!r}",
+            expected=f"a path relative to {listing.root}, such as {readable_name(listing.files[0].name)!r}",
         )
     numbers = _csv_numbers([label for _, _, label in entries], classes, path)
     rows = []
@@ -152,7 +152,7 @@ def labels_from_csv(listing: Listing, path: str, classes: Sequence[str] | None =
         else:
             rows.append(Labelled(file, numbers[found[0][1]]))
             for line, _ in found[1:]:
-                problem = f"The image {readable_name(file.name)!r} is listed before, in line {found[0][0]}."
+                problem = f"The image {readable_name(file.name)!r} is already listed in line {found[0][0]}."
                 rows.append(Labelled(None, problem=problem, place=f"{path}, line {line}"))
     return Labelling(rows + lost, tuple(numbers))
 
@@ -172,14 +172,15 @@ def _refuse_unlabelled_splits(listing: Listing, layout: FolderLayout) -> None:
         if there and not {*there}.isdisjoint(found[training]):
             continue
         raise PipelineError(
-            f"The images of the split {split!r} have no labels, and those of {training!r} have.",
+            f"The images of the split {split!r} have no labels, but those of {training!r} have.",
             path=listing.root,
             found=f"the folders {list_names(map(str, there))} in {split!r}" if there else f"no folders in {split!r}",
             expected=f"the class folders of {training!r}: {list_names(sorted(map(str, found[training] - {None})), 4)}",
-            advice=f"Give the folder of {training!r} as the source."
+            advice=f"Pass the folder of {training!r} as the source."
             if there
             else advise(
-                f"Give the folder of {training!r} as the source, or leave them out with {{drop_unlabelled}}.",
+                f"Pass the folder of {training!r} as the source, or leave out images without labels with "
+                f"{{drop_unlabelled}}.",
                 drop_unlabelled=True,
             ),
         )
@@ -192,7 +193,7 @@ def _numbers(found: list[str], classes: Sequence[str] | None, place: str) -> dic
     unknown = [name for name in found if name not in numbers]
     if unknown:
         raise PipelineError(
-            f"There are images of a class that is not among `classes`.{did_you_mean(unknown[0], classes)}",
+            f"Some images have a class that is not in `classes`.{did_you_mean(unknown[0], classes)}",
             path=place,
             found=list_names(unknown),
             expected=list_names(classes),
@@ -213,11 +214,11 @@ def _csv_numbers(labels: list[str], classes: Sequence[str] | None, path: str) ->
             return {str(number): number for number in range(highest + 1)}
     if all(map(_is_number, names)) and not all(name.lstrip("+-").isdigit() for name in names):
         raise PipelineError(
-            "The labels are measures, and not classes.",
+            "The labels are measurements, not classes.",
             path=path,
             found=list_names(names),
-            expected="names of classes, or numbers from 0 on",
-            advice="Use the CSV file as the source itself, with the column of file names as images.",
+            expected="class names, or integers starting at 0",
+            advice="Pass the CSV file as the source, and declare the column of file names as images.",
         )
     return {name: number for number, name in enumerate(names)}
 
@@ -258,9 +259,9 @@ def _read_entries(path: str) -> list[tuple[int, str, str]]:
             reader = csv.reader(file, strict=True)
             rows = [(reader.line_num, row) for row in reader if row]
     except OSError as error:
-        raise PipelineError(f"The labels cannot be read: {error.strerror}.", path=path) from None
+        raise PipelineError(f"The file of labels cannot be read: {error.strerror}.", path=path) from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise PipelineError(f"The labels are no CSV file in UTF-8: {error}.", path=path) from None
+        raise PipelineError(f"The file of labels is not CSV in UTF-8: {error}.", path=path) from None
     if not rows:
         raise PipelineError("The file of labels is empty.", path=path)
     columns = [name.strip() for name in rows[0][1]]
@@ -272,7 +273,7 @@ def _read_entries(path: str) -> list[tuple[int, str, str]]:
     for line, row in rows:
         if len(row) != len(columns):
             raise PipelineError(
-                f"Line {line} has another number of columns than the first one.",
+                f"Line {line} has a different number of columns than the first line.",
                 path=path,
                 found=count_text(len(row), "column"),
                 expected=count_text(len(columns), "column"),
@@ -297,5 +298,5 @@ def _columns(columns: list[str], path: str) -> tuple[int, int] | None:
         path=path,
         found=f"columns {list_names(columns)}",
         expected="a column 'filename' and a column 'label'",
-        advice="Rename the columns, or use the CSV file as the source itself.",
+        advice="Rename the columns, or pass the CSV file as the source.",
     )

@@ -1,4 +1,4 @@
-"""The files of a folder: which there are, which of them can be images, and what is passed over."""
+"""Lists the files of a folder that may be images, and those that are ignored."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def list_folder(
 
     Args:
         folder: where to start.
-        depth: how many folders deep files may lie, 1 for those of the folder itself; None for any.
+        depth: how deep files may be, 1 for those of the folder itself; None for any depth.
         wanted: which files are taken; by default those that look like images or are some.
 
     >>> import pathlib, tempfile
@@ -95,7 +95,7 @@ def list_files(paths: Sequence[str]) -> Listing:
     for path in paths:
         matches = sorted(glob(path, recursive=True)) if has_magic(path) and not os.path.exists(path) else [path]
         if not matches:
-            raise PipelineError("No file matches this pattern.", path=path)
+            raise PipelineError("No file matches the pattern.", path=path)
         for match in matches:
             try:
                 status = os.stat(match)
@@ -106,7 +106,9 @@ def list_files(paths: Sequence[str]) -> Listing:
                 found[match] = status
             elif match == path:
                 raise PipelineError(
-                    "This is a folder among files.", path=match, advice="Give one folder alone, or files and patterns."
+                    "A folder was given together with files.",
+                    path=match,
+                    advice="Pass a single folder, or files and patterns.",
                 )
     parents = [os.path.dirname(os.path.abspath(path)) for path in found]
     root = os.path.commonpath(parents) if parents else ""
@@ -137,7 +139,7 @@ def _found(entry: os.DirEntry[str], name: str) -> FoundFile:
 def _may_be_image(entry: os.DirEntry[str]) -> bool:
     named_so = os.path.splitext(entry.name)[1].casefold() in _SUFFIXES
     try:
-        if not entry.is_file():  # reading a pipe would wait for ever, but a link that leads nowhere is to be told
+        if not entry.is_file():  # reading a pipe would wait for ever, but a broken link must be reported
             return named_so and not os.path.exists(entry.path)
         if named_so:
             return True

@@ -1,4 +1,4 @@
-"""The options about images that several sources take, checked once and said in one way."""
+"""The image options that several sources share."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def preparation_of(
     (224, 224)
     >>> preparation_of(size=224, channels=None, encoding=None, quality=95)
     Traceback (most recent call last):
-    recordsmith.errors.PipelineError: The size of images is their height and width.
+    recordsmith.errors.PipelineError: The image size must be a height and a width.
       found:    224
       expected: two numbers of pixels, such as (224, 224)
     """
     if encoding == "gif":
-        raise PipelineError("Images are not converted to GIF, which keeps 256 colours at most.", found=encoding)
+        raise PipelineError("Images cannot be converted to GIF, which has at most 256 colours.", found=encoding)
     wanted = None
     if size is not None:
         try:
@@ -32,14 +32,14 @@ def preparation_of(
             wanted = (height.__index__(), width.__index__())
         except (TypeError, ValueError, AttributeError):
             raise PipelineError(
-                "The size of images is their height and width.",
+                "The image size must be a height and a width.",
                 found=size,
                 expected="two numbers of pixels, such as (224, 224)",
             ) from None
     try:
         return Preparation(wanted, channels, encoding, quality, orient)
     except ValueError as error:
-        raise PipelineError(f"Images cannot be prepared like this: {error}.") from None
+        raise PipelineError(f"The images cannot be converted like this: {error}.") from None
 
 
 def is_decoded(check: str) -> bool:
@@ -49,9 +49,7 @@ def is_decoded(check: str) -> bool:
     (True, False)
     """
     if check not in ("decode", "header"):
-        raise PipelineError(
-            "Images are checked by decoding them or by their header.", found=check, expected="'decode' or 'header'"
-        )
+        raise PipelineError("Unknown way to check images.", found=check, expected="'decode' or 'header'")
     return check == "decode"
 
 

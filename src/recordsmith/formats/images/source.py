@@ -29,8 +29,8 @@ PathLike = str | os.PathLike[str]
 _CHUNK_FILES = 64
 _CHUNK_BYTES = 8 << 20
 _CHUNK_PIXELS = 32 << 20  # of images that are resized: they may become larger than their files
-_MOST_HEADERS = 4096  # that are read to tell what the images are
-_HEADER_BYTES = 32 << 10  # where nearly all headers lie
+_MOST_HEADERS = 4096  # that are read to learn what the images are
+_HEADER_BYTES = 32 << 10  # enough for nearly all headers
 _LONG_HEADER_BYTES = 1 << 20  # some have thumbnails and colour profiles before the size
 _SHOWN_NAMES = 20
 
@@ -53,7 +53,7 @@ def images(  # noqa: PLR0913 - each is a setting of its own
     label: str | None = "label",
     filename: str | None = "filename",
 ) -> ImageSource:
-    """Take the images of a folder: JPEG, PNG, WebP, BMP and GIF, told by their content.
+    """Read the images of a folder: JPEG, PNG, WebP, BMP and GIF, detected by their content.
 
     They stay the bytes that they are, unless something is asked for that they are not. What cannot be decoded is
     rejected with the reason; what does not look like an image is left out, and `describe` counts it.
@@ -63,11 +63,11 @@ def images(  # noqa: PLR0913 - each is a setting of its own
         labels: a CSV file with the columns `filename` and `label`, instead of class folders.
         classes: the names of the classes in the order of their numbers; by default those found, sorted.
         size: the height and width to resize to.
-        channels: 1, 3 or 4, to convert to; alpha goes as if the image lay on white.
+        channels: 1, 3 or 4, to convert to; transparent pixels are put on white.
         encoding: jpeg, png, webp or bmp, to convert to.
-        quality: of the JPEG and WebP images that are encoded anew.
-        orient: turn images as their EXIF orientation says, and encode them anew, because readers of datasets ignore
-            it; False keeps them as they lie.
+        quality: of the JPEG and WebP images that are encoded again.
+        orient: turn images as their EXIF orientation says, and encode them again, because readers of datasets ignore
+            it; False keeps them as stored.
         check: "decode" goes through all data of each image, "header" trusts those that have a sound header.
         recursive: False takes no images from folders inside the class folders.
         layout: what the folders mean. "auto" goes by their names and by what is in them, and refuses folders of other
@@ -198,7 +198,7 @@ class ImageSource(Source):
         if self.label is not None:
             features[self.label] = Label(list(self._labelling.classes or ()))
         if self._features.filename is not None:
-            features[self._features.filename] = Text(description="the image's path below the folder it came from")
+            features[self._features.filename] = Text(description="the path of the image, relative to the source folder")
         return Schema(features)
 
     def chunks(self) -> Iterator[Chunk]:
@@ -224,7 +224,7 @@ class ImageSource(Source):
         found = kept_image_warnings(kept, self._channels)
         classes = self._labelling.classes or ()
         if len(classes) == 1 and self._labels is None:
-            found += (f"All images are in one class folder, and have the same label: {classes[0]!r}.",)
+            found += (f"All images are in one class folder, so they have the same label: {classes[0]!r}.",)
         return (*self._remarks, *found)
 
     def describe(self) -> dict[str, Any]:
@@ -276,10 +276,10 @@ class ImageSource(Source):
         if not listing.files:
             ignored = listing.ignored
             raise PipelineError(
-                "There is no image here.",
+                "No images were found.",
                 path=self._paths[0] if self._paths else None,
                 found=f"{len(ignored)} other files" if ignored else "no files",
-                expected="JPEG, PNG, WebP, BMP or GIF images, in folders that are named after their class",
+                expected="JPEG, PNG, WebP, BMP or GIF images in folders named after their class",
             )
         return listing
 
@@ -356,7 +356,7 @@ class ImageChunk(Chunk):
 
     def load(self) -> Loaded:
         """Read the images; those that cannot be read or decoded, or have no label, are rejects."""
-        pictures: list[bytes] = []
+        encoded: list[bytes] = []
         loaded: list[Labelled] = []
         rejects: list[Reject] = []
         for number, row in enumerate(self._rows, self._start):
@@ -364,13 +364,13 @@ class ImageChunk(Chunk):
                 rejects.append(Reject(row.place or _place(row), number, self._features.label, row.problem))
                 continue
             try:
-                pictures.append(self._image(row))
+                encoded.append(self._image(row))
             except (ImageError, OSError) as error:
                 reason = f"It cannot be read: {error.strerror}." if isinstance(error, OSError) else str(error)
                 rejects.append(Reject(_place(row), number, self._features.image, reason))
             else:
                 loaded.append(row)
-        columns: dict[str, Any] = {self._features.image: pictures}
+        columns: dict[str, Any] = {self._features.image: encoded}
         if self._features.label is not None:
             columns[self._features.label] = [row.label for row in loaded]
         if self._features.filename is not None:

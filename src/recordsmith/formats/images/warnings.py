@@ -1,4 +1,4 @@
-"""What is worth knowing about images that keep their bytes: where TensorFlow shows something else than they do."""
+"""Warnings about images that are stored unchanged, but that TensorFlow decodes differently."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def kept_image_warnings(headers: Counter[ImageHeader], channels: int) -> tuple[s
     >>> kept_image_warnings(Counter([ImageHeader("jpeg", 24, 32, 3)]), 3)
     ()
     >>> print(*kept_image_warnings(Counter([ImageHeader("gif", 24, 32, 3)]), 3))
-    1 of the images is GIF or WebP: TensorFlow Datasets cannot read them, and tf.image.decode_image only with
+    1 of the images is GIF or WebP: TensorFlow Datasets cannot read them, and tf.image.decode_image needs
     expand_animations=False. encoding="png" converts them.
     """
     moving = sum(count for header, count in headers.items() if header.format in ("gif", "webp"))
@@ -25,17 +25,17 @@ def kept_image_warnings(headers: Counter[ImageHeader], channels: int) -> tuple[s
     if moving:
         warnings.append(
             f"{_of_the_images(moving)} GIF or WebP: TensorFlow Datasets cannot read them, and tf.image.decode_image "
-            'only with expand_animations=False. encoding="png" converts them.'
+            'needs expand_animations=False. encoding="png" converts them.'
         )
     if palettes:
         warnings.append(
-            f"{_of_the_images(palettes)} BMP with a palette, which TensorFlow shows wrongly or not at all. "
+            f"{_of_the_images(palettes)} BMP with a palette, which TensorFlow decodes wrongly or not at all. "
             'encoding="png" converts them.'
         )
     if alphas:
         warnings.append(
-            f"{_of_the_images(alphas)} partly transparent, but not all are: TensorFlow shows what is hidden there. "
-            f"channels={channels} puts them on white."
+            f"{_of_the_images(alphas)} partly transparent, and others are not: TensorFlow ignores the transparency. "
+            f"channels={channels} puts them on a white background."
         )
     return tuple(warnings)
 

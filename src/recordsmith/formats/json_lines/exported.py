@@ -51,10 +51,10 @@ class _JsonLinesChunk(ExportedTextChunk):
             try:
                 row = parse_json(line)
                 if not isinstance(row, dict):
-                    raise ValueError("it is no object")  # noqa: TRY004, TRY301 - about the data
+                    raise ValueError("it is not an object")  # noqa: TRY004, TRY301 - about the data
             except ValueError as error:
                 shown = shortened(line[:_SHOWN].decode(errors="backslashreplace"))
-                reason = f"The line is not what was exported: {error}."
+                reason = f"The line does not match the description of the export: {error}."
                 rejects.append(Reject(self.place(number), None, None, reason, shown))
                 continue
             lines.append(number)

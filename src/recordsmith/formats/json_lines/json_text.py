@@ -1,4 +1,4 @@
-"""JSON that others wrote, parsed within limits: not nested so deep that a parser falls over, and no number bent."""
+"""Parses untrusted JSON within limits: bounded nesting, and no rounded numbers."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def exact_json(text: bytes) -> Any:
     {'a': [1, Decimal('1E+400')]}
     >>> exact_json(b"[" * 100)
     Traceback (most recent call last):
-    ValueError: lists and objects are nested more than 64 deep
+    ValueError: lists and objects are nested more than 64 levels deep
     """
     if too_deep(text):
-        raise ValueError(f"lists and objects are nested more than {DEEPEST} deep")
+        raise ValueError(f"lists and objects are nested more than {DEEPEST} levels deep")
     return json.loads(text, parse_float=exact_number, parse_int=whole_number)
 
 
@@ -41,16 +41,16 @@ def parse_json(text: str | bytes) -> Any:
 
     >>> parse_json("[1.5, 1e400]")
     Traceback (most recent call last):
-    ValueError: the number 1e400 is larger than any float
+    ValueError: the number 1e400 does not fit in a float64
     """
     data = text.encode(errors="surrogatepass") if isinstance(text, str) else text
     if too_deep(data):
-        raise ValueError(f"lists and objects are nested more than {DEEPEST} deep")
+        raise ValueError(f"lists and objects are nested more than {DEEPEST} levels deep")
     return json.loads(text, parse_float=_float)
 
 
 def _float(text: str) -> float:
     number = exact_number(text)
     if not isinstance(number, float):
-        raise ValueError(f"the number {text[:40]} is larger than any float")  # noqa: TRY004 - about the data
+        raise ValueError(f"the number {text[:40]} does not fit in a float64")  # noqa: TRY004 - about the data
     return number

@@ -1,4 +1,4 @@
-"""Files of JSON lines as a source: one object a line.
+"""Files of JSON lines as a source: one object per line.
 
 Every line is looked at once before anything is written, to learn the types; then pieces of about 8 MB are parsed with
 those types. Arrow's parser does both, and where it stops at a line, Python's own finds out which lines are at fault.
@@ -87,7 +87,7 @@ def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller
         size: the height and width that images are resized to.
         channels: the channels that images are to have: 1, 3 or 4.
         image_encoding: what images are encoded as, where they are not already.
-        quality: of JPEG and WebP, where an image is encoded anew.
+        quality: of JPEG and WebP, if an image is encoded again.
         strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
 
     >>> import recordsmith as rs, tempfile, pathlib
@@ -226,10 +226,10 @@ class JsonlSource(FileSource):
         path = self._files[0].path
         if first is not None and not rows:
             raise RecordsmithError(
-                f"No line can be used. {first.reason}", path=first.source, feature=first.feature, found=first.value
+                f"No line can be used: {first.reason}", path=first.source, feature=first.feature, found=first.value
             )
         if not rows:
-            raise RecordsmithError("There are no rows.", path=path, expected="one JSON object a line")
+            raise RecordsmithError("There are no rows.", path=path, expected="one JSON object per line")
         united = flattened({field.name: arrow.nulls(0, field.type) for field in fields})
         known = {name: _over_all(name, array.type, seen) for name, array in united.items()}
         self._rows, self._pieces = rows, None if self.sequential else pieces
@@ -393,19 +393,19 @@ def _check_lines(file: SourceFile, head: bytes) -> None:
     first = head.lstrip().split(b"\n", 1)[0].strip()
     if not first:
         return
-    advice = f"Write one object a line: jq -c '.[]' {os.path.basename(file.path)} > rows.jsonl"
+    advice = f"Write one object per line: jq -c '.[]' {os.path.basename(file.path)} > rows.jsonl"
     if first.startswith(b"["):
         raise RecordsmithError(
-            "This is one JSON array, not JSON lines.", path=file.path, found=shortened(first), advice=advice
+            "This is a single JSON array, not JSON lines.", path=file.path, found=shortened(first), advice=advice
         )
     if first == b"{" or (first.startswith(b"{") and not first.endswith(b"}") and len(first) < len(head) - 2):
         try:
             exact_json(first)
         except ValueError:
             if first == b"{":
-                advice = f"Write one object a line: jq -c . {os.path.basename(file.path)} > rows.jsonl"
+                advice = f"Write one object per line: jq -c . {os.path.basename(file.path)} > rows.jsonl"
                 raise RecordsmithError(
-                    "An object goes over several lines.", path=file.path, found=shortened(first), advice=advice
+                    "A JSON object spans several lines.", path=file.path, found=shortened(first), advice=advice
                 ) from None
     if b"\0" in head[:512]:
         raise RecordsmithError("This is not a text file.", path=file.path, found=repr(head[:24]))

@@ -1,4 +1,4 @@
-"""Columns as Arrow arrays, and back, for every type of feature: what an exported Parquet file holds.
+"""Converts columns of every feature type to Arrow arrays and back, for exported Parquet files.
 
 A column of the same name for each feature: nested lists for tensors, bytes for images, a dictionary of names for a
 label. What Arrow has no type for is put together from what it has: complex numbers are pairs, and a tensor of which
@@ -149,12 +149,12 @@ def _named(name: str, feature: Label, column: Any, arrow: Any) -> Any:
     outside = np.flatnonzero(~absent & ((numbers < 0) | (numbers >= feature.size)))
     if len(outside):
         raise SchemaMismatchError(
-            "A number is none of the classes.",
+            "A number is not one of the classes.",
             feature=name,
             row=int(outside[0]),
             found=int(numbers[outside[0]]),
             expected=f"0 to {feature.size - 1}",
-            advice="Mend the records, or export them under a schema in which the feature is a Scalar.",
+            advice="Correct the records, or export them with a schema that declares the feature as Scalar.",
         )
     codes = arrow.array(np.where(absent, 0, numbers).astype(np.int32), mask=absent)
     return arrow.DictionaryArray.from_arrays(codes, arrow.array(list(feature.names), arrow.string()))

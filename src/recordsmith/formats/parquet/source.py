@@ -76,7 +76,7 @@ def parquet(  # noqa: PLR0913 - each is an option of its own, named by the calle
         size: the height and width that images are resized to.
         channels: the channels that images are to have: 1, 3 or 4.
         image_encoding: what images are encoded as, where they are not already.
-        quality: of JPEG and WebP, where an image is encoded anew.
+        quality: of JPEG and WebP, if an image is encoded again.
         strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
 
     >>> import recordsmith as rs, tempfile, pyarrow, pyarrow.parquet
@@ -105,7 +105,7 @@ def parquet(  # noqa: PLR0913 - each is an option of its own, named by the calle
 
 @dataclass(frozen=True, slots=True)
 class RowPlaces:
-    """The rows of a file from one on."""
+    """The rows of a file, starting at one."""
 
     path: str
     first: int
@@ -160,7 +160,7 @@ class ParquetSource(FileSource):
         self.label = options.label_name()
 
     def schema(self) -> Schema:
-        """Return the schema of the rows: the types of the files, with what statistics or the columns tell of gaps."""
+        """Return the schema of the rows: the types of the files, with the gaps that statistics or the columns show."""
         return self._schema
 
     def describe(self) -> dict[str, Any]:
@@ -217,7 +217,7 @@ class ParquetSource(FileSource):
                     path=file.path,
                     found=f"differences in {list_names(differing)}",
                     expected=f"the columns of {self._files[0].path}",
-                    advice="Make one dataset of each kind of file.",
+                    advice="Make a separate dataset for each kind of file.",
                 )
         return found
 
@@ -238,7 +238,7 @@ class ParquetSource(FileSource):
         """Whether the files say what they hold, because `recordsmith export` wrote them."""
         return self._exported is not None
 
-    def _said_splits(self) -> tuple[str, ...]:
+    def _declared_splits(self) -> tuple[str, ...]:
         return () if self._exported is None else self._exported.splits
 
     @cached_property
@@ -258,15 +258,15 @@ class ParquetSource(FileSource):
             raise RecordsmithError(
                 "There are no rows.",
                 path=self._files[0].path if len(self._files) == 1 else None,
-                advice="Give a schema to make an empty dataset.",
+                advice="Pass a schema to make an empty dataset.",
             )
         names = _hugging_face_names(kinds.metadata or {})
         options = self._options
         declared = {name: Label(names[name]) for name in wanted if name in names and options.declared(name) is None}
         undeclared = [name for name in wanted if options.declared(name) is None]
-        told = [name for name in undeclared if name in names or not options.is_label(name)]
+        inferred = [name for name in undeclared if name in names or not options.is_label(name)]
         with parquet_errors(self._files[0].path):
-            known = self._told_by_statistics(empty, told)
+            known = self._facts_from_statistics(empty, inferred)
         known |= self._look(kinds, [name for name in undeclared if name not in known])
         if declared:
             declared = {name: Label(names[name], optional=known[name].missing) for name in declared}
@@ -275,24 +275,24 @@ class ParquetSource(FileSource):
                 self.label = next(iter(declared))
         return schema_of({name: known.get(name, ColumnFacts(empty[name].type)) for name in wanted}, options)
 
-    def _told_by_statistics(self, empty: Mapping[str, Any], names: list[str]) -> dict[str, ColumnFacts]:
+    def _facts_from_statistics(self, empty: Mapping[str, Any], names: list[str]) -> dict[str, ColumnFacts]:
         """Return what the files' own statistics say of columns of single values, as far as they have any."""
         types = import_extra("pyarrow", "arrow", purpose="Reading Parquet").types
-        told: dict[str, ColumnFacts] = {}
+        facts: dict[str, ColumnFacts] = {}
         for name in names:
             kind = empty[name].type
             if is_image_struct(kind):
                 gaps = [self._statistics(f"{name}/{field}") for field in ("bytes", "path")]
                 if any(gap is not None and gap[0] == 0 for gap in gaps):
-                    told[name] = ColumnFacts(kind)
+                    facts[name] = ColumnFacts(kind)
             elif not types.is_nested(kind) and not types.is_dictionary(kind):
                 found = self._statistics(name, extremes=types.is_float64(kind))
                 if found is not None:
-                    told[name] = ColumnFacts(kind, found[0] > 0, large=found[1] >= EXACT_IN_FLOAT32)
-        return told
+                    facts[name] = ColumnFacts(kind, found[0] > 0, large=found[1] >= EXACT_IN_FLOAT32)
+        return facts
 
     def _statistics(self, name: str, *, extremes: bool = False) -> tuple[int, float] | None:
-        """Return how many rows lack a value, and the largest magnitude if asked for; None where it is not told."""
+        """Return how many rows lack a value, and the largest magnitude if asked for; None if unknown."""
         nulls, largest = 0, 0.0
         path = name.replace("/", ".")
         for places, groups in self._groups:
@@ -414,9 +414,9 @@ def _opened(file: SourceFile) -> Any:
     now = SourceFile.at(file.path)
     if now != file:
         raise RecordsmithError(
-            "The file has changed while the dataset was being made.",
+            "The file changed while the dataset was being made.",
             path=file.path,
-            advice="Start again when nothing writes to the file any more.",
+            advice="Start again when no program writes to the file.",
         )
     with parquet_errors(file.path):
         return reader.ParquetFile(file.path, memory_map=False, pre_buffer=False, buffer_size=1 << 20)
@@ -436,7 +436,7 @@ def parquet_errors(path: str, group: int | None = None) -> Iterator[None]:
     except RecordsmithError as error:
         raise error.at(path=path) from None
     except StopIteration:
-        raise _damaged_parquet(path, group, "it has fewer rows than it says") from None
+        raise _damaged_parquet(path, group, "it has fewer rows than its metadata says") from None
     except (arrow.ArrowException, OSError, ValueError, TypeError, OverflowError, MemoryError, LookupError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the disk, and not the data
@@ -445,7 +445,9 @@ def parquet_errors(path: str, group: int | None = None) -> Iterator[None]:
 
 def _damaged_parquet(path: str, group: int | None, found: str) -> CorruptRecordError:
     return CorruptRecordError(
-        "This is not a whole Parquet file." if group is None else f"Row group {group} of the Parquet file is damaged.",
+        "This is not a complete Parquet file."
+        if group is None
+        else f"Row group {group} of the Parquet file is damaged.",
         path=path,
         found=found.partition("\n")[0],
         advice="Copy the file again from its source, or write it again.",

@@ -1,1 +1,1 @@
-"""What all tables share: columns and the features they become, cells, lines, times."""
+"""The common part of all tables: columns and the features they become, cells, lines, times."""

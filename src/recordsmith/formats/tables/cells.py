@@ -1,4 +1,4 @@
-"""Cells of text turned into numbers one column at a time, where some of them cannot be.
+"""Converts text cells to numbers one column at a time, and finds those that cannot be converted.
 
 The quick way, Arrow's own, stops at the first cell that does not fit. This is the way after that: it finds all of them,
 by halving what does not convert as a whole.
@@ -23,8 +23,8 @@ _FRACTION = re.compile(
 )
 
 _WORDS = {
-    "int64": "a whole number of 64 bits",
-    "uint64": "a whole number from 0 to 2**64 - 1",
+    "int64": "a 64-bit integer",
+    "uint64": "an integer from 0 to 2**64 - 1",
     "double": "a number",
     "bool": "true or false",
     "string": "UTF-8 text",
@@ -41,7 +41,7 @@ def converted_cells(
     >>> cells = pyarrow.array([b"1", b"x", b""])
     >>> def refuse(row, reason, value): refused.append((row, reason, value))
     >>> converted_cells(cells, "int64", missing=("",), decimal=".", refuse=refuse).to_pylist(), refused
-    ([1, None, None], [(1, 'This is not a whole number of 64 bits.', 'x')])
+    ([1, None, None], [(1, 'This is not a 64-bit integer.', 'x')])
     """
     arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
     if kind == "binary":

@@ -1,4 +1,4 @@
-"""What a column of an Arrow table holds, and the feature that it becomes.
+"""Infers the feature of a column of an Arrow table.
 
 int, bool of any width     Scalar, in an int64 list
 float, decimal             Scalar("float32"), or "float64" where a float32 would not do; see `floats`
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 MOST_CLASSES = 65_536
-EXACT_IN_FLOAT32 = 2.0**24  # from here on a float32 does not tell whole numbers apart
+EXACT_IN_FLOAT32 = 2.0**24  # from here on a float32 cannot represent every integer
 _WHOLE_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)")
 
 
@@ -49,7 +49,7 @@ class ColumnFacts:
         type: its Arrow type.
         missing: some rows have no value.
         lengths: of lists, the shortest and the longest at each level of nesting.
-        large: it has finite values beyond what a float32 tells apart.
+        large: it has finite values of 2**24 or more.
         classes: of a label, the values that occur.
         numbers: of cells of text, how many are numbers.
         others: how many are not.
@@ -84,7 +84,7 @@ def facts_of(array: Any, *, label: bool = False) -> ColumnFacts:
     compute = import_extra("pyarrow.compute", "arrow", purpose="Reading tables")
     types = arrow.types
     if label and types.is_nested(array.type):
-        raise SchemaError("A label is one value a row.", found=str(array.type))
+        raise SchemaError("A label must be one value per row.", found=str(array.type))
     classes = frozenset(_words(compute.unique(array))) if label else frozenset()
     if len(classes) > MOST_CLASSES:
         raise too_many_classes()
@@ -225,7 +225,7 @@ def flattened(columns: Mapping[str, Any]) -> dict[str, Any]:
         for inner_name, inner in _leaves(name, array):
             if inner_name in found:
                 raise RecordsmithError(
-                    f"Two columns are named {inner_name!r} once nested ones are taken apart.",
+                    f"Two columns are named {inner_name!r} after nested columns are flattened.",
                     advice="Rename one of them.",
                 )
             found[inner_name] = inner
@@ -252,7 +252,7 @@ def too_many_classes() -> RecordsmithError:
     return RecordsmithError(
         "The label has too many different values.",
         expected=f"at most {MOST_CLASSES} classes",
-        advice="Choose the column that holds the class; a name or an id of each row is none.",
+        advice="Choose the column that holds the class, not a name or an id of each row.",
     )
 
 
@@ -303,13 +303,13 @@ def _feature(facts: ColumnFacts, options: TableOptions, hint: str | None) -> Fea
         return _numbers(kind, facts, options)
     shape = _shape(facts)
     if len(shape) > 1:
-        raise SchemaError("Lists of lists of strings have no defined meaning in a TFRecord.", found=str(facts.type))
+        raise SchemaError("Lists of lists of strings cannot be stored in a TFRecord.", found=str(facts.type))
     if _is_text(kind, types) or _is_bytes(kind, types):
         return (Text if _is_text(kind, types) else Bytes)(shape, optional=facts.missing)
     raise SchemaError(
-        "This kind of column has no defined meaning in a TFRecord.",
+        "This type of column cannot be stored in a TFRecord.",
         found=f"Arrow type {facts.type}",
-        advice="Leave it out, or turn it into numbers, strings or lists first."
+        advice="Leave it out, or convert it to numbers, strings or lists first."
         + did_you_mean(str(kind), ("string", "int64", "double")),
     )
 
@@ -317,7 +317,9 @@ def _feature(facts: ColumnFacts, options: TableOptions, hint: str | None) -> Fea
 def _times(kind: Any, unit: str, *, optional: bool) -> Feature:
     types = import_extra("pyarrow", "arrow", purpose="Reading tables").types
     if not (types.is_temporal(kind) or types.is_string(kind) or types.is_null(kind)):
-        raise SchemaError("This column has no times.", found=str(kind), expected="dates, times, durations or ISO text")
+        raise SchemaError(
+            "This column does not hold times.", found=str(kind), expected="dates, times, durations or ISO text"
+        )
     return time_feature(kind, unit, optional=optional)
 
 

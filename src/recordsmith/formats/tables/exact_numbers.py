@@ -1,4 +1,4 @@
-"""Numbers as they are written, so that none is rounded or made infinite before the schema has seen it.
+"""Reads numbers exactly as they are written, so that none is rounded or made infinite too early.
 
 Parsers of tables make a float64 of 12345678901234567 beside a fraction, and an infinity of 1e400. Where a column has
 values so large, its cells are read again here: a whole number stays an int, and what no float holds becomes a Decimal.
@@ -71,7 +71,7 @@ def whole_number(digits: str) -> int | Decimal:
 
 
 def exact_limit(dtype: np.dtype[Any]) -> float:
-    """Return the magnitude from which on a float dtype does not hold every whole number.
+    """Return the magnitude above which a float dtype cannot hold every integer.
 
     >>> exact_limit(np.dtype("float32"))
     16777216.0

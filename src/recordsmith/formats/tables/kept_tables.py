@@ -1,4 +1,4 @@
-"""Tables of the first look, kept for the load that follows, so that most files are parsed once.
+"""Keeps the tables of the first pass for the second, so that most files are parsed only once.
 
 They are kept up to a budget and given away when they are asked for. What is not there is parsed again: the result is
 the same.

@@ -1,4 +1,4 @@
-"""Text files cut into pieces that begin and end with a row, whatever stands in quotes.
+"""Cuts text files into pieces of whole rows, even if quotes contain line ends.
 
 A row of a CSV may hold line ends inside quotes, so a line end alone does not end a row. The file is looked at one
 window after the other, each beginning where a row begins; within it, a line end counts if the number of quotes before
@@ -204,7 +204,7 @@ def windows(file: SourceFile) -> Iterator[Windows]:
 
 
 def _line_ends(window: bytes, rules: LineRules) -> Int64s:
-    """Return where lines end: at the last byte of the line end. One that may go on behind the window does not count."""
+    """Return where lines end: at the last byte of the line end. One that may continue later does not count."""
     if rules.newlines != b"\r\n":
         return _core.find_byte(window, rules.newlines[0])
     feeds = _core.find_byte(window, 0x0A)
@@ -235,7 +235,7 @@ def _window(source: Windows, file: SourceFile, rules: LineRules, start: int, lin
                 raise RecordsmithError(
                     f"Line {line} is longer than {LONGEST_ROW >> 20} MB.",
                     path=file.path,
-                    advice="Look at the file: it may not be a table of lines.",
+                    advice="Check that the file is a table of text lines.",
                 )
             raise _never_closed(file, line + len(_line_ends(window[: found.open_quote], rules)))
         size *= 2
@@ -286,5 +286,5 @@ def _never_closed(file: SourceFile, line: int) -> RecordsmithError:
     return RecordsmithError(
         f"The quote that opens in line {line} is never closed.",
         path=file.path,
-        advice="Close it. If quotes have no meaning in this file, pass quote=None.",
+        advice="Close the quote. If this file does not use quotes, pass quote=None.",
     )

@@ -1,4 +1,4 @@
-"""From the Arrow columns of a chunk to the columns that a schema takes: labels by number, images by their bytes."""
+"""Converts the Arrow columns of a chunk to the columns of a schema: labels to numbers, image paths to bytes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class KeptRows:
 
 
 Bad = dict[int, tuple[str, str, Any]]
-"""Rows that are taken out: the feature at fault, the reason, and the value."""
+"""The rejected rows: the feature, the reason, and the value."""
 
 
 def load_columns(
@@ -261,7 +261,7 @@ def _images(array: Any, feature: Image, preparation: Preparation, folder: str, r
         image = None
         if value is None or value == "":
             if not feature.optional:
-                refuse(row, "There is no image.", None)
+                refuse(row, "The image is missing.", None)
         else:
             try:
                 data = value if isinstance(value, bytes) else _file_bytes(os.path.join(folder, value))
@@ -269,7 +269,7 @@ def _images(array: Any, feature: Image, preparation: Preparation, folder: str, r
             except ImageError as error:
                 refuse(row, str(error), value)
             except OSError as error:
-                refuse(row, f"The image's file cannot be read: {error.strerror}.", value)
+                refuse(row, f"The image file cannot be read: {error.strerror}.", value)
         found.append(image)
     return found
 

@@ -1,4 +1,4 @@
-"""Nested Arrow types: one that holds the rows of two, and the columns at the bottom of one."""
+"""Nested Arrow types: finding a common type of two, and the leaf columns of one."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ __all__ = [
 ]
 
 _KINDS = {
-    "int64": "a whole number of 64 bits",
-    "double": "a number that a float64 holds",
-    "string": "a text",
+    "int64": "a 64-bit integer",
+    "double": "a number that fits in a float64",
+    "string": "a string",
     "bool": "true or false",
 }
 
@@ -36,13 +36,13 @@ class MisfitError(ValueError):
     """A Python value that does not fit an Arrow type, and where in the row it stands.
 
     >>> MisfitError("a/b", "int64", "x").reason
-    'The value is not a whole number of 64 bits, which it is in other rows.'
+    'The value is not a 64-bit integer, as in other rows.'
     """
 
     def __init__(self, name: str, kind: Any, value: Any) -> None:
         super().__init__(name)
         self.name = name
-        self.reason = f"The value is not {_KINDS.get(str(kind), kind)}, which it is in other rows."
+        self.reason = f"The value is not {_KINDS.get(str(kind), kind)}, as in other rows."
         self.value = value
 
 

@@ -1,4 +1,4 @@
-"""What can be said about the columns of a table, whatever kind of file it comes from."""
+"""The options about columns that all kinds of tables share."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class TableOptions:
         return {name: kind for name, kind in self.types.items() if isinstance(kind, str) and kind in UNITS}
 
     def is_label(self, name: str) -> bool:
-        """Say whether the classes of a column are to be told from its values."""
+        """Say whether the classes of a column are inferred from its values."""
         return self.declared(name) is None and self.hint(name) == "label"
 
     def wanted(self, existing: Sequence[str], path: str) -> list[str]:
@@ -107,7 +107,7 @@ class TableOptions:
         return labels[0] if len(labels) == 1 else None
 
     def image_feature(self, *, optional: bool) -> Image:
-        """Return the feature of a column of images, as far as their preparation tells.
+        """Return the feature of a column of images, as far as known from their preparation.
 
         >>> TableOptions(preparation=Preparation(size=(24, 32))).image_feature(optional=False)
         Image(height=24, width=32)
@@ -163,7 +163,7 @@ def table_options(  # noqa: PLR0913 - each is an option of its own, named by the
             f"floats cannot be {floats!r}.{did_you_mean(str(floats), _FLOATS)}", expected=list_names(_FLOATS)
         )
     if schema is not None and types:
-        raise SchemaError("Give a schema, or types for some columns, not both.")
+        raise SchemaError("Pass either a schema or types, not both.")
     return TableOptions(
         label,
         names_of(text),
@@ -198,7 +198,7 @@ def preparation_of(
         pair = None if size is None else (int(size[0]), int(size[1])) if len(size) == 2 else tuple(size)
         return Preparation(pair, channels, encoding, quality)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
-        raise RecordsmithError(f"The images cannot be prepared like this: {error}.") from None
+        raise RecordsmithError(f"The images cannot be converted like this: {error}.") from None
 
 
 def _checked_type(name: str, kind: Any) -> Feature | str:
@@ -213,7 +213,7 @@ def _checked_type(name: str, kind: Any) -> Feature | str:
         return Scalar(dtype, storage=None if dtype.kind == "c" or dtype.name == "uint64" else "list")
     except (TypeError, SchemaError):
         raise SchemaError(
-            f"There is no type {kind!r} for a column.{did_you_mean(str(kind), (*_WORDS, 'int64', 'float32', 'bool'))}",
+            f"Unknown column type {kind!r}.{did_you_mean(str(kind), (*_WORDS, 'int64', 'float32', 'bool'))}",
             feature=name,
             expected=f"a feature such as rs.Text(), a dtype such as 'float32', or {', '.join(_WORDS)}",
         ) from None

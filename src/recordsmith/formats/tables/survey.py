@@ -1,4 +1,4 @@
-"""One look at every chunk of a table, on several threads, to learn its types before anything is written."""
+"""Reads every chunk of a table once, on several threads, to infer its types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dates, times and durations of tables: as ISO 8601 text, or as whole numbers of a unit that was asked for.
+"""Converts dates, times and durations of tables to ISO 8601 text, or to integers in a given unit.
 
 timestamp, date     since 1970-01-01T00:00:00 UTC; one without a zone counts as UTC
 time                since midnight
@@ -22,7 +22,7 @@ from recordsmith.schema import Scalar
 __all__ = ["UNITS", "duration_feature", "iso_text", "time_feature", "time_numbers"]
 
 UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-"""The units that a column can be asked for in, and how many of them a second has."""
+"""The units of time columns, and how many of them are in a second."""
 
 _WORDS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 _ISO = re.compile(
@@ -90,7 +90,7 @@ def time_numbers(array: Any, unit: str, refuse: Refuse) -> Any:
     for row in np.flatnonzero(there).tolist():
         if numbers[row] is None:
             shown = array[row].as_py() if not types.is_temporal(kind) else str(array[row])
-            refuse(row, f"This is no time that a whole number of {_WORDS[unit]} holds.", shown)
+            refuse(row, f"This is not a time that can be stored as an integer number of {_WORDS[unit]}.", shown)
     found = [number if is_there else None for number, is_there in zip(numbers, there.tolist(), strict=True)]
     return arrow.array(found, arrow.int64())
 

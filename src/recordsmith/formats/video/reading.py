@@ -1,4 +1,4 @@
-"""Videos read from their first frame to the last, in clips of encoded frames."""
+"""Reads videos from the first frame to the last, as clips of encoded frames."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def read_clips(path: str, choice: FrameChoice, preparation: Preparation) -> Iter
     with _opened(path) as capture:
         facts = _facts(capture)
         if choice.fps is not None and facts.fps <= 0:
-            raise VideoError("The video does not say how many frames it has a second, so that `fps` cannot be kept.")
+            raise VideoError("The video does not say its frame rate, so `fps` cannot be used.")
         frame = number = 0
         start = 0.0
         frames: list[bytes] = []
@@ -129,11 +129,11 @@ def read_clips(path: str, choice: FrameChoice, preparation: Preparation) -> Iter
         if frames:
             yield Clip(number, start, choice.rate(facts.fps), frames)
         if not frame:
-            raise VideoError("No frame of the video can be decoded.")
+            raise VideoError("The video has no frame that can be decoded.")
         if frame < facts.frames * (1 - _TOLERATED_LOSS) - 1:
             raise VideoError(
                 f"The video is cut short or damaged: it ends after {frame} of {facts.frames} frames. The clips before "
-                "are taken."
+                "that are used."
             )
 
 
@@ -141,11 +141,11 @@ def read_clips(path: str, choice: FrameChoice, preparation: Preparation) -> Iter
 def _opened(path: str) -> Iterator[Any]:
     os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")  # what FFmpeg would print is in our own errors
     cv2 = opencv()
-    os.stat(path)  # OpenCV does not tell a missing file from one that is no video
+    os.stat(path)  # OpenCV does not distinguish a missing file from one that is not a video
     capture = cv2.VideoCapture(path, cv2.CAP_FFMPEG)
     try:
         if not capture.isOpened():
-            raise VideoError("It cannot be opened as a video: it is damaged, cut short or of an unknown format.")
+            raise VideoError("The file cannot be opened as a video: it is damaged, incomplete or in an unknown format.")
         yield capture
     finally:
         capture.release()

@@ -76,16 +76,14 @@ def video(  # noqa: PLR0913 - each is a setting of its own
     """
     if clip_frames < 1 or stride < 1 or (fps is not None and fps <= 0):
         raise PipelineError(
-            "A clip has at least one frame, and frames are taken at least one by one.",
+            "clip_frames and stride must be at least 1, and fps greater than 0.",
             found=f"clip_frames={clip_frames}, stride={stride}, fps={fps}",
         )
     if fps is not None and stride != 1:
-        raise PipelineError(
-            "Frames are taken by stride or by fps, not by both.", found=f"stride={stride}, fps={fps}", feature=frames
-        )
+        raise PipelineError("Give either stride or fps, not both.", found=f"stride={stride}, fps={fps}", feature=frames)
     if channels == 4 or encoding in (None, "gif"):
         raise PipelineError(
-            "Frames are stored as JPEG, PNG, WebP or BMP images of 1 or 3 channels.",
+            "Frames can be stored only as JPEG, PNG, WebP or BMP images with 1 or 3 channels.",
             found=f"encoding={encoding!r}, channels={channels}",
             feature=frames,
         )
@@ -104,9 +102,9 @@ def video(  # noqa: PLR0913 - each is a setting of its own
 
 
 _FACTS: dict[str, Feature] = {
-    "video": Text(description="the video's path below the folder it came from"),
-    "clip": Scalar("int64", description="the number of the clip in its video"),
-    "start": Scalar("float64", description="when the first frame is shown, in seconds"),
+    "video": Text(description="the path of the video, relative to the source folder"),
+    "clip": Scalar("int64", description="the number of the clip in the video"),
+    "start": Scalar("float64", description="the time of the first frame, in seconds"),
     "fps": Scalar("float64", description="frames per second; 0 if the video does not say"),
 }
 
@@ -174,7 +172,7 @@ class VideoSource(Source):
                 yield from self._long(row, row.file.size)
 
     def describe(self) -> dict[str, Any]:
-        """Return what the source is: its options, and how its files can be told from others."""
+        """Return what the source is: its options, and what identifies its files."""
         choice = self._choice
         files = [SourceFile(readable_name(file.name), file.size, file.modified) for file in self._listing.files]
         return {
@@ -229,7 +227,7 @@ class VideoSource(Source):
             raise PipelineError(f"The folder cannot be listed: {error.strerror}.", path=error.filename) from None
         if not listing.files:
             raise PipelineError(
-                "There is no video here.",
+                "No videos were found.",
                 path=self._paths[0],
                 found=f"{len(listing.ignored)} other files" if listing.ignored else "no files",
                 expected=f"files that end in {', '.join(_SUFFIXES)}",
@@ -245,7 +243,7 @@ class VideoSource(Source):
 
     @cached_property
     def _short(self) -> dict[str, bool]:
-        """Which videos are short enough to be one chunk, as far as their headers tell."""
+        """Which videos are short enough to be one chunk, according to their headers."""
         return {file.path: file.size <= _SHORT_FILE_BYTES and self._is_short(file.path) for file in self._listing.files}
 
     def _is_short(self, path: str) -> bool:

@@ -60,7 +60,7 @@ class ExportedTarSource(FileSource):
         """Return what the source is: its files with size and time."""
         return {"kind": self.kind, "exported": True, "files": describe_files(self._files)}
 
-    def _said_splits(self) -> tuple[str, ...]:
+    def _declared_splits(self) -> tuple[str, ...]:
         return self._form.splits
 
     @property
@@ -118,7 +118,12 @@ class ExportedTarChunk(Chunk):
                 except ValueError as error:
                     place = f"{self.file.path}, sample {key!r}"
                     rejects.append(
-                        Reject(place, None, None, f"The sample is not what was exported: {reason_of(error)}")
+                        Reject(
+                            place,
+                            None,
+                            None,
+                            f"The sample does not match the description of the export: {reason_of(error)}",
+                        )
                     )
                     continue
                 for name, values in columns.items():
@@ -131,7 +136,7 @@ class ExportedTarChunk(Chunk):
             return
         name = self.extensions.get(extension)
         if name is None:
-            raise ValueError(f"there was no member with the extension {extension!r}")
+            raise ValueError(f"the member with the extension {extension!r} is missing")
         if member.too_large:
             raise ValueError(too_large_reason(member, self.limit))
         data = member.data

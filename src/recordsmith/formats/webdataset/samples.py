@@ -1,4 +1,4 @@
-"""Samples of a WebDataset: the neighbours in a tar file whose names are the same up to the first dot."""
+"""Groups the members of a tar file to samples: consecutive members with the same name up to the first dot."""
 
 from __future__ import annotations
 

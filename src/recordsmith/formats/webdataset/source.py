@@ -50,7 +50,7 @@ def webdataset(  # noqa: PLR0913 - each is a setting of its own
 
     A sample is what stands together with the same name up to the first dot, and each extension is a feature: images
     become `image`, `cls` becomes `label`, `txt` and `json` are text, `npy` arrays, and anything else bytes. What the
-    features are is told from the first samples of up to 16 of the files; samples that differ are rejected. Files that
+    features are is inferred from the first samples of up to 16 files; samples that differ are rejected. Files that
     `recordsmith export` wrote are read by the description that is their first member.
 
     Args:
@@ -60,7 +60,7 @@ def webdataset(  # noqa: PLR0913 - each is a setting of its own
         size: the height and width to resize images to.
         channels: 1, 3 or 4, to convert images to.
         encoding: jpeg, png, webp or bmp, to convert images to.
-        quality: of the JPEG and WebP images that are encoded anew.
+        quality: of the JPEG and WebP images that are encoded again.
         orient: turn images as their EXIF orientation says.
         check: "decode" goes through all data of each image, "header" trusts those that have a sound header.
         key: the name of the feature with the sample's key; None leaves it out.
@@ -140,15 +140,15 @@ class WebDatasetSource(FileSource):
         if self._key is not None:
             if self._key in features:
                 raise PipelineError(
-                    "The samples have a member with the name of the key.",
+                    "The samples have a member with the same name as the key.",
                     found=self._key,
                     advice="Give another name with key=..., or key=None.",
                 )
-            features[self._key] = Text(description="the sample's name in the tar file it came from")
+            features[self._key] = Text(description="the name of the sample in its tar file")
         return Schema(features)
 
     def describe(self) -> dict[str, Any]:
-        """Return what the source is: its options, and how its files can be told from others."""
+        """Return what the source is: its options, and what identifies its files."""
         return {
             "kind": self.kind,
             "files": describe_files(self._files),
@@ -183,9 +183,9 @@ class WebDatasetSource(FileSource):
                     break
         if not contents:
             raise PipelineError(
-                "There are no samples in the tar files.",
+                "The tar files contain no samples.",
                 path=self._files[0].path,
-                expected="files whose names are a key, a dot and an extension, such as 0001.jpg and 0001.cls",
+                expected="files named by a key and an extension, such as 0001.jpg and 0001.cls",
             )
         readings = {}
         for name, found in contents.items():
@@ -262,7 +262,7 @@ class WebDatasetChunk(Chunk):
             member = sample.members.get(name)
             if member is None:
                 if not reading.feature.optional:
-                    return Reject(place, None, name, "The sample lacks it, while the first samples have it.")
+                    return Reject(place, None, name, "The sample lacks this member, which the first samples have.")
                 row[name] = None
                 continue
             data = member.data

@@ -1,4 +1,4 @@
-"""The members of a tar file in order, read strictly: where a file is cut or damaged is an error, and not the end."""
+"""Reads the members of a tar file in order and strictly: a truncated or damaged file is an error."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def too_large_reason(member: TarMember, limit: int) -> str:
     """Say why a member was not read.
 
     >>> too_large_reason(TarMember("a.bin", 0, 900_000_000), 64_000_000)
-    'The file has 900 MB, and a file in a tar file may have 64.0 MB. Allow more with max_member=...'
+    'The file has 900 MB, but a file in a tar archive may have at most 64.0 MB. Raise the limit with max_member=...'
     """
     return (
-        f"The file has {bytes_text(member.size)}, and a file in a tar file may have {bytes_text(limit)}. "
-        "Allow more with max_member=..."
+        f"The file has {bytes_text(member.size)}, but a file in a tar archive may have at most {bytes_text(limit)}. "
+        "Raise the limit with max_member=..."
     )
 
 
@@ -114,10 +114,10 @@ class _Reader:
 
     def _cut(self, name: str) -> TruncatedFileError:
         return TruncatedFileError(
-            f"The tar file is cut short, inside {name!r}.",
+            f"The tar file is incomplete: it ends inside {name!r}.",
             path=self.path,
             offset=self.at,
-            advice="Copy or make it again; nothing of it is taken.",
+            advice="Copy or create it again. No sample of it is used.",
         )
 
 
@@ -127,7 +127,7 @@ def _members(reader: _Reader, *, content: bool, limit: int) -> Iterator[TarMembe
     while block := reader.read(_BLOCK):
         start = reader.at - len(block)
         if not block.strip(b"\0"):
-            ended = True  # tar files that were joined go on behind the end of the first one
+            ended = True  # joined tar files continue after the end of the first one
             continue
         ended = False
         info = _header(block, reader, start)
@@ -163,28 +163,30 @@ def _members(reader: _Reader, *, content: bool, limit: int) -> Iterator[TarMembe
             yield TarMember(name, offset, size)
     if not ended:
         raise TruncatedFileError(
-            "The tar file is cut short: the mark at its end is missing." if reader.at else "The tar file is empty.",
+            "The tar file is incomplete: the end marker is missing." if reader.at else "The tar file is empty.",
             path=reader.path,
             offset=reader.at,
-            advice="Copy or make it again.",
+            advice="Copy or create it again.",
         )
 
 
 def _header(block: bytes, reader: _Reader, start: int) -> tarfile.TarInfo:
     if len(block) < _BLOCK:
-        raise TruncatedFileError("The tar file is cut short, inside a header.", path=reader.path, offset=start)
+        raise TruncatedFileError("The tar file is incomplete: it ends inside a header.", path=reader.path, offset=start)
     try:
         return tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
     except tarfile.HeaderError as error:
         if start == 0:
             raise CorruptRecordError(
-                "This is no tar file.", path=reader.path, found=f"it starts with {block[:12]!r}"
+                "This is not a tar file.", path=reader.path, found=f"it starts with {block[:12]!r}"
             ) from None
-        raise _damaged(reader.path, start, f"no header of a file ({error})") from None
+        raise _damaged(reader.path, start, f"an invalid file header ({error})") from None
 
 
 def _damaged(path: str, offset: int, found: str) -> CorruptRecordError:
-    return CorruptRecordError("The tar file cannot be read here.", path=path, offset=offset, found=found)
+    return CorruptRecordError(
+        "The tar file uses a feature that is not supported.", path=path, offset=offset, found=found
+    )
 
 
 def _pax_records(data: bytes, path: str, start: int) -> dict[str, str]:
@@ -195,7 +197,7 @@ def _pax_records(data: bytes, path: str, start: int) -> dict[str, str]:
         length = int(number) if number.isdigit() and len(number) < 9 else 0
         key, equals, value = data[len(number) + 1 : length].partition(b"=")
         if length > len(data) or not equals or not value.endswith(b"\n"):
-            raise _damaged(path, start, "an extended header that makes no sense")
+            raise _damaged(path, start, "an invalid extended header")
         records[key.decode("utf-8", "surrogateescape")] = value[:-1].decode("utf-8", "surrogateescape")
         data = data[length:]
     return records
@@ -224,7 +226,7 @@ def _stream(file: SourceFile) -> Iterator[Any]:
             stream = arrow.CompressedInputStream(plain, "zstd")
         elif head.startswith(b"PK"):
             raise RecordsmithError(
-                "This is a zip archive, and not a tar file.", path=file.path, advice="Unpack it, and give the folder."
+                "This is a zip archive, not a tar file.", path=file.path, advice="Unpack it, and pass the folder."
             )
         else:
             yield plain

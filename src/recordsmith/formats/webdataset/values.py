@@ -1,4 +1,4 @@
-"""What the members of samples hold: which type of feature an extension is, and the value in its bytes."""
+"""The feature type of each member extension, and the values in the bytes of members."""
 
 from __future__ import annotations
 
@@ -73,13 +73,15 @@ def value_of(data: bytes, reading: Reading) -> Any:
         return prepared
     if reading.kind == "number":
         if not _is_integer(data):
-            raise ValueError(f"It holds {data[:40]!r}, and not a whole number.")
+            raise ValueError(f"It holds {data[:40]!r}, not an integer.")
         return int(data)
     if reading.kind == "text":
         try:
             text = data.decode()
         except UnicodeDecodeError as error:
-            raise ValueError(f"It is no UTF-8 text: byte 0x{data[error.start]:02x} at {error.start}.") from None
+            raise ValueError(
+                f"It is not UTF-8 text: byte 0x{data[error.start]:02x} at position {error.start}."
+            ) from None
         return text.strip() if isinstance(reading.feature, Label) else text
     if reading.kind == "array":
         return _fitting(array_of_bytes(data), reading.feature)
@@ -120,7 +122,7 @@ def _fitting(array: npt.NDArray[Any], feature: Feature) -> npt.NDArray[Any]:
         want in (None, size) for size, want in zip(array.shape, feature.shape, strict=True)
     )
     if not fits or array.dtype.newbyteorder("=") != feature.dtype:
-        raise ValueError(f"It is {array.dtype} of shape {array.shape}, and not {feature.dtype} of {feature.shape}.")
+        raise ValueError(f"It is {array.dtype} of shape {array.shape}, not {feature.dtype} of {feature.shape}.")
     return array
 
 

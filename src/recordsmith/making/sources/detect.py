@@ -12,7 +12,7 @@ from typing import Any
 from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_names
 from recordsmith.formats.exported.form import SIDECAR
 from recordsmith.formats.files.folder_walk import walk_files
-from recordsmith.formats.files.source_files import PathLike, is_aside
+from recordsmith.formats.files.source_files import PathLike, is_hidden_or_metadata
 from recordsmith.formats.images.annotated_folders import refuse_annotated, refuse_listed
 from recordsmith.formats.images.folder_layout import layout_of
 from recordsmith.formats.images.listing import list_folder
@@ -44,7 +44,7 @@ _KIND_OF_FORMAT = {
     **dict.fromkeys(("jpeg", "png", "gif"), "images"),
 }
 # Files beside the data, which say nothing about its kind.
-_ASIDE = (
+_METADATA_SUFFIXES = (
     SIDECAR,
     ".md",
     ".txt",
@@ -61,7 +61,7 @@ _ASIDE = (
     ".db",
 )
 _AUDIO = (".wav", ".mp3", ".flac", ".ogg", ".m4a", ".aac", ".opus", ".aif", ".aiff", ".wma")
-_ENOUGH = 2000  # files of a folder that are looked at to detect its kind
+_MOST_FILES_INSPECTED = 2000  # files of a folder that are looked at to detect its kind
 _MINOR = 20  # a kind with this many times fewer files than another is ignored
 
 
@@ -103,7 +103,7 @@ def source_for(paths: PathLike | Iterable[PathLike], kind: str | None = None, **
         kind = kind_of(given)
     elif kind not in KINDS:
         raise RecordsmithError(
-            f"There is no kind of source {kind!r}.{did_you_mean(kind, KINDS)}", expected=list_names(KINDS)
+            f"Unknown kind of source {kind!r}.{did_you_mean(kind, KINDS)}", expected=list_names(KINDS)
         )
     function: Callable[..., Source] = getattr(sources, kind)
     known = [name for name, entry in inspect.signature(function).parameters.items() if entry.kind is entry.KEYWORD_ONLY]
@@ -145,25 +145,25 @@ def kind_of(paths: PathLike | Iterable[PathLike]) -> str:
     if likely:
         listed = [f"{kinds[kind]} of kind {kind} ({examples[kind]})" for kind in sorted(likely)]
         raise RecordsmithError(
-            "There is data of several kinds.",
+            "The source contains several kinds of data.",
             path=place,
             found=", ".join(listed),
-            advice=advise("Name the kind with {kind}, or give a glob of the files.", kind=_kind_option(min(likely))),
+            advice=advise("Choose one with {kind}, or pass a glob of the files.", kind=_kind_option(min(likely))),
         )
     audio = _audio_files(found)
     if audio:
         raise RecordsmithError(
-            "These are audio files, which are not read yet.",
+            "Audio files are not supported yet.",
             path=place,
             found=list_names(audio, 4),
-            advice="Read them with a function of your own, and give rs.make its rows.",
+            advice="Read them with your own function, and pass its rows to rs.make.",
         )
     raise RecordsmithError(
         "The kind of this data could not be detected.",
         path=place,
         found=_what_is_there(found),
         expected=f"files of kind {', '.join(KINDS)}",
-        advice=advise("Name the kind, such as {kind}.", kind=_kind_option("csv")),
+        advice=advise("Choose the kind yourself, for example with {kind}.", kind=_kind_option("csv")),
     )
 
 
@@ -184,7 +184,7 @@ def _kinds_at(path: str) -> Iterable[tuple[str, str, int]]:
     unknown: list[str] = []
     looked_at = 0
     for entry, name in walk_files(path):
-        if is_aside(name) or name.lower().endswith(_ASIDE):
+        if is_hidden_or_metadata(name) or name.lower().endswith(_METADATA_SUFFIXES):
             continue
         looked_at += 1
         kind = _kind_by_name(name)
@@ -193,7 +193,7 @@ def _kinds_at(path: str) -> Iterable[tuple[str, str, int]]:
         else:
             kinds[kind] += 1
             examples.setdefault(kind, name)
-        if looked_at >= _ENOUGH:
+        if looked_at >= _MOST_FILES_INSPECTED:
             break
     if not kinds:  # names that say nothing: a few files are opened
         for file in unknown[:8]:
@@ -205,11 +205,11 @@ def _kinds_at(path: str) -> Iterable[tuple[str, str, int]]:
 
 
 def _audio_files(found: list[str]) -> list[str]:
-    """Return some files of sound that are there, or below a folder."""
+    """Return some audio files at a path or in a folder."""
     names = (
         (os.path.basename(path) for path in found)
         if len(found) != 1 or not os.path.isdir(found[0])
-        else (name for _, name in islice(walk_files(found[0]), _ENOUGH))
+        else (name for _, name in islice(walk_files(found[0]), _MOST_FILES_INSPECTED))
     )
     return [name for name in names if name.lower().endswith(_AUDIO)]
 
@@ -236,7 +236,7 @@ def _kind_by_content(path: str) -> str | None:
 def _what_is_there(found: list[str]) -> str:
     if len(found) == 1 and os.path.isdir(found[0]):
         names = sorted(os.listdir(found[0]))
-        return f"the folder holds {list_names(names)}" if names else "an empty folder"
+        return f"the folder contains {list_names(names)}" if names else "an empty folder"
     if len(found) == 1:
         content = describe_content(found[0])
         return f"a file that {content.looks_like}: {content.found}"

@@ -23,7 +23,7 @@ __all__ = ["RowsSource", "rows"]
 
 Row = Mapping[str, Any]
 
-_LOOKED_AT = 1000  # rows from which a schema is told, where they can be read only once
+_LOOKED_AT = 1000  # rows from which a schema is inferred, if they can be read only once
 _CHUNK_ROWS = 8192
 _CHUNK_BYTES = 8 << 20
 _MEASURED = 16  # of each chunk, every 16th row is measured
@@ -44,10 +44,10 @@ def rows(
 
     Args:
         data: mappings of names to values, or a function that returns an iterator of them.
-        schema: the features; None: told from the rows of a list, or from the first 1,000 of anything else. A later
+        schema: the features; None: inferred from the rows of a list, or from the first 1,000 of anything else. A later
             row that does not fit is refused by itself.
         label: the feature that is the label.
-        declared: features that cannot be told from values, such as `Packed`, while the others are.
+        declared: features that cannot be inferred from values, such as `Packed`; the others are inferred.
         strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
 
     >>> import recordsmith as rs
@@ -60,9 +60,9 @@ def rows(
     """
     if isinstance(data, (str, bytes, Mapping)) or not (callable(data) or isinstance(data, Iterable)):
         raise RecordsmithError(
-            "Rows come from an iterable of mappings, or from a function that returns one.",
+            "Rows must be an iterable of mappings, or a function that returns one.",
             found=type(data).__name__,
-            advice="Columns by name go into rs.sources.arrays; paths into rs.sources.csv and the like.",
+            advice="For columns use rs.sources.arrays; for paths use rs.sources.csv and similar.",
         )
     return RowsSource(data, schema, label, declared, strip=strip)
 
@@ -127,7 +127,7 @@ class RowsSource(Source):
     ) -> None:
         self._data = data
         self._given_schema = schema
-        self._declared = declared or {}  # features that are known though the schema is to be told
+        self._declared = declared or {}  # features that are declared although the schema is inferred
         self._kept: list[Any] = []  # rows of a stream that were looked at and not yet handed out
         self._strip = strip
         self._stream: Iterator[Any] | None = None
@@ -136,7 +136,7 @@ class RowsSource(Source):
         self.label = label or (labels[0] if len(labels) == 1 else None)
 
     def schema(self) -> Schema:
-        """Return the schema: the given one, or what the rows tell."""
+        """Return the schema: the given one, or the inferred one."""
         return self._schema
 
     def describe(self) -> dict[str, Any]:
@@ -189,7 +189,7 @@ class RowsSource(Source):
                 raise RecordsmithError(
                     "These rows can be read only once.",
                     found=type(self._data).__name__,
-                    advice="Pass the function that makes the generator, without calling it, or a list.",
+                    advice="Pass the generator function without calling it, or a list.",
                 )
             self._read = True
             kept, self._kept = self._kept, []
@@ -208,14 +208,14 @@ class RowsSource(Source):
         known = [_flat(row, self._declared) for row in seen if isinstance(row, Mapping)]
         if not known:
             raise RecordsmithError(
-                "There are no rows from which the schema could be told.",
-                found=f"{count_text(len(seen), 'row')} that are no mappings" if seen else "no rows",
-                advice="Give a schema.",
+                "The schema cannot be inferred without rows.",
+                found=f"{count_text(len(seen), 'row')} that are not mappings" if seen else "no rows",
+                advice="Pass a schema.",
             )
         names = list(dict.fromkeys(name for row in known for name in row))
         if self.label is not None and self.label not in names:
             raise RecordsmithError(
-                f"There is no feature {self.label!r} in the rows.{did_you_mean(self.label, names)}",
+                f"The rows have no feature {self.label!r}.{did_you_mean(self.label, names)}",
                 found=list_names(names),
             )
         features = {}
@@ -242,7 +242,7 @@ def feature_of_values(values: Sequence[Any], *, label: bool = False) -> Feature:
     found = [value for value in values if value is not None]
     optional = len(found) < len(values)
     if not found:
-        raise SchemaError("There is no value to tell the type from.", advice="Give a schema.")
+        raise SchemaError("The type cannot be inferred: there is no value.", advice="Pass a schema.")
     kinds = {type(value) for value in found}
     if label and all(issubclass(kind, (str, int, np.integer)) for kind in kinds):
         return label_feature({str(value) for value in found}, optional=optional)
@@ -254,7 +254,7 @@ def feature_of_values(values: Sequence[Any], *, label: bool = False) -> Feature:
         return Image(optional=optional)
     if any(issubclass(kind, (dt.date, dt.time, dt.timedelta)) for kind in kinds):
         raise SchemaError(
-            "Dates and times have no type of their own in a TFRecord.",
+            "A TFRecord has no type for dates and times.",
             found=list_names(sorted(kind.__name__ for kind in kinds)),
             advice="Give value.isoformat() or value.timestamp().",
         )
@@ -279,10 +279,10 @@ def _numbers(found: Sequence[Any], *, optional: bool) -> Feature:
     if len(ranks) != 1:
         kinds = sorted({type(value).__name__ for value in found})
         raise SchemaError(
-            "The values are of no kind that they share.",
+            "The values have no common type.",
             found=list_names(kinds),
             expected="numbers, strings, bytes, arrays, or lists of them",
-            advice="Give a schema, and values that fit it.",
+            advice="Pass a schema, and values that match it.",
         )
     dtype = _settled_dtype(dtype, arrays)
     shape = tuple(_common_size(sizes) for sizes in zip(*(array.shape for array in arrays), strict=True))
@@ -290,9 +290,9 @@ def _numbers(found: Sequence[Any], *, optional: bool) -> Feature:
 
 
 def _settled_dtype(dtype: np.dtype[Any], arrays: Sequence[np.ndarray[Any, Any]]) -> np.dtype[Any]:
-    """Return the dtype to store: float64 only where a float32 would not tell the values apart."""
+    """Return the dtype to store: float64 only if float32 could not represent the values."""
     if dtype.kind not in "biufc":
-        raise SchemaError("These are no numbers.", found=str(dtype))
+        raise SchemaError("Some values are not numbers.", found=str(dtype))
     if dtype.name != "float64":
         return dtype
     magnitudes = np.abs(np.concatenate([array.reshape(-1) for array in arrays]).astype(np.float64))
@@ -336,7 +336,7 @@ def _problem(
 ) -> tuple[str | None, str, Any] | None:
     """Say what is wrong with the names of a row: the feature, the reason, and the value."""
     if row is None:
-        return None, f"A row is a mapping of names to values, not {kind}.", None
+        return None, f"A row must be a mapping of names to values, not {kind}.", None
     if row.keys() == schema.keys():
         return None
     for name in row:

@@ -1,4 +1,4 @@
-"""TFRecord files that exist already, as a source: to split, shuffle, balance or store them anew.
+"""Existing TFRecord files as a source: to split, shuffle, balance or write them again.
 
 A file that is whole and not compressed is read by record numbers, anywhere. One that is compressed or damaged can only
 be read from its start: its chunks carry their records, and what is damaged is left out and reported.
@@ -40,7 +40,7 @@ def tfrecords(
     """Return the records of TFRecord files as a source for `make`.
 
     Args:
-        paths: a file, a folder, a glob, or a list of these; gzip and zlib are told from the content.
+        paths: a file, a folder, a glob, or a list of these; gzip and zlib are detected from the content.
         split: only the files of this split.
         schema: what is in a record; None: the schema beside the files, or one inferred from all records.
         label: the feature that is the label; None: the only Label of the schema.
@@ -70,7 +70,7 @@ class RecordPlaces:
 
 @dataclass(frozen=True, slots=True)
 class IndexedChunk(Chunk):
-    """Records that lie one after the other in a file that can be read anywhere."""
+    """Consecutive records of a file that can be read at any position."""
 
     file: SourceFile
     identity: Identity
@@ -149,13 +149,13 @@ class TFRecordsSource(FileSource):
         self.provenance = tuple(name for name in layout.provenance() if name in (self._given_schema or ()))
 
     @property
-    def label(self) -> str | None:  # type: ignore[override]  # told from the schema, which may take a look at the data
+    def label(self) -> str | None:  # type: ignore[override]  # from the schema, which may read some of the data
         """The feature that is the label: the one named, or the only Label of the schema."""
         labels = [name for name, feature in self.schema().items() if isinstance(feature, Label)]
         return self._label or (labels[0] if len(labels) == 1 else None)
 
     @property
-    def sequential(self) -> bool:  # type: ignore[override]  # told from the files
+    def sequential(self) -> bool:  # type: ignore[override]  # known from the files
         """Whether some file can only be read from its start."""
         return any(index is None or index.compression != "none" for index in self._indexes)
 
@@ -218,9 +218,9 @@ class TFRecordsSource(FileSource):
         schema = schema_from_census(take_census(files, stop_at_damage=True), files)
         if not schema:
             raise RecordsmithError(
-                "There are no records from which a schema could be told.",
+                "The schema cannot be inferred without records.",
                 path=files[0] if len(files) == 1 else None,
-                advice="Give a schema.",
+                advice="Pass a schema.",
             )
         return schema
 
@@ -235,7 +235,7 @@ def _index(file: SourceFile) -> ShardIndex | None:
 
 
 def _carried(file: SourceFile, schema: Schema, *, compressed: bool) -> Iterator[Chunk]:
-    """Read a file from its start; behind damage, go on with the next sound record."""
+    """Read a file from its start; after damage, continue with the next undamaged record."""
     with opened(file):
         stream = _core.RecordStream(file.path, "auto", True)
     payloads: list[bytes] = []

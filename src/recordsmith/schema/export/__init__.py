@@ -1,1 +1,1 @@
-"""The schema in other libraries' forms, and from them: TensorFlow, TensorFlow Datasets, TensorFlow Metadata."""
+"""Converts schemas to and from TensorFlow, TensorFlow Datasets and TensorFlow Metadata."""

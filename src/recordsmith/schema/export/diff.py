@@ -1,4 +1,4 @@
-"""What differs between two schemas, and whether records written with the first can be read with the second.
+"""Compares two schemas, and says whether records written with the first can be read with the second.
 
 Readable means: without an error, and with the meaning that the values had. A matrix of (2, 3) read as (3, 2), or a
 class 0 that was "cat" and is "dog" now, would raise nothing, and is not readable here.

@@ -1,4 +1,4 @@
-r"""Protobuf's text format, as far as a schema.pbtxt needs it: messages of named values, written and read.
+r"""Reads and writes protobuf's text format, as far as a schema.pbtxt needs it.
 
 A message is a dict of lists: every field has a list of values, in order, because any field may repeat. A value is a
 str, int, float or bool, a Name (an enum's value), or a message.

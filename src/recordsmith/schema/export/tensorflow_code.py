@@ -1,4 +1,4 @@
-"""TensorFlow code that parses a schema's records, as text, for machines that have no recordsmith."""
+"""Generates TensorFlow code that parses the records of a schema without recordsmith."""
 
 from __future__ import annotations
 

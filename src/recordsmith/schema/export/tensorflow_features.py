@@ -1,4 +1,4 @@
-"""What tf.io.parse_example and tf.io.parse_sequence_example take for a schema."""
+"""The features that tf.io.parse_example and tf.io.parse_sequence_example need for a schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Restoring dtypes and shapes inside TensorFlow: what is parsed from a batch of records becomes tensors.
+"""Restores dtypes and shapes inside TensorFlow from the parsed tensors of a batch.
 
 Every function takes what tf.io.parse_example gave for n rows, and returns n rows. They know TensorFlow alone, so that
 their source can be handed to people as it is (see tensorflow_code), and nothing in them is recordsmith's. `one` says

@@ -1,4 +1,4 @@
-"""Records parsed inside TensorFlow, by the schema."""
+"""Parses records inside TensorFlow with a schema."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ _STRINGS = ("string", "object", "bytes", "str")
 def features_from_tfds(source: str | os.PathLike[str] | Document) -> dict[str, Feature]:
     """Return the features that a TFDS folder, a features.json, or the document in it describes.
 
-    Class names lie in files beside features.json; without them, classes are numbered.
+    Class names are read from files beside features.json; without them, classes are numbered.
 
     >>> from recordsmith.schema.export.tfds import tfds_features
     >>> features_from_tfds(tfds_features({"kind": Label(["cat", "dog"])}))

@@ -1,6 +1,6 @@
-"""What a feature's values must keep to beyond their type, and which rows of a column do not.
+"""Constraints on the values of a feature, and the rows of a column that break them.
 
-    min, max                 of every number; NaN lies between no bounds
+    min, max                 of every number; NaN is never within bounds
     one_of                   every number, or every string, is one of these
     finite                   no NaN and no infinity
     min_length, max_length   len() of a row: the characters of a text, the bytes of a byte string, the strings of a

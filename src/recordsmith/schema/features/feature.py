@@ -1,4 +1,4 @@
-"""What every feature type can do: say how it is stored, turn stored parts into columns and values into parts."""
+"""The base class of all feature types: how values are stored, and how they become columns."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class Feature(ABC):
         try:
             return self._canonical(value, cast=cast)
         except EncodeError as error:
-            error.row = None  # the only row: its number is the caller's to tell
+            error.row = None  # the only row: only the caller knows its number
             raise
 
     @abstractmethod

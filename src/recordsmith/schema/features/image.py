@@ -1,4 +1,4 @@
-"""Image: one encoded image a record, taken as it is or made from pixels."""
+"""Image: one encoded image per record, stored unchanged or encoded from pixels."""
 
 from __future__ import annotations
 
@@ -121,8 +121,8 @@ class Image(Feature):
         >>> Image(24, 32).column_to_parts([gif]) == (([gif], None, None),)
         True
         """
-        pictures = encoded_images(values, shape=self.shape, encoding=self.encoding, cast=cast)
-        parts = _BYTES[self.optional].column_to_parts(pictures, rows)
+        encoded = encoded_images(values, shape=self.shape, encoding=self.encoding, cast=cast)
+        parts = _BYTES[self.optional].column_to_parts(encoded, rows)
         stored, offsets, present = parts[0][:3]
         strings = stored if offsets is None else ByteColumn.unchecked(stored, offsets)
         for row, data in enumerate(strings):
@@ -145,7 +145,7 @@ class Image(Feature):
         >>> Image(24, 24).mismatch(b"GIF89a" + bytes([32, 0, 24, 0, 0, 0, 0]))
         ('a GIF of 32×24', '24×24 pixels (width × height)')
         >>> Image().mismatch(b"plain text")
-        ("no image: it begins with b'plain text'", 'an encoded JPEG, PNG, WEBP, BMP or GIF')
+        ("not an image: it starts with b'plain text'", 'an encoded JPEG, PNG, WEBP, BMP or GIF')
         """
         header = read_header(data)
         if header is None:

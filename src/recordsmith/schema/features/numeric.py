@@ -1,4 +1,4 @@
-"""What features of numbers share: how a dtype is stored and restored. The features themselves are in tensor.py.
+"""The common part of the numeric features: how a dtype is stored and restored. The features are in tensor.py.
 
 float32               a float list                              (storage "list", the default for it)
 int64                 an int64 list                             (storage "list", the default for it)

@@ -1,4 +1,4 @@
-"""Sparse: a long vector of which most entries are 0, stored as the places and the values of the others."""
+"""Sparse: a long vector that is mostly zero, stored as the indices and values of the other entries."""
 
 from __future__ import annotations
 

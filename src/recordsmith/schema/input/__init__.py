@@ -1,1 +1,1 @@
-"""From whatever holds a column of values to the arrays of a feature, without silent loss."""
+"""Converts columns of any library to the arrays of a feature, without silent loss."""

@@ -1,4 +1,4 @@
-"""Numbers from one dtype to another without silent loss.
+"""Converts numbers from one dtype to another without silent loss.
 
 Allowed is what keeps the value: integers within range, whole floats to integers, integers that a float holds exactly,
 and floats to a narrower float where nothing finite becomes infinite (ordinary rounding is not loss). Everything else
@@ -53,8 +53,8 @@ def cast_exactly(array: Array, dtype: np.dtype[Any], row_of: RowOf) -> Array:
     recordsmith.errors.EncodeError: A value does not fit the feature's type.
       where:    row 1
       found:    300 (int64)
-      expected: uint8, a whole number from 0 to 255
-      to do:    Declare a type that holds it, change the value, or allow the loss with cast=True.
+      expected: uint8, an integer from 0 to 255
+      to do:    Declare a type that can hold it, change the value, or allow the loss with cast=True.
     """
     source = array.dtype
     if source == dtype:
@@ -115,7 +115,7 @@ def describe_dtype(dtype: np.dtype[Any]) -> str:
     """Say in words what a dtype holds.
 
     >>> describe_dtype(np.dtype("int8"))
-    'int8, a whole number from -128 to 127'
+    'int8, an integer from -128 to 127'
     """
     if dtype.kind == "b":
         return "bool, or 0 or 1"

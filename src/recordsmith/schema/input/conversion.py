@@ -1,4 +1,4 @@
-"""From whatever holds a column of values to the arrays of a feature: what is common to all features.
+"""Converts a column of any kind to the arrays of a feature: the part that all features share.
 
     anything a caller has  ──understand_column──►  array | ByteColumn | Ragged | list, and which rows are present
                                                        │
@@ -32,7 +32,7 @@ _PLAIN = {bool, int, float, str, bytes, list, tuple, np.ndarray}  # types whose 
 
 
 def understand_column(values: Any) -> tuple[Given, Bools | None]:
-    """Reduce a column of any kind to one of four, with the presence of its rows where the container tells it.
+    """Reduce a column of any kind to one of four, with the presence of its rows if the container says it.
 
     >>> understand_column((1, 2))
     ([1, 2], None)

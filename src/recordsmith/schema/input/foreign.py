@@ -1,4 +1,4 @@
-"""Columns that come from pyarrow and pandas, taken apart without copying where their layout allows it.
+"""Converts columns of pyarrow and pandas, without copying where possible.
 
 Neither package is imported here: a column can only come from one that the caller has imported already.
 """
@@ -128,7 +128,7 @@ def struct_fields(array: Any) -> tuple[dict[str, Any], Bools | None] | None:
         return None
     array = _in_one_piece(array, pyarrow)
     present = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
-    # Not flatten(), which makes nulls of what lies under a null row: absent rows are left out by `present`.
+    # Not flatten(), which makes nulls of the values of a null row: absent rows are left out by `present`.
     return {field.name: array.field(field.name) for field in array.type}, present
 
 
@@ -193,7 +193,7 @@ def _list_column(array: Any, kind: Any, types: Any, present: Bools | None) -> Gi
     else:
         lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
     offsets = offsets_of(lengths)
-    values, value_present = arrow_column(array.flatten())  # flatten leaves out what lies under a null list
+    values, value_present = arrow_column(array.flatten())  # flatten leaves out the values of a null list
     if isinstance(values, list):  # a list of nulls
         if values:
             value_present = np.zeros(len(values), np.bool_)

@@ -1,4 +1,4 @@
-"""Single values that come from other libraries: tensors become numpy arrays, Arrow's scalars plain Python values.
+"""Converts single values of other libraries: tensors to numpy arrays, Arrow scalars to plain Python values.
 
 No library is imported here: a value can only come from one that the caller has imported already.
 """
@@ -16,7 +16,7 @@ from recordsmith.schema.input.foreign import comes_from
 
 __all__ = ["plain_inside", "plain_value", "plain_values"]
 
-_OURS = frozenset({"builtins", "numpy", "recordsmith", "datetime", "decimal", "pathlib", "PIL"})
+_KNOWN_MODULES = frozenset({"builtins", "numpy", "recordsmith", "datetime", "decimal", "pathlib", "PIL"})
 
 
 def plain_values(values: list[Any], kinds: set[type]) -> list[Any]:
@@ -25,7 +25,7 @@ def plain_values(values: list[Any], kinds: set[type]) -> list[Any]:
     >>> plain_values([1, "a"], {int, str})
     [1, 'a']
     """
-    if all(kind.__module__.partition(".")[0] in _OURS for kind in kinds):
+    if all(kind.__module__.partition(".")[0] in _KNOWN_MODULES for kind in kinds):
         return values
     plain = []
     for row, value in enumerate(values):
@@ -44,7 +44,7 @@ def plain_value(value: Any) -> Any:
     (3, 'a')
     """
     package = type(value).__module__.partition(".")[0]
-    if package in _OURS:
+    if package in _KNOWN_MODULES:
         return value
     if package == "pyarrow" and hasattr(value, "as_py"):
         return value.as_py()

@@ -1,4 +1,4 @@
-"""Columns of images from whatever holds them to encoded bytes."""
+"""Converts columns of images of any kind to encoded bytes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def encoded_images(values: Any, *, shape: Shape, encoding: str | None, cast: boo
     given, present = understand_column(values)
     if isinstance(given, ByteColumn):
         if given.text and len(given):
-            raise _not_a_image(given[0], 0)
+            raise _not_an_image(given[0], 0)
         return given
     rows = list(given)
     rows = plain_values(rows, set(map(type, rows)))
@@ -70,7 +70,7 @@ def _encoded(value: Any, row: int, shape: Shape, encoding: str | None, *, cast: 
     elif hasattr(value, "__array__") and not isinstance(value, np.generic):
         pixels = np.asarray(value)
     else:
-        raise _not_a_image(value, row)
+        raise _not_an_image(value, row)
     _check_pixels(pixels, row, shape)
     try:
         return encode_image(pixels, encoding or "png")
@@ -154,7 +154,7 @@ def _channel_words(channels: int | None) -> str:
     return "any number of channels" if channels is None else f"{channels} channel{'s' if channels > 1 else ''}"
 
 
-def _not_a_image(value: Any, row: int) -> EncodeError:
+def _not_an_image(value: Any, row: int) -> EncodeError:
     advice = "Give encoded bytes, a pathlib.Path of a file, a uint8 array or a PIL image."
     if isinstance(value, str):
         advice = "If it is a file name, give pathlib.Path(value)."

@@ -1,6 +1,6 @@
-"""Numbers from one dtype to another where loss was allowed, with one defined result for each.
+"""Converts numbers from one dtype to another where loss is allowed, with a defined result for each case.
 
-    to an integer   a fraction is cut towards zero; what lies outside ends at the nearest limit, infinities too
+    to an integer   a fraction is cut towards zero; values outside become the nearest limit, infinities too
     to a float      rounded to the nearest; what is too large becomes infinite
     to bool         everything but 0 is True
     from complex    to anything else: the imaginary part is dropped

@@ -1,4 +1,4 @@
-"""Columns of numbers from whatever holds them to arrays of one dtype and shape.
+"""Converts columns of numbers of any kind to arrays of one dtype and shape.
 
 Two questions are answered together because their errors belong together: has every row the wanted shape, and does
 every value fit the wanted dtype. An array is looked at as a whole; only a list has its rows looked at one by one, and
@@ -67,7 +67,7 @@ def dense_numbers(
             advice=f"Reshape it to (rows, {', '.join(map(str, shape))}) first." if shape else "Reshape it to (rows,).",
         )
     if present is not None and not present.all():
-        given = given[present]  # what lies under a masked row is nobody's value
+        given = given[present]  # a masked row has no value
         return _spread(_cast_rows(given, dtype, np.flatnonzero(present), cast), present), present
     return _cast_rows(given, dtype, None, cast), None
 

@@ -1,4 +1,4 @@
-"""Columns of packed rows from whatever holds them to one structured array."""
+"""Converts columns of packed rows of any kind to one structured array."""
 
 from __future__ import annotations
 

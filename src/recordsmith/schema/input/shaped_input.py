@@ -1,4 +1,4 @@
-"""Columns of arrays with several free dimensions, from whatever holds them to flat values and a shape for each row."""
+"""Converts columns of arrays with several variable dimensions to flat values and a shape for each row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of sparse vectors from whatever holds them to places, values and offsets."""
+"""Converts columns of sparse vectors of any kind to indices, values and offsets."""
 
 from __future__ import annotations
 

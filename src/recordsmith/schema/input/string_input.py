@@ -1,4 +1,4 @@
-"""Columns of strings from whatever holds them to UTF-8 or plain bytes."""
+"""Converts columns of strings of any kind to UTF-8 or plain bytes."""
 
 from __future__ import annotations
 

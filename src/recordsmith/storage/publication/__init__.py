@@ -1,4 +1,4 @@
-"""One switch from the old files of a folder to the new ones: whatever fails or is killed, either set is read whole.
+"""Replaces the files of a folder in one step: whatever fails or is killed, readers see all old files or all new ones.
 
     pets/                                    the output folder
     ├── recordsmith.json, pets-train...      what is published there

@@ -1,4 +1,4 @@
-"""The folder of one run, its lock, and the switch at its end."""
+"""The folder of one run, its lock, and the final replacement of files."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Which files of a folder are in force: those under their names, unless a switch is to be finished.
+"""Decides which files of a folder are current: those under their final names, unless a replacement is unfinished.
 
-Reading never writes, and what commit.json says is checked before it is believed.
+Reading never writes, and what commit.json says is checked before it is used.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ FORMAT = "recordsmith-publication"
 VERSION = 1
 LONGEST_COMMIT = 32 << 20  # bytes; half a million names fit
 _LONGEST_NAME = 255  # bytes
-_PATIENCE = 10.0  # seconds that a reader waits for a run that is moving its files just now
+_LONGEST_WAIT = 10.0  # seconds that a reader waits for a run that is moving its files just now
 _NUMBERED = re.compile(r"-\d{5,}(?=\.|$)")
 _SIDECAR = ".schema.json"
 
@@ -209,7 +209,7 @@ def _read_file(path: str) -> bytes:
 
 def _wait_while_moving(hidden: str) -> None:
     """Wait a moment for a run that is moving its files just now: they would be gone from where they were found."""
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + _LONGEST_WAIT
     try:
         descriptor = os.open(os.path.join(hidden, LOCK), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from recordsmith.repairing import FileRepair, Gap, Loss, Mend, RepairResult
+from recordsmith.repairing import FileRepair, Gap, Loss, RepairedHeader, RepairResult
 from recordsmith.wording.numbers import bytes_text, count_text
 from recordsmith.wording.visible_text import middle_left_out, printable
 
@@ -27,9 +27,9 @@ def repair_renderable(result: RepairResult, *, width: int) -> RenderableType:
     >>> file = FileRepair("bad.tfrecord", "good.tfrecord", "repaired", None, 100, 2, 64,
     ...                   losses=(Loss(64, 100, "cut-off", 1, 2),))
     >>> Console(width=80).print(repair_renderable(RepairResult((file,), "good.tfrecord"), width=80))
-    file          kept  mended  lost  lost bytes
+    file          kept  repaired  lost  lost bytes
     ...
-    bad.tfrecord     2       0    ~1  36 bytes
+    bad.tfrecord     2         0    ~1  36 bytes
     <BLANKLINE>
     bad.tfrecord
       64-100  lost  ~1  the file ends inside a record
@@ -52,7 +52,7 @@ def _files(files: Sequence[FileRepair], width: int) -> RenderableType:
         box=SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False, header_style="bold", border_style="dim"
     )
     table.add_column("file", no_wrap=True)
-    for heading in ("kept", "mended", "lost"):
+    for heading in ("kept", "repaired", "lost"):
         table.add_column(heading, no_wrap=True, justify="right")
     table.add_column("lost bytes", no_wrap=True)
     for file in files[:_MOST_FILES]:
@@ -63,7 +63,7 @@ def _files(files: Sequence[FileRepair], width: int) -> RenderableType:
         table.add_row(
             name,
             Text(f"{file.records:,}", "green"),
-            Text(f"{len(file.mended):,}", "yellow" if file.mended else "dim"),
+            Text(f"{len(file.repaired_headers):,}", "yellow" if file.repaired_headers else "dim"),
             Text(f"~{file.lost_records:,}" if file.losses or file.lost_records else "0", "" if file.ok else "bold red"),
             Text(bytes_text(file.lost_bytes), "" if file.ok else "red"),
         )
@@ -78,8 +78,8 @@ def _places(file: FileRepair) -> RenderableType:
     table.add_column(no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
-    places: list[Loss | Mend | Gap] = sorted(
-        [*file.losses, *file.mended, *file.gaps],
+    places: list[Loss | RepairedHeader | Gap] = sorted(
+        [*file.losses, *file.repaired_headers, *file.gaps],
         key=lambda one: (one.inflated_at, 0) if isinstance(one, Gap) else (one.begin, 1),
     )
     for one in places[:_MOST_PLACES]:
@@ -89,9 +89,9 @@ def _places(file: FileRepair) -> RenderableType:
     return table
 
 
-def _place(one: Loss | Mend | Gap) -> tuple[Text, Text, Text]:
-    if isinstance(one, Mend):
-        return Text("mended", "yellow"), Text("1"), Text(one.message)
+def _place(one: Loss | RepairedHeader | Gap) -> tuple[Text, Text, Text]:
+    if isinstance(one, RepairedHeader):
+        return Text("repaired", "yellow"), Text("1"), Text(one.message)
     is_exact = one.reason == "data-checksum" or not one.records
     records = Text(f"{'' if is_exact else '~'}{one.records:,}")
     if isinstance(one, Gap):
@@ -104,8 +104,8 @@ def _place(one: Loss | Mend | Gap) -> tuple[Text, Text, Text]:
 
 def _summary(result: RepairResult) -> Text:
     text = Text().append(f"{count_text(result.records, 'record')} kept", "bold green")
-    if result.mended:
-        text.append(", ").append(f"{result.mended:,} of them with a new header", "yellow")
+    if result.repaired_headers:
+        text.append(", ").append(f"{result.repaired_headers:,} of them with a new header", "yellow")
     if result.ok:
         text.append(", none lost. " if not all(file.is_sound for file in result.files) else ". Nothing is damaged. ")
     else:

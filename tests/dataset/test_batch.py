@@ -214,7 +214,7 @@ def test_sizes_that_cannot_be(size: Any, ds: rs.Dataset):
 
 @pytest.mark.parametrize("threads", [-1, True, 1.5, "2"])
 def test_numbers_of_threads_that_cannot_be(threads: Any, ds: rs.Dataset):
-    with pytest.raises(rs.PipelineError, match="threads is 0 or more"):
+    with pytest.raises(rs.PipelineError, match="threads must be 0 or more"):
         ds.batch(10, threads=threads)
 
 

@@ -86,8 +86,8 @@ def test_kinds_that_differ_are_refused(tmp_path: Path):
     with pytest.raises(rs.SchemaError, match="has different types") as caught:
         inferred(tmp_path, 1, 2, 0.5)
     assert caught.value.feature == "x"
-    assert "2 times int64" in str(caught.value)
-    assert "1 times float" in str(caught.value)
+    assert "int64 in 2 records" in str(caught.value)
+    assert "float in 1 record" in str(caught.value)
 
 
 def test_all_records_count(tmp_path: Path):

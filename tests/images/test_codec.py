@@ -140,7 +140,7 @@ def test_changed_bytes_are_found_where_the_format_has_checksums(name):
     ("data", "reason"),
     [
         (b"", "no bytes"),
-        (b"%PDF-1.7 ...", "no JPEG, PNG, WebP, BMP or GIF: it starts with b'%PDF-1.7"),
+        (b"%PDF-1.7 ...", "not a JPEG, PNG, WebP, BMP or GIF image: it starts with b'%PDF-1.7"),
         (b"GIF89a" + bytes(20), "has no pixels"),
         (b"GIF89a\xff\xff\xff\xff" + bytes(20), "The limit is 100,000,000"),
     ],
@@ -195,8 +195,8 @@ def test_a_view_of_an_array_is_encoded_as_it_looks():
 @pytest.mark.parametrize(
     ("array", "encoding", "reason"),
     [
-        (np.zeros((2, 2, 3), np.float32), "png", "uint8 or uint16, not from float32"),
-        (np.zeros((2, 2, 3), np.uint16), "jpeg", "from uint8, not from uint16"),
+        (np.zeros((2, 2, 3), np.float32), "png", "uint8 or uint16 pixels, not float32"),
+        (np.zeros((2, 2, 3), np.uint16), "jpeg", "needs uint8 pixels, not uint16"),
         (np.zeros((2, 2, 2), np.uint8), "png", "1 or 3 or 4 channels, not 2"),
         (np.zeros((2, 2, 4), np.uint8), "jpeg", "1 or 3 channels, not 4"),
         (np.zeros((2, 2, 1), np.uint8), "webp", "3 or 4 channels, not 1"),

@@ -105,7 +105,7 @@ def test_the_limit_can_be_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 @pytest.mark.parametrize("value", ["", "many", "0", "-1", "1e6", str(1 << 31)])
 def test_a_wrong_limit_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv(SETTING, value)
-    with pytest.raises(rs.RecordsmithError, match=f"{SETTING}must be a number of pixels"):
+    with pytest.raises(rs.RecordsmithError, match=f"{SETTING} must be a number of pixels"):
         decode_image(saved(np.zeros((4, 4), np.uint8), "png"))
 
 

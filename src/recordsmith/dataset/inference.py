@@ -14,6 +14,7 @@ from recordsmith.errors import SchemaError
 from recordsmith.records.compression import reading_compression
 from recordsmith.schema import Bytes, Feature, Scalar, Schema, Steps, Tensor, Text
 from recordsmith.schema.features.numeric import DTypeName
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["Census", "infer_from_files", "infer_schema", "sample_census", "schema_from_census", "take_census"]
 
@@ -167,7 +168,7 @@ def schema_from_census(census: Census, files: Sequence[str]) -> Schema:
         name = facts["key"]
         kinds = [kind for kind in facts["kinds"] if kind != "nothing"]
         if len(kinds) > 1:
-            counts = ", ".join(f"{facts['kinds'][kind]} times {kind}" for kind in kinds)
+            counts = ", ".join(f"{kind} in {count_text(facts['kinds'][kind], 'record')}" for kind in kinds)
             raise SchemaError(
                 f"Feature {name!r} has different types in different records.",
                 path=path,

@@ -68,7 +68,7 @@ def rule_page(rule: Rule[Any], width: int) -> RenderableType:
     >>> Console(width=60).print(rule_page(every_rule().get("F014"), 60))  # doctest: +ELLIPSIS
     F014 unreadable-file (error)
     <BLANKLINE>
-    The system does not let the file be read.
+    The operating system cannot read the file.
     ...
     """
     head = Text.assemble(
@@ -88,7 +88,7 @@ def rule_table(rules: Iterable[Rule[Any]]) -> RenderableType:
     >>> from rich.console import Console
     >>> Console(width=80).print(rule_table([every_rule().get("F014")]))
     F  framing: files, and how records are framed in them
-      F014  unreadable-file  error  The system does not let the file be read.
+      F014  unreadable-file  error  The operating system cannot read the file.
     """
     listed = list(rules)
     families = [family for family in FAMILIES if any(one.code.startswith(family) for one in listed)]

@@ -97,9 +97,9 @@ def test_what_was_read_ahead_does_not_count(ds: rs.Dataset):
 
 def test_states_of_something_else_are_refused(ds: rs.Dataset, tmp_path: Path):
     state = ds.shuffle(seed=0).batch(8).state()
-    with pytest.raises(rs.PipelineError, match="other data or of another chain"):
+    with pytest.raises(rs.PipelineError, match="other data or to another chain"):
         ds.shuffle(seed=1).batch(8).restore(state)
-    with pytest.raises(rs.PipelineError, match="other data or of another chain"):
+    with pytest.raises(rs.PipelineError, match="other data or to another chain"):
         ds.shuffle(seed=0).batch(9).restore(state)
     other = rs.open(write_numbered(tmp_path / "b.tfrecord", 10), schema=SCHEMA)
     with pytest.raises(rs.PipelineError, match="other data"):

@@ -89,6 +89,6 @@ def open_dataset(
     >>> rs.open("no/such/data")
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] There is no such file or folder: 'no/such/data'
-    The folder 'no/such' cannot be read either.
+    The folder 'no/such' cannot be read.
     """
     return Dataset.open(path, split=split, schema=schema, compression=compression, verify=verify)

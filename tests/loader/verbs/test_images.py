@@ -388,7 +388,7 @@ def test_an_absent_image(tmp_path):
     ("chain", "message"),
     [
         (lambda ds: ds.images(feature="imgae"), "Did you mean 'image'"),
-        (lambda ds: ds.images(feature="label"), "holds none"),
+        (lambda ds: ds.images(feature="label"), "has none"),
         (lambda ds: ds.select("label").images(), "no image feature"),
         (lambda ds: ds.images(224), "a height and a width"),
         (lambda ds: ds.images((224, 0)), "whole number, at least 1"),
@@ -400,7 +400,7 @@ def test_an_absent_image(tmp_path):
         (lambda ds: ds.images(channels=2), "1, 3 or 4"),
         (lambda ds: ds.images(dtype="float64"), "uint8 or float32"),
         (lambda ds: ds.images(dtype="uint8", scale=1 / 255), "do not fit"),
-        (lambda ds: ds.images(scale="1/255"), "scale is a number"),
+        (lambda ds: ds.images(scale="1/255"), "scale must be a number"),
         (lambda ds: ds.images(seed=0.5), "seed must be a whole number"),
         (lambda ds: ds.images().images(), "decoded already"),
         (lambda ds: ds.images().images(feature="image"), "decoded already"),

@@ -155,7 +155,7 @@ def batches_of(chain: Chain, epoch: int) -> list[list[Row]]:
     if verb == "skip batches":
         return batches_of(before, epoch)[settings[0] :]
     if verb == "repeat batches":
-        return repeated(batches_of, before, epoch, settings[0], settings[0])
+        return repeated(batches_of, before, epoch, 1 if is_endless(before) else settings[0], settings[0])
     # A filter leaves rows out when they are read: a shuffle after it has put them into their order with all others.
     filters = tuple(step for step in before if step[0] == "filter")
     rows = rows_of((*(step for step in before if step[0] != "filter"), *filters), epoch)

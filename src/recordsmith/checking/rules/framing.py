@@ -199,7 +199,7 @@ def empty_file(facts: DatasetFacts) -> Iterator[Finding]:
         if shard.records == 0 and not shard.damage_count and (shard.promised is None or shard.promised.records != 0)
     ]
     if empty:
-        yield _of_files(empty_file, empty, f"{_the_files(empty)} without records.")
+        yield _of_files(empty_file, empty, f"{_the_files(empty)} empty: there are no records.")
 
 
 @rule("F013", "stale-index", Severity.INFO)

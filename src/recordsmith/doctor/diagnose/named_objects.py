@@ -35,14 +35,14 @@ class NamedObject:
 
         >>> NamedObject.parse("train.py")
         Traceback (most recent call last):
-        recordsmith.errors.RecordsmithError: This names no object in a file.
+        recordsmith.errors.RecordsmithError: This does not name an object in a file.
           found:    train.py
           expected: FILE:NAME, such as train.py:dataset
         """
         file, _, name = text.rpartition(":")
         if not file or not name.isidentifier():
             raise RecordsmithError(
-                "This names no object in a file.", found=text, expected="FILE:NAME, such as train.py:dataset"
+                "This does not name an object in a file.", found=text, expected="FILE:NAME, such as train.py:dataset"
             )
         if not os.path.isfile(file):
             raise FileNotFoundError(errno.ENOENT, "There is no such file", file)

@@ -111,6 +111,6 @@ def _summary(result: RepairResult) -> Text:
     else:
         text.append(", ").append(f"about {result.lost_records:,} lost", "bold red").append(". ")
     if result.output is None:
-        reason = "" if result.dry_run else "There is no record to be kept. "
+        reason = "" if result.dry_run else "There is no record to keep. "
         return text.append(f"{reason}Nothing was written.", "dim")
     return text.append(f"Written to {printable(result.output)}, and checked.", "dim")

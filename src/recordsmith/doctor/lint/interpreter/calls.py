@@ -29,6 +29,7 @@ from recordsmith.doctor.lint.interpreter.values import (
 from recordsmith.doctor.lint.libraries.dataset_methods import dataset_method, looks_like_dataset_method
 from recordsmith.doctor.lint.libraries.dataset_sources import dataset_source
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Source, Use
+from recordsmith.doctor.lint.libraries.torch_modules import WRAPS_MODULE, same_object
 
 __all__ = ["Calls"]
 
@@ -63,6 +64,13 @@ class Calls(Machine):
 
     def evaluate_call(self, node: ast.Call, scope: Scope) -> Value:
         """Return what a call gives."""
+        self.sites.append(node)
+        try:
+            return self._evaluate_call(node, scope)
+        finally:
+            self.sites.pop()
+
+    def _evaluate_call(self, node: ast.Call, scope: Scope) -> Value:
         if isinstance(node.func, ast.Attribute):
             if _is_super(node.func.value):
                 self._arguments(node, scope)
@@ -165,6 +173,9 @@ class Calls(Machine):
             return made
         if name == "as_dataset":
             return dataset_source(self, made) or made
+        same = same_object(made)
+        if same is not None:
+            return same
         self._hand_over(made)
         return made
 
@@ -227,6 +238,8 @@ class Calls(Machine):
         if path == "builtins.next" and isinstance(first, Call | Pipeline):
             found = pipelines_in(first)
             return found[0].element if found else None
+        if path in WRAPS_MODULE:
+            return first
         if path == "tensorflow.cond":
             sides = [made.argument(1, "true_fn"), made.argument(2, "false_fn")]
             return join([(frozenset(), self.follow(side, Arguments())) for side in sides if isinstance(side, Function)])

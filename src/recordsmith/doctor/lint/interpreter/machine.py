@@ -38,6 +38,7 @@ class Machine(ABC):
         self.managed: set[int] = set()  # the nodes of calls that a with-statement closes
         self.followed: set[int] = set()  # the definitions that have been called
         self.stack: list[str] = []
+        self.sites: list[ast.Call] = []  # the calls that are being evaluated, outermost first
         self.steps = 0
 
     def take_step(self) -> bool:
@@ -78,6 +79,7 @@ class Machine(ABC):
             arguments.keywords,
             exact=arguments.exact,
             within=tuple(self.stack),
+            via=tuple(self.sites[:-1]),
             node=node,
         )
         self.calls.append(made)

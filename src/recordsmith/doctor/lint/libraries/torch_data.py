@@ -1,4 +1,4 @@
-"""PyTorch data loading: what a DataLoader yields, followed through the dataset's `__getitem__` and the collate function."""
+"""PyTorch data loading: what a DataLoader yields, by the `__getitem__` of its dataset and the collate function."""
 
 from __future__ import annotations
 

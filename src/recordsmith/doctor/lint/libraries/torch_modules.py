@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Object, ProgramClass, Symbol, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Object, ProgramClass, Symbol, Value
 
 __all__ = ["WRAPS_MODULE", "derives_from", "is_module", "is_optimizer", "key_of", "loss_of", "same_object"]
 
@@ -83,7 +83,7 @@ def key_of(call: Call) -> object:
 def loss_of(call: Call) -> tuple[str, Value, Value, Call] | None:
     """Return the loss that a call computes: its functional name, the prediction, the target, and what has its options.
 
-    >>> loss_of(Call("torch.nn.functional.mse_loss", None, (Literal(1), Literal(2))))[0]
+    >>> loss_of(Call("torch.nn.functional.mse_loss", None, (Symbol("x"), Symbol("y"))))[0]
     'mse_loss'
     """
     name, options = "", call

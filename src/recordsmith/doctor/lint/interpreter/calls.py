@@ -145,6 +145,8 @@ class Calls(Machine):
                 receiver.grown = True  # in a loop, nobody knows how often
                 if name == "append" and len(receiver.members) < _MOST_APPENDED:
                     receiver.members = (*receiver.members, *arguments.positional[-1:])
+                elif name == "extend" and len(receiver.members) < _MOST_APPENDED:
+                    receiver.members = (*receiver.members, *(Item(one, Unknown()) for one in arguments.positional))
                 return Literal(None)
             case Call(name="functools.partial"):
                 pass
@@ -161,6 +163,8 @@ class Calls(Machine):
 
     def _foreign_method(self, receiver: Value, name: str, arguments: Arguments, node: ast.Call) -> Value:
         made = self.call(f".{name}", receiver, arguments, node)
+        if name == "compile" and isinstance(receiver, Object):
+            self._follow_model(receiver)
         for position, keyword, role in _CONSUMERS.get(name, ()):
             for pipeline in pipelines_in(made.argument(position, keyword)):
                 self.uses.append(Use(role, pipeline, node))
@@ -178,6 +182,13 @@ class Calls(Machine):
             return same
         self._hand_over(made)
         return made
+
+    def _follow_model(self, model: Object) -> None:
+        """Keep what a model of the program gives for any input, as its field `()`."""
+        member = model.program_class.members.get("call")
+        if isinstance(member, Function) and "()" not in model.fields:
+            arguments = Arguments((Unknown(),), exact=False)
+            model.fields["()"] = self.follow(Function(member.definition, member.scope, owner=model), arguments)
 
     def _table_method(self, table: Table, name: str, arguments: Arguments) -> Value:
         if name == "copy":
@@ -250,6 +261,7 @@ class Calls(Machine):
         for value in (*made.args, *made.keywords.values()):
             if isinstance(value, Function) and id(value.definition) not in self.followed:
                 inside = "map:" if made.in_map else ""
+                inside = "python:" if made.name == "tensorflow.py_function" else inside
                 self.follow_with_unknown(value, label=f"{inside}{value.name}")
 
     def _instance(self, program_class: ProgramClass, arguments: Arguments, node: ast.Call) -> Value:

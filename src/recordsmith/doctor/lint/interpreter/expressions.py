@@ -133,7 +133,9 @@ class Expressions(Machine):
                 return member if member is not None else Unknown(node=node)
             case Choice(options=options):
                 return join([(guards, self.attribute(one, name, node)) for guards, one in options])
-        return Item(base, Literal(name), attribute=True, node=node)
+        made = Item(base, Literal(name), attribute=True, node=node)
+        self.attributes.append(made)
+        return made
 
     def _member(self, member: Value | None, owner: Object, name: str, node: ast.expr) -> Value:
         if not isinstance(member, Function):

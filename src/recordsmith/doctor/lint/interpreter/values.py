@@ -241,7 +241,8 @@ class Call(Value):
             an instance of a library's class ".name" too, with the receiver's call saying which class.
         receiver: the value whose method it is.
         args, keywords: what was given; `exact` is False if there may be more (`*args`, `**options`).
-        within: the functions that were being followed, outermost first; of a dataset's `map` as "map:name".
+        within: the functions that were being followed, outermost first; of a dataset's `map` as "map:name", of a
+            `tf.py_function` as "python:name".
         gives: of a pool's `map`: what its function returns.
         via: the calls of the program's own functions that led here, outermost first; their places say which loops run.
 

@@ -38,9 +38,6 @@ def shard_of(
         counted: what the core found in it.
         promised: what a manifest says of it.
         sha256: its digest, if it was asked for.
-
-    >>> shard_of("a.tfrecord", None, _core.FileSummary(), promised=None, sha256=None).records
-    0
     """
     sizes = counted.sizes
     whole = counted.records > 0

@@ -63,14 +63,7 @@ _OPTIONS = (
 
 
 def report_options(command: Command) -> Command:
-    """Give a command the options that `Reporting` is made of.
-
-    >>> @click.command()
-    ... @report_options
-    ... def look(**options): ...
-    >>> [parameter.name for parameter in look.params][:3]
-    ['style', 'html', 'select']
-    """
+    """Give a command the options that `Reporting` is made of."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -78,11 +71,7 @@ def report_options(command: Command) -> Command:
 
 @dataclass(frozen=True)
 class Reporting:
-    """What was asked for by the options of `report_options`, and what the configuration adds.
-
-    >>> Reporting("json", None, ["F"], [], None, None, False).to_apply["select"]
-    ['F']
-    """
+    """What was asked for by the options of `report_options`, and what the configuration adds."""
 
     style: str
     html: str | None

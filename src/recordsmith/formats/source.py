@@ -67,11 +67,6 @@ class Loaded:
         rows: how many rows the columns have.
         places: where they came from.
         rejects: rows that could not be loaded; the columns do not have them.
-
-    >>> class Numbered:
-    ...     def of(self, row): return f"row {row}"
-    >>> Loaded({"x": [1, 2]}, 2, Numbered()).places.of(1)
-    'row 1'
     """
 
     columns: dict[str, Any]

@@ -136,11 +136,7 @@ def numbers_option(
 def preprocessors(
     vocabulary: Sequence[Numbers], tokenize: Sequence[Numbers], tfidf: Sequence[Numbers]
 ) -> tuple[Preprocessor, ...]:
-    """Return what turns texts into numbers, as the options say it.
-
-    >>> [preprocessor.describe()["size"] for preprocessor in preprocessors([("text", 100)], [], [("title", 50)])]
-    [100, 50]
-    """
+    """Return what turns texts into numbers, as the options say it."""
     from recordsmith.making.preprocessing import BpeIds, Tfidf, VocabularyIds
 
     features = [feature for feature, _ in (*vocabulary, *tokenize, *tfidf)]

@@ -99,11 +99,7 @@ def arrays(
 
 @dataclass(frozen=True, slots=True)
 class StoredArray:
-    """An array in a file: where its values begin, and what they are.
-
-    >>> StoredArray(SourceFile("x.npy", 208, 0), 128, "<f8", (5, 2)).row_bytes
-    16
-    """
+    """An array in a file: where its values begin, and what they are."""
 
     file: SourceFile
     offset: int | None  # None: compressed, and only to be read from the start
@@ -309,11 +305,7 @@ class MemberStream:
 
 
 def cut_short(column: StoredArray, found: str) -> TruncatedFileError:
-    """Return the error for an array that has fewer values than its header says.
-
-    >>> cut_short(StoredArray(SourceFile("x.npy", 208, 0), 128, "<f8", (5, 2)), "80 bytes").path
-    'x.npy'
-    """
+    """Return the error for an array that has fewer values than its header says."""
     return TruncatedFileError(
         "The array is incomplete: it has fewer values than its header says.",
         path=column.file.path,

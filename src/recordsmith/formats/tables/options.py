@@ -33,9 +33,6 @@ class TableOptions:
         floats: what floats of 64 bits are stored as: "float32", "float64", or "auto".
         preparation: what is done to the images.
         strip: white space around the names of classes is not part of them.
-
-    >>> TableOptions(label="species").hint("species")
-    'label'
     """
 
     label: str | None = None
@@ -107,11 +104,7 @@ class TableOptions:
         return labels[0] if len(labels) == 1 else None
 
     def image_feature(self, *, optional: bool) -> Image:
-        """Return the feature of a column of images, as far as known from their preparation.
-
-        >>> TableOptions(preparation=Preparation(size=(24, 32))).image_feature(optional=False)
-        Image(height=24, width=32)
-        """
+        """Return the feature of a column of images, as far as known from their preparation."""
         asked = self.preparation
         height, width = asked.size or (None, None)
         channels = 3 if asked.channels is None else asked.channels
@@ -152,12 +145,7 @@ def table_options(  # noqa: PLR0913 - each is an option of its own, named by the
     preparation: Preparation,
     strip: bool = False,
 ) -> TableOptions:
-    """Check what the caller said, and put it into one form.
-
-    >>> table_options(label=None, text="a", images=None, columns=None, types={"b": "int8"}, schema=None,
-    ...               floats="auto", preparation=Preparation()).types
-    {'b': Scalar('int8', storage='list')}
-    """
+    """Check what the caller said, and put it into one form."""
     if floats not in _FLOATS:
         raise RecordsmithError(
             f"floats cannot be {floats!r}.{did_you_mean(str(floats), _FLOATS)}", expected=list_names(_FLOATS)
@@ -189,11 +177,7 @@ def names_of(names: str | Iterable[str] | None) -> tuple[str, ...]:
 def preparation_of(
     *, size: Sequence[int] | None, channels: int | None, encoding: str | None, quality: int
 ) -> Preparation:
-    """Return what is to be done to images, or raise for what cannot be.
-
-    >>> preparation_of(size=(24, 32), channels=None, encoding=None, quality=95).size
-    (24, 32)
-    """
+    """Return what is to be done to images, or raise for what cannot be."""
     try:
         pair = None if size is None else (int(size[0]), int(size[1])) if len(size) == 2 else tuple(size)
         return Preparation(pair, channels, encoding, quality)  # type: ignore[arg-type]
@@ -220,11 +204,7 @@ def _checked_type(name: str, kind: Any) -> Feature | str:
 
 
 def feature_for_word(word: str, *, optional: bool) -> Feature:
-    """Return the feature that a word other than "label" and "image" stands for.
-
-    >>> feature_for_word("text", optional=True)
-    Text(optional=True)
-    """
+    """Return the feature that a word other than "label" and "image" stands for."""
     if word == "text":
         return Text(optional=optional)
     return Bytes(optional=optional) if word == "bytes" else Scalar(np.dtype(word), optional=optional)

@@ -96,11 +96,7 @@ def webdataset(  # noqa: PLR0913 - each is a setting of its own
 
 
 class WebDatasetSource(FileSource):
-    """What `webdataset` returns.
-
-    >>> WebDatasetSource.kind
-    'webdataset'
-    """
+    """What `webdataset` returns."""
 
     kind: ClassVar[str] = "webdataset"
 

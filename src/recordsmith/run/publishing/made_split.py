@@ -18,9 +18,6 @@ class MadeSplit:
         bytes: how large its files are.
         shards: how many files it has.
         classes: how many records of each class, where there is a label.
-
-    >>> MadeSplit(10, 1234, 1, {"cat": 7, "dog": 3}).classes["cat"]
-    7
     """
 
     rows: int

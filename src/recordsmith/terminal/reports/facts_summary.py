@@ -122,12 +122,7 @@ def label_table(label: LabelFacts, width: int) -> RenderableType:
 
 
 def shard_lines(facts: DatasetFacts, width: int) -> RenderableType:
-    """Lay out the files by their size, in order, and name those that are damaged.
-
-    >>> from rich.console import Console
-    >>> Console(width=60).print(shard_lines(DatasetFacts((), (), records=0, bytes=0), 60))
-    files  none
-    """
+    """Lay out the files by their size, in order, and name those that are damaged."""
     shards = facts.shards
     if not shards:
         return Text().append("files", "bold").append("  none")

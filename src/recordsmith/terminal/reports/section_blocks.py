@@ -20,13 +20,7 @@ _LONGEST_LINE = 2_000
 
 
 def section_block(section: Section, width: int) -> RenderableType:
-    """Lay out a section.
-
-    >>> from rich.console import Console
-    >>> Console(width=60).print(section_block(TextSection("Summary", "All is well."), 60))
-    Summary
-      All is well.
-    """
+    """Lay out a section."""
     parts: list[RenderableType] = [Text(clipped(section.title, 120), "bold")]
     if section.text:
         lines = section.text.split("\n") if isinstance(section, TextSection) else [section.text]

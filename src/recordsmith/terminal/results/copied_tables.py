@@ -50,11 +50,7 @@ def copied_renderable(copied: CopiedDataset, *, path: str) -> RenderableType:
 
 
 def copied_json(copied: CopiedDataset) -> dict[str, Any]:
-    """Turn what came of copying a dataset into JSON-ready values.
-
-    >>> copied_json(CopiedDataset("data", {}, source_rows=3, duplicates=3))["left_behind"]["duplicates"]
-    3
-    """
+    """Turn what came of copying a dataset into JSON-ready values."""
     return {
         "ok": copied.ok,
         "path": copied.path,
@@ -111,11 +107,7 @@ def exported_renderable(exported: ExportedDataset) -> RenderableType:
 
 
 def exported_json(exported: ExportedDataset) -> dict[str, Any]:
-    """Turn what came of an export into JSON-ready values.
-
-    >>> exported_json(ExportedDataset("csv", {"data.csv": 7}, 1234, source_rows=7))["files"]
-    {'data.csv': 7}
-    """
+    """Turn what came of an export into JSON-ready values."""
     return {
         "ok": exported.ok,
         "kind": exported.kind,

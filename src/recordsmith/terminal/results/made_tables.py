@@ -54,12 +54,7 @@ def made_renderable(made: MadeDataset, *, folder: str, width: int) -> Renderable
 
 
 def made_json(made: MadeDataset) -> dict[str, Any]:
-    """Turn what came of making a dataset into JSON-ready values.
-
-    >>> from recordsmith.run.publishing.made_split import MadeSplit
-    >>> made_json(MadeDataset("data", "pets", {"train": MadeSplit(10, 1234, 1)}, source_rows=11, rejects=1))["splits"]
-    {'train': {'rows': 10, 'bytes': 1234, 'shards': 1, 'classes': {}}}
-    """
+    """Turn what came of making a dataset into JSON-ready values."""
     return {
         "ok": made.ok,
         "folder": made.folder,

@@ -3,8 +3,6 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
-#include <algorithm>
-
 #include "base/crc32c.h"
 #include "bindings/parts.h"
 #include "bindings/python/status.h"
@@ -119,27 +117,6 @@ Status open_source(const std::string& url, std::unique_ptr<RemoteSource>* source
 
 void bind_remote_files(nb::module_& module) {
   RemoteFile::set_opener(&open_source);
-  // The bytes [begin, end) of a file or URL, as the core reads them.
-  module.def(
-      "read_range",
-      [](const nb::str& given, std::uint64_t begin, std::uint64_t end) {
-        const std::string path = path_of(given);
-        std::string bytes;
-        run([&] {
-          std::shared_ptr<File> file;
-          RECORDSMITH_RETURN_IF_ERROR(File::open(path, &file));
-          std::uint64_t size = 0;
-          RECORDSMITH_RETURN_IF_ERROR(file->size(&size));
-          end = std::min(end, size);
-          bytes.resize(static_cast<std::size_t>(end - std::min(begin, end)));
-          std::size_t got = 0;
-          RECORDSMITH_RETURN_IF_ERROR(file->read_at(begin, bytes.data(), bytes.size(), &got));
-          bytes.resize(got);
-          return Status::ok();
-        });
-        return nb::bytes(bytes.data(), bytes.size());
-      },
-      nb::arg("path"), nb::arg("begin"), nb::arg("end"));
   module.def(
       "crc32c",
       [](const nb::object& data) {

@@ -170,20 +170,20 @@ class BlockCache:
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(temporary, "xb", buffering=0) as file:
-                for part in (data, _trailer(data)):
-                    if file.write(part) != len(part):
-                        raise OSError("the disk is full")
+                written = file.write(data) + file.write(_trailer(data))
                 if expected is not None:
                     os.utime(file.fileno(), (expected, expected))
-            os.rename(temporary, path)
+            if written == size:
+                os.rename(temporary, path)
+                return True
         except OSError:
-            with contextlib.suppress(OSError):
-                os.remove(temporary)
-            self._rest()
-            with contextlib.suppress(OSError), self._ledger() as used:
-                used.write(max(0, used.read() - size))
-            return False
-        return True
+            pass  # the disk is full, or cannot be written
+        with contextlib.suppress(OSError):
+            os.remove(temporary)
+        self._rest()
+        with contextlib.suppress(OSError), self._ledger() as used:
+            used.write(max(0, used.read() - size))
+        return False
 
     def expect(self, name: str, number: int, when: float) -> None:
         """Note when a block is used next, if it is here."""

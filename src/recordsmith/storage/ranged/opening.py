@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import glob
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from recordsmith.errors import RecordsmithError
 from recordsmith.storage.atomic_file import is_url
 from recordsmith.storage.objects import ObjectFacts, ObjectFolder, child_url, open_folder, split_url, without_secrets
 from recordsmith.storage.objects.addresses import scheme_of
 from recordsmith.storage.ranged.remote_object import RemoteObject
+from recordsmith.storage.ranged.requests import network_failures
 
-__all__ = ["RemoteFolder", "file_size", "is_ranged", "open_object", "resolve"]
+__all__ = [
+    "RemoteFolder",
+    "file_size",
+    "is_file",
+    "is_folder",
+    "is_ranged",
+    "listed_folder",
+    "open_object",
+    "pieces_of",
+    "read_remote",
+    "record_bytes",
+    "resolve",
+]
 
 _SCHEMES = frozenset({"s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "adl"})
 
 _objects: dict[str, RemoteObject] = {}
+_folders: dict[str, RemoteFolder] = {}
 _lock = threading.Lock()
+_PIECE = 4 << 20
 
 
 def is_ranged(path: str) -> bool:
@@ -38,7 +54,43 @@ def open_object(url: str) -> RemoteObject:
     """
     with _lock:
         known = _objects.get(url)
-    return known or _refreshed(url)
+    if known is not None:
+        return known
+    with network_failures(url):
+        return _refreshed(url)
+
+
+def read_remote(url: str, most: int) -> bytes:
+    """Return the first bytes of an object, at most so many."""
+    return open_object(url).read(0, most)
+
+
+@contextlib.contextmanager
+def record_bytes(path: str) -> Iterator[Callable[[int, int], bytes]]:
+    """Give a function that reads so many bytes from an offset on, of a file or of a remote object.
+
+    >>> with record_bytes(__file__) as read:
+    ...     read(3, 5)
+    b'Opens'
+    """
+    if is_ranged(path):
+        remote = open_object(path)
+        yield remote.read
+        return
+    with open(path, "rb") as file:
+
+        def read(offset: int, size: int) -> bytes:
+            file.seek(offset)
+            return file.read(size)
+
+        yield read
+
+
+def pieces_of(url: str) -> Iterator[bytes]:
+    """Give an object from its first byte to its last, in pieces."""
+    remote = open_object(url)
+    for begin in range(0, remote.size, _PIECE):
+        yield remote.read(begin, _PIECE)
 
 
 def file_size(path: str) -> int:
@@ -48,6 +100,35 @@ def file_size(path: str) -> int:
     True
     """
     return open_object(path).size if is_ranged(path) else os.stat(path).st_size
+
+
+def is_file(path: str) -> bool:
+    """Say whether a path is that of a file, or of a remote object.
+
+    >>> is_file(__file__), is_file("/no/such/file")
+    (True, False)
+    """
+    if not is_ranged(path):
+        return os.path.isfile(path)
+    with _lock:
+        if path in _objects:
+            return True
+        folder = _folders.get(os.path.dirname(path))
+    if folder is not None and os.path.basename(path):
+        return os.path.basename(path) in folder.files and bool(folder.open(os.path.basename(path)))
+    try:
+        return bool(os.path.basename(path)) and _refreshed(path) is not None
+    except FileNotFoundError:
+        return False
+
+
+def is_folder(path: str) -> bool:
+    """Say whether a path is that of a folder: a remote one was listed when it was resolved.
+
+    >>> is_folder("/"), is_folder(__file__)
+    (True, False)
+    """
+    return listed_folder(path) is not None if is_ranged(path) else os.path.isdir(path)
 
 
 def _refreshed(url: str) -> RemoteObject:
@@ -102,7 +183,7 @@ def resolve(url: str) -> list[str] | RemoteFolder:
     """Return what a URL stands for: files, by their URLs, or a folder."""
     if glob.has_magic(url):
         return _matching(url)
-    above, name = split_url(url)
+    name = split_url(url)[1]
     if name and not url.endswith("/"):
         try:
             return [_refreshed_url(url)]
@@ -112,7 +193,16 @@ def resolve(url: str) -> list[str] | RemoteFolder:
     facts, folders = folder.contents()
     if not facts and not folders:
         raise FileNotFoundError(2, "No such remote file or folder", without_secrets(url))
-    return RemoteFolder(folder, facts, folders)
+    found = RemoteFolder(folder, facts, folders)
+    with _lock:
+        _folders[found.url] = found
+    return found
+
+
+def listed_folder(url: str) -> RemoteFolder | None:
+    """Return a folder as it was last listed; None if a URL is not that of a folder."""
+    with _lock:
+        return _folders.get(url.rstrip("/"))
 
 
 def _refreshed_url(url: str) -> str:

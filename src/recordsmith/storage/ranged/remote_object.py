@@ -7,15 +7,16 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from recordsmith.storage.objects import ObjectFolder, child_url
 from recordsmith.storage.ranged.block_cache import BLOCK, shared_cache
-from recordsmith.storage.ranged.requests import RequestThreads, result_of
+from recordsmith.storage.ranged.requests import RequestThreads, network_failures, result_of
 from recordsmith.workers.forking import renew_after_fork
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 __all__ = ["MEMORY", "RemoteObject"]
 
@@ -84,7 +85,8 @@ class RemoteObject:
 
     def __init__(self, folder: ObjectFolder, key: str, size: int, etag: str) -> None:
         self.folder, self.key, self.size, self.etag = folder, key, size, etag
-        digest = hashlib.sha256(f"{child_url(folder.url, key)}\n{etag}\n{size}".encode()).hexdigest()
+        self.url = child_url(folder.url, key)
+        digest = hashlib.sha256(f"{self.url}\n{etag}\n{size}".encode()).hexdigest()
         self.name = digest[:32]
         # The core takes it as an inode. Only the content counts: a copy of the object has the same index.
         self.version = int.from_bytes(hashlib.sha256(f"{etag}\n{size}".encode()).digest()[:8], "little")
@@ -139,6 +141,15 @@ class RemoteObject:
             else:
                 whole.append(number)
         self._request(whole, exact, urgent=False)
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Return so many bytes from an offset on, or those up to the end."""
+        begin, end = min(offset, self.size), min(offset + size, self.size)
+        if begin == end:
+            return b""
+        pieces = sorted(self.fetch([(begin, end)]), key=lambda piece: piece[0])
+        first = pieces[0][0]
+        return b"".join(data for _, data in pieces)[begin - first : end - first]
 
     # --- inside ---
 
@@ -210,7 +221,7 @@ class RemoteObject:
         first = run[0] * BLOCK
         keys = [(self.name, number) for number in run]
         try:
-            data = self.folder.get_range(self.key, first, min(self.size, (run[-1] + 1) * BLOCK), etag=self.etag)
+            data = self._get(first, min(self.size, (run[-1] + 1) * BLOCK))
         except BaseException as error:  # noqa: BLE001 - raised by those who wait for it
             _failed(keys, error)
             return
@@ -221,10 +232,14 @@ class RemoteObject:
             expected = None if self.expected is None else float(self.expected[number])
             cache.put(self.name, number, part, expected=expected)
 
+    def _get(self, begin: int, end: int) -> memoryview:
+        with network_failures(self.url):
+            return self.folder.get_range(self.key, begin, end, etag=self.etag)
+
     def _get_range(self, begin: int, end: int) -> None:
         keys = [(self.name, begin, end)]
         try:
-            _came(keys, [self.folder.get_range(self.key, begin, end, etag=self.etag)])
+            _came(keys, [self._get(begin, end)])
         except BaseException as error:  # noqa: BLE001 - raised by those who wait for it
             _failed(keys, error)
 

@@ -6,6 +6,7 @@ the child has none of them, and starts its own.
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import queue
@@ -15,10 +16,11 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import ChangedFileError, RecordsmithError
+from recordsmith.storage.objects import without_secrets
 from recordsmith.workers.forking import renew_after_fork
 
-__all__ = ["ReadingStopped", "RequestThreads", "Waiting", "result_of"]
+__all__ = ["ReadingStopped", "RemoteReadError", "RequestThreads", "Waiting", "network_failures", "result_of"]
 
 T = TypeVar("T")
 
@@ -26,8 +28,31 @@ _MOST = 64  # requests at a time
 _LOOK = 0.2  # seconds between two looks at whether to stop
 
 
-class ReadingStopped(RecordsmithError):  # noqa: N818 - it is no error of the data: somebody ended the reading
+class ReadingStopped(RuntimeError):  # noqa: N818 - it is no error of the data: somebody ended the reading
     """A read was given up because whoever wanted it has ended."""
+
+
+class RemoteReadError(ConnectionError):
+    """Bytes of a remote file did not come, for all that was tried.
+
+    Like the failure of a disk it says nothing about the data, so it is no RecordsmithError: whatever passes over
+    damaged records, or counts them, must not do so here.
+    """
+
+
+@contextmanager
+def network_failures(url: str) -> Iterator[None]:
+    """Raise failures of the network as RemoteReadError; a changed or missing object stays what it is."""
+    try:
+        yield
+    except ChangedFileError:
+        raise
+    except RecordsmithError as error:
+        failure = RemoteReadError(errno.EIO, error.problem.rstrip("."), without_secrets(url))
+        for label, text in (("found", error.found), ("to do", error.advice)):
+            if text is not None:
+                failure.add_note(f"{label}: {text}")
+        raise failure from None
 
 
 class RequestThreads:

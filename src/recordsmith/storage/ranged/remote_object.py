@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["MEMORY", "RemoteObject"]
+__all__ = ["MEMORY", "RemoteObject", "waits"]
 
 MEMORY = 256 << 20
 """How many bytes of blocks stay in memory, over all objects of the process."""
@@ -39,6 +39,7 @@ class _Arrived:
     def __init__(self) -> None:
         self.memory: OrderedDict[Key, Buffer] = OrderedDict()
         self.bytes = 0
+        self.waits = 0
         self.threads = RequestThreads()
         self.after_fork()
         renew_after_fork(self)
@@ -71,6 +72,11 @@ class _Arrived:
 
 
 _arrived = _Arrived()
+
+
+def waits() -> int:
+    """Return how often somebody had to wait for the network."""
+    return _arrived.waits
 
 
 class RemoteObject:
@@ -114,6 +120,8 @@ class RemoteObject:
             else:
                 data = shared_cache().read(self.name, number, 0, size, size=size)
                 if data is not None:
+                    if self.expected is not None:
+                        shared_cache().expect(self.name, number, float(self.expected[number]))
                     with _arrived.lock:
                         _arrived.keep((self.name, number), data)
                     found.append((first, data))
@@ -125,6 +133,8 @@ class RemoteObject:
         waited += self._request(whole, exact, urgent=True)
         if len(ranges) == 1:
             self._read_on(parts[0][0], parts[-1][0])
+        if not all(future.done() for _, future in waited):
+            _arrived.waits += 1
         return found + [(begin, result_of(future)) for begin, future in waited]
 
     def announce(self, ranges: Sequence[Range]) -> None:

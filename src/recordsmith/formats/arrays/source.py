@@ -25,7 +25,7 @@ import numpy.typing as npt
 from recordsmith.errors import RecordsmithError, SchemaError, TruncatedFileError, did_you_mean, list_names
 from recordsmith.formats.arrays.npy_format import NpyHeader, read_header
 from recordsmith.formats.files.source_files import PathLike, SourceFile, describe_files, find_files, opened
-from recordsmith.formats.source import Chunk, Loaded, Source
+from recordsmith.formats.source import Chunk, Loaded, NumberedRows, Source
 from recordsmith.formats.tables.columns import (
     EXACT_IN_FLOAT32,
     MOST_CLASSES,
@@ -140,18 +140,6 @@ class StoredArray:
 
 
 Column = Array | StoredArray
-
-
-@dataclass(frozen=True, slots=True)
-class NumberedRows:
-    """Rows of arrays, by their number."""
-
-    name: str
-    first: int
-
-    def of(self, row: int) -> str:
-        """Say where a row came from, such as "digits.npz, row 17"."""
-        return f"{self.name}, row {self.first + row}"
 
 
 @dataclass(frozen=True, slots=True)

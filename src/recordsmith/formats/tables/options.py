@@ -136,13 +136,13 @@ class TableOptions:
 def table_options(  # noqa: PLR0913 - each is an option of its own, named by the caller
     *,
     label: str | None,
-    text: str | Iterable[str],
-    images: str | Iterable[str] | None,
-    columns: str | Iterable[str] | None,
+    text: str | Iterable[str] = (),
+    images: str | Iterable[str] | None = None,
+    columns: str | Iterable[str] | None = None,
     types: Mapping[str, Any] | None,
     schema: Schema | None,
     floats: str,
-    preparation: Preparation,
+    preparation: Preparation | None = None,
     strip: bool = False,
 ) -> TableOptions:
     """Check what the caller said, and put it into one form."""
@@ -160,7 +160,7 @@ def table_options(  # noqa: PLR0913 - each is an option of its own, named by the
         {name: _checked_type(name, kind) for name, kind in (types or {}).items()},
         schema,
         floats,
-        preparation,
+        preparation or Preparation(),
         strip,
     )
 

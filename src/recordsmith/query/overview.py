@@ -91,14 +91,6 @@ class DatasetOverview:
         problems: errors that were met on the way; what they are about is not in the rest.
         where: the condition that the rows fit; None without one.
         searched_all: all records were looked at for it; else the search ended with the last row that was asked for.
-
-    >>> import recordsmith as rs, tempfile
-    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
-    >>> with rs.RecordWriter(path) as writer:
-    ...     writer.write_example({"label": 3, "name": "cat"})
-    >>> overview = look_at(path)
-    >>> overview.records, overview.payload, [feature.name for feature in overview.features]
-    (1, 'example', ['label', 'name'])
     """
 
     name: str

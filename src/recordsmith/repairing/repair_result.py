@@ -74,9 +74,6 @@ class RepairedHeader:
         begin, end: where it was, as in Loss.
         reason: "length", "length-checksum" or "header-size".
         record: its number in the repaired file.
-
-    >>> RepairedHeader(0, 64, "length-checksum", 0).message
-    'the checksum of its length was damaged'
     """
 
     begin: int
@@ -99,9 +96,6 @@ class Gap:
         reason: "damaged", "cut-off", "stray" or "checksum"; with the last, nothing need be missing.
         records: how many records they may have held, by the mean of the others.
         inflated_at: where they are missing in what was inflated.
-
-    >>> Gap(4096, 8192, "damaged", 12, 20480).bytes
-    4096
     """
 
     begin: int
@@ -139,9 +133,6 @@ class FileRepair:
         gaps: what could not be inflated.
         suspects: the number of suspect records: those whose data does not match its checksum, and those left out.
         suspect_file: where they were written to, if that was asked for.
-
-    >>> FileRepair("bad.tfrecord", None, "repaired", None, 100, 2, 64, losses=(Loss(64, 100, "cut-off", 1, 2),)).ok
-    False
     """
 
     path: str
@@ -233,11 +224,7 @@ class RepairResult:
         return tuple(loss for file in self.files for loss in file.losses)
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything as JSON-ready values.
-
-        >>> RepairResult(()).to_json()["ok"]
-        True
-        """
+        """Return everything as JSON-ready values."""
         return {
             "ok": self.ok,
             "dry_run": self.dry_run,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recordsmith.doctor.lint.edits import Edit, apply_edits, call_span
-from recordsmith.doctor.lint.interpreter.values import Call, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Item, Value
 from recordsmith.doctor.lint.libraries.parse_specs import ParseSpec, parse_specs
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Stage, Use
 from recordsmith.doctor.lint.libraries.written_features import WrittenExample, written_examples
@@ -33,6 +33,7 @@ class Program:
         source: the file.
         calls: every call of a library that was met, in order; the same place counts once for each way that leads there.
         items: every `base[index]` that was met.
+        attributes: every `base.name` of something that is not of the program.
         pipelines: every dataset, at each of its stages.
         uses: what datasets are used for.
         managed: ids of the nodes of calls that a with-statement closes.
@@ -51,6 +52,7 @@ class Program:
     source: SourceFile
     calls: list[Call]
     items: list[Value]
+    attributes: list[Item]
     pipelines: list[Pipeline]
     uses: list[Use]
     managed: set[int]
@@ -212,6 +214,7 @@ def analyse(source: SourceFile, *, folder: str | None = None, data: DatasetFacts
         source,
         interpreter.calls,
         interpreter.items,
+        interpreter.attributes,
         interpreter.pipelines,
         interpreter.uses,
         interpreter.managed,

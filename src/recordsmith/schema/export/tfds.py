@@ -78,11 +78,7 @@ def tfds_label_files(schema: Mapping[str, Feature]) -> dict[str, str]:
 
 
 def named_labels(schema: Mapping[str, Feature]) -> dict[str, tuple[str, Label]]:
-    """Return the labels whose classes have names, with the names of their features, by the files that TFDS reads.
-
-    >>> list(named_labels({"animal": Label(["cat", "dog"]), "digit": Label(10)}))
-    ['animal.labels.txt']
-    """
+    """Return the labels whose classes have names, with the names of their features, by the files that TFDS reads."""
     return {
         label_file_name(_path(name, schema)): (name, feature)
         for name, feature in schema.items()
@@ -91,11 +87,7 @@ def named_labels(schema: Mapping[str, Feature]) -> dict[str, tuple[str, Label]]:
 
 
 def label_file_name(path: Sequence[str]) -> str:
-    """Return the name that TFDS gives to the file of a label's names; `path` is its place in the nested dicts.
-
-    >>> label_file_name(["animal", "kind"])
-    'animal-kind.labels.txt'
-    """
+    """Return the name that TFDS gives to the file of a label's names; `path` is its place in the nested dicts."""
     *parents, last = path
     # A parent's own slashes have become dots before the join, as the label's have.
     return "-".join([*(parent.replace("/", ".") for parent in parents), last.replace("/", ".")]) + ".labels.txt"

@@ -29,6 +29,7 @@ from recordsmith.doctor.lint.interpreter.values import (
 from recordsmith.doctor.lint.libraries.dataset_methods import dataset_method, looks_like_dataset_method
 from recordsmith.doctor.lint.libraries.dataset_sources import dataset_source
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Source, Use
+from recordsmith.doctor.lint.libraries.torch_modules import WRAPS_MODULE, same_object
 
 __all__ = ["Calls"]
 
@@ -63,6 +64,13 @@ class Calls(Machine):
 
     def evaluate_call(self, node: ast.Call, scope: Scope) -> Value:
         """Return what a call gives."""
+        self.sites.append(node)
+        try:
+            return self._evaluate_call(node, scope)
+        finally:
+            self.sites.pop()
+
+    def _evaluate_call(self, node: ast.Call, scope: Scope) -> Value:
         if isinstance(node.func, ast.Attribute):
             if _is_super(node.func.value):
                 self._arguments(node, scope)
@@ -137,6 +145,8 @@ class Calls(Machine):
                 receiver.grown = True  # in a loop, nobody knows how often
                 if name == "append" and len(receiver.members) < _MOST_APPENDED:
                     receiver.members = (*receiver.members, *arguments.positional[-1:])
+                elif name == "extend" and len(receiver.members) < _MOST_APPENDED:
+                    receiver.members = (*receiver.members, *(Item(one, Unknown()) for one in arguments.positional))
                 return Literal(None)
             case Call(name="functools.partial"):
                 pass
@@ -153,6 +163,8 @@ class Calls(Machine):
 
     def _foreign_method(self, receiver: Value, name: str, arguments: Arguments, node: ast.Call) -> Value:
         made = self.call(f".{name}", receiver, arguments, node)
+        if name == "compile" and isinstance(receiver, Object):
+            self._follow_model(receiver)
         for position, keyword, role in _CONSUMERS.get(name, ()):
             for pipeline in pipelines_in(made.argument(position, keyword)):
                 self.uses.append(Use(role, pipeline, node))
@@ -165,8 +177,18 @@ class Calls(Machine):
             return made
         if name == "as_dataset":
             return dataset_source(self, made) or made
+        same = same_object(made)
+        if same is not None:
+            return same
         self._hand_over(made)
         return made
+
+    def _follow_model(self, model: Object) -> None:
+        """Keep what a model of the program gives for any input, as its field `()`."""
+        member = model.program_class.members.get("call")
+        if isinstance(member, Function) and "()" not in model.fields:
+            arguments = Arguments((Unknown(),), exact=False)
+            model.fields["()"] = self.follow(Function(member.definition, member.scope, owner=model), arguments)
 
     def _table_method(self, table: Table, name: str, arguments: Arguments) -> Value:
         if name == "copy":
@@ -227,6 +249,8 @@ class Calls(Machine):
         if path == "builtins.next" and isinstance(first, Call | Pipeline):
             found = pipelines_in(first)
             return found[0].element if found else None
+        if path in WRAPS_MODULE:
+            return first
         if path == "tensorflow.cond":
             sides = [made.argument(1, "true_fn"), made.argument(2, "false_fn")]
             return join([(frozenset(), self.follow(side, Arguments())) for side in sides if isinstance(side, Function)])
@@ -237,6 +261,7 @@ class Calls(Machine):
         for value in (*made.args, *made.keywords.values()):
             if isinstance(value, Function) and id(value.definition) not in self.followed:
                 inside = "map:" if made.in_map else ""
+                inside = "python:" if made.name == "tensorflow.py_function" else inside
                 self.follow_with_unknown(value, label=f"{inside}{value.name}")
 
     def _instance(self, program_class: ProgramClass, arguments: Arguments, node: ast.Call) -> Value:

@@ -35,7 +35,8 @@ from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 __all__ = ["Expressions"]
 
 # What a piece of code means by these names when the line that imports them is not in it.
-_USUAL_NAMES = {"tf": "tensorflow", "np": "numpy", "keras": "keras", "tfds": "tensorflow_datasets", "pd": "pandas"}
+_USUAL_NAMES = {"tf": "tensorflow", "np": "numpy", "keras": "keras", "tfds": "tensorflow_datasets", "pd": "pandas",
+                "torch": "torch", "nn": "torch.nn"}  # fmt: skip
 
 
 _LONGEST = 8  # members that a comprehension is followed over one by one
@@ -132,7 +133,9 @@ class Expressions(Machine):
                 return member if member is not None else Unknown(node=node)
             case Choice(options=options):
                 return join([(guards, self.attribute(one, name, node)) for guards, one in options])
-        return Item(base, Literal(name), attribute=True, node=node)
+        made = Item(base, Literal(name), attribute=True, node=node)
+        self.attributes.append(made)
+        return made
 
     def _member(self, member: Value | None, owner: Object, name: str, node: ast.expr) -> Value:
         if not isinstance(member, Function):

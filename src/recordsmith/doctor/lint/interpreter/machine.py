@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from recordsmith.doctor.lint.interpreter.scope import Scope
-from recordsmith.doctor.lint.interpreter.values import Call, Function, ProgramClass, Unknown, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Function, Item, ProgramClass, Unknown, Value
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Use
 
 __all__ = ["Arguments", "Machine"]
@@ -33,11 +33,13 @@ class Machine(ABC):
         self.pipelines: list[Pipeline] = []
         self.uses: list[Use] = []
         self.items: list[Value] = []
+        self.attributes: list[Item] = []  # `base.name`, where the base is of a library
         self.functions: list[Function] = []
         self.classes: list[ProgramClass] = []
         self.managed: set[int] = set()  # the nodes of calls that a with-statement closes
         self.followed: set[int] = set()  # the definitions that have been called
         self.stack: list[str] = []
+        self.sites: list[ast.Call] = []  # the calls that are being evaluated, outermost first
         self.steps = 0
 
     def take_step(self) -> bool:
@@ -78,6 +80,7 @@ class Machine(ABC):
             arguments.keywords,
             exact=arguments.exact,
             within=tuple(self.stack),
+            via=tuple(self.sites[:-1]),
             node=node,
         )
         self.calls.append(made)

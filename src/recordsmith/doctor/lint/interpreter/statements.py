@@ -15,6 +15,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Choice,
     Function,
     Group,
+    Item,
     Literal,
     Object,
     ProgramClass,
@@ -215,6 +216,8 @@ class Statements(Machine):
                 for one in options_of(self.evaluate(base, scope)):
                     if isinstance(one, Object):
                         one.fields[name] = value
+                    elif isinstance(one, Call | Item):
+                        self.calls.append(Call(".__setattr__", one, (Literal(name), value), node=target))
                 for one in options_of(value):
                     if isinstance(one, Pipeline):
                         one.names.append(name)

@@ -48,6 +48,8 @@ class Census:
             return "example" if self.payloads else "empty"
         if kinds <= {"example", "sequence_example"}:
             return "sequence_example" if "sequence_example" in kinds else "example"
+        if kinds == {"event", "unknown"}:  # of a log of TensorBoard only the first record says what it is
+            return "event"
         return kinds.pop() if len(kinds) == 1 else "unknown"
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from recordsmith.repairing import FileRepair, Gap, Loss, RepairedHeader, RepairResult
+from recordsmith.terminal.plain_table import plain_table
 from recordsmith.wording.numbers import bytes_text, count_text
 from recordsmith.wording.visible_text import middle_left_out, printable
 
@@ -48,9 +48,7 @@ def repair_renderable(result: RepairResult, *, width: int) -> RenderableType:
 
 
 def _files(files: Sequence[FileRepair], width: int) -> RenderableType:
-    table = Table(
-        box=SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False, header_style="bold", border_style="dim"
-    )
+    table = plain_table(gap=2)
     table.add_column("file", no_wrap=True)
     for heading in ("kept", "repaired", "lost"):
         table.add_column(heading, no_wrap=True, justify="right")

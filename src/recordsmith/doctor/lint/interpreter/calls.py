@@ -33,6 +33,7 @@ from recordsmith.doctor.lint.libraries.dataset_methods import dataset_method, lo
 from recordsmith.doctor.lint.libraries.dataset_sources import dataset_source
 from recordsmith.doctor.lint.libraries.parse_specs import parsed_tables
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Source, Use
+from recordsmith.doctor.lint.libraries.torch_modules import WRAPS_MODULE, same_object
 from recordsmith.doctor.lint.libraries.written_features import filled_list
 
 __all__ = ["Calls"]
@@ -70,6 +71,13 @@ class Calls(Machine):
 
     def evaluate_call(self, node: ast.Call, scope: Scope) -> Value:
         """Return what a call gives."""
+        self.sites.append(node)
+        try:
+            return self._evaluate_call(node, scope)
+        finally:
+            self.sites.pop()
+
+    def _evaluate_call(self, node: ast.Call, scope: Scope) -> Value:
         if isinstance(node.func, ast.Attribute):
             if _is_super(node.func.value):
                 return self._super(node, node.func.attr, self._arguments(node, scope), scope)
@@ -208,6 +216,9 @@ class Calls(Machine):
             return made
         if name == "as_dataset":
             return dataset_source(self, made) or made
+        same = same_object(made)
+        if same is not None:
+            return same
         self._hand_over(made)
         return made
 
@@ -225,6 +236,8 @@ class Calls(Machine):
         simple = known_result(self, made) or parsed_tables(made)
         if simple is not None:
             return simple
+        if path in WRAPS_MODULE and arguments.positional:
+            return arguments.positional[0]
         if "flags.DEFINE_" in path:
             self._define_flag(made)
             return made

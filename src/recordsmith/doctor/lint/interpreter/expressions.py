@@ -38,7 +38,8 @@ from recordsmith.doctor.lint.libraries.randomness import draws
 __all__ = ["Expressions"]
 
 # What a piece of code means by these names when the line that imports them is not in it.
-_USUAL_NAMES = {"tf": "tensorflow", "np": "numpy", "keras": "keras", "tfds": "tensorflow_datasets", "pd": "pandas"}
+_USUAL_NAMES = {"tf": "tensorflow", "np": "numpy", "keras": "keras", "tfds": "tensorflow_datasets", "pd": "pandas",
+                "torch": "torch", "nn": "torch.nn"}  # fmt: skip
 
 
 _LONGEST = 8  # members that a comprehension is followed over one by one

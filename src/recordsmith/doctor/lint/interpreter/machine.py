@@ -45,6 +45,7 @@ class Machine(ABC):
         self.instances: dict[int, Object] = {}  # the last one made, by its class's definition
         self.open_branches = 0  # branches being followed of which it is not known whether they are taken
         self.stack: list[str] = []
+        self.sites: list[ast.Call] = []  # the calls that are being evaluated, outermost first
         self.steps = 0
 
     def take_step(self) -> bool:
@@ -90,6 +91,7 @@ class Machine(ABC):
             arguments.keywords,
             exact=arguments.exact,
             within=tuple(self.stack),
+            via=tuple(self.sites[:-1]),
             node=node,
         )
         self.calls.append(made)

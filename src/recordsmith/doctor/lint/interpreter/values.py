@@ -280,6 +280,7 @@ class Call(Value):
         within: the functions that were being followed, outermost first; of a dataset's `map` as "map:name", of a
             `tf.py_function` as "python:name".
         gives: of a pool's `map`: what its function returns.
+        via: the calls of the program's own functions that led here, outermost first; their places say which loops run.
 
     >>> Call("tensorflow.io.decode_raw", None, (Unknown(), Symbol("tensorflow.uint8"))).argument(1, "out_type").path
     'tensorflow.uint8'
@@ -292,6 +293,7 @@ class Call(Value):
     exact: bool = True
     within: tuple[str, ...] = ()
     gives: Value | None = None
+    via: tuple[ast.Call, ...] = ()
 
     def argument(self, position: int | None, *names: str) -> Value | None:
         """Return an argument by its position or its name; None if it was not given, Unknown if that is not sure."""

@@ -13,12 +13,12 @@ from recordsmith.doctor.lint.interpreter.values import (
     Group,
     Literal,
     Many,
-    Object,
     Table,
     Unknown,
     Value,
 )
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Source
+from recordsmith.doctor.lint.libraries.torch_data import torch_loader
 
 __all__ = ["dataset_source", "split_of_tfds"]
 
@@ -166,23 +166,6 @@ def _directory(machine: Machine, call: Call) -> Value:
     return one()
 
 
-def _torch(machine: Machine, call: Call) -> Value:
-    """A DataLoader: in the order of its dataset, unless it is told otherwise; others than map-style are left alone."""
-    dataset = call.argument(0, "dataset")
-    of = tuple(pipelines_in(dataset))
-    for pipeline in of:
-        pipeline.extended = True
-    shuffles = _flag(call.argument(2, "shuffle"), default=False)
-    drawn = any(_given(call.argument(None, name)) for name in ("sampler", "batch_sampler", "worker_init_fn"))
-    map_style = isinstance(dataset, Object) and "__getitem__" in dataset.program_class.members
-    map_style |= isinstance(dataset, Call) and dataset.name.startswith(
-        ("torch.utils.data.Tensor", "torchvision.datasets.")
-    )
-    if not shuffles and (drawn or not map_style):
-        shuffles = None
-    return _note(machine, Pipeline(Source("torch", call, of, shuffles=shuffles, batches=True), node=call.node))
-
-
 def _tfds(machine: Machine, call: Call) -> Value:
     split = call.argument(1 if call.name == "tensorflow_datasets.load" else 0, "split")
     loaded: Value
@@ -213,6 +196,6 @@ _MAKERS: dict[str, Callable[[Machine, Call], Value]] = {
     "tensorflow.data.Dataset.choose_from_datasets": _mixed,
     "tensorflow_datasets.load": _tfds,
     ".as_dataset": _tfds,
-    "torch.utils.data.DataLoader": _torch,
-    "torch.utils.data.dataloader.DataLoader": _torch,
+    "torch.utils.data.DataLoader": torch_loader,
+    "torch_geometric.loader.DataLoader": torch_loader,
 }

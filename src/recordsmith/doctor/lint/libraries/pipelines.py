@@ -25,6 +25,7 @@ class Source:
         of: the pipelines that it was made of.
         shuffles: it shuffles by itself; None if that is not known.
         batches: it gives batches by itself.
+        steps: the calls that make one example, where they are known: those of a PyTorch dataset's `__getitem__`.
     """
 
     kind: str
@@ -32,6 +33,7 @@ class Source:
     of: tuple[Pipeline, ...] = ()
     shuffles: bool | None = None
     batches: bool = False
+    steps: tuple[Call, ...] = ()
 
 
 @dataclass(eq=False, slots=True)

@@ -31,10 +31,7 @@ template <typename Work>
 Status in_python(Work work) {
   const GilHold hold;
   try {
-    call_python([&] {
-      work();
-      return true;
-    });
+    work();
   } catch (nb::python_error& error) {
     return raised(error);
   }
@@ -81,7 +78,7 @@ class PythonSource final : public RemoteSource {
 
   Status fetch(std::span<const ByteRange> ranges, Segments* segments) override {
     return in_python([&] {
-      const auto found = nb::cast<nb::list>(object_.attr("fetch")(list_of(ranges)));
+      const auto found = nb::cast<nb::list>(call_python(object_.attr("fetch"), list_of(ranges)));
       const auto buffers = std::make_shared<Buffers>(found.size());
       for (const nb::handle piece : found) {
         const auto [begin, bytes] = nb::cast<std::pair<std::uint64_t, nb::object>>(piece);
@@ -92,7 +89,7 @@ class PythonSource final : public RemoteSource {
 
   void announce(std::span<const ByteRange> ranges) override {
     // Fetching reports what is wrong.
-    static_cast<void>(in_python([&] { object_.attr("announce")(list_of(ranges)); }));
+    static_cast<void>(in_python([&] { call_python(object_.attr("announce"), list_of(ranges)); }));
   }
 
  private:
@@ -108,7 +105,10 @@ class PythonSource final : public RemoteSource {
 
 Status open_source(const std::string& url, std::unique_ptr<RemoteSource>* source) {
   return in_python([&] {
-    nb::object object = nb::module_::import_("recordsmith.storage.ranged.opening").attr("open_object")(text_of(url));
+    const auto opening =
+        nb::steal(run_python([] { return PyImport_ImportModule("recordsmith.storage.ranged.opening"); }));
+    if (!opening.is_valid()) throw nb::python_error();
+    nb::object object = call_python(opening.attr("open_object"), text_of(url));
     *source = std::make_unique<PythonSource>(std::move(object));
   });
 }

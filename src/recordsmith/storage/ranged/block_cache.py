@@ -166,6 +166,14 @@ class BlockCache:
         except OSError:
             self._rest()
             return False
+        kept = self._write(path, data, expected)
+        if not kept:
+            with contextlib.suppress(OSError), self._ledger() as used:
+                used.write(max(0, used.read() - size))
+        return os.path.lexists(path)
+
+    def _write(self, path: str, data: bytes | memoryview, expected: float | None) -> bool:
+        """Write a block; False if another process has written it meanwhile, or the disk does not take it."""
         temporary = f"{path}.{secrets.token_hex(8)}.partial"
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -173,16 +181,17 @@ class BlockCache:
                 written = file.write(data) + file.write(_trailer(data))
                 if expected is not None:
                     os.utime(file.fileno(), (expected, expected))
-            if written == size:
-                os.rename(temporary, path)
+            if written == len(data) + _TRAILER:
+                os.link(temporary, path)
                 return True
+            self._rest()
+        except FileExistsError:
+            return False
         except OSError:
-            pass  # the disk is full, or cannot be written
-        with contextlib.suppress(OSError):
-            os.remove(temporary)
-        self._rest()
-        with contextlib.suppress(OSError), self._ledger() as used:
-            used.write(max(0, used.read() - size))
+            self._rest()
+        finally:
+            with contextlib.suppress(OSError):
+                os.remove(temporary)
         return False
 
     def expect(self, name: str, number: int, when: float) -> None:
@@ -267,7 +276,7 @@ class BlockCache:
 
     def _kept(self) -> Iterator[_Kept]:
         """Give all blocks, and remove what killed processes left unfinished."""
-        with contextlib.suppress(FileNotFoundError), os.scandir(self.folder) as folders:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(self.folder) as folders:
             for folder in folders:
                 if len(folder.name) == 2 and folder.is_dir(follow_symlinks=False):
                     yield from self._kept_in(folder.path)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from recordsmith.cli.commands.make_values import NearChoice, split_option, stratify_option
+from recordsmith.cli.commands.remote_options import remote_options
 
 __all__ = ["copy"]
 
@@ -17,6 +18,7 @@ Examples:
   recordsmith copy data/ -o divided --merge-splits --split train=0.8,test=0.2 --stratify --shuffle --seed 7
   recordsmith copy data/ -o cats --where 'label == "cat"' --dedupe
   recordsmith copy data/ -o small --sample 0.01 --features image,label --rename label=class
+  recordsmith copy data/ -o s3://bucket/data
   recordsmith copy data/ -o smaller --schema schema.json --cast --compression gzip
 """
 
@@ -71,7 +73,7 @@ def sample_option(_ctx: click.Context | None, _param: click.Parameter | None, va
     "--output",
     metavar="PATH",
     required=True,
-    help="The output folder, or a single file if the name ends in .tfrecord or .tfrecord.gz.",
+    help="The output folder, or a single file if the name ends in .tfrecord or .tfrecord.gz. Or the URL of one.",
 )
 @click.option("--from", "from_split", metavar="SPLIT", help="Copy only this split of the sources.")
 @click.option(
@@ -150,6 +152,7 @@ def sample_option(_ctx: click.Context | None, _param: click.Parameter | None, va
     help="What to do with a damaged or invalid record: stop; skip it; or skip it and write the reason to "
     "rejected.jsonl (quarantine).",
 )
+@remote_options
 @click.option("--overwrite", is_flag=True, help="Replace existing files or an unfinished run.")
 @click.option(
     "--resume", is_flag=True, help="Continue an unfinished run. The files are the same as without the interruption."
@@ -189,7 +192,7 @@ def copy(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
     if options["schema"] is not None:
         options["schema"] = find_schema(options["schema"]).schema
     options["features"] = options["features"] or None
-    with resumable(output), making_progress(lines=True) as on_progress:
+    with resumable(output, options["staging"]), making_progress(lines=True) as on_progress:
         copied = copy_dataset(list(sources), output, on_progress=on_progress, **options)
     if style == "json":
         echo_json(copied_json(copied))

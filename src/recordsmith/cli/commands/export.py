@@ -8,6 +8,7 @@ import click
 
 from recordsmith.cli.commands.copy import names_option
 from recordsmith.cli.commands.make_values import NearChoice
+from recordsmith.cli.commands.remote_options import remote_options
 
 __all__ = ["export"]
 
@@ -28,7 +29,7 @@ Examples:
     "--output",
     metavar="FILE",
     required=True,
-    help="The output file, whose name ends in .parquet, .csv, .jsonl or .tar; or a folder, with --to.",
+    help="The output file, whose name ends in .parquet, .csv, .jsonl or .tar; or a folder, with --to. Or a URL.",
 )
 @click.option(
     "--to",
@@ -68,6 +69,7 @@ Examples:
     show_default=True,
     help="What to do with a damaged or invalid record: stop, or skip it.",
 )
+@remote_options
 @click.option("--overwrite", is_flag=True, help="Replace existing files.")
 @click.option(
     "--workers", metavar="N", type=click.IntRange(1), help="The number of threads.  [default: one per processor]"

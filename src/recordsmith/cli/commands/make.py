@@ -16,6 +16,7 @@ from recordsmith.cli.commands.make_values import (
     split_option,
     stratify_option,
 )
+from recordsmith.cli.commands.remote_options import remote_options
 
 if TYPE_CHECKING:
     from recordsmith.formats.source import Source
@@ -30,6 +31,7 @@ Examples:
   recordsmith make reviews.jsonl -o data --label stars --vocabulary text=20000
   recordsmith make 'logs/*.parquet' -o data --balance undersample --map mine:clean --workers 4
   recordsmith make photos/ -o data --resize 224x224 --resume
+  recordsmith make photos/ -o s3://bucket/data --staging /scratch
 """
 
 # What goes to the source, if it was given, by the names that sources have for it.
@@ -83,12 +85,19 @@ class _UnderHeadings(click.Command):
     epilog=_EXAMPLES,
 )
 @click.argument("sources", metavar="SOURCE...", nargs=-1)
-@click.option("-o", "--output", metavar="FOLDER", required=True, help="The folder to write the dataset to.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FOLDER",
+    required=True,
+    help="The folder to write the dataset to, or a URL: s3://bucket/data.",
+)
 @click.option("--name", metavar="NAME", help="The start of the file names.  [default: the name of the folder]")
 @click.option("--overwrite", is_flag=True, help="Replace an existing dataset or an unfinished run.")
 @click.option(
     "--resume", is_flag=True, help="Continue an unfinished run. The files are the same as without the interruption."
 )
+@remote_options
 @click.option(
     "--format",
     "style",
@@ -269,7 +278,7 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
         options["schema"] = find_schema(options["schema"]).schema
     if options["channels"] is not None:
         options["channels"] = int(options["channels"])
-    with resumable(output), making_progress(lines=True) as on_progress:
+    with resumable(output, options["staging"]), making_progress(lines=True) as on_progress:
         made = make_dataset(
             _source(sources, options),
             output,
@@ -294,6 +303,8 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
             workers=options["workers"],
             overwrite=options["overwrite"],
             resume=options["resume"],
+            staging=options["staging"],
+            allow_race=options["allow_race"],
             on_progress=on_progress,
         )
     if style == "json":

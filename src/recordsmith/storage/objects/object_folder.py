@@ -129,6 +129,10 @@ class ObjectFolder(abc.ABC):
         """
 
     @abc.abstractmethod
+    def copy(self, key: str, new: str, *, create: bool = False) -> None:
+        """Copy an object inside the store; with `create` only if there is none of the new name."""
+
+    @abc.abstractmethod
     def delete(self, keys: Iterable[str]) -> None:
         """Remove objects. One that does not exist is no error."""
 

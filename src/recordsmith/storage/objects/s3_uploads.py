@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import http.client
-import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from urllib.parse import quote, urlencode, urlsplit
-from xml.etree import ElementTree as ET
 
 from recordsmith.storage.objects.addresses import scheme_of
 from recordsmith.storage.objects.store_settings import Settings
@@ -56,6 +53,8 @@ class UnfinishedUploads:
         return len(found)
 
     def _listed(self, prefix: str) -> Iterator[tuple[str, str]]:
+        from xml.etree import ElementTree as ET
+
         after: dict[str, str] = {}
         for _ in range(_MOST_PAGES):
             # An answer is at most 8 MiB long, and Python's parser of XML limits what entities may become.
@@ -72,6 +71,9 @@ class UnfinishedUploads:
 
     def _ask(self, method: str, key: str, query: dict[str, str]) -> bytes:
         """Send a signed request without a body (AWS Signature Version 4), and return the answer."""
+        import http.client
+        import ssl
+
         host = self.settings.endpoint or f"https://s3.{self.settings.region}.amazonaws.com"
         parts = urlsplit(host)
         path = quote(f"{parts.path.rstrip('/')}/{self.bucket}" + (f"/{key}" if key else ""), safe="/~")

@@ -18,6 +18,8 @@ import recordsmith as rs
 from recordsmith.cli import main
 from recordsmith.storage.objects import open_folder, read_published
 from recordsmith.storage.objects.obstore_folder import ObstoreFolder
+from recordsmith.storage.objects.s3_uploads import UnfinishedUploads
+from recordsmith.storage.objects.store_settings import settings_for
 from tests.storage.servers.faulty_proxy import Fault, FaultyProxy
 from tests.storage.servers.s3_servers import SECRET_KEY, S3Server
 
@@ -317,16 +319,16 @@ def test_one_of_eight_racing_processes_wins_twenty_times(s3_url: str, tmp_path: 
 KILLED = """
 import sys
 import recordsmith as rs
-rs.make(sys.argv[1], sys.argv[2], name="a", split="train=0.8,test=0.2", shards=3, staging=sys.argv[3], resume=True)
+rs.make(sys.argv[1], sys.argv[2], name="a", split="train=0.8,test=0.2", shards=1, staging=sys.argv[3], resume=True)
 """
 
 
 def killed_and_resumed(url: str, tmp_path: Path, moments: list[float]) -> int:
     """Kill a run at these shares of its usual time, and resume it each time; return how often it was killed."""
     rng = np.random.default_rng(0)
-    rows = 60_000
+    rows = 120_000
     source = tmp_path / "source.npz"
-    np.savez(source, n=np.arange(rows), x=rng.random((rows, 64), dtype=np.float32))  # 16 MB in parts of 8
+    np.savez(source, n=np.arange(rows), x=rng.random((rows, 64), dtype=np.float32))  # 30 MB, in parts of 8
     command = [sys.executable, "-c", KILLED, str(source)]
     begun = time.monotonic()
     subprocess.run([*command, f"{url}-whole", str(tmp_path / "staging-whole")], check=True, timeout=300)
@@ -352,6 +354,32 @@ def killed_and_resumed(url: str, tmp_path: Path, moments: list[float]) -> int:
 
 def test_a_killed_run_is_resumed_to_the_same_bytes(s3_url: str, tmp_path: Path) -> None:
     assert killed_and_resumed(f"{s3_url}/a", tmp_path, [0.5, 0.75, 0.85]) >= 1
+
+
+def test_parts_that_a_killed_process_left_are_removed(
+    faulty_proxy: FaultyProxy, s3_url: str, tmp_path: Path, s3_server: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "source.npz"
+    np.savez(source, x=np.random.default_rng(0).random((70_000, 64), dtype=np.float32))  # 18 MB
+    command = [sys.executable, "-c", KILLED, str(source), s3_url, str(tmp_path / "staging")]
+    faulty_proxy.fail(Fault("stall"), times=10**6, method="PUT", path="partNumber=2")
+    process = subprocess.Popen(command)
+    try:
+        while not any("partNumber=2" in path for _, path in faulty_proxy.requests):
+            assert process.poll() is None
+            time.sleep(0.01)
+    finally:
+        process.kill()
+        process.wait()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", s3_server.endpoint)
+    settings = settings_for("s3")
+    left = UnfinishedUploads.of(s3_url, settings)
+    assert left is not None
+    assert len(list(left.listed(""))) == 1
+    subprocess.run(command, check=True, timeout=300)
+    assert list(left.listed("")) == []
+    assert in_force(s3_url)
+    assert nothing_left(s3_url, tmp_path / "staging")
 
 
 @pytest.mark.proof

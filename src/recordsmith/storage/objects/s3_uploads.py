@@ -47,18 +47,20 @@ class UnfinishedUploads:
 
     def abort(self, prefix: str) -> int:
         """Abort those whose key begins with the folder and this prefix, and return how many there were."""
-        found = list(self._listed("/".join(filter(None, (self.folder, prefix)))))
+        found = list(self.listed(prefix))
         for key, upload in found:
             self._ask("DELETE", key, {"uploadId": upload})
         return len(found)
 
-    def _listed(self, prefix: str) -> Iterator[tuple[str, str]]:
+    def listed(self, prefix: str) -> Iterator[tuple[str, str]]:
+        """Give the key and the id of each."""
         from xml.etree import ElementTree as ET
 
+        start = "/".join(filter(None, (self.folder, prefix)))
         after: dict[str, str] = {}
         for _ in range(_MOST_PAGES):
             # An answer is at most 8 MiB long, and Python's parser of XML limits what entities may become.
-            page = ET.fromstring(self._ask("GET", "", {"uploads": "", "prefix": prefix, **after}))  # noqa: S314
+            page = ET.fromstring(self._ask("GET", "", {"uploads": "", "prefix": start, **after}))  # noqa: S314
             space = page.tag.partition("}")[0] + "}" if page.tag.startswith("{") else ""
             for upload in page.iter(f"{space}Upload"):
                 yield upload.findtext(f"{space}Key", ""), upload.findtext(f"{space}UploadId", "")

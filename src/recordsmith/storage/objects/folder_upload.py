@@ -19,9 +19,9 @@ from typing import Any
 from recordsmith.errors import RecordsmithError, advise
 from recordsmith.storage.atomic_file import write_text_atomically
 from recordsmith.storage.json_descriptions import read_json_object
+from recordsmith.storage.objects.interruptible import interruptible_in_order
 from recordsmith.storage.objects.object_folder import ConditionFailedError, ObjectFacts, ObjectFolder
 from recordsmith.storage.objects.versions import PUBLISHED_NAME, Published, PublishedFile
-from recordsmith.workers.threads import in_order, thread_pool
 
 __all__ = ["FolderUpload", "check_conditional", "upload_verified", "verify"]
 
@@ -109,11 +109,20 @@ class FolderUpload:
             if name in note.done and self._is_there(key, facts.bytes, note.done[name]):
                 advance(facts.bytes)
             else:
-                self._done(name, upload_verified(self._folder, key, path, facts, advance))
+                self._done(name, upload_verified(self._folder, key, path, facts, advance_unless_stopped))
             return name, facts
 
-        with thread_pool(_FILES_AT_ONCE) as pool:
-            sent = dict(in_order(pool, one, files.items(), ahead=2 * _FILES_AT_ONCE))
+        stopped = threading.Event()
+
+        def advance_unless_stopped(size: int) -> None:
+            if stopped.is_set():  # an error here ends the upload, and its parts are aborted
+                raise RuntimeError("the run has ended")
+            advance(size)
+
+        try:
+            sent = dict(interruptible_in_order(one, files.items(), at_once=_FILES_AT_ONCE))
+        finally:
+            stopped.set()
         for name in carried:
             self._folder.copy(f"{before.folder}/{name}" if before.folder else name, f"{note.version}/{name}")
             sent[name] = before.files[name]

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 from recordsmith.errors import RecordsmithError, import_extra
 from recordsmith.storage.objects.addresses import scheme_of
+from recordsmith.storage.objects.interruptible import interruptible
 from recordsmith.storage.objects.object_folder import BLOCK, ConditionFailedError, ObjectFacts, ObjectFolder
 from recordsmith.storage.objects.s3_uploads import UnfinishedUploads
 from recordsmith.storage.objects.store_failures import denied, failed, is_passing, missing, reason
@@ -225,7 +226,7 @@ class ObstoreFolder(ObjectFolder):
         while True:
             attempts += 1
             try:
-                return request()
+                return interruptible(request)
             except FileNotFoundError as error:
                 raise missing(error, self.shown(key)) from None
             except errors.AlreadyExistsError:

@@ -20,7 +20,9 @@ def resumable(output: str, staging: str | None) -> Iterator[None]:
     from recordsmith.storage.atomic_file import is_url
     from recordsmith.wording.numbers import bytes_text
 
-    remote, output = is_url(output), staged_path(output, staging)
+    remote = is_url(output)
+    if remote:
+        output = staged_path(output, staging)
 
     def kept() -> bool:
         return Staging.exists(output) or (remote and os.path.isdir(output))  # finished, and not yet uploaded

@@ -55,7 +55,7 @@ class Destination:
 
     Attributes:
         path: where to write.
-        place: what the user gave, to be shown.
+        place: how messages and results show it.
     """
 
     def __init__(self, path: str, place: str) -> None:
@@ -285,7 +285,7 @@ def open_destination(
     """
     text = os.fsdecode(out)
     if not is_url(text):
-        yield Destination(os.path.abspath(text), text)
+        yield Destination(os.path.abspath(text), os.path.abspath(text))
         return
     home = os.path.dirname(os.path.dirname(staged_path(text, staging)))
     with _locked(f"{home}.lock", without_secrets(text)):

@@ -30,7 +30,10 @@ class Interpreter(Statements, Calls, Expressions):
         scope = Scope()
         self.execute(tree.body, scope)
         for program_class in list(self.classes):
-            made = Object(program_class)
+            made = next((one for one in self.instances if one.program_class is program_class), None)
+            if made is None:
+                made = Object(program_class)
+                self.instances.append(made)
             for member in program_class.members.values():
                 if isinstance(member, Function) and id(member.definition) not in self.followed:
                     self.follow_with_unknown(Function(member.definition, member.scope, owner=made))

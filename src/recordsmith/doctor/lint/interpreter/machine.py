@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from recordsmith.doctor.lint.interpreter.scope import Scope
-from recordsmith.doctor.lint.interpreter.values import Call, Function, Item, ProgramClass, Unknown, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Function, Item, Object, ProgramClass, Unknown, Value
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Use
 
 __all__ = ["Arguments", "Machine"]
@@ -36,6 +36,7 @@ class Machine(ABC):
         self.attributes: list[Item] = []  # `base.name`, where the base is of a library
         self.functions: list[Function] = []
         self.classes: list[ProgramClass] = []
+        self.instances: list[Object] = []
         self.managed: set[int] = set()  # the nodes of calls that a with-statement closes
         self.followed: set[int] = set()  # the definitions that have been called
         self.stack: list[str] = []

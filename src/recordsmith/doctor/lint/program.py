@@ -187,7 +187,8 @@ class Program:
 
     def mentions(self, pattern: str) -> bool:
         """Tell whether this program, or a module of the project that it imports, has code that a pattern matches."""
-        return any(re.search(pattern, one.code) for one in (self.source, *self.modules))
+        files = [one for one in (self.source, *self.modules) if re.search(pattern, one.text)]
+        return any(re.search(pattern, one.code) for one in files)
 
     def text(self, node: ast.AST) -> str:
         """The source of a node as it is."""

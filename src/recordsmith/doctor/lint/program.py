@@ -235,7 +235,7 @@ def analyse(source: SourceFile, *, folder: str | None = None, data: DatasetFacts
         data=data,
         cut_short=cut_short,
         classes=interpreter.classes,
-        instances=interpreter.instances,
+        instances=interpreter.objects,
         modules=interpreter.sources,
     )
 

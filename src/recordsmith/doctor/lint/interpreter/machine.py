@@ -36,6 +36,7 @@ class Machine(ABC):
         self.attributes: list[Item] = []  # `base.name`, where the base is of a library
         self.functions: list[Function] = []
         self.classes: list[ProgramClass] = []
+        self.objects: list[Object] = []  # all instances of these classes
         self.managed: set[int] = set()  # the nodes of calls that a with-statement closes
         self.followed: set[int] = set()  # the definitions that have been called
         self.options: dict[int, dict[str, Value]] = {}  # of the command line, by the parser that they belong to

@@ -45,8 +45,10 @@ def test_c5_sorted_labels_are_measured_against_a_shuffle_buffer(tmp_path: Path):
 
 
 def test_c5_runs_that_a_usual_buffer_mixes_are_only_worth_knowing(tmp_path: Path):
+    blocks = np.repeat(np.tile(np.arange(4), 2), 200)
+    assert found(write(tmp_path / "blocks.tfrecord", labelled(blocks)))["D007"].severity == "info"
     finding = found(write(tmp_path / "small.tfrecord", labelled(np.repeat(np.arange(4), 120))))["D007"]
-    assert finding.severity == "info"
+    assert (finding.severity, "is sorted by 'label'" in finding.message) == ("warning", True)
 
 
 # --- C6: features constant, missing, or not normalised ---

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from recordsmith.storage.remote_files import cache_folder, without_secrets
+from recordsmith.storage.objects import without_secrets
+from recordsmith.storage.remote_files import cache_folder
 
 pytest.importorskip("fsspec")
 pytest.importorskip("aiohttp")

@@ -112,11 +112,7 @@ class Crop(Augmentation):
         return image[top : top + height, left : left + width]
 
     def window(self, height: int, width: int, drawn: tuple[float, float, float, float]) -> tuple[int, int, int, int]:
-        """Return the part that was drawn in pixels: top, left, height, width.
-
-        >>> Crop().window(100, 200, (0.5, 0.5, 0.0, 0.999))
-        (0, 100, 50, 100)
-        """
+        """Return the part that was drawn in pixels: top, left, height, width."""
         part_height = max(1, round(height * drawn[0]))
         part_width = max(1, round(width * drawn[1]))
         top = int((height - part_height + 1) * drawn[2])

@@ -24,9 +24,6 @@ class Description:
     Attributes:
         path: the file.
         splits: the files that it names, by split, whether they are there or not.
-
-    >>> Description("data/recordsmith.json", {"train": ("data/a.tfrecord",)}).name
-    'recordsmith.json'
     """
 
     path: str
@@ -38,11 +35,7 @@ class Description:
         return os.path.basename(self.path)
 
     def files(self, split: str | None = None) -> list[str]:
-        """Return the files of a split, or of all.
-
-        >>> Description("d.json", {"train": ("a",), "test": ("b",)}).files("test")
-        ['b']
-        """
+        """Return the files of a split, or of all."""
         return [file for name, files in self.splits.items() if split in (None, name) for file in files]
 
 
@@ -52,23 +45,14 @@ def description_in(folder: str) -> str | None:
 
 
 def read_description(path: str) -> Description:
-    """Read a description; what is wrong with it is raised.
-
-    >>> read_description("no such folder/recordsmith.json")
-    Traceback (most recent call last):
-    FileNotFoundError: [Errno 2] No such file or directory: 'no such folder/recordsmith.json'
-    """
+    """Read a description; what is wrong with it is raised."""
     if os.path.basename(path) == MANIFEST_NAME:
         return Description(path, files_by_split(load_manifest(path).splits))
     return Description(path, read_tfds_folder(os.path.dirname(path)).files_by_split)
 
 
 def descriptions(facts: DatasetFacts) -> list[Description]:
-    """Return the descriptions of the folders that were looked at; those that cannot be read are left out.
-
-    >>> descriptions(DatasetFacts((), (), 0, 0))
-    []
-    """
+    """Return the descriptions of the folders that were looked at; those that cannot be read are left out."""
     paths = [facts.described_by] if facts.described_by is not None else map(description_in, facts.paths)
     found = []
     for path in paths:

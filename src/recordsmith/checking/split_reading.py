@@ -98,21 +98,13 @@ def number_distance(first: NumberFacts, second: NumberFacts) -> float:
 
 
 def stratifying(label: LabelFacts) -> str:
-    """Say how to split so that every split has its share of each class of this label.
-
-    >>> "--stratify species`" in stratifying(LabelFacts("species", True, (), {}))
-    True
-    """
+    """Say how to split so that every split has its share of each class of this label."""
     options = f"--split ... --stratify {shlex.quote(label.feature)}"
     return f"Split with stratification: `recordsmith copy SRC -o DST {options}`, or with these options of `make`."
 
 
 def smallest_gap(ours: int, theirs: int) -> float:
-    """Return the distance of Kolmogorov and Smirnov that two samples of one population exceed once in a million times.
-
-    >>> round(smallest_gap(1000, 1000), 3)
-    0.12
-    """
+    """Return the Kolmogorov-Smirnov distance that two samples of one population exceed once in a million times."""
     return math.sqrt(-math.log(_TINY_CHANCE / 2) / 2) * math.sqrt((ours + theirs) / (ours * theirs))
 
 

@@ -24,9 +24,6 @@ class RawPixels:
         height, width, channels: their shape.
         bytes_each: how many bytes a channel of a pixel takes.
         how: the evidence, in words.
-
-    >>> RawPixels(28, 28, 1, 8, "its shape").pixels
-    784
     """
 
     height: int

@@ -53,11 +53,7 @@ def _console(*, stderr: bool) -> Console:
 
 
 def print_to(console: Console, renderable: RenderableType) -> None:
-    """Print on a terminal as laid out, and elsewhere without the spaces that fill up a line.
-
-    >>> print_to(output_console(), "text")
-    text
-    """
+    """Print on a terminal as laid out, and elsewhere without the spaces that fill up a line."""
     whole = Group(renderable)  # a bare Text would lose its own setting of no_wrap
     if console.is_terminal:
         console.print(whole)

@@ -57,11 +57,7 @@ _OTHER_WORDS = {
 
 
 class Program(click.Group):
-    """A group of commands whose errors are explained instead of traced.
-
-    >>> sorted(main.commands)
-    ['check', 'completion', 'copy', 'demo', 'diagnose', 'doctor', 'export', 'index', 'make', 'repair', 'rule', ...]
-    """
+    """A group of commands whose errors are explained instead of traced."""
 
     def main(self, *args: Any, **options: Any) -> Any:
         """Run the program, to the end also where whoever reads its output has seen enough."""

@@ -18,9 +18,6 @@ class TerminatedError(KeyboardInterrupt):
 
     Attributes:
         exit_code: as shells say it: 128 and the number of the signal.
-
-    >>> TerminatedError(signal.SIGTERM).exit_code
-    143
     """
 
     def __init__(self, number: int) -> None:

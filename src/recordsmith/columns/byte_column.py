@@ -67,11 +67,7 @@ class ByteColumn(OffsetColumn):
 
     @classmethod
     def unchecked(cls, data: Array, offsets: Int64s, *, text: bool = False, present: Bools | None = None) -> Self:
-        """Build from arrays that are known to be right, such as the native core's, without looking at them.
-
-        >>> ByteColumn.unchecked(np.frombuffer(b"ab", np.uint8), np.array([0, 1, 2])).to_list()
-        [b'a', b'b']
-        """
+        """Build from arrays that are known to be right, such as the native core's, without looking at them."""
         column = cls.__new__(cls)
         column._data, column._offsets, column._text, column._present = data, offsets, text, present  # noqa: SLF001 - ours
         return column
@@ -88,11 +84,7 @@ class ByteColumn(OffsetColumn):
 
     @property
     def lengths(self) -> Int64s:
-        """How many bytes each row has.
-
-        >>> ByteColumn(b"catdogs", [0, 3, 7]).lengths.tolist()
-        [3, 4]
-        """
+        """How many bytes each row has."""
         return np.diff(self._offsets)
 
     def to_list(self) -> list[Any]:
@@ -117,11 +109,7 @@ class ByteColumn(OffsetColumn):
         return rows
 
     def to_numpy(self) -> Array:
-        """Return the rows as an array of Python objects.
-
-        >>> ByteColumn(b"catdog", [0, 3, 6]).to_numpy()
-        array([b'cat', b'dog'], dtype=object)
-        """
+        """Return the rows as an array of Python objects."""
         objects = np.empty(len(self), object)
         objects[:] = self.to_list()
         return objects

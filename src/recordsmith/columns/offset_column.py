@@ -63,12 +63,7 @@ class OffsetColumn(Sequence[Any]):
 
     @classmethod
     def concatenated(cls, parts: Sequence[Self]) -> Self:
-        """Return the rows of several columns of this kind, one after the other.
-
-        >>> from recordsmith.columns import ByteColumn
-        >>> ByteColumn.concatenated([ByteColumn(b"cat", [0, 3]), ByteColumn(b"dogs", [0, 1, 4])]).to_list()
-        [b'cat', b'd', b'ogs']
-        """
+        """Return the rows of several columns of this kind, one after the other."""
         arrays = [part._flat() for part in parts]  # noqa: SLF001 - its own class
         edges = [slice(int(part.offsets[0]), int(part.offsets[-1])) for part in parts]
         used = ([values[edge] for values in flat] for flat, edge in zip(arrays, edges, strict=True))
@@ -158,11 +153,7 @@ def _cut(flat: Sequence[Any], starts: Int64s, stops: Int64s, offsets: Int64s) ->
 
 
 def checked_offsets(offsets: npt.ArrayLike, limit: int) -> Int64s:
-    """Return offsets as int64 if they are in order and within what they point into.
-
-    >>> checked_offsets([0, 3, 3], 5).tolist()
-    [0, 3, 3]
-    """
+    """Return offsets as int64 if they are in order and within what they point into."""
     array = np.asarray(offsets)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
         raise ValueError(
@@ -181,11 +172,7 @@ def checked_offsets(offsets: npt.ArrayLike, limit: int) -> Int64s:
 
 
 def checked_present(present: npt.ArrayLike | None, offsets: Int64s) -> Bools | None:
-    """Return presence as bools if there is one for each row, and no absent row has values.
-
-    >>> checked_present([1, 0], np.array([0, 3, 3])).tolist()
-    [True, False]
-    """
+    """Return presence as bools if there is one for each row, and no absent row has values."""
     if present is None:
         return None
     array = np.ascontiguousarray(present, dtype=np.bool_)

@@ -86,12 +86,7 @@ class PackedColumn:
 
     @classmethod
     def concatenated(cls, parts: Sequence[Self]) -> Self:
-        """Return the rows of several columns with the same parts, one after the other.
-
-        >>> column = PackedColumn(np.array([(1,), (2,)], [("a", "u1")]))
-        >>> PackedColumn.concatenated([column[1:], column])["a"].tolist()
-        [2, 1, 2]
-        """
+        """Return the rows of several columns with the same parts, one after the other."""
         return cls(np.concatenate([part.rows for part in parts]), present=concatenated_presence(parts))
 
     def __iter__(self) -> Iterator[dict[str, Any] | None]:
@@ -117,11 +112,7 @@ class PackedColumn:
         return f"PackedColumn({rows} of {parts})"
 
     def to_list(self) -> list[Any]:
-        """Return the rows as mappings of plain Python values, with None for those that are absent.
-
-        >>> PackedColumn(np.array([(1, [2, 3])], [("a", "u1"), ("b", "u1", 2)])).to_list()
-        [{'a': 1, 'b': [2, 3]}]
-        """
+        """Return the rows as mappings of plain Python values, with None for those that are absent."""
         return [None if row is None else {name: value.tolist() for name, value in row.items()} for row in self]
 
     def to_arrow(self) -> pa.Array:

@@ -79,11 +79,7 @@ class Ragged(OffsetColumn):
         row_shape: tuple[int | None, ...] | None = None,
         present: Bools | None = None,
     ) -> Self:
-        """Build from arrays that are known to be right, such as the native core's, without looking at them.
-
-        >>> Ragged.unchecked(np.array([1, 2, 3]), np.array([0, 1, 3])).to_list()
-        [[1], [2, 3]]
-        """
+        """Build from arrays that are known to be right, such as the native core's, without looking at them."""
         column = cls.__new__(cls)
         column._values, column._offsets, column._shape, column._present = values, offsets, row_shape, present  # noqa: SLF001 - ours
         return column
@@ -122,11 +118,7 @@ class Ragged(OffsetColumn):
         return np.dtype(object) if isinstance(self._values, ByteColumn) else self._values.dtype
 
     def to_list(self) -> list[Any]:
-        """Return the rows as nested Python lists, with None for those that are absent.
-
-        >>> Ragged(np.array([1, 2, 3]), [0, 1, 1, 3], present=[True, False, True]).to_list()
-        [[1], None, [2, 3]]
-        """
+        """Return the rows as nested Python lists, with None for those that are absent."""
         if self._shape is not None:
             return [None if row is None else row.tolist() for row in self]
         start = int(self._offsets[0])

@@ -69,11 +69,7 @@ class ShapedColumn(OffsetColumn):
 
     @classmethod
     def unchecked(cls, values: Array, offsets: Int64s, shapes: Int64s, *, present: Bools | None = None) -> Self:
-        """Build from arrays that are known to be right, without looking at them.
-
-        >>> ShapedColumn.unchecked(np.arange(2), np.array([0, 2]), np.array([[2, 1]])).to_list()
-        [[[0], [1]]]
-        """
+        """Build from arrays that are known to be right, without looking at them."""
         column = cls.__new__(cls)
         column._values, column._offsets, column._shapes, column._present = values, offsets, shapes, present  # noqa: SLF001 - ours
         return column
@@ -95,27 +91,15 @@ class ShapedColumn(OffsetColumn):
 
     @property
     def lengths(self) -> Int64s:
-        """How long each row is along its first dimension.
-
-        >>> ShapedColumn(np.arange(8), [0, 6, 8], [[2, 3], [1, 2]]).lengths.tolist()
-        [2, 1]
-        """
+        """How long each row is along its first dimension."""
         return self._shapes[:, 0]
 
     def to_list(self) -> list[Any]:
-        """Return the rows as nested Python lists, with None for those that are absent.
-
-        >>> ShapedColumn(np.arange(2), [0, 2, 2], [[1, 2], [0, 0]]).to_list()
-        [[[0, 1]], []]
-        """
+        """Return the rows as nested Python lists, with None for those that are absent."""
         return [None if row is None else row.tolist() for row in self]
 
     def to_padded(self, pad_value: Any = 0) -> Array:
-        """Return one rectangle, every dimension filled up to the largest.
-
-        >>> ShapedColumn(np.array([1, 2, 3]), [0, 2, 3], [[1, 2], [1, 1]]).to_padded(-1).tolist()
-        [[[1, 2]], [[3, -1]]]
-        """
+        """Return one rectangle, every dimension filled up to the largest."""
         largest = self._shapes.max(axis=0, initial=0).tolist()
         padded = np.full((len(self), *largest), pad_value, self.dtype)
         for number, row in enumerate(self):
@@ -124,11 +108,7 @@ class ShapedColumn(OffsetColumn):
         return padded
 
     def to_arrow(self) -> pa.Array:
-        """Return a pyarrow array of nested lists.
-
-        >>> ShapedColumn(np.arange(3), [0, 2, 3], [[1, 2], [1, 1]]).to_arrow().to_pylist()
-        [[[0, 1]], [[2]]]
-        """
+        """Return a pyarrow array of nested lists."""
         pyarrow = import_extra("pyarrow", "arrow", purpose="ShapedColumn.to_arrow")
         array = pyarrow.array(self._values[int(self._offsets[0]) : int(self._offsets[-1])])
         validity = self._arrow_validity(pyarrow)

@@ -27,11 +27,7 @@ _SHOWN_ENTRIES = 4  # of a row, in a repr
 
 
 class SparseRow(NamedTuple):
-    """One row of a SparseColumn: where its entries are, and what they are.
-
-    >>> SparseRow(np.array([0, 7]), np.array([0.5, 2.0])).values.tolist()
-    [0.5, 2.0]
-    """
+    """One row of a SparseColumn: where its entries are, and what they are."""
 
     indices: Int64s
     values: Array
@@ -83,11 +79,7 @@ class SparseColumn(OffsetColumn):
     def unchecked(
         cls, indices: Int64s, values: Array, offsets: Int64s, *, size: int, present: Bools | None = None
     ) -> Self:
-        """Build from arrays that are known to be right, without looking at them.
-
-        >>> SparseColumn.unchecked(np.array([1]), np.array([5]), np.array([0, 1]), size=2).to_list()
-        [{1: 5}]
-        """
+        """Build from arrays that are known to be right, without looking at them."""
         column = cls.__new__(cls)
         column._indices, column._values, column._offsets = indices, values, offsets  # noqa: SLF001 - ours
         column._size, column._present = size, present  # noqa: SLF001 - ours
@@ -115,29 +107,17 @@ class SparseColumn(OffsetColumn):
 
     @property
     def lengths(self) -> Int64s:
-        """How many entries each row has.
-
-        >>> SparseColumn(np.array([0, 3, 1]), np.ones(3), [0, 2, 3], size=4).lengths.tolist()
-        [2, 1]
-        """
+        """How many entries each row has."""
         return np.diff(self._offsets)
 
     def to_list(self) -> list[Any]:
-        """Return the rows as mappings of places to values, with None for those that are absent.
-
-        >>> SparseColumn(np.array([2]), np.array([7]), [0, 1, 1], size=4).to_list()
-        [{2: 7}, {}]
-        """
+        """Return the rows as mappings of places to values, with None for those that are absent."""
         return [
             None if row is None else dict(zip(row.indices.tolist(), row.values.tolist(), strict=True)) for row in self
         ]
 
     def dense(self) -> Array:
-        """Return one array of shape (rows, size), with zeros everywhere else, and for absent rows.
-
-        >>> SparseColumn(np.array([2]), np.array([7]), [0, 1], size=4).dense().tolist()
-        [[0, 0, 7, 0]]
-        """
+        """Return one array of shape (rows, size), with zeros everywhere else, and for absent rows."""
         dense = np.zeros((len(self), self._size), self.dtype)
         start, stop = int(self._offsets[0]), int(self._offsets[-1])
         rows = np.repeat(np.arange(len(self)), self.lengths)

@@ -39,9 +39,6 @@ class CopyInputs:
         provenance: features that say where a record comes from, and not what it is.
         left_out: sentences about files of the dataset that are not copied.
         found_splits: the splits that the files are in, whether they are kept or not.
-
-    >>> CopyInputs(("a.tfrecord",), (), None, True, {}).splits
-    ()
     """
 
     files: tuple[str, ...]
@@ -64,11 +61,7 @@ class CopyInputs:
         return DatasetLayout(self.files, {}, self.schema)
 
     def compression(self) -> str | None:
-        """Return the compression that all files have, or None.
-
-        >>> CopyInputs((), (), None, True, {}).compression() is None
-        True
-        """
+        """Return the compression that all files have, or None."""
         found = {_core.detect_compression(file) for file in self.files}
         return found.pop() if len(found) == 1 and not found & {"none", "auto"} else None
 
@@ -80,13 +73,6 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
         paths: one or several, whose records follow each other.
         split: only this split of them.
         keep_splits: every file has to have a split, or none.
-
-    >>> import recordsmith as rs, tempfile
-    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
-    >>> with rs.RecordWriter(path) as writer:
-    ...     writer.write(b"payload")
-    >>> find_inputs(path, split=None, keep_splits=True).files == (path,)
-    True
     """
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not given:

@@ -32,9 +32,6 @@ class Changes:
         rename: new names by old ones.
         schema: what the records are to hold; None keeps what they hold.
         cast: casts and images may lose information.
-
-    >>> Changes(drop=("path",)).any
-    True
     """
 
     features: tuple[str, ...] | None = None

@@ -106,16 +106,7 @@ class Frames:
 
 
 def frames_of(chunk: Chunk) -> Frames:
-    """Read a chunk of TFRecords; checksums are verified, and damaged records are rejected.
-
-    >>> import recordsmith as rs, tempfile
-    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
-    >>> with rs.RecordWriter(path) as writer:
-    ...     writer.write(b"payload")
-    >>> chunk, = rs.sources.tfrecords(path, schema=Schema({})).chunks()
-    >>> frames_of(chunk).of(0) == f"{path}, record 0"
-    True
-    """
+    """Read a chunk of TFRecords; checksums are verified, and damaged records are rejected."""
     if isinstance(chunk, CarriedChunk):
         sink = _core.RecordSink()
         for payload in chunk.payloads:
@@ -151,21 +142,13 @@ def frames_of(chunk: Chunk) -> Frames:
 
 
 def reject_of(place: str, number: int, error: RecordsmithError) -> Reject:
-    """Describe why a record is rejected.
-
-    >>> reject_of("a.tfrecord, record 3", 3, RecordsmithError("It is damaged.", found="zeros")).reason
-    'It is damaged. Found: zeros.'
-    """
+    """Describe why a record is rejected."""
     found = "" if error.found is None else f" Found: {error.found}."
     return Reject(place, number, error.feature, f"{error.problem}{found}")
 
 
 def rejected_error(reject: Reject) -> RecordsmithError:
-    """Return the error for a record that cannot be copied, where none may be left out.
-
-    >>> rejected_error(Reject("a.tfrecord, record 3", 3, None, "It is damaged.")).problem
-    'It is damaged.'
-    """
+    """Return the error for a record that cannot be copied, where none may be left out."""
     return RecordsmithError(
         reject.reason,
         path=reject.source,

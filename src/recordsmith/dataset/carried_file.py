@@ -24,12 +24,7 @@ def is_carried(path: str) -> bool:
 
 @contextlib.contextmanager
 def opened_to_carry(path: str) -> Iterator[BinaryIO]:
-    """Open a plain file for reading; a link or anything else that took its place meanwhile is an OSError.
-
-    >>> with opened_to_carry(__file__) as file:
-    ...     len(file.read(3))
-    3
-    """
+    """Open a plain file for reading; a link or anything else that took its place meanwhile is an OSError."""
     with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(f"{path} is not a plain file")
@@ -37,10 +32,5 @@ def opened_to_carry(path: str) -> Iterator[BinaryIO]:
 
 
 def carried_mode(file: BinaryIO) -> int:
-    """Return the mode of a copy: it may be read by nobody who could not read the original.
-
-    >>> with opened_to_carry(__file__) as file:
-    ...     carried_mode(file) & ~0o666
-    0
-    """
+    """Return the mode of a copy: it may be read by nobody who could not read the original."""
     return os.fstat(file.fileno()).st_mode & 0o666

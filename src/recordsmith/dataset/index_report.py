@@ -47,15 +47,7 @@ def index_files(paths: Sequence[str | os.PathLike[str]], split: str | None = Non
 
 
 def keep_indexes(files: Sequence[str], *, rebuild: bool = False) -> Iterator[IndexedFile]:
-    """Put the index of each file into the cache, unless it is there and still fits.
-
-    >>> import recordsmith as rs, tempfile
-    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
-    >>> with rs.RecordWriter(path) as writer:
-    ...     writer.write(b"foo")
-    >>> [file.records for file in keep_indexes([path])]
-    [1]
-    """
+    """Put the index of each file into the cache, unless it is there and still fits."""
     for file in files:
         cached = None if rebuild else cached_index(file)
         if cached is not None:
@@ -76,13 +68,6 @@ def export_indexes(
         files: TFRecord files that are not compressed.
         target: a folder for the indexes, or a file if there is one index; None: beside the data, by their usual names.
         format: "dali" or "vahidk".
-
-    >>> import recordsmith as rs, tempfile
-    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
-    >>> with rs.RecordWriter(path) as writer:
-    ...     writer.write(b"foo")
-    >>> [file.index.endswith("/data.tfindex") for file in export_indexes([path], format="vahidk")]
-    [True]
     """
     targets = _targets(files, target, format)
     for place in targets:

@@ -40,12 +40,7 @@ class DatasetLayout:
     described_by: str | None = None
 
     def select(self, split: str | None) -> DatasetLayout:
-        """Return the layout of one split; None keeps all.
-
-        >>> layout = DatasetLayout(("a", "b"), {"train": ("a",), "test": ("b",)})
-        >>> layout.select("test").files
-        ('b',)
-        """
+        """Return the layout of one split; None keeps all."""
         if split is None:
             return self
         if split not in self.splits:
@@ -65,11 +60,7 @@ class DatasetLayout:
         return load_manifest(self.described_by)
 
     def provenance(self) -> tuple[str, ...]:
-        """Return the features that say where a record comes from, and not what it is.
-
-        >>> DatasetLayout(("a.tfrecord",)).provenance()
-        ()
-        """
+        """Return the features that say where a record comes from, and not what it is."""
         manifest = self.manifest()
         return () if manifest is None else manifest.provenance
 

@@ -30,9 +30,6 @@ class RowOverview:
         kind: what they are: "example", "sequence_example", "text", ...
         features: its values by name; None where it is no Example.
         steps: the feature lists of a SequenceExample: a list of values by name.
-
-    >>> RowOverview(0, "a.tfrecord", 0, b"", "empty", {"x": 1}).value("x", steps=False)
-    1
     """
 
     number: int
@@ -70,12 +67,7 @@ def decode_row(
     declared: Schema | None,
     problems: list[RecordsmithError],
 ) -> RowOverview:
-    """Decode a payload. One that does not fit the declared schema adds to `problems`, and is shown as it is stored.
-
-    >>> row = StoredPayload(0, "a.tfrecord", 0, b"plain text")
-    >>> decode_row(row, [], None, []).kind
-    'text'
-    """
+    """Decode a payload. One that does not fit the declared schema adds to `problems`, and is shown as it is stored."""
     place = (stored.number, stored.path, stored.number_in_file, stored.payload)
     kind = _core.payload_kind(stored.payload)
     if kind not in ("example", "sequence_example", "empty"):

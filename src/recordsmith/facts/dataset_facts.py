@@ -157,11 +157,7 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class LengthFacts:
-    """How many values a record has (or a step, or a byte string has bytes).
-
-    >>> LengthFacts(3, 3, 3.0).fixed
-    True
-    """
+    """How many values a record has (or a step, or a byte string has bytes)."""
 
     min: int
     max: int
@@ -227,9 +223,6 @@ class StringFacts:
             other than white space. Images are never text.
         leading_space, trailing_space: how many of them begin or end with white space.
         control: how many are UTF-8 with control characters, as raw numbers often are by chance.
-
-    >>> StringFacts(1, 3, LengthFacts(3, 3, 3.0), ascii=1, utf8=1).encoding
-    'ascii'
     """
 
     count: int
@@ -315,9 +308,6 @@ class FeatureFacts:
             `strings` has the sizes then, and `lengths` counts numbers.
         raw_dtype: the declared dtype of numbers that are stored as bytes; "" where there are none.
         parts: where the byte strings hold several parts (Packed), each as a feature, named "feature[part]".
-
-    >>> FeatureFacts("label", False, 10, 0, kinds={"int64": 10}).kind
-    'int64'
     """
 
     name: str
@@ -442,9 +432,6 @@ class DuplicateFacts:
         contradictory: per split, how many records are equal to others but for their label, which differs.
         contradictory_across: per pair of splits, how many such contents occur in both.
         contradictory_groups: some examples, the largest first.
-
-    >>> DuplicateFacts({"train": 3}, {}, ()).within["train"]
-    3
     """
 
     within: dict[str, int] = field(default_factory=dict)

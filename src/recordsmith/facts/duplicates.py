@@ -26,9 +26,6 @@ def duplicates_of(
         places: what names files.
         provenance: the features that were left out of the comparison.
         contradictions: what the core found to be there more than once under different labels.
-
-    >>> duplicates_of(_core.DuplicateSummary(), ["train"], FilePlaces(["a.tfrecord"]), []).within
-    {}
     """
     differing = contradictions or _core.DuplicateSummary()
     return DuplicateFacts(

@@ -32,11 +32,7 @@ _FEW_EXTRA = 1.5  # a value stands out that occurs so much more often than the a
 
 
 def features_of(counted: _core.SplitSummary, schema: Schema | None, places: FilePlaces) -> tuple[FeatureFacts, ...]:
-    """Return the features of one split, or of all, in the order of their first appearance.
-
-    >>> features_of(_core.SplitSummary(), None, FilePlaces([]))
-    ()
-    """
+    """Return the features of one split, or of all, in the order of their first appearance."""
     dtypes = {} if schema is None else {(one.key, one.steps): one.raw_dtype for one in schema.plan()}
     return tuple(
         _feature(feature, counted.examples, dtypes.get((feature.key, feature.in_steps)), places)

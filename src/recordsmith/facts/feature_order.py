@@ -24,10 +24,6 @@ def features_in_order(facts: DatasetFacts) -> list[FeatureFacts]:
 
 
 def with_parts(features: Iterable[FeatureFacts]) -> Iterator[FeatureFacts]:
-    """Give features, and those that hold several parts as these parts.
-
-    >>> [one.name for one in with_parts([FeatureFacts("x", False, 1, 0)])]
-    ['x']
-    """
+    """Give features, and those that hold several parts as these parts."""
     for feature in features:
         yield from feature.parts or (feature,)

@@ -60,9 +60,6 @@ def decode_images(
         similar: takes the perceptual hash of every image, where wanted.
         threads: how many decode side by side.
         progress: called now and then with the phase, the records done and those in all.
-
-    >>> decode_images((), _core.SplitSummary(), [], decode="none", similar=None, threads=1)
-    ()
     """
     wanted = [feature for feature in features if feature.images is not None]
     if not wanted or (decode == "none" and similar is None):

@@ -36,9 +36,6 @@ def labels_of(
         features: the features over all splits.
         schema: the declared schema.
         places: what names files.
-
-    >>> labels_of({}, (), None, FilePlaces([]))
-    ()
     """
     counted = {split: _counted(content) for split, content in splits.items()}
     found = []

@@ -31,11 +31,7 @@ class NamedImage:
 
 
 def named_images(facts: DatasetFacts, records: Iterable[tuple[str, int, int | None]]) -> tuple[NamedImage, ...]:
-    """Read the images of some records, each named by its file, its number there, and its offset if that is known.
-
-    >>> named_images(DatasetFacts((), (), records=0, bytes=0), [])
-    ()
-    """
+    """Read the images of some records, each named by its file, its number there, and its offset if that is known."""
     keys = {(feature.name, feature.in_steps) for feature in facts.features if feature.images is not None}
     if not keys:
         return ()

@@ -44,11 +44,7 @@ _BATCH = 512
 
 
 def expectations_of(schema: Schema | None) -> dict[tuple[str, bool], _core.Expectation]:
-    """Return what the core compares records with: by key, and whether it is in the feature lists.
-
-    >>> expectations_of(Schema({"label": Label(["cat", "dog"])}))["label", False].classes
-    2
-    """
+    """Return what the core compares records with: by key, and whether it is in the feature lists."""
     if schema is None:
         return {}
     return {(column.key, column.steps): _expectation(feature, column) for _, feature, column in _columns(schema)}
@@ -96,11 +92,6 @@ def mismatches_of(
         labels: the labels.
         shards: the files.
         progress: called now and then with the phase, the records done and those in all.
-
-    >>> counted = _core.SplitSummary()
-    >>> counted.examples = 3
-    >>> [found.kind for found in mismatches_of(Schema({"label": Label(["cat", "dog"])}), counted, (), (), ())]
-    ['missing']
     """
     if not counted.examples:
         return ()

@@ -42,11 +42,7 @@ class SurveyedFiles:
     promises: dict[str, DescribedShard] = field(default_factory=dict)
 
     def select(self, split: str | None) -> SurveyedFiles:
-        """Return those of one split; None keeps all.
-
-        >>> SurveyedFiles(("a", "b"), ("train", "test")).select("test").files
-        ('b',)
-        """
+        """Return those of one split; None keeps all."""
         if split is None:
             return self
         known = list(dict.fromkeys(name for name in self.splits if name is not None))
@@ -65,13 +61,6 @@ def find_files(paths: PathLike | Sequence[PathLike]) -> SurveyedFiles:
 
     Unlike reading, a survey continues if a manifest lists missing files, or if shards of a set are missing:
     a rule reports that.
-
-    >>> import recordsmith as rs, tempfile
-    >>> folder = tempfile.mkdtemp()
-    >>> with rs.RecordWriter(f"{folder}/train-00000-of-00001") as writer:
-    ...     writer.write(b"")
-    >>> find_files(folder).splits
-    ('train',)
     """
     found = resolve_files(paths)
     if len(found) == 1 and os.path.isfile(in_force(os.path.join(found[0], MANIFEST_NAME))):

@@ -34,11 +34,7 @@ _WITHOUT_LENGTH = (b"\xd8", b"\xd9")
 
 
 def most_pixels() -> int:
-    """Return how many pixels an image may have: 100 million, or what RECORDSMITH_MAX_IMAGE_PIXELS says.
-
-    >>> most_pixels()
-    100000000
-    """
+    """Return how many pixels an image may have: 100 million, or what RECORDSMITH_MAX_IMAGE_PIXELS says."""
     setting = os.environ.get(_SETTING)
     if setting is None:
         return _USUAL_PIXELS

@@ -14,11 +14,7 @@ _COLOUR_TYPES = {1: 0, 3: 2, 4: 6}  # by channels: grey, colour, colour with alp
 
 
 def png_bytes(pixels: np.ndarray[Any, Any]) -> bytes:
-    r"""Return uint8 pixels of (height, width, 1, 3 or 4) as a PNG.
-
-    >>> png_bytes(np.zeros((1, 1, 3), np.uint8))[:8]
-    b'\x89PNG\r\n\x1a\n'
-    """
+    """Return uint8 pixels of (height, width, 1, 3 or 4) as a PNG."""
     height, width, channels = pixels.shape
     rows = np.ascontiguousarray(pixels, np.uint8).reshape(height, width * channels)
     raw = np.concatenate([np.zeros((height, 1), np.uint8), rows], axis=1).tobytes()

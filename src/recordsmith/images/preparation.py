@@ -93,11 +93,7 @@ class Preparation:
             return self._encoded(pixels, self.encoding_of(header), orientation)
 
     def encode(self, pixels: Pixels) -> bytes:
-        """Return the image as it is to be stored, from pixels in OpenCV's order; PNG unless an encoding is given.
-
-        >>> Preparation(size=(4, 4), encoding="bmp").encode(np.zeros((8, 8, 3), np.uint8))[:2]
-        b'BM'
-        """
+        """Return the image as it is to be stored, from pixels in OpenCV's order; PNG unless an encoding is given."""
         return self._encoded(pixels, self.encoding or "png", 1)
 
     def _encoded(self, pixels: Pixels, encoding: str, orientation: int) -> bytes:

@@ -19,9 +19,6 @@ class SkippedRecord:
         path: its file.
         record: its number in the file.
         reason: what was wrong.
-
-    >>> SkippedRecord("a.tfrecord", 7, "The data does not match its checksum.").record
-    7
     """
 
     path: str

@@ -71,10 +71,6 @@ class ChunkRows:
 
 
 def shown(value: Any) -> str:
-    """Return a value as a message shows it, shortened.
-
-    >>> shown("x" * 300)[-4:]
-    'x...'
-    """
+    """Return a value as a message shows it, shortened."""
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + "..."

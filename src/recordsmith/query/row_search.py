@@ -37,10 +37,6 @@ def search_rows(
         where: the condition.
         features: the types of the features, None where records disagree.
         decode: turns a payload into a row, where that has to be done singly.
-
-    >>> from recordsmith.query.where import compile_where
-    >>> list(search_rows([], compile_where("x > 2", ["x"]), {}, lambda stored: None))
-    []
     """
     schema = _columns(where, features)
     start = 0

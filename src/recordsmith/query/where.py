@@ -75,9 +75,6 @@ class Where:
         text: as it was given.
         names: the features that it looks at, in the order of the text.
         present: those that no row lacks for which it holds.
-
-    >>> compile_where("x > 2", ["x"]).mask({"x": np.array([1, 3])}, 2)
-    array([False,  True])
     """
 
     def __init__(self, text: str, node: Node) -> None:

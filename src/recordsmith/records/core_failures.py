@@ -33,21 +33,12 @@ __all__ = ["Failure", "StaleIndexError", "exception_for"]
 
 
 class StaleIndexError(ChangedFileError):
-    """The index of a file does not fit it, although the file has not changed.
-
-    >>> print(StaleIndexError("The index does not match its file.", path="a.tfrecord"))
-    The index does not match its file.
-      where:    a.tfrecord
-    """
+    """The index of a file does not fit it, although the file has not changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The facts of one failure, in the order in which the core gives them; see cpp/base/status.h.
-
-    >>> Failure("truncated", "a.tfrecord", 40, 2).place
-    {'path': 'a.tfrecord', 'record': 2, 'offset': 40}
-    """
+    """The facts of one failure, in the order in which the core gives them; see cpp/base/status.h."""
 
     code: str
     path: str = ""

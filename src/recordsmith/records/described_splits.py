@@ -21,11 +21,7 @@ _LONGEST_FILE_NAME = 255  # bytes, as file systems have it
 
 @dataclass(frozen=True, slots=True)
 class DescribedShard:
-    """A file, and what is said about it; None where nothing is.
-
-    >>> DescribedShard("data/a.tfrecord", records=3).name
-    'a.tfrecord'
-    """
+    """A file, and what is said about it; None where nothing is."""
 
     path: str
     records: int | None = None
@@ -40,11 +36,7 @@ class DescribedShard:
 
 @dataclass(frozen=True, slots=True)
 class DescribedSplit:
-    """The files of a split, and what is said about all of them together.
-
-    >>> DescribedSplit((DescribedShard("data/a.tfrecord"),)).files
-    ('data/a.tfrecord',)
-    """
+    """The files of a split, and what is said about all of them together."""
 
     shards: tuple[DescribedShard, ...]
     records: int | None = None
@@ -58,11 +50,7 @@ class DescribedSplit:
 
 
 def files_by_split(splits: Mapping[str, DescribedSplit]) -> dict[str, tuple[str, ...]]:
-    """Return the paths of the files by split.
-
-    >>> files_by_split({"train": DescribedSplit((DescribedShard("a"),))})
-    {'train': ('a',)}
-    """
+    """Return the paths of the files by split."""
     return {name: split.files for name, split in splits.items()}
 
 
@@ -88,11 +76,7 @@ def check_split_name(name: str, path: str | None = None) -> str:
 
 
 def check_file_name(name: str, path: str | None = None) -> str:
-    """Return a file's name if it is one in the folder of the description, and no path.
-
-    >>> check_file_name("pets-train.tfrecord-00000-of-00001")
-    'pets-train.tfrecord-00000-of-00001'
-    """
+    """Return a file's name if it is one in the folder of the description, and no path."""
     plain = name not in ("", ".", "..") and "/" not in name and "\\" not in name and "\0" not in name
     if not plain or len(os.fsencode(name)) > _LONGEST_FILE_NAME:
         raise SchemaError(

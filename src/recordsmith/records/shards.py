@@ -63,11 +63,7 @@ class IncompleteShardsWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True)
 class ShardName:
-    """What a file's name says.
-
-    >>> parse_shard_name("pets-train.tfrecord-00003-of-00010")
-    ShardName(group='pets-train.tfrecord', split='train', shard=3, count=10)
-    """
+    """What a file's name says."""
 
     group: str
     split: str | None

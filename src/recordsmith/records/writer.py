@@ -69,12 +69,7 @@ class RecordWriter:
         self._row_writer: tuple[Schema, bool, RowWriter] | None = None
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Append one record with this payload.
-
-        >>> import recordsmith as rs, tempfile
-        >>> with rs.RecordWriter(tempfile.mkdtemp() + "/one.tfrecord") as writer:
-        ...     writer.write(b"payload")
-        """
+        """Append one record with this payload."""
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(
                 f"a record's payload must be bytes, not {type(data).__name__}; "
@@ -97,10 +92,6 @@ class RecordWriter:
 
         A row that does not fit the schema is an EncodeError that names the row and the feature. With `cast`, numbers
         become the nearest that their feature holds instead.
-
-        >>> import recordsmith as rs, tempfile
-        >>> with rs.RecordWriter(tempfile.mkdtemp() + "/rows.tfrecord") as writer:
-        ...     writer.write_rows(({"n": n} for n in range(5)), rs.Schema({"n": rs.Scalar("int64")}))
         """
         sink = self._opened()
         if self._row_writer is None or self._row_writer[0] is not schema or self._row_writer[1] is not cast:
@@ -117,27 +108,13 @@ class RecordWriter:
 
         With `cast`, numbers become the nearest that their feature holds, instead of being refused where that is not
         what they were.
-
-        >>> import numpy as np, recordsmith as rs, tempfile
-        >>> with rs.RecordWriter(tempfile.mkdtemp() + "/columns.tfrecord") as writer:
-        ...     writer.write_columns({"n": np.arange(5)}, rs.Schema({"n": rs.Scalar("int64")}))
         """
         sink = self._opened()
         count, parts = schema.columns_to_parts(columns, cast=cast)
         sink.append_columns(compile_plan(schema), parts, count)
 
     def write_frames(self, frames: npt.NDArray[np.uint8]) -> None:
-        """Append whole records with their framing, as they stand in another TFRecord file.
-
-        >>> import numpy as np, recordsmith as rs, tempfile
-        >>> folder = tempfile.mkdtemp()
-        >>> with rs.RecordWriter(folder + "/a.tfrecord") as writer:
-        ...     writer.write(b"payload")
-        >>> with rs.RecordWriter(folder + "/b.tfrecord") as writer:
-        ...     writer.write_frames(np.fromfile(folder + "/a.tfrecord", np.uint8))
-        >>> writer.records
-        1
-        """
+        """Append whole records with their framing, as they stand in another TFRecord file."""
         self._opened().append_frames(frames)
 
     def write_every(
@@ -218,6 +195,14 @@ class RecordWriter:
     def _opened(self) -> _core.RecordSink:
         if self._sink is None:
             raise RecordsmithError("The writer is closed.", path=self._final, advice="Open another file.")
+        if os.getpid() != self._process:  # both processes would write at the same place of the file
+            raise RecordsmithError(
+                "The writer was opened in another process, before a fork, and cannot be used in this one.",
+                path=self._final,
+                found=f"process {os.getpid()}",
+                expected=f"process {self._process}",
+                advice="Open a file of its own in each process, such as one shard per worker.",
+            )
         return self._sink
 
     def __enter__(self) -> Self:

@@ -146,14 +146,6 @@ def look_at(
         compression: "auto", "none", "gzip" or "zlib".
         scratch: the folder to inflate a compressed file into; None for the system's own.
         progress: is called with the bytes done since it was called last.
-
-    >>> import recordsmith as rs, tempfile
-    >>> path = tempfile.mkdtemp() + "/two.tfrecord"
-    >>> with rs.RecordWriter(path) as writer:
-    ...     writer.write(b"foo")
-    >>> with look_at(path) as file:
-    ...     file.records, file.is_sound
-    (1, True)
     """
     with contextlib.ExitStack() as stack:
         first, *others = [compression] if compression != "auto" else _guesses(path)

@@ -47,15 +47,7 @@ class Plan:
 
 
 def plan_outputs(bad: PathLike | Iterable[PathLike], good: PathLike | None) -> Plan:
-    """Settle which files are meant and where each goes.
-
-    >>> import tempfile, pathlib
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "bad.tfrecord").write_bytes(b"")
-    >>> plan = plan_outputs(folder / "bad.tfrecord", folder / "good.tfrecord")
-    >>> [os.path.basename(target) for target in plan.targets]
-    ['good.tfrecord']
-    """
+    """Settle which files are meant and where each goes."""
     found = resolve_files(bad)
     files = [file for path in found for file in (_record_files(path) if os.path.isdir(path) else [path])]
     for file in files:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from recordsmith.wording.numbers import count_text
+from recordsmith.wording.numbers import bytes_text, count_text
 
-__all__ = ["FileRepair", "Gap", "Loss", "RepairResult", "RepairedHeader"]
+__all__ = ["FileRepair", "Gap", "Loss", "RepairResult", "RepairedHeader", "lost_text"]
 
 _LOSS_WORDS = {
     "data-checksum": "the data of one record does not match its checksum",
@@ -74,9 +74,6 @@ class RepairedHeader:
         begin, end: where it was, as in Loss.
         reason: "length", "length-checksum" or "header-size".
         record: its number in the repaired file.
-
-    >>> RepairedHeader(0, 64, "length-checksum", 0).message
-    'the checksum of its length was damaged'
     """
 
     begin: int
@@ -99,9 +96,6 @@ class Gap:
         reason: "damaged", "cut-off", "stray" or "checksum"; with the last, nothing need be missing.
         records: how many records they may have held, by the mean of the others.
         inflated_at: where they are missing in what was inflated.
-
-    >>> Gap(4096, 8192, "damaged", 12, 20480).bytes
-    4096
     """
 
     begin: int
@@ -139,9 +133,6 @@ class FileRepair:
         gaps: what could not be inflated.
         suspects: the number of suspect records: those whose data does not match its checksum, and those left out.
         suspect_file: where they were written to, if that was asked for.
-
-    >>> FileRepair("bad.tfrecord", None, "repaired", None, 100, 2, 64, losses=(Loss(64, 100, "cut-off", 1, 2),)).ok
-    False
     """
 
     path: str
@@ -233,11 +224,7 @@ class RepairResult:
         return tuple(loss for file in self.files for loss in file.losses)
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything as JSON-ready values.
-
-        >>> RepairResult(()).to_json()["ok"]
-        True
-        """
+        """Return everything as JSON-ready values."""
         return {
             "ok": self.ok,
             "dry_run": self.dry_run,
@@ -251,6 +238,13 @@ class RepairResult:
 
     def __str__(self) -> str:
         return "\n".join([line for file in self.files for line in _file_lines(file)] + list(self.notes))
+
+
+def lost_text(result: FileRepair | RepairResult) -> str:
+    """Say how much is lost: records, or only bytes that belong to none."""
+    if result.lost_records:
+        return f"about {result.lost_records:,} lost"
+    return f"none lost, but {bytes_text(result.lost_bytes)} belong to no record" if not result.ok else "none lost"
 
 
 def _file_json(file: FileRepair) -> dict[str, Any]:
@@ -278,8 +272,7 @@ def _file_lines(file: FileRepair) -> list[str]:
     kept = f"{count_text(file.records, 'record')} kept"
     if file.repaired_headers:
         kept += f", {len(file.repaired_headers):,} of them with a new header"
-    lost = f", about {file.lost_records:,} lost in {file.lost_bytes:,} bytes" if not file.ok else ", none lost"
-    lines = [f"{place}: {kept}{lost}"]
+    lines = [f"{place}: {kept}, {lost_text(file)}{f' in {file.lost_bytes:,} bytes' if file.lost_records else ''}"]
     lines += [f"  compressed {_range(gap)}: {gap.message}" for gap in file.gaps[:_WORDS_IN_LIST]]
     lines += [f"  {_range(loss)}: {loss.message}" for loss in file.losses[:_WORDS_IN_LIST]]
     left = len(file.losses) - _WORDS_IN_LIST

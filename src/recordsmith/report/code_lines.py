@@ -18,9 +18,6 @@ class CodeLine:
         number: its number in the file or cell.
         text: what it says, without the indentation that all lines share.
         marked: the columns of the text that the finding is about, from the first to the one after the last; None: none.
-
-    >>> CodeLine(12, "ds = ds.repeat()", (5, 16)).text[5:16]
-    'ds.repeat()'
     """
 
     number: int

@@ -30,9 +30,6 @@ class ReportContents:
         samples: some records to show.
         images: of records that findings name.
         known: how many findings are left out because a baseline knows them.
-
-    >>> ReportContents("check", (Finding("V001", "nan", Severity.ERROR, "2 NaN."),)).counts
-    {'error': 1, 'warning': 0, 'info': 0}
     """
 
     kind: Literal["check", "lint", "diagnose"]

@@ -35,12 +35,7 @@ class GridImage:
 
 @dataclass(frozen=True, slots=True)
 class ImageGrid:
-    """Images side by side.
-
-    >>> import numpy as np
-    >>> ImageGrid("What the model sees", (GridImage(np.zeros((8, 8), np.uint8), "cat"),)).to_json()["type"]
-    'images'
-    """
+    """Images side by side."""
 
     title: str
     images: tuple[GridImage, ...]
@@ -66,11 +61,7 @@ class ImageGrid:
 
 @dataclass(frozen=True, slots=True)
 class HistogramSection:
-    """One or several histograms, by name: of a feature as stored, and as it arrives.
-
-    >>> HistogramSection("score", {"stored": Histogram((0.0, 1.0), (7,))}).to_json()["histograms"]
-    [{'name': 'stored', 'edges': [0.0, 1.0], 'counts': [7]}]
-    """
+    """One or several histograms, by name: of a feature as stored, and as it arrives."""
 
     title: str
     histograms: dict[str, Histogram]
@@ -91,11 +82,7 @@ class HistogramSection:
 
 @dataclass(frozen=True, slots=True)
 class TableSection:
-    """A table; each row has one cell for each column: a text, a number, or None for an empty cell.
-
-    >>> TableSection("Runs", ("run", "loss"), (("1", 0.5),)).to_json()["rows"]
-    [['1', 0.5]]
-    """
+    """A table; each row has one cell for each column: a text, a number, or None for an empty cell."""
 
     title: str
     columns: tuple[str, ...]
@@ -115,11 +102,7 @@ class TableSection:
 
 @dataclass(frozen=True, slots=True)
 class TextSection:
-    """A text: paragraphs with an empty line between them, or code, which keeps its lines.
-
-    >>> TextSection("Summary", "All is well.").to_json()
-    {'type': 'text', 'title': 'Summary', 'text': 'All is well.', 'code': False}
-    """
+    """A text: paragraphs with an empty line between them, or code, which keeps its lines."""
 
     title: str
     text: str

@@ -88,14 +88,7 @@ class Baseline:
             ) from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it, sorted so that differences are small.
-
-        >>> import tempfile
-        >>> path = tempfile.mkdtemp() + "/baseline.json"
-        >>> Baseline().save(path)
-        >>> Baseline.load(path).entries
-        {}
-        """
+        """Write it, sorted so that differences are small."""
         listed = sorted(self.entries.items(), key=lambda entry: (entry[1]["code"], entry[1]["where"], entry[0]))
         document = {_MARK: _VERSION, "findings": [{"fingerprint": known, **entry} for known, entry in listed]}
         rewrite_text(path, json_text(document) + "\n")

@@ -65,10 +65,6 @@ class Configuration:
             select: rules to run instead of the file's; an entry that names none of `rules` is refused.
             ignore: rules to leave out besides the file's, likewise.
             fail_on: a severity or "never"; None: as the file says.
-
-        >>> from recordsmith.rules.judge import rule_failed
-        >>> Configuration(select=("V",), ignore=("X001",)).selection(RuleSet([rule_failed]), fail_on="error")
-        Selection(select=(), ignore=('X001',), fail_on=<Severity.ERROR: 'error'>)
         """
         asked = Selection(tuple(select), tuple(ignore)).resolved(rules)
         configured = Selection(self.select, self.ignore).within(rules)

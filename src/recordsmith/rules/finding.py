@@ -75,11 +75,7 @@ class Location:
         return ", ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the parts that are known.
-
-        >>> Location(path="a.tfrecord", record=7).to_json()
-        {'path': 'a.tfrecord', 'record': 7}
-        """
+        """Return the parts that are known."""
         return {name: value for name in self.__slots__ if (value := getattr(self, name)) is not None}
 
 

@@ -53,26 +53,6 @@ class Judge(Generic[Subject]):
 
     Attributes:
         rules: the rules that are applied, in order of their codes.
-
-    >>> @rule("A001", "too-short", Severity.INFO)
-    ... def too_short(words: list[str]) -> Iterator[Finding]:
-    ...     '''A word is too short.
-    ...
-    ...     Why it matters:
-    ...         It says nothing.
-    ...
-    ...     Example:
-    ...         `a`
-    ...
-    ...     Fix:
-    ...         Say more.
-    ...     '''
-    ...     yield from (too_short.finding(f"{word!r} is short.") for word in words if len(word) < 2)
-    >>> judge = Judge(RuleSet([too_short]))
-    >>> [found.message for found in judge.find(["a", "word"])]
-    ["'a' is short."]
-    >>> [found.message for found in judge.find([1])]
-    ["Rule A001 (too-short) failed: TypeError: object of type 'int' has no len()."]
     """
 
     def __init__(

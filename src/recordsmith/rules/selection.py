@@ -64,19 +64,11 @@ class Selection:
         return for_it > against_it
 
     def fails(self, findings: Iterable[Finding]) -> bool:
-        """Return whether one of the findings counts as a failure.
-
-        >>> Selection().fails([Finding("V001", "nan", Severity.INFO, "2 NaN.")])
-        False
-        """
+        """Return whether one of the findings counts as a failure."""
         return self.fail_on is not None and any(one.severity.rank >= self.fail_on.rank for one in findings)
 
     def within(self, rules: RuleSet[Any]) -> Self:
-        """Return the same without the entries that name none of these rules.
-
-        >>> Selection(select=("V",)).within(RuleSet([]))
-        Selection(select=(), ignore=(), fail_on=<Severity.WARNING: 'warning'>)
-        """
+        """Return the same without the entries that name none of these rules."""
 
         def naming(entries: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(entry for entry in entries if any(_weight(entry, one.code, one.name) >= 0 for one in rules))

@@ -15,8 +15,6 @@ def release_memory() -> None:
     """Let the allocators give back what they keep for later: the core's, Arrow's and the C library's.
 
     A step of making needs other sizes than the one before it, so what is kept would only add up.
-
-    >>> release_memory()
     """
     _core.trim_pool()
     arrow = sys.modules.get("pyarrow")

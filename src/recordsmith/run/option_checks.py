@@ -17,10 +17,7 @@ _ON_ERROR = ("stop", "skip", "quarantine")
 
 
 def check_name(name: Any) -> None:
-    """Raise for a dataset name that cannot begin file names.
-
-    >>> check_name("pets")
-    """
+    """Raise for a dataset name that cannot begin file names."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise RecordsmithError(
             "A dataset's name begins its file names: letters, digits, underscores and dots.", found=repr(name)
@@ -38,20 +35,13 @@ def default_name(out: str) -> str:
 
 
 def check_shards(shards: Any) -> None:
-    """Raise for a number of shards that cannot be written.
-
-    >>> check_shards(16)
-    """
+    """Raise for a number of shards that cannot be written."""
     if not _is_count(shards) or shards > _MOST_SHARDS:
         raise RecordsmithError(f"shards must be a number of files from 1 to {_MOST_SHARDS}.", found=repr(shards))
 
 
 def checked_workers(workers: Any) -> int:
-    """Return the number of workers to use; None means one for each processor.
-
-    >>> checked_workers(3)
-    3
-    """
+    """Return the number of workers to use; None means one for each processor."""
     if workers is None:
         return default_workers()
     if not _is_count(workers):
@@ -60,19 +50,13 @@ def checked_workers(workers: Any) -> int:
 
 
 def check_seed(seed: Any) -> None:
-    """Raise for a seed that is not a whole number.
-
-    >>> check_seed(0)
-    """
+    """Raise for a seed that is not a whole number."""
     if isinstance(seed, bool) or not isinstance(seed, int):
         raise RecordsmithError("The seed must be a whole number.", found=repr(seed))
 
 
 def check_on_error(on_error: Any) -> None:
-    """Raise for anything but "stop", "skip" and "quarantine".
-
-    >>> check_on_error("skip")
-    """
+    """Raise for anything but "stop", "skip" and "quarantine"."""
     if on_error not in _ON_ERROR:
         raise RecordsmithError(
             f"Unknown on_error.{did_you_mean(str(on_error), _ON_ERROR)}",

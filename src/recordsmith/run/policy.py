@@ -35,9 +35,6 @@ class Output:
         max_rejects: the maximum share of rejected rows.
         workers: how many threads work at a time.
         description: a sentence about the dataset.
-
-    >>> Output("data/pets", "pets").shards is None
-    True
     """
 
     path: str

@@ -21,9 +21,6 @@ class Progress:
         rows: records so far.
         bytes: what they take.
         rejects: rows refused so far.
-
-    >>> Progress("reading", 512, 1024, "bytes", 10, 400, 0).phase
-    'reading'
     """
 
     phase: Literal["reading", "ordering", "fitting", "writing", "checking"]

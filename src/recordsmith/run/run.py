@@ -300,11 +300,7 @@ class Run:
 
 
 def refuse_output(out: str, *, is_file: bool = False) -> None:
-    """Raise if there is something in the place of the output that a run would replace.
-
-    >>> import tempfile
-    >>> refuse_output(tempfile.mkdtemp())
-    """
+    """Raise if there is something in the place of the output that a run would replace."""
     if is_file:
         refuse_file(out)
         return

@@ -21,7 +21,6 @@ import filecmp
 import hashlib
 import json
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -32,10 +31,11 @@ from typing import Any
 
 from recordsmith.errors import RecordsmithError, import_extra
 from recordsmith.storage.atomic_file import write_atomically, write_text_atomically
+from recordsmith.storage.objects import without_secrets
 from recordsmith.wording.numbers import bytes_text
 from recordsmith.workers.threads import in_order, thread_pool
 
-__all__ = ["cache_folder", "fetched", "without_secrets"]
+__all__ = ["cache_folder", "fetched"]
 
 _AT_ONCE = 4  # files that are fetched at a time
 _ATTEMPTS = 3  # at a file that changes meanwhile
@@ -84,16 +84,6 @@ def fetched(url: str, wanted: Callable[[str], bool]) -> list[str]:
         folder = Path(_copies(url, storage, chosen)[0]).parent
         _forget(folder, gone_from={_name(entry["name"]) for entry in files})
         return [str(folder)]
-
-
-def without_secrets(url: str) -> str:
-    """Return a text without the passwords and queries of the addresses in it.
-
-    >>> without_secrets("https://me:secret@host/a.tfrecord?X-Amz-Signature=abc")
-    'https://...@host/a.tfrecord?...'
-    """
-    url = re.sub(r"(?<=://)[^/?#\s]*@", "...@", url)
-    return re.sub(r"(://[^?\s]*\?)[^\s'\")]+", r"\1...", url)
 
 
 @dataclass(frozen=True)

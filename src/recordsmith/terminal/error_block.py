@@ -29,12 +29,7 @@ def error_block(error: BaseException) -> RenderableType:
 
 
 def warning_block(message: str) -> RenderableType:
-    """Lay out a warning.
-
-    >>> from rich.console import Console
-    >>> Console(width=60).print(warning_block("A shard is missing."))
-    warning: A shard is missing.
-    """
+    """Lay out a warning."""
     return _block("warning: ", "bold yellow", message, [])
 
 

@@ -42,13 +42,7 @@ class WordCounts:
         self.undercount = 0
 
     def add(self, texts: Iterable[bytes]) -> None:
-        """Count the words of some texts.
-
-        >>> counts = WordCounts(WordRules("lower", "whitespace"), most_words=2)
-        >>> counts.add([b"a a a b c c"])
-        >>> counts.most_frequent(), counts.undercount
-        (([b'a'], [3]), 2)
-        """
+        """Count the words of some texts."""
         for piece in in_pieces(texts):
             words = self._rules.words_of_all(piece)
             self.total += len(words)
@@ -74,14 +68,7 @@ class WordCounts:
         return ordered, [counts[word] for word in ordered]
 
     def discard(self, word: bytes | str) -> None:
-        """Forget one word, whose occurrences still count in the total.
-
-        >>> counts = WordCounts(WordRules(None, "whitespace"))
-        >>> counts.add([b"a b"])
-        >>> counts.discard(b"a")
-        >>> counts.most_frequent()
-        ([b'b'], [1])
-        """
+        """Forget one word, whose occurrences still count in the total."""
         self._counts.pop(word, None)
 
     def _forget(self, keep: int) -> None:

@@ -24,11 +24,7 @@ _KEPT = ("record_number", "__notes__")  # what others look for on an exception
 
 
 def with_picklable_errors(work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-    """Call, and raise nothing but exceptions that arrive in another process as they are.
-
-    >>> with_picklable_errors(abs, -2)
-    2
-    """
+    """Call, and raise nothing but exceptions that arrive in another process as they are."""
     try:
         return work(*args, **kwargs)
     except KeyboardInterrupt:

@@ -43,11 +43,7 @@ def check_process(owner: int) -> None:
 
 
 def in_own_process(items: Iterator[T]) -> Iterator[T]:
-    """Give the items of an iterator, in the process that asked for the first of them.
-
-    >>> list(in_own_process(iter("ab")))
-    ['a', 'b']
-    """
+    """Give the items of an iterator, in the process that asked for the first of them."""
     owner = os.getpid()
     for item in items:
         yield item
@@ -60,11 +56,7 @@ def renew_after_fork(thing: Renewed) -> None:
 
 
 class ForkSafeLock:
-    """A lock that is free in a child process, whoever held it in the parent.
-
-    >>> with ForkSafeLock():
-    ...     pass
-    """
+    """A lock that is free in a child process, whoever held it in the parent."""
 
     def __init__(self, kind: Callable[[], Any] = threading.Lock) -> None:
         self._kind = kind

@@ -46,11 +46,7 @@ _NOTHING_YET = {"rows": "", "size": "", "rejects": ""}  # the texts beside a bar
 
 @contextlib.contextmanager
 def file_progress(action: str, paths: Sequence[str]) -> Iterator[Callable[[int], object]]:
-    """Give a function to be called with the size of each file that is done; it moves a bar on a terminal.
-
-    >>> with file_progress("indexing", []) as on_file:
-    ...     on_file(100)
-    """
+    """Give a function to be called with the size of each file that is done; it moves a bar on a terminal."""
     if not _on_terminal():
         yield lambda _: None
         return
@@ -70,9 +66,6 @@ def phase_progress(*, shown: bool = True, lines: bool = False) -> Iterator[OnPha
     Args:
         shown: False shows nothing.
         lines: where there is no terminal, write a line now and then. Commands do; a library keeps quiet.
-
-    >>> with phase_progress() as on_phase:
-    ...     on_phase("checking", 512, 1024)
     """
     if shown and _on_terminal():
         from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
@@ -93,10 +86,6 @@ def making_progress(*, shown: bool = True, lines: bool = False) -> Iterator[Call
     Args:
         shown: False shows nothing.
         lines: where there is no terminal, write a line now and then. Commands do; a library keeps quiet.
-
-    >>> from recordsmith.run.progress import Progress
-    >>> with making_progress() as on_progress:
-    ...     on_progress(Progress("reading", 512, 1024, "bytes", 10, 400, 0))
     """
     if shown and _on_terminal():
         from rich.progress import BarColumn, TextColumn, TimeRemainingColumn

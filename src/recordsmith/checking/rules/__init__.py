@@ -47,9 +47,5 @@ _ABOUT_RECORDS = {one.code for one in RULES} - {one.code for one in _rules_of(_F
 
 
 def look_into_records(rules: Iterable[Rule[DatasetFacts]]) -> bool:
-    """Whether some of the rules need more than the files and the frames of the records.
-
-    >>> look_into_records([RULES.get("F001"), RULES.get("D008")])
-    False
-    """
+    """Whether some of the rules need more than the files and the frames of the records."""
     return any(one.code in _ABOUT_RECORDS for one in rules)

@@ -7,7 +7,7 @@ import os
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from recordsmith.cli.commands.make_values import NearChoice
+from recordsmith.cli.commands.options import NearChoice
 
 __all__ = ["PathWord", "complete_paths", "completion"]
 
@@ -23,11 +23,7 @@ _PATHS = ("FILE", "FOLDER", "OTHER", "PATH", "PATH...", "PLACE", "SOURCE...")  #
 
 
 class PathWord(click.types.StringParamType):
-    """A text that the shell completes as a path. Whether it is there and may be read, the library says better.
-
-    >>> [item.type for item in PathWord().shell_complete(None, None, "da")]
-    ['file']
-    """
+    """A text that the shell completes as a path. Whether it is there and may be read, the library says better."""
 
     def shell_complete(
         self, ctx: click.Context | None, param: click.Parameter | None, incomplete: str
@@ -54,15 +50,7 @@ def completion(ctx: click.Context, /, *, shell: str | None) -> None:
 
 
 def complete_paths(group: click.Group) -> None:
-    """Let every argument and option that the help calls a path be completed as one.
-
-    >>> group = click.Group(commands=[click.Command("read", params=[click.Option(["--schema"], metavar="FILE")])])
-    >>> complete_paths(group)
-    >>> group.commands["read"].params[0].type
-    STRING
-    >>> isinstance(group.commands["read"].params[0].type, PathWord)
-    True
-    """
+    """Let every argument and option that the help calls a path be completed as one."""
     for command in group.commands.values():
         for param in command.params:
             if param.type is click.STRING and (param.metavar or str(param.name).upper()) in _PATHS:

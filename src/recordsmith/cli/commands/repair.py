@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from recordsmith.cli.commands.make_values import NearChoice
+from recordsmith.cli.commands.options import NearChoice, format_option
 
 __all__ = ["repair"]
 
@@ -42,14 +42,7 @@ Examples:
     "--link", is_flag=True, help="Link undamaged files instead of copying them, if the file system allows it."
 )
 @click.option("--overwrite", is_flag=True, help="Replace existing files.")
-@click.option(
-    "--format",
-    "style",
-    type=NearChoice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="The format of the summary. The keys of the JSON are stable; docs/repairing.md describes them.",
-)
+@format_option("The format of the summary. The keys of the JSON are stable; docs/repairing.md describes them.")
 def repair(
     *,
     paths: tuple[str, ...],

@@ -27,9 +27,6 @@ class NpyHeader:
         dtype: the type of the values.
         shape: the first size is the number of rows.
         fortran: the first index varies fastest.
-
-    >>> NpyHeader(np.dtype("float32"), (5, 2), False).size
-    40
     """
 
     dtype: np.dtype[Any]

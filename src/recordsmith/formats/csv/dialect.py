@@ -25,11 +25,7 @@ _DELIMITERS = (",", "\t", ";", "|")
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How the files are written, as far as the caller said.
-
-    >>> Dialect().describe()
-    {}
-    """
+    """How the files are written, as far as the caller said."""
 
     delimiter: str | None = None
     quote: str | None = '"'
@@ -151,11 +147,7 @@ def _check_is_text(file: SourceFile, data: bytes) -> None:
 
 
 def one_byte(name: str, value: str) -> str:
-    """Return a delimiter or quote if Arrow's parser can take it.
-
-    >>> one_byte("delimiter", ";")
-    ';'
-    """
+    """Return a delimiter or quote if Arrow's parser can take it."""
     if len(value.encode()) != 1 or value in "\r\n":
         raise RecordsmithError(f"The {name} must be one ASCII character.", found=repr(value))
     return value

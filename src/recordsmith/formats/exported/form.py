@@ -42,9 +42,6 @@ class ExportedForm:
         encodings: how the values of a feature are written, where they are not as they are: "base64" or "json".
         members: in a tar file, the extension of each feature's members.
         splits: the split of each file that it is about; none where they are in none.
-
-    >>> ExportedForm.from_json(ExportedForm("csv", Schema({"a": Text()})).to_json()).schema["a"]
-    Text()
     """
 
     kind: str

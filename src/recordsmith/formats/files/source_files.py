@@ -111,12 +111,7 @@ def describe_files(files: Sequence[SourceFile]) -> Any:
 
 @contextlib.contextmanager
 def opened(file: SourceFile) -> Iterator[BinaryIO]:
-    """Open a file that must still be the one that was found.
-
-    >>> with opened(SourceFile.at(__file__)) as stream:
-    ...     stream.read(3)
-    b'\"\"\"'
-    """
+    """Open a file that must still be the one that was found."""
     with open(file.path, "rb") as stream:
         facts = os.fstat(stream.fileno())
         if (facts.st_size, facts.st_mtime_ns) != (file.size, file.modified):

@@ -40,11 +40,7 @@ _GENERIC = {"image", "images", "img", "imgs", "jpegimages", "photo", "photos", "
 
 @dataclass(frozen=True, slots=True)
 class FolderLayout:
-    """The split and the class of each file, in the order of the files; None for none.
-
-    >>> layout_of(["train/cat/1.jpg", "test/dog/2.jpg"]).splits
-    ['train', 'test']
-    """
+    """The split and the class of each file, in the order of the files; None for none."""
 
     splits: list[str | None]
     classes: list[str | None]

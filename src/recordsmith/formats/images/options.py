@@ -43,22 +43,14 @@ def preparation_of(
 
 
 def is_decoded(check: str) -> bool:
-    """Whether images that stay as they are get decoded for the sake of their errors.
-
-    >>> is_decoded("decode"), is_decoded("header")
-    (True, False)
-    """
+    """Whether images that stay as they are get decoded for the sake of their errors."""
     if check not in ("decode", "header"):
         raise PipelineError("Unknown way to check images.", found=check, expected="'decode' or 'header'")
     return check == "decode"
 
 
 def describe_preparation(preparation: Preparation) -> dict[str, Any]:
-    """Return the options as they were given, JSON-ready.
-
-    >>> describe_preparation(Preparation(size=(8, 8)))["size"]
-    [8, 8]
-    """
+    """Return the options as they were given, JSON-ready."""
     return {
         "size": None if preparation.size is None else list(preparation.size),
         "channels": preparation.channels,

@@ -122,9 +122,6 @@ class ImageSource(Source):
     Attributes:
         label: the feature with the label, if the images have one.
         provenance: the feature with the file's name.
-
-    >>> ImageSource.kind
-    'images'
     """
 
     kind: ClassVar[str] = "images"

@@ -23,11 +23,7 @@ __all__ = ["arrow_fields", "arrow_table", "restored_columns"]
 
 
 def arrow_fields(schema: Schema) -> Any:
-    """Return the Arrow schema of a table of these features.
-
-    >>> arrow_fields(Schema({"x": Tensor("float32", (None,)), "name": Text()})).names
-    ['x', 'name']
-    """
+    """Return the Arrow schema of a table of these features."""
     arrow = import_extra("pyarrow", "arrow", purpose="Exporting to Parquet")
     fields = []
     for name, feature in schema.items():

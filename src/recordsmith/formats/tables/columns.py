@@ -55,10 +55,6 @@ class ColumnFacts:
         others: how many are not.
         beyond: how many of the numbers are whole and do not fit 64 bits.
         rounded: how many of them are whole and would be rounded as float64.
-
-    >>> import pyarrow
-    >>> facts_of(pyarrow.array([[1, 2], [3]])).lengths
-    ((1, 2),)
     """
 
     type: Any
@@ -104,12 +100,7 @@ def facts_of(array: Any, *, label: bool = False) -> ColumnFacts:
 
 
 def named_facts(name: str, array: Any, options: TableOptions) -> ColumnFacts:
-    """Look at a column; what is wrong with it is said with its name.
-
-    >>> import pyarrow
-    >>> named_facts("x", pyarrow.array([1, None]), TableOptions()).missing
-    True
-    """
+    """Look at a column; what is wrong with it is said with its name."""
     try:
         return facts_of(array, label=options.is_label(name))
     except RecordsmithError as error:
@@ -233,22 +224,14 @@ def flattened(columns: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def int64_array(values: Any) -> Any:
-    """Return int64 values as an Arrow array. `pyarrow.array` would do, but imports pandas, which takes a while.
-
-    >>> int64_array(np.array([1, 2])).to_pylist()
-    [1, 2]
-    """
+    """Return int64 values as an Arrow array. `pyarrow.array` would do, but imports pandas, which takes a while."""
     arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
     numbers = np.ascontiguousarray(values, np.int64)
     return arrow.Int64Array.from_buffers(arrow.int64(), len(numbers), [None, arrow.py_buffer(numbers)])
 
 
 def too_many_classes() -> RecordsmithError:
-    """Return the error for a label that looks like no label.
-
-    >>> too_many_classes().expected
-    'at most 65536 classes'
-    """
+    """Return the error for a label that looks like no label."""
     return RecordsmithError(
         "The label has too many different values.",
         expected=f"at most {MOST_CLASSES} classes",

@@ -58,12 +58,7 @@ class KeptTables:
 
 
 def compact_table(table: Any, facts: Mapping[str, ColumnFacts]) -> Any:
-    """Return a table in the form in which it is kept: floats of 32 bits where they will do, text instead of bytes.
-
-    >>> import pyarrow
-    >>> compact_table(pyarrow.table({"x": [0.5]}), {"x": ColumnFacts(pyarrow.float64())}).schema.types
-    [DataType(float)]
-    """
+    """Return a table in the form in which it is kept: floats of 32 bits where they will do, text instead of bytes."""
     arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
     columns = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -80,12 +75,7 @@ def compact_table(table: Any, facts: Mapping[str, ColumnFacts]) -> Any:
 
 
 def fitting_columns(table: Any, types: Mapping[str, str], schema: Schema) -> dict[str, Any] | None:
-    """Return the columns of a kept table as if they had been parsed with these types; None if that cannot be.
-
-    >>> import pyarrow
-    >>> fitting_columns(pyarrow.table({"x": [1]}), {"x": "string"}, Schema({})) is None
-    True
-    """
+    """Return the columns of a kept table as if they had been parsed with these types; None if that cannot be."""
     arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
     columns = {}
     for name, kind in types.items():

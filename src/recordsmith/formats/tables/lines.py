@@ -49,15 +49,12 @@ class LineRules:
 
 @dataclass(frozen=True, slots=True)
 class RowEnds:
-    r"""Where rows end in a window that begins with a row.
+    """Where rows end in a window that begins with a row.
 
     Attributes:
         ends: one past the line end of each row.
         lines: how many lines there are up to each of them.
         open_quote: where the quote stands that is still open at the end of the window; None if none is.
-
-    >>> row_ends(b'a\n"b\nc"\n', LineRules()).lines.tolist()
-    [1, 3]
     """
 
     ends: Int64s
@@ -76,9 +73,6 @@ class Piece:
         lines: how many lines they are.
         plain: every line is a row.
         data: the bytes themselves, where the file cannot be read from the middle.
-
-    >>> Piece(SourceFile("a.csv", 9, 0), 2, 9, 2, 3, True).size
-    7
     """
 
     file: SourceFile
@@ -147,12 +141,7 @@ def pieces_of(file: SourceFile, rules: LineRules, *, start: int, line: int) -> I
 
 
 class Windows:
-    """Reads parts of a file, each beginning at or after the one before; a compressed file is decompressed on the way.
-
-    >>> import io
-    >>> Windows(io.BytesIO(b"abcdef"), None, "a.csv").read(2, 3)
-    b'cde'
-    """
+    """Reads parts of a file, each starting at or after the one before, and decompresses them."""
 
     def __init__(self, stream: BinaryIO, compression: str | None, path: str) -> None:
         self.seekable = compression is None
@@ -193,12 +182,7 @@ class Windows:
 
 @contextlib.contextmanager
 def windows(file: SourceFile) -> Iterator[Windows]:
-    """Open a file to be read part after part.
-
-    >>> with windows(SourceFile.at(__file__)) as source:
-    ...     source.read(0, 3)
-    b'\"\"\"'
-    """
+    """Open a file to be read part after part."""
     with opened(file) as stream:
         yield Windows(stream, file.compression(), file.path)
 

@@ -46,13 +46,7 @@ class LoadingRules:
 
 @dataclass(frozen=True, slots=True)
 class KeptRows:
-    """The places of the rows that are left after some were taken out.
-
-    >>> class Numbered:
-    ...     def of(self, row): return f"row {row}"
-    >>> KeptRows(Numbered(), np.array([0, 2])).of(1)
-    'row 2'
-    """
+    """The places of the rows that are left after some were taken out."""
 
     places: Places
     kept: npt.NDArray[np.int64]
@@ -122,11 +116,7 @@ def shortened(value: Any) -> str | None:
 
 
 def string_array(words: Sequence[str]) -> Any:
-    """Return words as an Arrow array. `pyarrow.array` would do, but imports pandas, which takes longer than a load.
-
-    >>> string_array(["cat", "né"]).to_pylist()
-    ['cat', 'né']
-    """
+    """Return words as an Arrow array. `pyarrow.array` would do, but imports pandas, which takes longer than a load."""
     arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
     encoded = [word.encode() for word in words]
     offsets = np.zeros(len(encoded) + 1, np.int32)
@@ -135,11 +125,7 @@ def string_array(words: Sequence[str]) -> Any:
 
 
 def taken(column: Any, rows: npt.NDArray[np.int64]) -> Any:
-    """Return some rows of a column.
-
-    >>> taken(["a", "b", "c"], np.array([0, 2]))
-    ['a', 'c']
-    """
+    """Return some rows of a column."""
     if isinstance(column, list):
         return [column[row] for row in rows.tolist()]
     if hasattr(column, "take") and not isinstance(column, np.ndarray):

@@ -33,11 +33,7 @@ _HELD_BY_ALL = 2048  # every float dtype has the whole numbers up to here
 
 
 class MisfitError(ValueError):
-    """A Python value that does not fit an Arrow type, and where in the row it stands.
-
-    >>> MisfitError("a/b", "int64", "x").reason
-    'The value is not a 64-bit integer, as in other rows.'
-    """
+    """A Python value that does not fit an Arrow type, and where in the row it stands."""
 
     def __init__(self, name: str, kind: Any, value: Any) -> None:
         super().__init__(name)

@@ -13,7 +13,7 @@ from recordsmith.formats.tables.times import UNITS
 from recordsmith.images import Preparation
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Text
 
-__all__ = ["TableOptions", "names_of", "preparation_of", "table_options"]
+__all__ = ["TableOptions", "names_of", "table_options"]
 
 _FLOATS = ("auto", "float32", "float64")
 _WORDS = ("text", "bytes", "label", "image", *UNITS)
@@ -33,9 +33,6 @@ class TableOptions:
         floats: what floats of 64 bits are stored as: "float32", "float64", or "auto".
         preparation: what is done to the images.
         strip: white space around the names of classes is not part of them.
-
-    >>> TableOptions(label="species").hint("species")
-    'label'
     """
 
     label: str | None = None
@@ -107,11 +104,7 @@ class TableOptions:
         return labels[0] if len(labels) == 1 else None
 
     def image_feature(self, *, optional: bool) -> Image:
-        """Return the feature of a column of images, as far as known from their preparation.
-
-        >>> TableOptions(preparation=Preparation(size=(24, 32))).image_feature(optional=False)
-        Image(height=24, width=32)
-        """
+        """Return the feature of a column of images, as far as known from their preparation."""
         asked = self.preparation
         height, width = asked.size or (None, None)
         channels = 3 if asked.channels is None else asked.channels
@@ -143,21 +136,16 @@ class TableOptions:
 def table_options(  # noqa: PLR0913 - each is an option of its own, named by the caller
     *,
     label: str | None,
-    text: str | Iterable[str],
-    images: str | Iterable[str] | None,
-    columns: str | Iterable[str] | None,
+    text: str | Iterable[str] = (),
+    images: str | Iterable[str] | None = None,
+    columns: str | Iterable[str] | None = None,
     types: Mapping[str, Any] | None,
     schema: Schema | None,
     floats: str,
-    preparation: Preparation,
+    preparation: Preparation | None = None,
     strip: bool = False,
 ) -> TableOptions:
-    """Check what the caller said, and put it into one form.
-
-    >>> table_options(label=None, text="a", images=None, columns=None, types={"b": "int8"}, schema=None,
-    ...               floats="auto", preparation=Preparation()).types
-    {'b': Scalar('int8', storage='list')}
-    """
+    """Check what the caller said, and put it into one form."""
     if floats not in _FLOATS:
         raise RecordsmithError(
             f"floats cannot be {floats!r}.{did_you_mean(str(floats), _FLOATS)}", expected=list_names(_FLOATS)
@@ -172,7 +160,7 @@ def table_options(  # noqa: PLR0913 - each is an option of its own, named by the
         {name: _checked_type(name, kind) for name, kind in (types or {}).items()},
         schema,
         floats,
-        preparation,
+        preparation or Preparation(),
         strip,
     )
 
@@ -184,21 +172,6 @@ def names_of(names: str | Iterable[str] | None) -> tuple[str, ...]:
     (('a',), ('a', 'b'), ())
     """
     return () if names is None else (names,) if isinstance(names, str) else tuple(names)
-
-
-def preparation_of(
-    *, size: Sequence[int] | None, channels: int | None, encoding: str | None, quality: int
-) -> Preparation:
-    """Return what is to be done to images, or raise for what cannot be.
-
-    >>> preparation_of(size=(24, 32), channels=None, encoding=None, quality=95).size
-    (24, 32)
-    """
-    try:
-        pair = None if size is None else (int(size[0]), int(size[1])) if len(size) == 2 else tuple(size)
-        return Preparation(pair, channels, encoding, quality)  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
-        raise RecordsmithError(f"The images cannot be converted like this: {error}.") from None
 
 
 def _checked_type(name: str, kind: Any) -> Feature | str:
@@ -220,11 +193,7 @@ def _checked_type(name: str, kind: Any) -> Feature | str:
 
 
 def feature_for_word(word: str, *, optional: bool) -> Feature:
-    """Return the feature that a word other than "label" and "image" stands for.
-
-    >>> feature_for_word("text", optional=True)
-    Text(optional=True)
-    """
+    """Return the feature that a word other than "label" and "image" stands for."""
     if word == "text":
         return Text(optional=optional)
     return Bytes(optional=optional) if word == "bytes" else Scalar(np.dtype(word), optional=optional)

@@ -48,11 +48,7 @@ def time_feature(kind: Any, unit: str, *, optional: bool) -> Scalar:
 
 
 def duration_feature(unit: str, *, optional: bool) -> Scalar:
-    """Return the feature of durations as numbers of a unit.
-
-    >>> duration_feature("s", optional=False).description
-    'duration in seconds'
-    """
+    """Return the feature of durations as numbers of a unit."""
     return Scalar("int64", optional=optional, description=f"duration in {_WORDS[unit]}")
 
 

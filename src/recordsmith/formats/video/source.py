@@ -110,11 +110,7 @@ _FACTS: dict[str, Feature] = {
 
 
 class VideoSource(Source):
-    """What `video` returns.
-
-    >>> VideoSource.kind
-    'video'
-    """
+    """What `video` returns."""
 
     kind: ClassVar[str] = "video"
 

@@ -96,11 +96,7 @@ def webdataset(  # noqa: PLR0913 - each is a setting of its own
 
 
 class WebDatasetSource(FileSource):
-    """What `webdataset` returns.
-
-    >>> WebDatasetSource.kind
-    'webdataset'
-    """
+    """What `webdataset` returns."""
 
     kind: ClassVar[str] = "webdataset"
 
@@ -128,11 +124,6 @@ class WebDatasetSource(FileSource):
     def label(self) -> str | None:  # type: ignore[override]
         """The feature `label`, if the samples have one."""
         return "label" if "label" in self._readings else None
-
-    @property
-    def size_bytes(self) -> int:
-        """The size of the tar files."""
-        return sum(file.size for file in self._files)
 
     def schema(self) -> Schema:
         """Return the schema: the features that the first samples have, and the key."""

@@ -26,9 +26,5 @@ def in_function(verb: str, function: Callable[..., Any], rows: Rows, row: int | 
 
 
 def function_name(function: Callable[..., Any]) -> str:
-    """Name a function.
-
-    >>> function_name(len)
-    'len'
-    """
+    """Name a function."""
     return str(getattr(function, "__qualname__", type(function).__name__))

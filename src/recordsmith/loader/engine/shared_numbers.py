@@ -17,12 +17,7 @@ __all__ = ["OwnNumbers", "SharedNumbers"]
 
 
 class OwnNumbers:
-    """Some 64-bit numbers of this process, all 0 at first.
-
-    >>> with OwnNumbers(2).held() as numbers:
-    ...     numbers.tolist()
-    [0, 0]
-    """
+    """Some 64-bit numbers of this process, all 0 at first."""
 
     def __init__(self, count: int) -> None:
         self._numbers = np.zeros(count, np.int64)
@@ -38,13 +33,6 @@ class SharedNumbers(OwnNumbers):
 
     They go along to a process that multiprocessing starts; a copy that is pickled otherwise has numbers of its own. Who
     changes them holds them, and the system releases them should the process die meanwhile.
-
-    >>> shared = SharedNumbers(2)
-    >>> with shared.held() as numbers:
-    ...     numbers[1] = 7
-    >>> with shared.held() as numbers:
-    ...     numbers.tolist()
-    [0, 7]
     """
 
     def __init__(self, count: int, file: int | None = None) -> None:

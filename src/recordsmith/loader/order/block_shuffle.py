@@ -126,12 +126,7 @@ def block_shuffle(dataset: StoredDataset, order: Order, seed: int, *, reshuffle:
 
 
 def block_shuffles(order: Order) -> list[BlockShuffled | None]:
-    """Return, for each dataset that an order draws from, the block shuffle that it goes through.
-
-    >>> from recordsmith.loader.order.record_order import Part, Records
-    >>> block_shuffles(Part(Records(5), 0, 3))
-    [None]
-    """
+    """Return, for each dataset that an order draws from, the block shuffle that it goes through."""
     if isinstance(order, BlockShuffled):
         return [order]
     return [found for inner in order.inner_orders for found in block_shuffles(inner)] or [None]

@@ -33,15 +33,7 @@ MOST_OPEN = 64  # files that are read side by side
 
 
 def is_read_in_order(dataset: StoredDataset) -> bool:
-    """Say whether the data are compressed and too large to be kept decompressed: then there is no random access.
-
-    >>> import recordsmith as rs, tempfile
-    >>> path = tempfile.mkdtemp() + "/a.tfrecord.gz"
-    >>> with rs.RecordWriter(path) as writer:
-    ...     writer.write(b"small")
-    >>> is_read_in_order(rs.open(path))
-    False
-    """
+    """Say whether the data are compressed and too large to be kept decompressed: then there is no random access."""
     compressed = [index for index in dataset.places().indexes if index.compression != "none"]
     return sum(index.end for index in compressed) > CACHE_BYTES
 

@@ -96,11 +96,7 @@ class Order(ABC):
 
 @dataclass(frozen=True)
 class Records(Order):
-    """Records one after the other.
-
-    >>> Records(5).at(0, np.array([0, 3])).numbers.tolist()
-    [0, 3]
-    """
+    """Records one after the other."""
 
     length: int
     first: int = 0
@@ -135,12 +131,7 @@ class AllRecords(Order):
 
 @dataclass(frozen=True)
 class Shuffled(Order):
-    """A uniform permutation of another order, a new one in each epoch.
-
-    >>> order = Shuffled(Records(5), seed=0)
-    >>> sorted(order.at(0, np.arange(5)).numbers.tolist())
-    [0, 1, 2, 3, 4]
-    """
+    """A uniform permutation of another order, a new one in each epoch."""
 
     inner: Order
     seed: int
@@ -269,9 +260,5 @@ def groups(keys: Int64s) -> Iterator[tuple[int, npt.NDArray[np.intp]]]:
 
 @lru_cache(maxsize=32)  # a small one is a table, and the last ones may be asked for again
 def keyed_permutation(length: int, key: int) -> _core.Permutation:
-    """Return a permutation of the numbers below `length`, from among those that were asked for last where it can.
-
-    >>> len(keyed_permutation(5, 1))
-    5
-    """
+    """Return a permutation of the numbers below `length`, from among those that were asked for last where it can."""
     return _core.Permutation(length, key)

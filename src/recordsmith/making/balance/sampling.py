@@ -38,9 +38,6 @@ class Resampled(NamedTuple):
         kept: the rows to write, by number; one that is listed twice is written twice.
         synthetic: rows that the sampler made, as columns of the features' own dtype and shape; None: it made none.
         labels: the classes of the synthetic rows.
-
-    >>> Resampled(np.array([0, 1, 1]), None, None).kept.tolist()
-    [0, 1, 1]
     """
 
     kept: Int64s

@@ -95,21 +95,13 @@ class BpeIds(TextPreprocessor):
         return text
 
     def artifacts(self) -> dict[str, str]:
-        """Return the tokenizer's file.
-
-        >>> BpeIds("text").artifacts()
-        {}
-        """
+        """Return the tokenizer's file."""
         if self._tokenizer is None:
             return {}
         return {self._artifact("tokenizer"): self._tokenizer.to_str(pretty=True) + "\n"}
 
     def describe(self) -> dict[str, Any]:
-        """Return its options; a tokenizer that was given by the digest of its content.
-
-        >>> BpeIds("text", size=500).describe()["size"]
-        500
-        """
+        """Return its options; a tokenizer that was given by the digest of its content."""
         own: dict[str, Any] = {"max_length": self._max_length}
         if self._given and self._tokenizer is not None:
             own["tokenizer"] = hashlib.sha256(self._tokenizer.to_str().encode()).hexdigest()

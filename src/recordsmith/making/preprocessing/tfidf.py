@@ -94,23 +94,13 @@ class Tfidf(TextPreprocessor):
 
     @property
     def terms(self) -> list[str]:
-        """The terms, in the order of their places in a row.
-
-        >>> Tfidf("text").terms
-        Traceback (most recent call last):
-        recordsmith.errors.PipelineError: Tfidf is not fitted yet.
-          where:    feature 'text'
-        """
+        """The terms, in the order of their places in a row."""
         if self._terms is None:
             raise PipelineError("Tfidf is not fitted yet.", feature=self._feature)
         return list(self._terms)
 
     def artifacts(self) -> dict[str, str]:
-        """Return the file of the terms and their weights.
-
-        >>> Tfidf("text").artifacts()
-        {}
-        """
+        """Return the file of the terms and their weights."""
         if self._terms is None:
             return {}
         document = {
@@ -126,11 +116,7 @@ class Tfidf(TextPreprocessor):
         return {self._artifact("tfidf"): "{\n" + ",\n".join(lines) + "\n}\n"}
 
     def describe(self) -> dict[str, Any]:
-        """Return its options.
-
-        >>> Tfidf("text", size=100, min_df=2).describe()["options"]
-        {'min_df': 2}
-        """
+        """Return its options."""
         return super().describe() | {"size": self._size, "options": dict(sorted(self._options.items()))}
 
     def __getstate__(self) -> dict[str, Any]:

@@ -77,19 +77,11 @@ class VocabularyIds(TextPreprocessor):
         )
 
     def artifacts(self) -> dict[str, str]:
-        """Return the vocabulary's file.
-
-        >>> list(VocabularyIds("text", vocabulary=Vocabulary(["cat"])).artifacts())
-        ['vocabulary.text.json']
-        """
+        """Return the vocabulary's file."""
         return {} if self._vocabulary is None else {self._artifact("vocabulary"): self._vocabulary.to_text()}
 
     def describe(self) -> dict[str, Any]:
-        """Return its options; a vocabulary that was given by the digest of its content.
-
-        >>> VocabularyIds("text", size=100).describe()["size"]
-        100
-        """
+        """Return its options; a vocabulary that was given by the digest of its content."""
         own: dict[str, Any] = {"max_length": self._max_length}
         if self._given and self._vocabulary is not None:
             own["vocabulary"] = hashlib.sha256(self._vocabulary.to_text().encode()).hexdigest()

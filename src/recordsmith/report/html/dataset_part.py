@@ -19,13 +19,7 @@ _MOST_SHARDS = 2_000
 
 
 def figures_part(facts: DatasetFacts) -> Markup:
-    """Return the figures at the head of the page.
-
-    >>> "2 records" in figures_part(DatasetFacts(("a",), ("a",), records=2, bytes=38)).replace("</b><span>", " ")
-    True
-    >>> "features" in figures_part(DatasetFacts(("a",), ("a",), records=2, bytes=38, frames_only=True))
-    False
-    """
+    """Return the figures at the head of the page."""
     files = len(facts.files)
     figures = [
         (f"{facts.records:,}", "record" if facts.records == 1 else "records"),
@@ -61,11 +55,7 @@ def splits_part(facts: DatasetFacts) -> Markup | None:
 
 
 def labels_part(labels: Iterable[LabelFacts]) -> Markup:
-    """Return each label with the share of its classes in every split.
-
-    >>> labels_part([LabelFacts("label", True, ("cat",), {"": {"cat": 7}})]).count("<tr>")
-    2
-    """
+    """Return each label with the share of its classes in every split."""
     return element("div", [_label(one) for one in labels])
 
 
@@ -104,11 +94,7 @@ def _share(count: int, total: int, widest: float) -> list[Markup]:
 
 
 def shards_part(facts: DatasetFacts) -> Markup:
-    """Return a map of the files for every split, and a list of those that are damaged.
-
-    >>> "No file" in shards_part(DatasetFacts((), (), records=0, bytes=0))
-    True
-    """
+    """Return a map of the files for every split, and a list of those that are damaged."""
     if not facts.shards:
         return element("p", "No file was found.", class_="nothing")
     by_split: dict[str, list[ShardFacts]] = {}

@@ -30,11 +30,7 @@ Figure = tuple[str, str, str]  # the label, the value, and "bad" where it should
 
 
 def features_part(facts: DatasetFacts) -> Markup:
-    """Return the part.
-
-    >>> features_part(DatasetFacts((), (), records=0, bytes=0))
-    '<div class="cards"></div>'
-    """
+    """Return the part."""
     known = features_in_order(facts)
     shown = known[:_MOST_FEATURES]
     cards = element("div", [_card(one, facts) for one in shown], class_="cards")

@@ -26,11 +26,7 @@ _AS_IT_IS = 64 << 10  # bytes of an image that goes in without OpenCV
 
 
 def thumbnail(data: bytes, *, caption: str = "") -> Markup | None:
-    """Return a small version of an encoded image; None if the bytes are not an image.
-
-    >>> thumbnail(b"plain text") is None
-    True
-    """
+    """Return a small version of an encoded image; None if the bytes are not an image."""
     header = read_header(data)
     if header is None:
         return None
@@ -45,11 +41,7 @@ def thumbnail(data: bytes, *, caption: str = "") -> Markup | None:
 
 
 def pixels_uri(pixels: np.ndarray[Any, Any]) -> str | None:
-    """Return pixels as a data URI, stretched to black and white unless they are uint8; None if they are not an image.
-
-    >>> pixels_uri(np.zeros((2, 2, 3), np.uint8))[:22]
-    'data:image/png;base64,'
-    """
+    """Return pixels as a data URI, scaled from black to white unless they are uint8; None if they are no image."""
     if pixels.ndim == 2:
         pixels = pixels[:, :, None]
     if pixels.ndim != 3 or pixels.shape[2] not in (1, 3, 4) or not pixels.size or pixels.dtype.kind not in "biuf":
@@ -58,11 +50,7 @@ def pixels_uri(pixels: np.ndarray[Any, Any]) -> str | None:
 
 
 def image_element(uri: str, caption: str) -> Markup:
-    """Return an img element.
-
-    >>> image_element("data:,", "a cat")
-    '<img src="data:," alt="a cat" loading="lazy">'
-    """
+    """Return an img element."""
     return element(
         "img", src=Markup(uri), alt=caption or "image", loading="lazy"
     )  # the URI is ours, and must not be cut

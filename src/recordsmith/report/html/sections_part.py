@@ -18,11 +18,7 @@ _MOST_IMAGES = 200
 
 
 def section_part(section: Section) -> Markup:
-    """Return a section, without its title.
-
-    >>> section_part(TextSection("Summary", "1 < 2"))
-    '<div class="section"><p>1 &lt; 2</p></div>'
-    """
+    """Return a section, without its title."""
     if isinstance(section, TextSection) and section.code:
         return element("div", element("pre", section.text), class_="section")
     paragraphs = [element("p", part) for part in section.text.split("\n\n") if part.strip()]
@@ -30,12 +26,7 @@ def section_part(section: Section) -> Markup:
 
 
 def histograms_part(sections: Iterable[Section]) -> Markup:
-    """Return several sections of histograms side by side, a card for each.
-
-    >>> from recordsmith.facts.dataset_facts import Histogram
-    >>> histograms_part([HistogramSection("x", {"stored": Histogram((0.0, 1.0), (7,))})] * 2).count("<h3>")
-    2
-    """
+    """Return several sections of histograms side by side, a card for each."""
     cards = [
         element(
             "div",

@@ -18,11 +18,7 @@ __all__ = ["dataset_files", "index_names", "publish", "refuse_existing", "refuse
 
 
 def refuse_existing(out: str) -> None:
-    """Raise if there is a dataset in a folder, or anything that could be taken for a part of one.
-
-    >>> import tempfile
-    >>> refuse_existing(tempfile.mkdtemp())
-    """
+    """Raise if there is a dataset in a folder, or anything that could be taken for a part of one."""
     if os.path.exists(out) and not os.path.isdir(out):
         raise RecordsmithError("The output is a file, and a dataset needs a folder.", path=out)
     there = dataset_files(out)
@@ -36,10 +32,7 @@ def refuse_existing(out: str) -> None:
 
 
 def refuse_file(path: str) -> None:
-    """Raise if there is a file that would be replaced.
-
-    >>> refuse_file("/no/such/file")
-    """
+    """Raise if there is a file that would be replaced."""
     if os.path.exists(path):
         raise RecordsmithError(
             "There is a file of this name already.",

@@ -83,11 +83,7 @@ def plan_shards(
 
 
 def shard_name(name: str, split: str, number: int, count: int, compression: str | None) -> str:
-    """Return the name of a shard's file.
-
-    >>> shard_name("pets", "train", 0, 4, None)
-    'pets-train.tfrecord-00000-of-00004'
-    """
+    """Return the name of a shard's file."""
     return f"{name}-{split}.tfrecord{_SUFFIXES[compression]}-{number:05}-of-{count:05}"
 
 

@@ -39,9 +39,6 @@ class SplitPlan:
     Attributes:
         shares: by split; meaningless where splits are kept.
         kept: rows stay in the splits that they came from.
-
-    >>> parse_splits("train=0.8,test=0.2").names
-    ('train', 'test')
     """
 
     shares: dict[str, float | int | None]
@@ -102,11 +99,7 @@ class SplitPlan:
         return {code: ends[:, place] for place, code in enumerate(totals)}
 
     def targets(self, rows: int) -> list[int]:
-        """Return where each split ends among all rows.
-
-        >>> parse_splits("train=0.8,test=0.2").targets(10)
-        [8, 10]
-        """
+        """Return where each split ends among all rows."""
         shares = list(self.shares.values())
         if all(isinstance(share, float) for share in shares):
             ends = [round(float(end) * rows) for end in np.cumsum([share or 0.0 for share in shares])]
@@ -139,10 +132,7 @@ def parse_splits(given: str | Mapping[str, Any] | None) -> SplitPlan:
 
 
 def check_number_of_splits(count: int) -> None:
-    """Raise for more splits than one byte can number; one value means no split.
-
-    >>> check_number_of_splits(255)
-    """
+    """Raise for more splits than one byte can number; one value means no split."""
     if count > NO_SPLIT:
         raise RecordsmithError("There are too many splits.", found=f"{count:,}", expected=f"at most {NO_SPLIT}")
 
@@ -232,10 +222,7 @@ def _class_totals(blocks: Iterable[UnitBlock]) -> dict[int, int]:
 
 
 def check_counts(plan: SplitPlan, rows: int) -> None:
-    """Refuse splits that ask for more rows than there are.
-
-    >>> check_counts(parse_splits("train=rest,test=20"), 100)
-    """
+    """Refuse splits that ask for more rows than there are."""
     wanted = sum(share for share in plan.shares.values() if isinstance(share, int))
     if not any(isinstance(share, float) for share in plan.shares.values()) and wanted > rows:
         raise RecordsmithError(

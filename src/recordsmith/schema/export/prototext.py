@@ -23,11 +23,7 @@ Message: TypeAlias = dict[str, list[Any]]
 
 
 class Name(str):
-    """The name of an enum's value, which stands without quotes.
-
-    >>> Name("INT")
-    INT
-    """
+    """The name of an enum's value, which stands without quotes."""
 
     __slots__ = ()
 

@@ -42,21 +42,12 @@ def tensorflow_features(schema: Mapping[str, Feature]) -> dict[str, Any] | Seque
 
 
 def io_features(tf: Any, plans: Iterable[FeaturePlan]) -> dict[str, Any]:
-    """Make the tf.io features of some plans, by stored name.
-
-    >>> io_features(None, [])
-    {}
-    """
+    """Make the tf.io features of some plans, by stored name."""
     return {key: io_feature(tf, call) for plan in plans for key, call in plan.stored.items()}
 
 
 def io_feature(tf: Any, call: Call) -> Any:
-    """Make one tf.io feature.
-
-    >>> import tensorflow as tf
-    >>> io_feature(tf, Call("VarLenFeature", {"dtype": TensorFlowDtype("int64")}))
-    VarLenFeature(dtype=tf.int64)
-    """
+    """Make one tf.io feature."""
     arguments = {
         name: getattr(tf, value) if isinstance(value, TensorFlowDtype) else value
         for name, value in call.arguments.items()
@@ -65,9 +56,5 @@ def io_feature(tf: Any, call: Call) -> Any:
 
 
 def import_tensorflow(purpose: str) -> Any:
-    """Import TensorFlow, or raise the error that says how to install it.
-
-    >>> import_tensorflow("An example").int64
-    tf.int64
-    """
+    """Import TensorFlow, or raise the error that says how to install it."""
     return import_extra("tensorflow", extra="tensorflow", purpose=purpose)

@@ -33,11 +33,7 @@ __all__ = [
 
 
 def checked(values: Any, fits: Any, message: str) -> Any:
-    """Return values, or fail with a message unless all of `fits` holds.
-
-    >>> int(checked(tf.constant(3), tf.constant([True, True]), "never"))
-    3
-    """
+    """Return values, or fail with a message unless all of `fits` holds."""
     # The bare operation: tf.debugging.Assert wraps it into a branch, which costs more than what is checked.
     with tf.control_dependencies([tf.raw_ops.Assert(condition=tf.reduce_all(fits), data=[message])]):
         return tf.identity(values)
@@ -218,11 +214,7 @@ def present_rows(values: Any, *, name: str, shape: Sequence[int], restore: Calla
 
 
 def in_ragged_dimension(rows: Any, lengths: Any) -> Any:
-    """Gather rows into a RaggedTensor; of a dict of rows, each.
-
-    >>> in_ragged_dimension({"a": tf.range(3)}, tf.constant([1, 2]))["a"].to_list()
-    [[0], [1, 2]]
-    """
+    """Gather rows into a RaggedTensor; of a dict of rows, each."""
     if isinstance(rows, dict):
         return {key: in_ragged_dimension(entry, lengths) for key, entry in rows.items()}
     return tf.RaggedTensor.from_row_lengths(rows, lengths)
@@ -307,11 +299,7 @@ def decoded_images(strings: Any, *, shape: Sequence[int | None], one: bool) -> A
 
 
 def first_row(rows: Any) -> Any:
-    """Return the only row of a batch of one; of a dict of batches, of each.
-
-    >>> first_row({"a": tf.constant([7])})["a"].numpy().item()
-    7
-    """
+    """Return the only row of a batch of one; of a dict of batches, of each."""
     if isinstance(rows, dict):
         return {key: first_row(entry) for key, entry in rows.items()}
     if isinstance(rows, tf.SparseTensor):

@@ -25,11 +25,7 @@ Shape = tuple[int | None, ...]
 
 
 class TensorFlowDtype(str):
-    """The name of one of TensorFlow's dtypes.
-
-    >>> TensorFlowDtype("uint8")
-    tf.uint8
-    """
+    """The name of one of TensorFlow's dtypes."""
 
     __slots__ = ()
 
@@ -69,10 +65,6 @@ class FeaturePlan:
         restore: what makes rows of the parsed values; None where these are the rows.
         steps: it is in the feature lists of a SequenceExample.
         as_sparse: the tf.io feature that makes a SparseTensor by itself, for those who parse on their own.
-
-    >>> from recordsmith.schema import Scalar
-    >>> plan_feature("label", Scalar("int64")).restore is None
-    True
     """
 
     name: str
@@ -83,12 +75,7 @@ class FeaturePlan:
 
 
 def plan_features(schema: Mapping[str, Feature], *, decode_images: bool = False) -> tuple[FeaturePlan, ...]:
-    """Plan how TensorFlow reads all features of a schema.
-
-    >>> from recordsmith.schema import Text
-    >>> [plan.name for plan in plan_features({"a": Text(), "b": Text()})]
-    ['a', 'b']
-    """
+    """Plan how TensorFlow reads all features of a schema."""
     plans = []
     for name, feature in schema.items():
         try:

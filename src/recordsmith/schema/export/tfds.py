@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from recordsmith.errors import SchemaError
 from recordsmith.schema import Feature, Image, Label, Packed, Sparse, Steps, Text
 from recordsmith.schema.features.numeric import NumericFeature
 from recordsmith.schema.features.strings import StringFeature
-from recordsmith.storage.atomic_file import write_atomically
+from recordsmith.storage.atomic_file import write_text_atomically
+from recordsmith.storage.publication import Publication
 from recordsmith.wording.visible_text import json_text
 
 __all__ = ["dataset_info", "named_labels", "tfds_features", "tfds_label_files", "write_tfds_metadata"]
@@ -78,11 +78,7 @@ def tfds_label_files(schema: Mapping[str, Feature]) -> dict[str, str]:
 
 
 def named_labels(schema: Mapping[str, Feature]) -> dict[str, tuple[str, Label]]:
-    """Return the labels whose classes have names, with the names of their features, by the files that TFDS reads.
-
-    >>> list(named_labels({"animal": Label(["cat", "dog"]), "digit": Label(10)}))
-    ['animal.labels.txt']
-    """
+    """Return the labels whose classes have names, with the names of their features, by the files that TFDS reads."""
     return {
         label_file_name(_path(name, schema)): (name, feature)
         for name, feature in schema.items()
@@ -91,11 +87,7 @@ def named_labels(schema: Mapping[str, Feature]) -> dict[str, tuple[str, Label]]:
 
 
 def label_file_name(path: Sequence[str]) -> str:
-    """Return the name that TFDS gives to the file of a label's names; `path` is its place in the nested dicts.
-
-    >>> label_file_name(["animal", "kind"])
-    'animal-kind.labels.txt'
-    """
+    """Return the name that TFDS gives to the file of a label's names; `path` is its place in the nested dicts."""
     *parents, last = path
     # A parent's own slashes have become dots before the join, as the label's have.
     return "-".join([*(parent.replace("/", ".") for parent in parents), last.replace("/", ".")]) + ".labels.txt"
@@ -171,9 +163,10 @@ def write_tfds_metadata(
         **tfds_label_files(schema),
         DATASET_INFO_NAME: _json_text(dataset_info(name, splits, **settings)),
     }
-    for file, text in files.items():
-        with write_atomically(os.path.join(folder, file)) as temporary:
-            Path(temporary).write_text(text, encoding="utf-8")
+    with Publication(os.fspath(folder)) as publication:  # readers see all old files, or all new ones
+        for file, text in files.items():
+            write_text_atomically(publication.new_file(file), text)
+        publication.commit(list(files))
     return tuple(files)
 
 

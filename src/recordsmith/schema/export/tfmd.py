@@ -54,12 +54,7 @@ def tfmd_text(schema: Mapping[str, Feature]) -> str:
 
 
 def tfmd_message(schema: Mapping[str, Feature]) -> Message:
-    """Return a schema as a message.
-
-    >>> from recordsmith.schema import Text
-    >>> tfmd_message({"title": Text()})["feature"][0]["type"]
-    [BYTES]
-    """
+    """Return a schema as a message."""
     features: list[Message] = []
     steps: list[Message] = []
     domains: list[Message] = []

@@ -76,11 +76,7 @@ def raise_first(violations: Sequence[Violation]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class NumberBounds:
-    """Constraints of numbers, checked when they are declared.
-
-    >>> NumberBounds.checked(np.dtype("uint8"), low=0, high=9, one_of=None, finite=False).high
-    9
-    """
+    """Constraints of numbers, checked when they are declared."""
 
     low: Any
     high: Any
@@ -186,11 +182,7 @@ def length_violations(lengths: Array, bounds: LengthBounds, present: Bools | Non
 
 
 def string_violations(strings: ByteColumn, choices: frozenset[Any], rows_of: RowsOf) -> list[Violation]:
-    """List the rows with strings that are not among the choices (bytes, or str for a column of text).
-
-    >>> string_violations(ByteColumn(b"ab", [0, 1, 2]), frozenset([b"a"]), lambda n: n)[0].row
-    1
-    """
+    """List the rows with strings that are not among the choices (bytes, or str for a column of text)."""
     values = strings.to_list()
     wrong = [n for n, value in enumerate(values) if value is not None and value not in choices]
     if not wrong:
@@ -202,11 +194,7 @@ def string_violations(strings: ByteColumn, choices: frozenset[Any], rows_of: Row
 
 
 def checked_strings(one_of: Any, kind: type[str | bytes]) -> tuple[Any, ...]:
-    """Return the strings that a feature may hold as a tuple, or raise a SchemaError.
-
-    >>> checked_strings(["a", "b"], str)
-    ('a', 'b')
-    """
+    """Return the strings that a feature may hold as a tuple, or raise a SchemaError."""
     choices = _as_tuple(one_of)
     for choice in choices:
         if not isinstance(choice, kind):

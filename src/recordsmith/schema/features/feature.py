@@ -82,12 +82,7 @@ class Feature(ABC):
         """
 
     def rows_in(self, values: Any) -> int:
-        """Count the rows of a column that is to be written.
-
-        >>> from recordsmith.schema import Scalar
-        >>> Scalar("int64").rows_in([1, 2, 3])
-        3
-        """
+        """Count the rows of a column that is to be written."""
         if hasattr(values, "row_splits"):  # a ragged tensor of TensorFlow, which has no len()
             return len(values.row_splits) - 1
         try:

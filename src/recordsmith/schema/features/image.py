@@ -88,39 +88,21 @@ class Image(Feature):
         return self.height, self.width, self.channels
 
     def plan(self, name: str) -> tuple[PlanColumn, ...]:
-        """Return the one stored feature that holds the encoded image.
-
-        >>> Image().plan("image")[0].kind
-        'bytes'
-        """
+        """Return the one stored feature that holds the encoded image."""
         return Bytes(optional=self.optional, default=self.default).plan(name)
 
     def assemble(self, parts: Sequence[Parts]) -> ByteColumn:
-        """Return a ByteColumn of encoded images.
-
-        >>> import numpy as np
-        >>> Image().assemble([(np.frombuffer(b"abc", np.uint8), np.array([0, 3]), None, None)])
-        ByteColumn(1 row: b'abc')
-        """
+        """Return a ByteColumn of encoded images."""
         column = _BYTES[self.optional].assemble(parts)
         assert isinstance(column, ByteColumn)  # noqa: S101 - for the type checker: one string a row
         return column
 
     def row(self, column: Any, index: int) -> Any:
-        """Return the bytes of one row's image; None if it is absent.
-
-        >>> Image().row(ByteColumn(b"abc", [0, 3]), 0)
-        b'abc'
-        """
+        """Return the bytes of one row's image; None if it is absent."""
         return column[index]
 
     def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:
-        """Return what the core writes for a column of images; a list of bytes is passed on as it is.
-
-        >>> gif = b"GIF89a" + bytes([32, 0, 24, 0, 0, 0, 0])
-        >>> Image(24, 32).column_to_parts([gif]) == (([gif], None, None),)
-        True
-        """
+        """Return what the core writes for a column of images; a list of bytes is passed on as it is."""
         encoded = encoded_images(values, shape=self.shape, encoding=self.encoding, cast=cast)
         parts = _BYTES[self.optional].column_to_parts(encoded, rows)
         stored, offsets, present = parts[0][:3]
@@ -131,11 +113,7 @@ class Image(Feature):
         return parts
 
     def violations(self, column: Any) -> list[Violation]:
-        """List the rows of a column whose headers disagree with the declaration.
-
-        >>> [violation.row for violation in Image().violations(ByteColumn(b"ab", [0, 2]))]
-        [0]
-        """
+        """List the rows of a column whose headers disagree with the declaration."""
         found = ((row, None if data is None else self.mismatch(data)) for row, data in enumerate(column))
         return [Violation(row, "image", *wrong) for row, wrong in found if wrong is not None]
 

@@ -69,46 +69,26 @@ class Label(Feature):
         return len(self.names)
 
     def label_of(self, number: int) -> str:
-        """Return the name of a class.
-
-        >>> Label(["cat", "dog"]).label_of(0)
-        'cat'
-        """
+        """Return the name of a class."""
         if not 0 <= number < self.size:
             raise IndexError(f"there is no class {number}: the classes are numbered from 0 to {self.size - 1}")
         return self.names[number]
 
     def plan(self, name: str) -> tuple[PlanColumn, ...]:
-        """Return the one stored feature that holds the number.
-
-        >>> Label(["cat", "dog"]).plan("label")[0].kind
-        'int64'
-        """
+        """Return the one stored feature that holds the number."""
         return Scalar("int64", optional=self.optional, default=self.default).plan(name)
 
     def assemble(self, parts: Sequence[Parts]) -> npt.NDArray[np.int64]:
-        """Return an int64 array, a masked one if rows may be absent.
-
-        >>> Label(["cat", "dog"]).assemble([(np.array([1, 0]), None, None, None)])
-        array([1, 0])
-        """
+        """Return an int64 array, a masked one if rows may be absent."""
         numbers: npt.NDArray[np.int64] = _NUMBERS[self.optional].assemble(parts)
         return numbers
 
     def row(self, column: Any, index: int) -> Any:
-        """Return the number of one row's class; None if it is absent.
-
-        >>> int(Label(["cat", "dog"]).row(np.array([1, 0]), 0))
-        1
-        """
+        """Return the number of one row's class; None if it is absent."""
         return _NUMBERS[self.optional].row(column, index)
 
     def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:
-        """Return what the core writes for a column of names or numbers.
-
-        >>> Label(["cat", "dog"]).column_to_parts(["dog", "cat"])
-        ((array([1, 0]), None, None),)
-        """
+        """Return what the core writes for a column of names or numbers."""
         given, present = understand_column(values)
         if isinstance(given, ByteColumn) or (isinstance(given, np.ndarray) and given.dtype.kind in "SUT"):
             given = given.tolist() if isinstance(given, np.ndarray) else given.to_list()
@@ -138,11 +118,7 @@ class Label(Feature):
         return ((numbers, None, there),)
 
     def violations(self, column: Any) -> list[Violation]:
-        """List the rows of a column of numbers that are no class.
-
-        >>> Label(["cat", "dog"]).violations(np.array([0, 1, 2]))
-        [Violation(row=2, constraint='names', found='2 (int64)', expected='a number from 0 to 1')]
-        """
+        """List the rows of a column of numbers that are no class."""
         bounds = NumberBounds(0, self.size - 1, None, finite=False)
         there = ~np.ma.getmaskarray(column) if isinstance(column, np.ma.MaskedArray) else None
         found = number_violations(np.asarray(column), bounds, lambda rows: rows, there)

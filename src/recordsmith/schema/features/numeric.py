@@ -90,13 +90,7 @@ class NumericFeature(Feature):
         return "list" if self.dtype.name in ("float32", "int64") else "bytes"
 
     def plan(self, name: str) -> tuple[PlanColumn, ...]:
-        """Return the one stored feature that holds the numbers.
-
-        >>> from recordsmith.schema import Tensor
-        >>> column, = Tensor("uint8", (2, 3)).plan("pixels")
-        >>> column.kind, column.count, column.row_bytes
-        ('bytes', 1, 6)
-        """
+        """Return the one stored feature that holds the numbers."""
         return (self._value_plan(name, None if self.default is None else self.value_to_canonical(self.default)),)
 
     def _value_plan(self, key: str, default: Any) -> PlanColumn:
@@ -108,13 +102,7 @@ class NumericFeature(Feature):
         return PlanColumn(key, kind, count, None, self.presence, default)
 
     def assemble(self, parts: Sequence[Parts]) -> Any:
-        """Return an array of shape (rows, *shape), a masked one if rows may be absent, or a Ragged.
-
-        >>> from recordsmith.schema import Tensor
-        >>> parts = (np.arange(6, dtype=np.uint8).reshape(1, 6), None, None, None)
-        >>> Tensor("uint8", (2, 3)).assemble([parts]).tolist()
-        [[[0, 1, 2], [3, 4, 5]]]
-        """
+        """Return an array of shape (rows, *shape), a masked one if rows may be absent, or a Ragged."""
         values, offsets, present, _ = parts[0]
         if self._as_decoded and present is None:
             return values
@@ -128,22 +116,11 @@ class NumericFeature(Feature):
         return np.ma.MaskedArray(array, mask=absent)
 
     def row(self, column: Any, index: int) -> Any:
-        """Return one row: a numpy scalar, or an array; None if it is absent.
-
-        >>> from recordsmith.schema import Scalar
-        >>> int(Scalar("int64").row(np.array([7, 8]), 1))
-        8
-        """
+        """Return one row: a numpy scalar, or an array; None if it is absent."""
         return row_of(column, index)
 
     def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:
-        """Return what the core writes for a column of numbers; an array of the exact dtype is passed on as it is.
-
-        >>> from recordsmith.schema import Scalar
-        >>> (values, offsets, present), = Scalar("float32").column_to_parts([1, 2.5])
-        >>> values.dtype, offsets, present
-        (dtype('float32'), None, None)
-        """
+        """Return what the core writes for a column of numbers; an array of the exact dtype is passed on as it is."""
         shape = self.row_shape
         how = cast_with_loss if cast else cast_exactly
         if self._fixed_count is None:
@@ -170,12 +147,7 @@ class NumericFeature(Feature):
         return ((self._stored_rows(array, how), None, present),)
 
     def violations(self, column: Any) -> list[Violation]:
-        """List the rows of an assembled column that break a constraint.
-
-        >>> from recordsmith.schema import Tensor
-        >>> Tensor("int64", (None,), min=0).violations(Ragged(np.array([1, -2, 3]), [0, 2, 3]))
-        [Violation(row=0, constraint='min', found='-2 (int64)', expected='at least 0')]
-        """
+        """List the rows of an assembled column that break a constraint."""
         if not self.constrained:
             return []
         if isinstance(column, Ragged):

@@ -75,20 +75,11 @@ class Packed(Feature):
         return self.dtype.itemsize
 
     def plan(self, name: str) -> tuple[PlanColumn, ...]:
-        """Return the one stored feature, a byte string of known size.
-
-        >>> Packed({"a": ("int16", (2,))}).plan("x")[0].row_bytes
-        4
-        """
+        """Return the one stored feature, a byte string of known size."""
         return (PlanColumn(name, "bytes", 1, self.size, self.presence, self.default, raw_dtype=self.dtype),)
 
     def assemble(self, parts: Sequence[Parts]) -> PackedColumn:
-        """Return a PackedColumn.
-
-        >>> column = Packed({"a": ("int16", ())}).assemble([(np.array([[1, 0], [2, 0]], np.uint8), None, None, None)])
-        >>> column["a"]
-        array([1, 2], dtype=int16)
-        """
+        """Return a PackedColumn."""
         values, _, present, _ = parts[0]
         rows = np.ascontiguousarray(values).reshape(-1).view(self.dtype)
         for name, (dtype, _) in self.parts.items():
@@ -97,31 +88,19 @@ class Packed(Feature):
         return PackedColumn(rows, present=present)
 
     def row(self, column: Any, index: int) -> dict[str, Any] | None:
-        """Return the parts of one row by name; None if it is absent.
-
-        >>> Packed({"a": ("int16", ())}).row(PackedColumn(np.array([(7,)], [("a", "<i2")])), 0)
-        {'a': np.int16(7)}
-        """
+        """Return the parts of one row by name; None if it is absent."""
         row: dict[str, Any] | None = column[index]
         return row
 
     def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:
-        """Return what the core writes for a column: one line of bytes a row.
-
-        >>> Packed({"a": ("int16", ())}).column_to_parts({"a": [1, 2]})[0][0].tolist()
-        [[1, 0], [2, 0]]
-        """
+        """Return what the core writes for a column: one line of bytes a row."""
         packed, present = packed_rows(values, self.dtype, cast=cast)
         check_rows(len(packed), rows)
         present = check_presence(present, optional=self.optional)
         return ((packed.view(np.uint8).reshape(len(packed), self.size), None, present),)
 
     def rows_in(self, values: Any) -> int:
-        """Count the rows of a column, which may be a mapping of columns.
-
-        >>> Packed({"a": ("int16", ())}).rows_in({"a": [1, 2]})
-        2
-        """
+        """Count the rows of a column, which may be a mapping of columns."""
         if isinstance(values, Mapping) and values:
             return super().rows_in(next(iter(values.values())))
         return super().rows_in(values)

@@ -80,11 +80,7 @@ class Sparse(Feature):
         return (self.size,)
 
     def plan(self, name: str) -> tuple[PlanColumn, ...]:
-        """Return the two stored features: the places of the entries, and their values.
-
-        >>> [column.kind for column in Sparse("float32", 10).plan("x")]
-        ['int64', 'float']
-        """
+        """Return the two stored features: the places of the entries, and their values."""
         indices, values = (None, None) if self.default is None else self.value_to_canonical(self.default)
         kind: Literal["float", "int64"] = "float" if self.dtype.kind == "f" else "int64"
         return (
@@ -93,13 +89,7 @@ class Sparse(Feature):
         )
 
     def assemble(self, parts: Sequence[Parts]) -> SparseColumn:
-        """Return a SparseColumn.
-
-        >>> offsets = np.array([0, 2])
-        >>> places, values = np.array([1, 3]), np.array([0.5, 1.5], np.float32)
-        >>> Sparse("float32", 4).assemble([(places, offsets, None, None), (values, offsets, None, None)])
-        SparseColumn(1 row of float32, 4 wide: {1: 0.5, 3: 1.5})
-        """
+        """Return a SparseColumn."""
         (indices, _, present, _), (values, _, values_present, _) = parts
         offsets, value_offsets = (cast("Int64s", part[1]) for part in parts)
         uneven = np.diff(offsets) != np.diff(value_offsets)
@@ -129,21 +119,12 @@ class Sparse(Feature):
         return SparseColumn.unchecked(indices, values, offsets, size=self.size, present=present)
 
     def row(self, column: Any, index: int) -> SparseRow | None:
-        """Return the (indices, values) of one row; None if it is absent.
-
-        >>> Sparse("int64", 4).row(SparseColumn([2], np.array([7]), [0, 1], size=4), 0).indices.tolist()
-        [2]
-        """
+        """Return the (indices, values) of one row; None if it is absent."""
         row: SparseRow | None = column[index]
         return row
 
     def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:
-        """Return what the core writes for a column of vectors: the places, and the values.
-
-        >>> places, values = Sparse("int64", 4).column_to_parts([[0, 0, 7, 0]])
-        >>> places[0].tolist(), values[0].tolist()
-        ([2], [7])
-        """
+        """Return what the core writes for a column of vectors: the places, and the values."""
         how = cast_with_loss if cast else cast_exactly
         indices, numbers, offsets, present = sparse_numbers(values, self.dtype, self.size, how)
         check_rows(len(offsets) - 1, rows)
@@ -151,20 +132,11 @@ class Sparse(Feature):
         return (indices, offsets, present), (numbers, offsets, present)
 
     def rows_in(self, values: Any) -> int:
-        """Count the rows of a column: scipy's matrices have no len().
-
-        >>> Sparse("int64", 4).rows_in([[0, 0, 7, 0]])
-        1
-        """
+        """Count the rows of a column: scipy's matrices have no len()."""
         return int(values.shape[0]) if is_sparse(values) else super().rows_in(values)
 
     def violations(self, column: Any) -> list[Violation]:
-        """List the rows whose places are not sorted, or name one twice.
-
-        >>> unsorted = SparseColumn([3, 1], np.array([7, 8]), [0, 2], size=4)
-        >>> Sparse("int64", 4).violations(unsorted)[0].constraint
-        'indices'
-        """
+        """List the rows whose places are not sorted, or name one twice."""
         places = np.asarray(column.indices.values)[int(column.offsets[0]) : int(column.offsets[-1])]
         offsets = column.offsets - int(column.offsets[0])
         wrong = np.flatnonzero(np.diff(places) <= 0)

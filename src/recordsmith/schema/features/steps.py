@@ -73,42 +73,25 @@ class Steps(Feature):
         self._set_common(optional=optional, default=None, description=description)
 
     def plan(self, name: str) -> tuple[PlanColumn, ...]:
-        """Return the stored features of one step, marked as living in the feature lists.
-
-        >>> Steps(Text()).plan("words")[0].steps
-        True
-        """
+        """Return the stored features of one step, marked as living in the feature lists."""
         return tuple(replace(column, presence=self.presence, steps=True) for column in self.feature.plan(name))
 
     def assemble(self, parts: Sequence[Parts]) -> Ragged:
-        """Return a Ragged with the steps of each record as its rows.
-
-        >>> Steps(Text()).assemble([(np.frombuffer(b"ab", np.uint8), np.array([0, 1, 2]), None, np.array([0, 2]))])
-        Ragged(1 row of strings: ['a', 'b'])
-        """
+        """Return a Ragged with the steps of each record as its rows."""
         present = parts[0][2]
         step_offsets = cast("Int64s", parts[0][3])  # the core gives them with every column of steps
         steps = self.feature.assemble([(values, offsets, None, None) for values, offsets, _, _ in parts])
         return Ragged.unchecked(steps, step_offsets, present=present)
 
     def row(self, column: Any, index: int) -> Any:
-        """Return the steps of one record: an array where they are of one shape, else a list; None if absent.
-
-        >>> Steps(Scalar("int64")).row(Ragged(np.array([1, 2, 3]), [0, 1, 3]), 1).tolist()
-        [2, 3]
-        """
+        """Return the steps of one record: an array where they are of one shape, else a list; None if absent."""
         steps = column[index]
         if steps is None or isinstance(steps, np.ndarray):
             return steps
         return [self.feature.row(steps, step) for step in range(len(steps))]
 
     def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:
-        """Return what the core writes for a column of lists of steps; each entry ends with the step offsets.
-
-        >>> (values, _, _, step_offsets), = Steps(Scalar("int64")).column_to_parts([[1], [2, 3]])
-        >>> values.tolist(), step_offsets.tolist()
-        ([1, 2, 3], [0, 1, 3])
-        """
+        """Return what the core writes for a column of lists of steps; each entry ends with the step offsets."""
         steps, step_offsets, present = _steps_of(values)
         check_rows(len(step_offsets) - 1, rows)
         present = check_presence(present, optional=self.optional)
@@ -122,12 +105,7 @@ class Steps(Feature):
         return tuple((part[0], part[1], present, step_offsets) for part in parts)
 
     def violations(self, column: Any) -> list[Violation]:
-        """List the records with a step that breaks a constraint of its feature.
-
-        >>> steps = Steps(Scalar("int64", max=9))
-        >>> steps.violations(Ragged(np.array([1, 20, 30, 4]), [0, 1, 3, 4]))
-        [Violation(row=1, constraint='max', found='step 0: 20 (int64)', expected='at most 9')]
-        """
+        """List the records with a step that breaks a constraint of its feature."""
         start = int(column.offsets[0])
         offsets = column.offsets - start
         found: dict[tuple[int, str], Violation] = {}

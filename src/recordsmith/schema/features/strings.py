@@ -88,24 +88,14 @@ class StringFeature(Feature):
         return self.shape[0] if self.shape else 1
 
     def plan(self, name: str) -> tuple[PlanColumn, ...]:
-        """Return the one stored feature that holds the strings.
-
-        >>> from recordsmith.schema import Text
-        >>> Text((None,)).plan("words")[0].count is None
-        True
-        """
+        """Return the one stored feature that holds the strings."""
         default = None if self.default is None else self.value_to_canonical(self.default)
         if isinstance(default, list) and self._count == 1:
             default = default[0]
         return (PlanColumn(name, "bytes", self._count, None, self.presence, default),)
 
     def assemble(self, parts: Sequence[Parts]) -> ByteColumn | Ragged:
-        """Return a ByteColumn, or a Ragged of them where a record holds several strings.
-
-        >>> from recordsmith.schema import Text
-        >>> Text().assemble([(np.frombuffer(b"catdog", np.uint8), np.array([0, 3, 6]), None, None)])
-        ByteColumn(2 rows: 'cat', 'dog')
-        """
+        """Return a ByteColumn, or a Ragged of them where a record holds several strings."""
         values, _, present, _ = parts[0]
         offsets = cast("Int64s", parts[0][1])  # the core gives them with every column of strings
         if not self.shape:
@@ -121,22 +111,12 @@ class StringFeature(Feature):
         return Ragged.unchecked(strings, offsets, present=present)
 
     def row(self, column: Any, index: int) -> Any:
-        """Return one row: a str or bytes, or a list of them; None if it is absent.
-
-        >>> from recordsmith.schema import Bytes
-        >>> Bytes().row(ByteColumn(b"catdog", [0, 3, 6]), 1)
-        b'dog'
-        """
+        """Return one row: a str or bytes, or a list of them; None if it is absent."""
         value = column[index]
         return value.to_list() if isinstance(value, ByteColumn) else value
 
     def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:  # noqa: ARG002 - strings are never cast
-        """Return what the core writes for a column of strings; a list of bytes is passed on as it is.
-
-        >>> from recordsmith.schema import Bytes
-        >>> Bytes().column_to_parts([b"a", b"b"])
-        (([b'a', b'b'], None, None),)
-        """
+        """Return what the core writes for a column of strings; a list of bytes is passed on as it is."""
         if not self.shape:
             strings, present = one_string_a_row(values, text=self.text)
             check_rows(len(strings), rows)
@@ -157,12 +137,7 @@ class StringFeature(Feature):
         return ((strings.data, strings.offsets[offsets], present),)
 
     def violations(self, column: Any) -> list[Violation]:
-        """List the rows of an assembled column that break a constraint.
-
-        >>> from recordsmith.schema import Text
-        >>> Text(max_length=3).violations(ByteColumn("catmäuse".encode(), [0, 3, 9], text=True))
-        [Violation(row=1, constraint='max_length', found='5 characters', expected='at most 3 characters')]
-        """
+        """List the rows of an assembled column that break a constraint."""
         if not self.constrained:
             return []
         if isinstance(column, ByteColumn):

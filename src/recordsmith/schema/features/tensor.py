@@ -152,11 +152,7 @@ class Tensor(NumericFeature):
         return "bytes" if self.several_free else super()._usual_storage
 
     def plan(self, name: str) -> tuple[PlanColumn, ...]:
-        """Return the stored feature that holds the numbers, after one for the shape where several dimensions vary.
-
-        >>> [column.count for column in Tensor("float32", (None, None), storage="list").plan("x")]
-        [2, None]
-        """
+        """Return the stored feature that holds the numbers, after one for the shape where several dimensions vary."""
         if not self.several_free:
             return super().plan(name)
         shape, value = (None, None) if self.default is None else self.value_to_canonical(self.default)
@@ -164,13 +160,7 @@ class Tensor(NumericFeature):
         return shape_column, self._value_plan(f"{name}/value", value)
 
     def assemble(self, parts: Sequence[Parts]) -> Any:
-        """Return an array of shape (rows, *shape), a masked one if rows may be absent, a Ragged or a ShapedColumn.
-
-        >>> shapes, values = np.array([[1, 2], [1, 1]]), np.array([5, 6, 7])
-        >>> parts = [(shapes, None, None, None), (values, np.array([0, 2, 3]), None, None)]
-        >>> Tensor("int64", (None, None), storage="list").assemble(parts).to_list()
-        [[[5, 6]], [[7]]]
-        """
+        """Return an array of shape (rows, *shape), a masked one if rows may be absent, a Ragged or a ShapedColumn."""
         if not self.several_free:
             return super().assemble(parts)
         shapes, _, present, _ = parts[0]
@@ -193,12 +183,7 @@ class Tensor(NumericFeature):
         return ShapedColumn.unchecked(flat, offsets, shapes, present=present)
 
     def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:
-        """Return what the core writes for a column of arrays; one of the exact dtype and shape is passed on as it is.
-
-        >>> shapes, values = Tensor("uint8", (None, None)).column_to_parts([[[1, 2]], [[3]]])
-        >>> shapes[0].tolist(), values[0].tolist()
-        ([[1, 2], [1, 1]], [1, 2, 3])
-        """
+        """Return what the core writes for a column of arrays. An array of the exact dtype and shape is not copied."""
         if not self.several_free:
             return super().column_to_parts(values, rows, cast=cast)
         how = cast_with_loss if cast else cast_exactly
@@ -210,11 +195,7 @@ class Tensor(NumericFeature):
         return (np.ascontiguousarray(shapes), None, present), self._stored_free(flat, offsets, present, how)
 
     def violations(self, column: Any) -> list[Violation]:
-        """List the rows of an assembled column that break a constraint.
-
-        >>> Tensor("int64", (2,), max=9).violations(np.array([[1, 2], [3, 40]]))
-        [Violation(row=1, constraint='max', found='40 (int64)', expected='at most 9')]
-        """
+        """List the rows of an assembled column that break a constraint."""
         if not isinstance(column, ShapedColumn):
             return super().violations(column)
         if not self.constrained:

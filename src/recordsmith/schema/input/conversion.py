@@ -111,11 +111,7 @@ def check_presence(present: Bools | None, *, optional: bool) -> Bools | None:
 
 
 def missing_value(row: int | None) -> EncodeError:
-    """Return the error for a row without a value in a feature that needs one.
-
-    >>> missing_value(3).row
-    3
-    """
+    """Return the error for a row without a value in a feature that needs one."""
     return EncodeError(
         "A required feature has no value.",
         row=row,

@@ -35,11 +35,7 @@ def comes_from(value: object, package: str) -> bool:
 
 
 def is_sparse(value: Any) -> bool:
-    """Say whether a value is a sparse matrix or array of scipy, or a SparseTensor of TensorFlow.
-
-    >>> is_sparse([[0, 1]])
-    False
-    """
+    """Say whether a value is a sparse matrix or array of scipy, or a SparseTensor of TensorFlow."""
     if comes_from(value, "scipy"):
         return hasattr(value, "tocoo")
     return comes_from(value, "tensorflow") and hasattr(value, "dense_shape")

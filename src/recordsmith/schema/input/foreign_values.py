@@ -20,11 +20,7 @@ _KNOWN_MODULES = frozenset({"builtins", "numpy", "recordsmith", "datetime", "dec
 
 
 def plain_values(values: list[Any], kinds: set[type]) -> list[Any]:
-    """Replace what other libraries made in a list whose types are known; the list itself if there is nothing of it.
-
-    >>> plain_values([1, "a"], {int, str})
-    [1, 'a']
-    """
+    """Replace what other libraries made in a list whose types are known; the list itself if there is nothing of it."""
     if all(kind.__module__.partition(".")[0] in _KNOWN_MODULES for kind in kinds):
         return values
     plain = []

@@ -37,11 +37,7 @@ _FREE_MODE = {"1": "L", "L": "L", "P": "RGB", "RGB": "RGB", "CMYK": "RGB", "YCbC
 
 
 def encoded_images(values: Any, *, shape: Shape, encoding: str | None, cast: bool) -> list[Any] | ByteColumn:
-    """Return a column of images as encoded bytes, with None for absent rows; bytes are not looked at.
-
-    >>> encoded_images([b"a", None], shape=(None, None, 3), encoding=None, cast=False)
-    [b'a', None]
-    """
+    """Return a column of images as encoded bytes, with None for absent rows; bytes are not looked at."""
     given, present = understand_column(values)
     if isinstance(given, ByteColumn):
         if given.text and len(given):

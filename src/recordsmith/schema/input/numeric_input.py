@@ -43,11 +43,7 @@ Shape = tuple[int | None, ...]
 def dense_numbers(
     values: Any, dtype: np.dtype[Any], shape: Shape, cast: Cast = cast_exactly
 ) -> tuple[Array, Bools | None]:
-    """Return a column of rows of one fixed shape as an array (rows, *shape), and which rows are present.
-
-    >>> dense_numbers([[1, 2], [3, 4]], np.dtype("float32"), (2,))[0].tolist()
-    [[1.0, 2.0], [3.0, 4.0]]
-    """
+    """Return a column of rows of one fixed shape as an array (rows, *shape), and which rows are present."""
     given, present = understand_column(values)
     if isinstance(given, ByteColumn):
         raise _strings(given, dtype)
@@ -245,11 +241,7 @@ def _described(row: Any, found: tuple[int, ...] | None) -> str:
 
 
 def plain_rows(rows: list[Any], numbers: Array | None) -> list[Any]:
-    """Make plain rows of our own columns and of images, and refuse what numpy would wrongly take for numbers.
-
-    >>> plain_rows([[1, 2]], None)
-    [[1, 2]]
-    """
+    """Make plain rows of our own columns and of images, and refuse what numpy would wrongly take for numbers."""
     kinds = set(map(type, rows))
     if kinds & {Ragged, ShapedColumn, ByteColumn}:
         rows = [row.to_list() if isinstance(row, (Ragged, ShapedColumn, ByteColumn)) else row for row in rows]
@@ -309,11 +301,7 @@ def _strings(column: ByteColumn, dtype: np.dtype[Any]) -> EncodeError:
 
 
 def wrong_shape(row: int | None, value: Any, found: tuple[int, ...] | None, shape: Shape) -> EncodeError:
-    """Return the error for a row of another shape, or for a column (row None) whose rows all have one.
-
-    >>> wrong_shape(3, [1, 2], (2,), (3,)).found
-    'shape (2,)'
-    """
+    """Return the error for a row of another shape, or for a column (row None) whose rows all have one."""
     if found == () and row is not None and not is_number(value[()] if isinstance(value, np.ndarray) else value):
         return EncodeError(
             "A value is not a number.",

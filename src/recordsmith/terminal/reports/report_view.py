@@ -26,10 +26,6 @@ def report_blocks(report: ReportContents, *, width: int, facts: bool = True) -> 
         report: what `check`, `lint` or `diagnose` returned.
         width: of the terminal.
         facts: show what the data is like before what is wrong with it.
-
-    >>> from rich.console import Console
-    >>> Console(width=60).print(report_blocks(ReportContents("lint", subject="train.py"), width=60))
-    train.py: no findings
     """
     parts: list[RenderableType] = []
     if report.facts is not None and facts:
@@ -43,11 +39,7 @@ def report_blocks(report: ReportContents, *, width: int, facts: bool = True) -> 
 
 
 def verdict_line(report: ReportContents) -> Text:
-    """Say in one line what came of it.
-
-    >>> verdict_line(ReportContents("check", subject="data", known=2)).plain
-    'data: no findings (2 known ones are left out)'
-    """
+    """Say in one line what came of it."""
     worst = next((one.severity for one in report.findings), None)
     style = {None: "green", Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "green"}[worst]
     line = Text().append(f"{printable(report.subject or report.kind)}: ", "bold")

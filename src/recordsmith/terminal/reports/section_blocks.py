@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from recordsmith.report.sections import GridImage, HistogramSection, ImageGrid, Section, TableSection, TextSection
-from recordsmith.terminal.reports.facts_summary import plain_table
+from recordsmith.terminal.plain_table import plain_table
 from recordsmith.terminal.values.block_histogram import block_histogram
 from recordsmith.wording.numbers import number_text
 from recordsmith.wording.visible_text import clipped
@@ -20,13 +20,7 @@ _LONGEST_LINE = 2_000
 
 
 def section_block(section: Section, width: int) -> RenderableType:
-    """Lay out a section.
-
-    >>> from rich.console import Console
-    >>> Console(width=60).print(section_block(TextSection("Summary", "All is well."), 60))
-    Summary
-      All is well.
-    """
+    """Lay out a section."""
     parts: list[RenderableType] = [Text(clipped(section.title, 120), "bold")]
     if section.text:
         lines = section.text.split("\n") if isinstance(section, TextSection) else [section.text]

@@ -10,11 +10,7 @@ __all__ = ["demo_line"]
 
 
 def demo_line(kind: str, text: str) -> RenderableType:
-    """Return a chapter's heading, a paragraph, or a command as one would type it.
-
-    >>> demo_line("command", "recordsmith check data").plain
-    '$ recordsmith check data'
-    """
+    """Return a chapter's heading, a paragraph, or a command as one would type it."""
     if kind == "chapter":
         return Group("", Rule(Text(text, "bold"), align="left", style="dim"))
     if kind == "command":

@@ -32,14 +32,6 @@ def overview_json(overview: DatasetOverview, *, raw: bool = False, whole: bool =
         overview: what `look_at` returned.
         raw: the rows have their whole payload in base64.
         whole: byte strings are given however long they are.
-
-    >>> import recordsmith as rs, tempfile
-    >>> from recordsmith.query.overview import RowRange, look_at
-    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
-    >>> with rs.RecordWriter(path) as writer:
-    ...     writer.write_example({"label": 3, "name": "cat"})
-    >>> overview_json(look_at(path, rows=RowRange(0, 1)))["rows"][0]["features"]
-    {'label': 3, 'name': 'cat'}
     """
     types = {(feature.name, feature.steps): feature.feature for feature in overview.features}
     document = {
@@ -74,11 +66,7 @@ def overview_json(overview: DatasetOverview, *, raw: bool = False, whole: bool =
 
 
 def problem_json(error: RecordsmithError) -> dict[str, Any]:
-    """Turn an error into JSON-ready values.
-
-    >>> problem_json(RecordsmithError("It is wrong.", record=3))["record"]
-    3
-    """
+    """Turn an error into JSON-ready values."""
     return {
         "error": type(error).__name__,
         "problem": error.problem,

@@ -26,18 +26,7 @@ _MOST_IMAGES = 8  # of one feature
 def record_renderable(
     overview: DatasetOverview, row: RowOverview, *, width: int, raw: bool = False, thumbnails: Thumbnails | None = None
 ) -> RenderableType:
-    """Lay out one record of a dataset.
-
-    >>> import recordsmith as rs, tempfile
-    >>> from recordsmith.query.overview import RowRange, look_at
-    >>> from rich.console import Console
-    >>> path = tempfile.mkdtemp() + "/data.tfrecord"
-    >>> with rs.RecordWriter(path) as writer:
-    ...     writer.write_example({"label": 3, "name": "cat"})
-    >>> overview = look_at(path, rows=RowRange(0, 1))
-    >>> Console(width=60).print(record_renderable(overview, overview.rows[0], width=60))
-    record 0 ...
-    """
+    """Lay out one record of a dataset."""
     head = Text().append(f"record {row.number:,}", "bold").append(f" of {overview.records:,}")
     place = f"{printable(row.path)}, record {row.number_in_file:,}, {bytes_text(len(row.payload))}"
     parts: list[RenderableType] = [head, Text(f"  {place}, {payload_name(row.kind)}", "dim")]

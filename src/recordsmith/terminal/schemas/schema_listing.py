@@ -47,12 +47,7 @@ def schema_renderable(found: FoundSchema) -> RenderableType:
 
 
 def more_features(found: FoundSchema) -> list[Text]:
-    """Say how many features are not shown, if there are such.
-
-    >>> import recordsmith as rs
-    >>> more_features(FoundSchema(rs.Schema({"a": rs.Text()}), None, 2, True, ("x",)))
-    []
-    """
+    """Say how many features are not shown, if there are such."""
     left = len(found.schema) - MOST_FEATURES
     words = f"# and {count_text(left, 'more feature')}, which -o FILE and --format json write"
     return [Text(words, "yellow")] if left > 0 else []

@@ -22,11 +22,7 @@ _NOTES = {
 
 
 def payload_name(kind: str) -> str:
-    """Name a kind of payload.
-
-    >>> payload_name("example")
-    'tf.train.Example'
-    """
+    """Name a kind of payload."""
     return _NAMES.get(kind, kind)
 
 

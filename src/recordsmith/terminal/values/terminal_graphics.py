@@ -59,11 +59,6 @@ class TerminalImage:
 
     It is indented by itself: rich's own padding fills lines up with spaces, which would go over what a terminal has
     just drawn.
-
-    >>> from rich.console import Console
-    >>> image = TerminalImage(np.zeros((4, 4, 3), np.uint8), "blocks", columns=2, rows=1)
-    >>> Console(width=20).print(image)
-    ▀▀
     """
 
     def __init__(self, pixels: Pixels, way: str, *, columns: int, rows: int, indent: int = 0) -> None:
@@ -93,11 +88,7 @@ class TerminalImage:
 
 
 def kitty_sequence(pixels: Pixels, columns: int, rows: int) -> str:
-    r"""Return what shows an image in kitty.
-
-    >>> kitty_sequence(np.zeros((1, 1, 3), np.uint8), 1, 1)[:29]
-    '\x1b_Ga=T,f=100,c=1,r=1,C=1,m=0;'
-    """
+    """Return what shows an image in kitty."""
     data = base64.b64encode(png_bytes(pixels)).decode()
     pieces = [data[start : start + _PIECE] for start in range(0, len(data), _PIECE)]
     sequence = []
@@ -108,11 +99,7 @@ def kitty_sequence(pixels: Pixels, columns: int, rows: int) -> str:
 
 
 def iterm2_sequence(pixels: Pixels, columns: int, rows: int) -> str:
-    r"""Return what shows an image in iTerm2.
-
-    >>> iterm2_sequence(np.zeros((1, 1, 3), np.uint8), 1, 1)[:28]
-    '\x1b]1337;File=inline=1;size=69'
-    """
+    """Return what shows an image in iTerm2."""
     data = png_bytes(pixels)
     settings = f"inline=1;size={len(data)};width={columns};height={rows};preserveAspectRatio=1"
     return f"\x1b]1337;File={settings}:{base64.b64encode(data).decode()}\x07"

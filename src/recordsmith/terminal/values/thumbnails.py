@@ -28,9 +28,6 @@ class Thumbnails:
     Attributes:
         way: "kitty", "iterm2", "sixel" or "blocks".
         columns, rows: how large one may be, in characters.
-
-    >>> Thumbnails("blocks", 4, 2).of([np.zeros((16, 16), np.uint8), 3, b"text"])
-    [<recordsmith.terminal.values.terminal_graphics.TerminalImage object at ...>]
     """
 
     way: str

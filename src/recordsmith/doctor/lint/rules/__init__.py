@@ -13,6 +13,7 @@ from recordsmith.doctor.lint.rules.reading.compressed_files import COMPRESSION_R
 from recordsmith.doctor.lint.rules.reading.features import FEATURE_RULES
 from recordsmith.doctor.lint.rules.reading.listings import LISTING_RULES
 from recordsmith.doctor.lint.rules.reading.raw_bytes import RAW_BYTES_RULES
+from recordsmith.doctor.lint.rules.torch import TORCH_RULES
 from recordsmith.doctor.lint.rules.training.images import IMAGE_RULES
 from recordsmith.doctor.lint.rules.training.ranges import RANGE_RULES
 from recordsmith.doctor.lint.rules.training.targets import TARGET_RULES
@@ -43,5 +44,6 @@ RULES: RuleSet[Program] = RuleSet(
         *SPLITTING_RULES,
         *STORED_SIZE_RULES,
         *WRITTEN_VALUE_RULES,
+        *TORCH_RULES,
     ]
 )

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import move_stage
-from recordsmith.doctor.lint.interpreter.values import Call, Literal, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Literal, walk
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
-from recordsmith.doctor.lint.libraries.randomness import is_random_call
+from recordsmith.doctor.lint.libraries.randomness import random_changes
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch.splits import augmented_in_torch
+from recordsmith.doctor.lint.rules.training.ranges import is_whole_numbers, scaled_by
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["AUGMENTATION_RULES"]
-
-_CHANGES_IMAGES = re.compile(r"tensorflow\.image\.|keras|\(\)|recordsmith\.augment\.")
-
-
-def _augmenting(value: Value) -> list[Call]:
-    """The random changes that a value went through; random numbers drawn for another purpose are not meant."""
-    calls = [one for one in walk(value) if isinstance(one, Call)]
-    return [call for call in calls if _CHANGES_IMAGES.match(call.name) and is_random_call(call)]
 
 
 def _called(call: Call) -> str:
@@ -51,13 +44,14 @@ def cache_after_augmentation(program: Program) -> Iterator[Finding]:
             before = pipeline.before(cache)
             if cache.name != "cache" or before is None or program.is_for_testing(pipeline):
                 continue
-            found = _augmenting(before.element)
+            found = list(random_changes(before.element))
+            sure = list(random_changes(before.element, certain=True))
             if not found or any(stage.name == "take" for stage in stages):
                 continue
             last = before.stage
             edits = None
             if last is not None and last.name == "map" and before.parent is not None:
-                earlier = _augmenting(before.parent.element)
+                earlier = list(random_changes(before.parent.element))
                 edits = move_stage(program.source_of(cache), [last, cache]) if not earlier else None
             yield program.finding(
                 cache_after_augmentation,
@@ -66,6 +60,7 @@ def cache_after_augmentation(program: Program) -> Iterator[Finding]:
                 "example is kept, and every epoch shows it again.",
                 edits=edits,
                 certain=edits is not None,
+                severity=None if sure else Severity.INFO,
             )
 
 
@@ -88,7 +83,7 @@ def augmented_validation(program: Program) -> Iterator[Finding]:
             continue
         if any("tta" in name.lower() for name in pipeline.all_names):
             continue
-        found = _augmenting(pipeline.element)
+        found = list(random_changes(pipeline.element, certain=True))
         if found:
             call = found[0]
             stage = _stage_of(pipeline, call)
@@ -99,6 +94,18 @@ def augmented_validation(program: Program) -> Iterator[Finding]:
                 "random: the score differs from run to run for no reason.",
                 evidence={"call": _called(call), "line": call.expression.lineno},
             )
+    for call, pipeline, name, is_split in augmented_in_torch(program):
+        yield program.finding(
+            augmented_validation,
+            call.expression,
+            f"{program.name_of(pipeline)} is for validation or testing, and `{name}` changes it at random"
+            + (", because the split has the transform of the whole dataset" if is_split else "")
+            + ": the score differs from run to run for no reason.",
+            advice="Make two datasets, one with the random transforms and one without, and take the training examples "
+            "from the first and the others from the second, by the same indices."
+            if is_split
+            else "",
+        )
 
 
 def _stage_of(pipeline: Pipeline, call: Call) -> ast.Call | None:
@@ -131,8 +138,7 @@ def brightness_beyond_range(program: Program) -> Iterator[Finding]:
         if not isinstance(delta, Literal) or not isinstance(delta.value, int | float) or abs(delta.value) < 1:
             continue
         image = call.argument(0, "image")
-        unscaled = isinstance(image, Call) and image.name == "tensorflow.cast"
-        if not unscaled:
+        if is_whole_numbers(image) or scaled_by(image) is not None:
             yield program.finding(
                 brightness_beyond_range,
                 call.expression,

@@ -1,0 +1,239 @@
+"""Folders of S3, Google Cloud Storage, Azure and http(s) servers, through obstore.
+
+A request is repeated after 5xx and 429 answers, connections that break or stall, and bodies that are too short, with
+growing pauses, until RECORDSMITH_REMOTE_TIMEOUT seconds have passed (120 by default). obstore repeats single
+requests; what it does not repeat (a body that breaks off, a write that was not answered) is repeated here.
+
+A conditional write that was not answered may have happened. It is repeated; if it then fails on its own condition,
+the object is read: if it is the one that was to be written, the write has succeeded.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
+from functools import cached_property
+from typing import Any, TypeVar
+
+from recordsmith.errors import RecordsmithError, import_extra
+from recordsmith.storage.objects.addresses import scheme_of
+from recordsmith.storage.objects.object_folder import BLOCK, ConditionFailedError, ObjectFacts, ObjectFolder
+from recordsmith.storage.objects.s3_uploads import UnfinishedUploads
+from recordsmith.storage.objects.store_failures import denied, failed, is_passing, missing, reason
+from recordsmith.storage.objects.store_settings import Settings, settings_for
+
+__all__ = ["SCHEMES", "ObstoreFolder", "time_limit"]
+
+SCHEMES = frozenset({"s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "adl", "http", "https"})
+
+Result = TypeVar("Result")
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
+_PARTS_AT_ONCE = 4
+
+
+def time_limit() -> float:
+    """Return for how many seconds a request is tried: RECORDSMITH_REMOTE_TIMEOUT, or 120."""
+    text = os.environ.get("RECORDSMITH_REMOTE_TIMEOUT") or "120"
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < 1e6:
+        raise RecordsmithError(
+            "RECORDSMITH_REMOTE_TIMEOUT is not a time.", found=text, expected="a number of seconds, such as 120"
+        )
+    return seconds
+
+
+class ObstoreFolder(ObjectFolder):
+    """A folder that obstore reads and writes."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.has_conditional_put = scheme_of(url) not in ("http", "https")
+
+    # --- reading ---
+
+    def walk(self, prefix: str = "") -> Iterator[ObjectFacts]:
+        found = self._tried(prefix, lambda: [one for part in self._store.list(prefix or None) for one in part])
+        return (_facts(one) for one in found)
+
+    def contents(self) -> tuple[list[ObjectFacts], list[str]]:
+        found = self._tried("", self._store.list_with_delimiter)
+        objects = sorted(map(_facts, found["objects"]), key=lambda one: one.key)
+        return objects, sorted(name.rstrip("/") for name in found["common_prefixes"])
+
+    def head(self, key: str) -> ObjectFacts:
+        return _facts(self._tried(key, lambda: self._store.head(key)), key)
+
+    def get_range(self, key: str, start: int, end: int, *, etag: str | None = None) -> memoryview:
+        if start == end:
+            return memoryview(b"")
+        options: dict[str, Any] = {"range": (start, end), **({"if_match": etag} if etag else {})}
+
+        def get() -> memoryview:
+            result = self._store.get(key, options=options)
+            if etag is not None and result.meta["e_tag"] != etag:
+                raise self._changed(key)
+            data = memoryview(result.bytes())
+            if len(data) != end - start:
+                raise OSError(f"the server sent {len(data)} of {end - start} bytes")
+            return data
+
+        return self._tried(key, get)
+
+    def read(self, key: str, *, longest: int, etag: str | None = None) -> tuple[bytes, ObjectFacts]:
+        def get() -> tuple[bytes, ObjectFacts]:
+            result = self._store.get(key, options={"if_match": etag} if etag else None)
+            facts = _facts(result.meta, key)
+            if facts.size is not None and facts.size > longest:
+                raise self._too_long(key, longest)
+            data = bytes(result.bytes())
+            if facts.size is not None and len(data) != facts.size:
+                raise OSError(f"the server sent {len(data)} of {facts.size} bytes")
+            return data, facts
+
+        return self._tried(key, get)
+
+    # --- writing ---
+
+    def put(self, key: str, data: bytes, *, create: bool = False, etag: str | None = None) -> str | None:
+        mode: Any = "create" if create else {"e_tag": etag} if etag is not None else "overwrite"
+
+        def put() -> str | None:
+            answer: str | None = self._store.put(key, data, mode=mode, use_multipart=False)["e_tag"]
+            return answer
+
+        try:
+            return self._tried(key, put)
+        except ConditionFailedError:
+            # It may be that the first request was done, its answer was lost, and the next one failed on the condition.
+            try:
+                stored, facts = self.read(key, longest=len(data))
+            except (FileNotFoundError, RecordsmithError):
+                stored, facts = b"", None
+            if facts is None or stored != data:
+                raise
+            return facts.etag
+
+    def upload(self, key: str, path: str, *, advance: Callable[[int], None] | None = None) -> str | None:
+        size = os.path.getsize(path)
+        part = max(BLOCK, -(-size // 9_000))  # a store takes 10,000 parts
+        sent = 0
+
+        def parts(file: Any) -> Iterator[bytes]:
+            nonlocal sent
+            while data := file.read(part):
+                yield data
+                sent += len(data)
+                if advance is not None:
+                    advance(len(data))
+
+        def put() -> str | None:
+            nonlocal sent
+            if sent and advance is not None:
+                advance(-sent)  # it starts again
+            sent = 0
+            with open(path, "rb", buffering=0) as file:
+                if size <= part:
+                    answer = self._store.put(key, b"".join(parts(file)), use_multipart=False)
+                else:
+                    answer = self._store.put(key, parts(file), chunk_size=part, max_concurrency=_PARTS_AT_ONCE)
+            etag: str | None = answer["e_tag"]
+            return etag
+
+        return self._tried(key, put)
+
+    def delete(self, keys: Iterable[str]) -> None:
+        every = list(keys)
+        for first in range(0, len(every), 1000):
+            part = every[first : first + 1000]
+            try:
+                self._tried(part[0], lambda part=part: self._store.delete(part))  # type: ignore[misc]
+            except FileNotFoundError:  # some stores say so: then one after the other
+                for key in part:
+                    self._delete_one(key)
+
+    def _delete_one(self, key: str) -> None:
+        try:
+            self._tried(key, lambda: self._store.delete(key))
+        except FileNotFoundError:
+            return
+
+    def abort_uploads(self, prefix: str) -> int | None:
+        uploads = UnfinishedUploads.of(self.url, self._settings)
+        return None if uploads is None else self._tried(prefix, lambda: uploads.abort(prefix))
+
+    # --- obstore ---
+
+    @cached_property
+    def _settings(self) -> Settings:
+        return settings_for(scheme_of(self.url))
+
+    @cached_property
+    def _store(self) -> Any:
+        stores = import_extra("obstore.store", extra="remote", purpose="Reading and writing remote files")
+        limit = time_limit()
+        settings = self._settings
+        options: dict[str, Any] = {
+            "client_options": {
+                "allow_http": settings.allow_http,
+                "connect_timeout": timedelta(seconds=min(10, limit / 2)),
+                "read_timeout": timedelta(seconds=min(20, limit / 2)),  # a connection that stalls
+                "timeout": timedelta(seconds=limit),
+            },
+            "retry_config": {
+                "max_retries": 10,
+                "retry_timeout": timedelta(seconds=limit),
+                "backoff": {
+                    "init_backoff": timedelta(seconds=_FIRST_PAUSE),
+                    "max_backoff": timedelta(seconds=_LONGEST_PAUSE),
+                    "base": 2,
+                },
+            },
+        }
+        try:
+            if scheme_of(self.url) in ("http", "https"):  # also where the server is Amazon's: the URL may be signed
+                return stores.HTTPStore(self.url, **options)
+            return stores.from_url(self.url, **settings.options, **options)
+        except Exception as error:  # noqa: BLE001 - obstore raises many kinds, and its chain may show secrets
+            raise failed(reason(error, settings.secrets()), self.shown(), tried="no request was sent") from None
+
+    def _tried(self, key: str, request: Callable[[], Result]) -> Result:
+        """Make a request, again where a failure may pass, and return its result or raise one error about it."""
+        errors = import_extra("obstore.exceptions", extra="remote", purpose="Reading and writing remote files")
+        begun, limit, attempts = time.monotonic(), time_limit(), 0
+        while True:
+            attempts += 1
+            try:
+                return request()
+            except FileNotFoundError as error:
+                raise missing(error, self.shown(key)) from None
+            except errors.AlreadyExistsError:
+                raise self._condition_failed(key) from None
+            except errors.PreconditionError as error:
+                raise (self._condition_failed(key) if " PUT " in str(error) else self._changed(key)) from None
+            except (errors.PermissionDeniedError, errors.UnauthenticatedError) as error:
+                found = reason(error, self._settings.secrets())
+                raise denied(found, self.shown(key), anonymous=self._settings.anonymous) from None
+            except (errors.BaseError, OSError) as error:
+                spent = time.monotonic() - begun
+                pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempts) * random.uniform(0.5, 1)  # noqa: S311 - a pause
+                if not is_passing(error) or spent + pause > limit:
+                    found = reason(error, self._settings.secrets())
+                    tried = f"tried for {spent:.0f} of {limit:g} seconds"
+                    raise failed(found, self.shown(key), tried=tried) from None
+                time.sleep(pause)
+
+    def _condition_failed(self, key: str) -> ConditionFailedError:
+        return ConditionFailedError(
+            "Another program has written this remote file in the meantime.", path=self.shown(key)
+        )
+
+
+def _facts(meta: Any, key: str | None = None) -> ObjectFacts:
+    return ObjectFacts(meta["path"] if key is None else key, meta["size"], meta["e_tag"])

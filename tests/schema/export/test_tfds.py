@@ -15,6 +15,7 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.schema.export.tfds import dataset_info, tfds_features, write_tfds_metadata
+from recordsmith.storage.publication import Publication
 
 # What TFDS's own libraries warn of is not ours to mend.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -467,6 +468,22 @@ def test_a_dataset_info_that_is_not_complete(tmp_path: Path, info: Any):
     (tmp_path / "dataset_info.json").write_text(json.dumps(info))
     with pytest.raises(rs.RecordsmithError):
         rs.open(tmp_path, split="train")
+
+
+def test_a_folder_has_all_old_or_all_new_descriptions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write_tfds_metadata(tmp_path, {"x": rs.Label(["a", "b"])}, "pets", SPLITS)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def fail(publication: Publication, name: str) -> str:
+        if name == "dataset_info.json":
+            raise OSError(28, "No space left on device")
+        return new_file(publication, name)
+
+    new_file = Publication.new_file
+    monkeypatch.setattr(Publication, "new_file", fail)
+    with pytest.raises(OSError, match="No space"):
+        write_tfds_metadata(tmp_path, {"x": rs.Label(["c", "d"])}, "pets", SPLITS)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_something_else_is_not_taken_for_a_description():

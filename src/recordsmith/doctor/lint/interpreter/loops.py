@@ -14,6 +14,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Literal,
     Many,
     Object,
+    Parameter,
     Symbol,
     Table,
     Unknown,
@@ -62,6 +63,8 @@ def loop_values(over: Value) -> Iterator[tuple[Value, Pipeline | None]]:
                 yield member, None
         case Many(member=member):
             yield member, None
+        case Parameter(name=name, annotation=str() as kind) if kind.startswith("list["):
+            yield Parameter(name, annotation=kind[5:-1]), None
         case Table(entries=entries) if entries:
             for key in list(entries)[:_LONGEST]:
                 yield Literal(key), None

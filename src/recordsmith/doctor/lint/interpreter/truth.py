@@ -61,6 +61,8 @@ def compare(operator: str, left: Value, right: Value) -> bool | None:
     if isinstance(right, Literal) and right.value is None and operator in ("Is", "Eq", "IsNot", "NotEq"):
         something = isinstance(left, Function | ProgramClass | Object | Group | Table | Pipeline | Symbol)
         return (operator in ("IsNot", "NotEq")) if something else None
+    if isinstance(left, Literal) and isinstance(right, Table) and operator in ("In", "NotIn"):
+        return (left.value in right.entries) == (operator == "In") if right.complete else None
     if isinstance(left, Literal) and isinstance(right, Group) and operator in ("In", "NotIn"):
         known = [one.value for one in right.members if isinstance(one, Literal)]
         return (left.value in known) == (operator == "In") if len(known) == len(right.members) else None

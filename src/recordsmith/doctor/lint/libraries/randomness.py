@@ -5,10 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Table, Value, options_of, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Choice, Group, Literal, Table, Value, options_of, walk
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 
-__all__ = ["is_random_call", "is_shuffled", "shuffled_before", "shuffles_by_itself", "shuffles_values"]
+__all__ = [
+    "draws",
+    "is_random_call",
+    "is_shuffled",
+    "random_changes",
+    "shuffled_before",
+    "shuffles_by_itself",
+    "shuffles_values",
+]
 
 _RANDOM = re.compile(
     r"(tensorflow\.image\.(stateless_)?random_\w+|tensorflow\.image\.sample_distorted_bounding_box"
@@ -16,12 +24,21 @@ _RANDOM = re.compile(
     r"|keras_cv\.layers\.(Random|Mix|Cut|Aug|Grid)\w+|tensorflow_addons\.image\.random_\w+"
     r"|recordsmith\.augment\.\w+)"
 )
+_CHANGES_IMAGES = re.compile(r"tensorflow\.image\.|keras|\(\)|recordsmith\.augment\.")
 _SHUFFLERS = re.compile(
     r"(random\.(shuffle|sample)|numpy\.random\.(shuffle|permutation|permuted|choice)|tensorflow\.random\.shuffle"
     r"|sklearn\.utils\.(shuffle|resample)|sklearn\.model_selection\.(train_test_split|\w*Shuffle\w*)|torch\.randperm"
     r"|tensorflow\.random\.experimental\.\w*shuffle\w*|random\.Random\.\w+)"
 )
 _SHUFFLING_METHODS = {".shuffle", ".permutation", ".permuted", ".sample", ".choice", ".split", ".next"}
+_DRAWS = re.compile(
+    r"tensorflow\.random\.(uniform|normal|truncated_normal|stateless_\w+|categorical)"
+    r"|random\.(random|randint|uniform|randrange|choice|getrandbits|gauss|betavariate)"
+    r"|numpy\.random\.(rand|randn|random|randint|uniform|normal|choice|binomial|random_sample|beta)"
+    r"|torch\.(rand|randn|randint|bernoulli)"
+)
+_GENERATORS = re.compile(r"numpy\.random\.(default_rng|RandomState)|random\.Random|tensorflow\.random\.Generator\.\w+")
+_DRAWING_METHODS = {".random", ".uniform", ".normal", ".integers", ".randint", ".choice", ".rand", ".binomial"}
 _IN_ORDER = {"tfrecord", "lines", "fixed", "slices", "recordsmith"}  # and torch, where it says so
 
 
@@ -39,6 +56,40 @@ def is_random_call(call: Call) -> bool:
             return False
         return any(_is_random_layer(one) for one in walk(call.receiver))
     return False
+
+
+def drawn_in(value: Value | None) -> Call | None:
+    """Return the call that draws a random number which a value depends on; None if there is none.
+
+    >>> drawn_in(Call("tensorflow.random.uniform", None)).name
+    'tensorflow.random.uniform'
+    """
+    for one in walk(value, limit=60):
+        if isinstance(one, Call) and (
+            _DRAWS.fullmatch(one.name)
+            or (
+                one.name in _DRAWING_METHODS
+                and isinstance(one.receiver, Call)
+                and _GENERATORS.fullmatch(one.receiver.name)
+            )
+        ):
+            return one
+    return None
+
+
+def draws(value: Value | None) -> bool:
+    """Tell whether a value depends on a random number that is drawn for it."""
+    return drawn_in(value) is not None
+
+
+def random_changes(value: Value) -> Iterator[Call]:
+    """Yield the calls that change an element at random: those of images, and numbers that decide about a change."""
+    for one in walk(value):
+        if isinstance(one, Call) and _CHANGES_IMAGES.match(one.name) and is_random_call(one):
+            yield one
+        decided = drawn_in(one.by) if isinstance(one, Choice) and one.by is not None else None
+        if decided is not None and decided.in_map:
+            yield decided
 
 
 def _is_random_layer(value: Value) -> bool:

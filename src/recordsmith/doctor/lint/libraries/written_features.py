@@ -6,11 +6,16 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Table, Value, options_of, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Table, Value, options_of, walk
 from recordsmith.doctor.lint.libraries.arrays import dtype_of
 
-__all__ = ["WrittenExample", "WrittenFeature", "features_of", "written_examples"]
+__all__ = ["WrittenExample", "WrittenFeature", "features_of", "filled_list", "written_examples"]
 
+_LISTS = {
+    "bytes_list": "tensorflow.train.BytesList",
+    "float_list": "tensorflow.train.FloatList",
+    "int64_list": "tensorflow.train.Int64List",
+}
 _KINDS = {"bytes_list": "bytes", "float_list": "float", "int64_list": "int64"}
 
 
@@ -72,6 +77,14 @@ def features_of(value: Value | None) -> list[WrittenExample]:
     if not any(isinstance(one, Call) and one.name == ".SerializeToString" for one in options_of(value)):
         return []
     return list(written_examples(one for one in walk(value) if isinstance(one, Call)))
+
+
+def filled_list(receiver: Value, method: str) -> str | None:
+    """Return which list of a proto a method fills, as "tensorflow.train.BytesList" for `x.bytes_list.value.append`."""
+    match receiver:
+        case Item(base=Item(index=Literal(value=str() as kind)), index=Literal(value="value"), attribute=True):
+            return _LISTS.get(kind) if method in ("append", "extend") else None
+    return None
 
 
 def _examples(call: Call) -> Iterator[WrittenExample]:

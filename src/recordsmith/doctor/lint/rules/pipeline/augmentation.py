@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import move_stage
-from recordsmith.doctor.lint.interpreter.values import Call, Literal, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Literal, walk
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
-from recordsmith.doctor.lint.libraries.randomness import is_random_call
+from recordsmith.doctor.lint.libraries.randomness import random_changes
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["AUGMENTATION_RULES"]
-
-_CHANGES_IMAGES = re.compile(r"tensorflow\.image\.|keras|\(\)|recordsmith\.augment\.")
-
-
-def _augmenting(value: Value) -> list[Call]:
-    """The random changes that a value went through; random numbers drawn for another purpose are not meant."""
-    calls = [one for one in walk(value) if isinstance(one, Call)]
-    return [call for call in calls if _CHANGES_IMAGES.match(call.name) and is_random_call(call)]
 
 
 def _called(call: Call) -> str:
@@ -51,13 +42,13 @@ def cache_after_augmentation(program: Program) -> Iterator[Finding]:
             before = pipeline.before(cache)
             if cache.name != "cache" or before is None or program.is_for_testing(pipeline):
                 continue
-            found = _augmenting(before.element)
+            found = list(random_changes(before.element))
             if not found or any(stage.name == "take" for stage in stages):
                 continue
             last = before.stage
             edits = None
             if last is not None and last.name == "map" and before.parent is not None:
-                earlier = _augmenting(before.parent.element)
+                earlier = list(random_changes(before.parent.element))
                 edits = move_stage(program.source_of(cache), [last, cache]) if not earlier else None
             yield program.finding(
                 cache_after_augmentation,
@@ -88,7 +79,7 @@ def augmented_validation(program: Program) -> Iterator[Finding]:
             continue
         if any("tta" in name.lower() for name in pipeline.all_names):
             continue
-        found = _augmenting(pipeline.element)
+        found = list(random_changes(pipeline.element))
         if found:
             call = found[0]
             stage = _stage_of(pipeline, call)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recordsmith.doctor.lint.edits import Edit, apply_edits, call_span
-from recordsmith.doctor.lint.interpreter.values import Call, Item, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Item, Object, ProgramClass, Value
 from recordsmith.doctor.lint.libraries.parse_specs import ParseSpec, parse_specs
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Stage, Use
 from recordsmith.doctor.lint.libraries.written_features import WrittenExample, written_examples
@@ -42,6 +42,9 @@ class Program:
         elsewhere: what other modules of the project write.
         data: what is known of the data that it reads; None without.
         cut_short: it is nested too deeply to be followed to its end.
+        classes: the classes of the program.
+        instances: the objects of these classes; of a class that is never called, one with unknown arguments.
+        modules: the other files that were followed, because it imports them.
         fixes: the edits that certainly fix a finding, by the finding's identity.
 
     >>> text = "import tensorflow as tf\nds = tf.data.TFRecordDataset('x').batch(8)"
@@ -62,6 +65,9 @@ class Program:
     elsewhere: list[WrittenExample] = field(default_factory=list)
     data: DatasetFacts | None = None
     cut_short: bool = False
+    classes: list[ProgramClass] = field(default_factory=list)
+    instances: list[Object] = field(default_factory=list)
+    modules: list[SourceFile] = field(default_factory=list)
     fixes: dict[int, tuple[SourceFile, tuple[Edit, ...]]] = field(default_factory=dict)
 
     # --- datasets -------------------------------------------------------------------------------------------------
@@ -102,6 +108,8 @@ class Program:
     def named(pipeline: Pipeline) -> str | None:
         """What its names, or those of the functions that made it, say: "training", "testing" or nothing. Weak."""
         within = [] if pipeline.stage is None else list(reversed(pipeline.stage.call.within))
+        if pipeline.source.kind == "torch" and pipeline.source.call is not None:
+            within = [name for name in reversed(pipeline.source.call.within) if "load" in name]
         for name in (*pipeline.all_names, *within):
             if _TESTING_NAME.search(name):
                 return "testing"
@@ -179,6 +187,11 @@ class Program:
             self.fixes[id(made)] = (source, tuple(edits))
         return made
 
+    def mentions(self, pattern: str) -> bool:
+        """Tell whether this program, or a module of the project that it imports, has code that a pattern matches."""
+        files = [one for one in (self.source, *self.modules) if re.search(pattern, one.text)]
+        return any(re.search(pattern, one.code) for one in files)
+
     def text(self, node: ast.AST) -> str:
         """The source of a node as it is."""
         source: SourceFile = getattr(node, "source", self.source)
@@ -224,6 +237,9 @@ def analyse(source: SourceFile, *, folder: str | None = None, data: DatasetFacts
         list(written_examples(interpreter.calls)),
         data=data,
         cut_short=cut_short,
+        classes=interpreter.classes,
+        instances=interpreter.objects,
+        modules=interpreter.sources,
     )
 
 

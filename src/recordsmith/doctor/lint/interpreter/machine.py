@@ -37,6 +37,7 @@ class Machine(ABC):
         self.attributes: list[Item] = []  # `base.name`, where the base is of a library
         self.functions: list[Function] = []
         self.classes: list[ProgramClass] = []
+        self.objects: list[Object] = []  # all instances of these classes
         self.managed: set[int] = set()  # the nodes of calls that a with-statement closes
         self.followed: set[int] = set()  # the definitions that have been called
         self.looked_at: set[int] = set()  # datasets of which `next` takes an element

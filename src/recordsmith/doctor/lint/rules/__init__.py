@@ -24,6 +24,7 @@ from recordsmith.doctor.lint.rules.splits.learnt_features import LEARNT_FEATURE_
 from recordsmith.doctor.lint.rules.splits.ordered import ORDERED_RULES
 from recordsmith.doctor.lint.rules.splits.overlaps import OVERLAP_RULES
 from recordsmith.doctor.lint.rules.splits.parts import PART_RULES
+from recordsmith.doctor.lint.rules.torch import TORCH_RULES
 from recordsmith.doctor.lint.rules.training.images import IMAGE_RULES
 from recordsmith.doctor.lint.rules.training.outputs import OUTPUT_RULES
 from recordsmith.doctor.lint.rules.training.ranges import RANGE_RULES
@@ -69,5 +70,6 @@ RULES: RuleSet[Program] = RuleSet(
         *OVERFLOW_RULES,
         *CLASS_NUMBER_RULES,
         *SPARSE_FEATURE_RULES,
+        *TORCH_RULES,
     ]
 )

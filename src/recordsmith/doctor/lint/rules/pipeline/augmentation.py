@@ -10,6 +10,7 @@ from recordsmith.doctor.lint.interpreter.values import Call, Literal, walk
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.randomness import random_changes
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch.splits import augmented_in_torch
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["AUGMENTATION_RULES"]
@@ -90,6 +91,18 @@ def augmented_validation(program: Program) -> Iterator[Finding]:
                 "random: the score differs from run to run for no reason.",
                 evidence={"call": _called(call), "line": call.expression.lineno},
             )
+    for call, pipeline, name, is_split in augmented_in_torch(program):
+        yield program.finding(
+            augmented_validation,
+            call.expression,
+            f"{program.name_of(pipeline)} is for validation or testing, and `{name}` changes it at random"
+            + (", because the split has the transform of the whole dataset" if is_split else "")
+            + ": the score differs from run to run for no reason.",
+            advice="Make two datasets, one with the random transforms and one without, and take the training examples "
+            "from the first and the others from the second, by the same indices."
+            if is_split
+            else "",
+        )
 
 
 def _stage_of(pipeline: Pipeline, call: Call) -> ast.Call | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Many, Value, walk
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch.rows import pairs_in_datasets
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["LISTINGS", "LISTING_RULES", "is_read_elsewhere"]
@@ -57,6 +58,14 @@ def labels_beside_unsorted_files(program: Program) -> Iterator[Finding]:
                 corrected=_sorted(program, listing),
             )
             break
+    for listing, name, other in pairs_in_datasets(program):
+        yield program.finding(
+            labels_beside_unsorted_files,
+            listing.expression,
+            f"`{program.text(listing.expression)}` lists files in no certain order, and the dataset pairs "
+            f"`self.{name}` with `self.{other}` by position: examples get the labels of others.",
+            corrected=_sorted(program, listing),
+        )
 
 
 def _listing(value: Value) -> Call | None:

@@ -10,6 +10,7 @@ from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Lit
 from recordsmith.doctor.lint.libraries.arrays import dtype_named
 from recordsmith.doctor.lint.libraries.models import CompiledModel, compiled_models
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch.pixels import scaled_twice_in_torch
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["RANGE_RULES"]
@@ -134,6 +135,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                 f"The model divides by 255 although {scaled} in the pipeline has brought the pixels to 0..1 already: "
                 "what is left is all but black.",
             )
+    yield from scaled_twice_in_torch(program, scaled_twice)
 
 
 @rule("P030", "unscaled-pixels", Severity.WARNING)

@@ -11,6 +11,7 @@ from recordsmith.doctor.lint.libraries.labels import Labels, targets_of
 from recordsmith.doctor.lint.libraries.models import CompiledModel, compiled_models
 from recordsmith.doctor.lint.libraries.parse_specs import parsed_feature_of
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch.outputs import activation_in_torch, labels_beyond_output_in_torch
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["TARGET_RULES"]
@@ -107,6 +108,7 @@ def activation_against_loss(program: Program) -> Iterator[Finding]:
                 "The last layer gives raw scores, but the loss takes them for probabilities: give "
                 "`from_logits=True`, or end with a softmax or sigmoid.",
             )
+    yield from activation_in_torch(program, activation_against_loss)
 
 
 @rule("P029", "labels-beyond-output", Severity.ERROR)
@@ -145,6 +147,7 @@ def labels_beyond_output(program: Program) -> Iterator[Finding]:
                     evidence={"largest": largest, "units": model.units},
                     feature=feature.name,
                 )
+    yield from labels_beyond_output_in_torch(program, labels_beyond_output)
 
 
 def _beyond(model: CompiledModel, labels: Labels | None) -> str | None:

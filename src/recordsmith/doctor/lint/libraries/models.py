@@ -178,7 +178,7 @@ def _output(last: Call | None) -> tuple[int | None, str | None]:
         return None, None
     if last.name in ("keras.layers.Softmax", "keras.layers.Activation"):
         given = last.argument(0, "activation") if last.name.endswith("Activation") else Literal("softmax")
-        return None, _activation(given)
+        return None, _activation(given) or None  # a linear one leaves what comes before it
     if last.name != "keras.layers.Dense":
         return None, None
     units = last.argument(0, "units")

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a replaced piece of a program is not broken into several lines
 """A healthy PyTorch program with one change that breaks it: the cause is named first."""
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ MUTATIONS = [
     ),
     ("tabular_regression", "    net.eval()\n", "", "P104"),
     ("tabular_regression", "    net.train()\n", "", "P103"),
-    ("tabular_regression", "x_test = scaler.transform(x_test)", "x_test = scaler.fit_transform(x_test)", "P048"),
+    ("tabular_regression", "x_test = scaler.transform(x_test)", "x_test = scaler.fit_transform(x_test)", "P212"),
     (
         "phases_transfer",
         "for parameter in backbone.parameters():\n    parameter.requires_grad = False\nbackbone.fc = nn.Linear(backbone.fc.in_features, 2)\nbackbone = backbone.to(device)\noptimizer_ft = optim.SGD(backbone.fc.parameters()",

@@ -121,26 +121,23 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
                 call.expression,
                 f"`{_name(call)}` is fitted on training and test data together: the score will promise too much.",
             )
-        elif call.name == ".fit_transform" and _is_fitting(call) and _is_fitted_again(program, call):
-            yield program.finding(
-                fitted_on_test_data,
-                call.expression,
-                f"`{_name(call)}` is fitted again, on the test data: training and test data are scaled differently.",
-                advice="Use `transform` for the test data, with what was fitted on the training data.",
-            )
 
 
 def _is_fitting(value: Value, *, also_adapt: bool = False) -> bool:
     if not isinstance(value, Call) or (value.name != ".fit_transform" and not also_adapt):
         return False
+    if _is_in_loop(value.expression):
+        return False  # each series on its own, which learns nothing from the others
     return isinstance(value.receiver, Call) and bool(_FITTED.fullmatch(value.receiver.name))
 
 
-def _is_fitted_again(program: Program, call: Call) -> bool:
-    """The same object was fitted on something called train, and now on something called test."""
-    others = [one for one in program.calls if one.name in _LEARNS and one.receiver is call.receiver and one is not call]
-    named = [ast.unparse(one.expression.args[0]) if one.expression.args else "" for one in (call, *others)]
-    return bool(_TEST.search(named[0])) and any(_TRAIN.search(name) for name in named[1:])
+def _is_in_loop(node: ast.AST) -> bool:
+    outer: ast.AST | None = node
+    while outer is not None and not isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
+        if isinstance(outer, ast.For | ast.While | ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.Lambda):
+            return True
+        outer = getattr(outer, "parent", None)
+    return False
 
 
 def _name(call: Call) -> str:

@@ -33,12 +33,13 @@ class Machine(ABC):
         self.pipelines: list[Pipeline] = []
         self.uses: list[Use] = []
         self.items: list[Value] = []
+        self.operations: list[Value] = []  # arithmetic and comparisons
         self.attributes: list[Item] = []  # `base.name`, where the base is of a library
         self.functions: list[Function] = []
         self.classes: list[ProgramClass] = []
+        self.objects: list[Object] = []  # all instances of these classes
         self.managed: set[int] = set()  # the nodes of calls that a with-statement closes
         self.followed: set[int] = set()  # the definitions that have been called
-        self.looked_at: set[int] = set()  # datasets of which `next` takes an element
         self.options: dict[int, dict[str, Value]] = {}  # of the command line, by the parser that they belong to
         self.flags: dict[str, Value] = {}  # of absl
         self.decorated: dict[int, dict[str, Value]] = {}  # options that decorators make of parameters

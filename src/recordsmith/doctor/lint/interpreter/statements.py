@@ -43,7 +43,7 @@ class Statements(Machine):
         """Follow statements; return whether the program continues after them."""
         return all(self.take_step() and self._execute_one(statement, scope) for statement in statements)
 
-    def _execute_one(self, statement: ast.stmt, scope: Scope) -> bool:  # noqa: C901, PLR0912 - one for each statement
+    def _execute_one(self, statement: ast.stmt, scope: Scope) -> bool:  # noqa: C901, PLR0912, PLR0915 - one for each statement
         match statement:
             case ast.Expr(value=node):
                 self.evaluate(node, scope)
@@ -60,6 +60,8 @@ class Statements(Machine):
                 value = self.evaluate(whole, scope)
                 if isinstance(value, Group):
                     value.grown = True
+                if isinstance(value, Literal) and self.open_branches:  # in a loop, nobody knows how often
+                    value = Unknown(node=node)
                 self.bind(target, value, scope)
             case ast.Import(names=names):
                 for name in names:

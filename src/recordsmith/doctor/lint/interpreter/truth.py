@@ -22,7 +22,13 @@ from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 
 __all__ = ["compare", "truth_of"]
 
-_FLAGS = {"builtins.True": True, "builtins.False": False, "typing.TYPE_CHECKING": False}
+_FLAGS = {
+    "builtins.True": True,
+    "builtins.False": False,
+    "typing.TYPE_CHECKING": False,
+    "six.PY3": True,
+    "six.PY2": False,
+}
 
 
 def truth_of(value: Value) -> bool | None:

@@ -196,7 +196,8 @@ class Element(Value):
     """One element of a dataset where no more is known than its kind.
 
     Attributes:
-        kind: "record" (a serialized example), "path" (a file name), "line", or "" (anything).
+        kind: "record" (a serialized example), "path" (a file name), "line", "slice" (one row of the array `of`), or ""
+            (anything).
         batched: it is a whole batch of them.
         of: what it was taken from.
     """

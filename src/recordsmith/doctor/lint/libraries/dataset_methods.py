@@ -114,8 +114,8 @@ def _mapped(machine: Machine, pipeline: Pipeline, stage: Stage) -> Pipeline:
         return pipeline.extend(stage, result if not isinstance(result, Unknown) else Element())
     if isinstance(stage.function, Value) and getattr(stage.function, "path", "") == "tensorflow.data.TFRecordDataset":
         made = machine.call("tensorflow.data.TFRecordDataset", None, Arguments((pipeline.element,)), stage.expression)
-        stage.inner = Pipeline(Source("tfrecord", made), Element("record"), extended=True)
-        return pipeline.extend(stage, Element("record"))
+        stage.inner = Pipeline(Source("tfrecord", made), Element("record", of=made), extended=True)
+        return pipeline.extend(stage, Element("record", of=made))
     inner = pipelines_in(result)
     if len(inner) == 1:
         stage.inner = inner[0]

@@ -10,6 +10,8 @@ from recordsmith.doctor.lint.interpreter.values import Call, Literal, walk
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.randomness import random_changes
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch.splits import augmented_in_torch
+from recordsmith.doctor.lint.rules.training.ranges import is_whole_numbers, scaled_by
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["AUGMENTATION_RULES"]
@@ -43,6 +45,7 @@ def cache_after_augmentation(program: Program) -> Iterator[Finding]:
             if cache.name != "cache" or before is None or program.is_for_testing(pipeline):
                 continue
             found = list(random_changes(before.element))
+            sure = list(random_changes(before.element, certain=True))
             if not found or any(stage.name == "take" for stage in stages):
                 continue
             last = before.stage
@@ -57,6 +60,7 @@ def cache_after_augmentation(program: Program) -> Iterator[Finding]:
                 "example is kept, and every epoch shows it again.",
                 edits=edits,
                 certain=edits is not None,
+                severity=None if sure else Severity.INFO,
             )
 
 
@@ -79,7 +83,7 @@ def augmented_validation(program: Program) -> Iterator[Finding]:
             continue
         if any("tta" in name.lower() for name in pipeline.all_names):
             continue
-        found = list(random_changes(pipeline.element))
+        found = list(random_changes(pipeline.element, certain=True))
         if found:
             call = found[0]
             stage = _stage_of(pipeline, call)
@@ -90,6 +94,18 @@ def augmented_validation(program: Program) -> Iterator[Finding]:
                 "random: the score differs from run to run for no reason.",
                 evidence={"call": _called(call), "line": call.expression.lineno},
             )
+    for call, pipeline, name, is_split in augmented_in_torch(program):
+        yield program.finding(
+            augmented_validation,
+            call.expression,
+            f"{program.name_of(pipeline)} is for validation or testing, and `{name}` changes it at random"
+            + (", because the split has the transform of the whole dataset" if is_split else "")
+            + ": the score differs from run to run for no reason.",
+            advice="Make two datasets, one with the random transforms and one without, and take the training examples "
+            "from the first and the others from the second, by the same indices."
+            if is_split
+            else "",
+        )
 
 
 def _stage_of(pipeline: Pipeline, call: Call) -> ast.Call | None:
@@ -122,8 +138,7 @@ def brightness_beyond_range(program: Program) -> Iterator[Finding]:
         if not isinstance(delta, Literal) or not isinstance(delta.value, int | float) or abs(delta.value) < 1:
             continue
         image = call.argument(0, "image")
-        unscaled = isinstance(image, Call) and image.name == "tensorflow.cast"
-        if not unscaled:
+        if is_whole_numbers(image) or scaled_by(image) is not None:
             yield program.finding(
                 brightness_beyond_range,
                 call.expression,

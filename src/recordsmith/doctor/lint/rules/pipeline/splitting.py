@@ -126,7 +126,18 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
 def _is_fitting(value: Value, *, also_adapt: bool = False) -> bool:
     if not isinstance(value, Call) or (value.name != ".fit_transform" and not also_adapt):
         return False
+    if _is_in_loop(value.expression):
+        return False  # each series on its own, which learns nothing from the others
     return isinstance(value.receiver, Call) and bool(_FITTED.fullmatch(value.receiver.name))
+
+
+def _is_in_loop(node: ast.AST) -> bool:
+    outer: ast.AST | None = node
+    while outer is not None and not isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
+        if isinstance(outer, ast.For | ast.While | ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.Lambda):
+            return True
+        outer = getattr(outer, "parent", None)
+    return False
 
 
 def _name(call: Call) -> str:

@@ -10,9 +10,10 @@ from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Lit
 from recordsmith.doctor.lint.libraries.arrays import dtype_named
 from recordsmith.doctor.lint.libraries.models import CompiledModel, compiled_models
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch.pixels import scaled_twice_in_torch
 from recordsmith.rules import Finding, Severity, rule
 
-__all__ = ["RANGE_RULES"]
+__all__ = ["RANGE_RULES", "is_whole_numbers", "scaled_by"]
 
 _DECODER = re.compile(r"tensorflow\.io\.decode_(jpeg|png|image|bmp|gif|webp)")
 _KEEPS_RANGE = re.compile(
@@ -56,19 +57,19 @@ def _inside(value: Value) -> Value | None:
     return None
 
 
-def _scaled_by(value: Value | None) -> str | None:
+def scaled_by(value: Value | None) -> str | None:
     """What has brought a value to 0..1, if anything has and nothing has changed that since."""
     while value is not None:
         if _is_division(value):
             return "a division by 255"
         if isinstance(value, Call) and value.name == "tensorflow.image.convert_image_dtype":
             to_float = (dtype_named(value.argument(1, "dtype")) or "").startswith("float")
-            return "`convert_image_dtype`" if to_float and _is_whole(value.argument(0)) else None
+            return "`convert_image_dtype`" if to_float and is_whole_numbers(value.argument(0)) else None
         value = _inside(value)
     return None
 
 
-def _is_whole(value: Value | None) -> bool:
+def is_whole_numbers(value: Value | None) -> bool:
     """It is still a decoder's whole numbers, which alone are scaled by convert_image_dtype."""
     while value is not None:
         if isinstance(value, Call) and _DECODER.fullmatch(value.name):
@@ -116,7 +117,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                 continue
             inner = value.operands[0] if isinstance(value, Operation) else None
             inner = value.argument(0) if isinstance(value, Call) else inner
-            scaled = _scaled_by(inner)
+            scaled = scaled_by(inner)
             if scaled is not None and value.node is not None:
                 yield program.finding(
                     scaled_twice,
@@ -126,7 +127,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                 )
     for model in compiled_models(program.calls):
         layer = next((one for one in model.layers or () if _rescales(one)), None)
-        scaled = next((by for value in _inputs(model) if (by := _scaled_by(value)) is not None), None)
+        scaled = next((by for value in _inputs(model) if (by := scaled_by(value)) is not None), None)
         if layer is not None and scaled is not None:
             yield program.finding(
                 scaled_twice,
@@ -134,6 +135,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                 f"The model divides by 255 although {scaled} in the pipeline has brought the pixels to 0..1 already: "
                 "what is left is all but black.",
             )
+    yield from scaled_twice_in_torch(program, scaled_twice)
 
 
 @rule("P030", "unscaled-pixels", Severity.WARNING)
@@ -179,7 +181,7 @@ def scaled_pixels_made_whole(program: Program) -> Iterator[Finding]:
         if call.name != "tensorflow.cast":
             continue
         dtype = dtype_named(call.argument(1, "dtype")) or ""
-        scaled = _scaled_by(call.argument(0, "x"))
+        scaled = scaled_by(call.argument(0, "x"))
         if dtype.startswith(("int", "uint")) and scaled is not None:
             yield program.finding(
                 scaled_pixels_made_whole,

@@ -9,6 +9,7 @@ from recordsmith.doctor.lint.rules.pipeline.order import ORDER_RULES
 from recordsmith.doctor.lint.rules.pipeline.pairs import PAIR_RULES
 from recordsmith.doctor.lint.rules.pipeline.speed import SPEED_RULES
 from recordsmith.doctor.lint.rules.pipeline.splitting import SPLITTING_RULES
+from recordsmith.doctor.lint.rules.reach.following import FOLLOWING_RULES
 from recordsmith.doctor.lint.rules.reading.compressed_files import COMPRESSION_RULES
 from recordsmith.doctor.lint.rules.reading.features import FEATURE_RULES
 from recordsmith.doctor.lint.rules.reading.listings import LISTING_RULES
@@ -45,5 +46,6 @@ RULES: RuleSet[Program] = RuleSet(
         *STORED_SIZE_RULES,
         *WRITTEN_VALUE_RULES,
         *TORCH_RULES,
+        *FOLLOWING_RULES,
     ]
 )

@@ -29,6 +29,8 @@ def augment(image, mask):
 
 train = tf.data.Dataset.range(12).shuffle(12).map(load, num_parallel_calls=tf.data.AUTOTUNE)
 train = train.map(augment, num_parallel_calls=tf.data.AUTOTUNE).batch(4).prefetch(1)
-model = tf.keras.Sequential([tf.keras.Input((16, 16, 1)), tf.keras.layers.Conv2D(1, 3, padding="same", activation="sigmoid")])
+model = tf.keras.Sequential(
+    [tf.keras.Input((16, 16, 1)), tf.keras.layers.Conv2D(1, 3, padding="same", activation="sigmoid")]
+)
 model.compile("adam", "binary_crossentropy")
 model.fit(train, epochs=1, verbose=0)

@@ -28,6 +28,8 @@ images = tf.data.Dataset.from_tensor_slices(image_paths)
 masks = tf.data.Dataset.from_tensor_slices(mask_paths)
 dataset = tf.data.Dataset.zip((images, masks)).shuffle(12, seed=3)
 dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).batch(4).prefetch(tf.data.AUTOTUNE)
-model = tf.keras.Sequential([tf.keras.Input((16, 16, 1)), tf.keras.layers.Conv2D(1, 3, padding="same", activation="sigmoid")])
+model = tf.keras.Sequential(
+    [tf.keras.Input((16, 16, 1)), tf.keras.layers.Conv2D(1, 3, padding="same", activation="sigmoid")]
+)
 model.compile("adam", "binary_crossentropy")
 model.fit(dataset, epochs=1, verbose=0)

@@ -35,6 +35,7 @@ class Program:
         source: the file.
         calls: every call of a library that was met, in order; the same place counts once for each way that leads there.
         items: every `base[index]` that was met.
+        operations: all arithmetic and every comparison.
         attributes: every `base.name` of something that is not of the program.
         pipelines: every dataset, at each of its stages.
         uses: what datasets are used for.
@@ -59,6 +60,7 @@ class Program:
     source: SourceFile
     calls: list[Call]
     items: list[Value]
+    operations: list[Value]
     attributes: list[Item]
     pipelines: list[Pipeline]
     uses: list[Use]
@@ -249,6 +251,7 @@ def analyse(source: SourceFile, *, folder: str | None = None, data: DatasetFacts
         source,
         interpreter.calls,
         interpreter.items,
+        interpreter.operations,
         interpreter.attributes,
         interpreter.pipelines,
         interpreter.uses,

@@ -74,7 +74,9 @@ class Expressions(Machine):
             case ast.Dict():
                 return self._table(node, scope)
             case ast.BinOp(left=left, op=operator, right=right):
-                return combine(operator, self.evaluate(left, scope), self.evaluate(right, scope), node)
+                made = combine(operator, self.evaluate(left, scope), self.evaluate(right, scope), node)
+                self.operations.append(made)
+                return made
             case ast.UnaryOp():
                 return self._unary(node, scope)
             case ast.BoolOp():
@@ -291,7 +293,9 @@ class Expressions(Machine):
             decided = compare(type(node.ops[0]).__name__, left, rights[0])
             if decided is not None:
                 return Literal(decided, node=node)
-        return Operation("compare", (left, *rights), node=node)
+        made = Operation("compare", (left, *rights), node=node)
+        self.operations.append(made)
+        return made
 
     def _if_expression(self, node: ast.IfExp, scope: Scope) -> Value:
         test = self.evaluate(node.test, scope)

@@ -33,6 +33,7 @@ class Machine(ABC):
         self.pipelines: list[Pipeline] = []
         self.uses: list[Use] = []
         self.items: list[Value] = []
+        self.operations: list[Value] = []  # arithmetic and comparisons
         self.attributes: list[Item] = []  # `base.name`, where the base is of a library
         self.functions: list[Function] = []
         self.classes: list[ProgramClass] = []

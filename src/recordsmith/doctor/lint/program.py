@@ -44,6 +44,8 @@ class Program:
         elsewhere: what other modules of the project write.
         data: what is known of the data that it reads; None without.
         cut_short: it is nested too deeply to be followed to its end.
+        too_large: it has too many steps to be followed to its end.
+        alone: it was given on its own, and not found in a folder.
         classes: the classes of the program.
         instances: the objects of these classes; of a class that is never called, one with unknown arguments.
         modules: the other files that were followed, because it imports them.
@@ -67,6 +69,8 @@ class Program:
     elsewhere: list[WrittenExample] = field(default_factory=list)
     data: DatasetFacts | None = None
     cut_short: bool = False
+    too_large: bool = False
+    alone: bool = True
     classes: list[ProgramClass] = field(default_factory=list)
     instances: list[Object] = field(default_factory=list)
     modules: list[SourceFile] = field(default_factory=list)
@@ -255,6 +259,7 @@ def analyse(source: SourceFile, *, folder: str | None = None, data: DatasetFacts
         list(written_examples(interpreter.calls)),
         data=data,
         cut_short=cut_short,
+        too_large=interpreter.too_large,
         classes=interpreter.classes,
         instances=interpreter.objects,
         modules=interpreter.sources,

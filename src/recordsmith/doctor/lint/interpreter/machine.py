@@ -55,7 +55,7 @@ class Machine(ABC):
         return self.steps <= _MOST_STEPS
 
     @property
-    def cut_short(self) -> bool:
+    def too_large(self) -> bool:
         """The program was too large to be followed to its end."""
         return self.steps > _MOST_STEPS
 

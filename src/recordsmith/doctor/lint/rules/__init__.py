@@ -14,6 +14,7 @@ from recordsmith.doctor.lint.rules.pipeline.speed import SPEED_RULES
 from recordsmith.doctor.lint.rules.pipeline.splitting import SPLITTING_RULES
 from recordsmith.doctor.lint.rules.pixels.class_maps import CLASS_MAP_RULES
 from recordsmith.doctor.lint.rules.pixels.overflow import OVERFLOW_RULES
+from recordsmith.doctor.lint.rules.reach.following import FOLLOWING_RULES
 from recordsmith.doctor.lint.rules.reading.class_numbers import CLASS_NUMBER_RULES
 from recordsmith.doctor.lint.rules.reading.compressed_files import COMPRESSION_RULES
 from recordsmith.doctor.lint.rules.reading.features import FEATURE_RULES
@@ -71,5 +72,6 @@ RULES: RuleSet[Program] = RuleSet(
         *CLASS_NUMBER_RULES,
         *SPARSE_FEATURE_RULES,
         *TORCH_RULES,
+        *FOLLOWING_RULES,
     ]
 )

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.feeders.contract import BRIGHTNESS, SIZE, Subject
+from bench.loaders.contract import BRIGHTNESS, SIZE, Subject
 
 if TYPE_CHECKING:
-    from bench.feeders.contract import Feed
+    from bench.loaders.contract import Chain
 
 
 class RecordsmithFeed:
@@ -23,16 +23,16 @@ class RecordsmithFeed:
         self._loader = loader
 
     def batches(self) -> Iterator[Any]:
-        """See `Feed`."""
+        """See `Chain`."""
         return iter(self._loader)
 
     def labels(self, batch: Any) -> Any:
-        """See `Feed`."""
+        """See `Chain`."""
         labels = batch["label"]
         return labels if isinstance(labels, np.ndarray) else labels.numpy()
 
     def arrays(self, batch: Any) -> dict[str, Any]:
-        """See `Feed`."""
+        """See `Chain`."""
         return {name: _array(column) for name, column in batch.items()}
 
 
@@ -49,15 +49,15 @@ class RecordsmithFeeder:
             importlib.import_module("torch")
 
     def versions(self) -> dict[str, str]:
-        """See `Feeder`."""
+        """See `Loader`."""
         return {"recordsmith": importlib.metadata.version("recordsmith")}
 
     def forms(self, _subject: Subject) -> list[str]:
-        """See `Feeder`."""
+        """See `Loader`."""
         return ["shuffle(0)" if self._into is None else f"shuffle(0), {self._into}()"]
 
-    def open(self, subject: Subject, paths: Sequence[str], _form: str) -> Feed:
-        """See `Feeder`."""
+    def open(self, subject: Subject, paths: Sequence[str], _form: str) -> Chain:
+        """See `Loader`."""
         dataset = self._rs.open(list(paths))
         chain = dataset.shuffle(seed=0)
         if subject.is_images:
@@ -67,8 +67,8 @@ class RecordsmithFeeder:
         return RecordsmithFeed(loader if self._into is None else getattr(loader, self._into)())
 
 
-def make_feeder(name: str) -> RecordsmithFeeder:
-    """The feeder for numpy, or for the framework that the name ends in."""
+def make_loader(name: str) -> RecordsmithFeeder:
+    """The loader for numpy, or for the framework that the name ends in."""
     return RecordsmithFeeder(name.partition(", ")[2] or None)
 
 

@@ -1,4 +1,4 @@
-"""The process of one feeder: `python -m bench.feeders NAME` takes requests as JSON lines, as bench/worker.py does."""
+"""The process of one loader: `python -m bench.loaders NAME` takes requests as JSON lines, as bench/worker.py does."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from typing import Any
 import numpy as np
 
 from bench import memory_probe
-from bench.feeders import inputs, load_feeder
-from bench.feeders.contract import SIZE, SUBJECTS, Feed, Feeder
+from bench.loaders import inputs, open_loader
+from bench.loaders.contract import SIZE, SUBJECTS, Chain, Loader
 from bench.worker import answer_requests
 
 Answer = dict[str, Any]
 
 
-class FeederWorker:
-    """Holds a feeder and the chains that it built. The methods are the requests."""
+class LoaderWorker:
+    """Holds a loader and the chains that it built. The methods are the requests."""
 
-    def __init__(self, feeder: Feeder) -> None:
-        self._feeder = feeder
-        self._feeds: dict[tuple[str, str], Feed] = {}
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+        self._chains: dict[tuple[str, str], Chain] = {}
 
     def describe(self) -> Answer:
-        """What this feeder is made of."""
-        return {"versions": self._feeder.versions()}
+        """What this loader is made of."""
+        return {"versions": self._loader.versions()}
 
     def forget(self) -> Answer:
         """Free the chains."""
-        self._feeds.clear()
+        self._chains.clear()
         gc.collect()
         return {}
 
     def prepare(self, what: str, folder: str, scale: float) -> Answer:
-        """Write an input that only feeding needs, unless it is there; for the process that has recordsmith."""
+        """Write an input that only loading needs, unless it is there; for the process that has recordsmith."""
         written = {"large": inputs.large_images, "many": inputs.many_records}[what](Path(folder), scale)
         return {
             "paths": [str(path) for path in written.paths],
@@ -46,17 +46,17 @@ class FeederWorker:
         }
 
     def forms(self, subject: str) -> Answer:
-        """The ways this feeder has."""
-        return {"forms": self._feeder.forms(SUBJECTS[subject])}
+        """The ways this loader has."""
+        return {"forms": self._loader.forms(SUBJECTS[subject])}
 
     def check(self, subject: str, paths: list[str], form: str) -> Answer:
         """Build a chain and go through it once, with every value looked at; not timed."""
-        feed = self._feeds[subject, form] = self._feeder.open(SUBJECTS[subject], paths, form)
+        chain = self._chains[subject, form] = self._loader.open(SUBJECTS[subject], paths, form)
         totals: dict[str, int] = {}
         records = label_sum = 0
         brightness = 0.0
-        for batch in feed.batches():
-            arrays = feed.arrays(batch)
+        for batch in chain.batches():
+            arrays = chain.arrays(batch)
             records += len(arrays["label"])
             label_sum += int(arrays["label"].sum())
             for name, values in arrays.items():
@@ -66,24 +66,24 @@ class FeederWorker:
                     totals[name] = (totals.get(name, 0) + bit_sum(values)) % 2**64
         return {"records": records, "label_sum": label_sum, "bits": totals, "brightness": brightness / max(1, records)}
 
-    def feed(self, subject: str, form: str) -> Answer:
+    def load(self, subject: str, form: str) -> Answer:
         """One timed epoch."""
-        feed = self._feeds[subject, form]
+        chain = self._chains[subject, form]
         records = label_sum = 0
         gc.collect()
         start = time.perf_counter()
-        for batch in feed.batches():
-            labels = feed.labels(batch)
+        for batch in chain.batches():
+            labels = chain.labels(batch)
             records += len(labels)
             label_sum += int(np.add.reduce(labels))
         return {"seconds": time.perf_counter() - start, "records": records, "label_sum": label_sum}
 
     def memory(self, subject: str, form: str, batches: int) -> Answer:
         """One epoch, watching the memory of this process: the highest of its own in each half."""
-        feed = self._feeds[subject, form]
+        chain = self._chains[subject, form]
         halves = [0, 0]
-        for number, batch in enumerate(feed.batches()):
-            feed.labels(batch)
+        for number, batch in enumerate(chain.batches()):
+            chain.labels(batch)
             half = int(number * 2 >= batches)
             halves[half] = max(halves[half], memory_probe.now().own)
         return {"halves": halves}
@@ -106,4 +106,4 @@ def _check_images(pixels: Any) -> float:
 
 
 if __name__ == "__main__":
-    answer_requests(lambda: FeederWorker(load_feeder(sys.argv[1])))
+    answer_requests(lambda: LoaderWorker(open_loader(sys.argv[1])))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.feeders.contract import BRIGHTNESS, BUFFER, SIZE, Subject
+from bench.loaders.contract import BRIGHTNESS, BUFFER, SIZE, Subject
 
 if TYPE_CHECKING:
-    from bench.feeders.contract import Feed
+    from bench.loaders.contract import Chain
 
 PARALLEL_READS = 4
 
@@ -39,15 +39,15 @@ class TensorflowFeed:
         self._pipeline = pipeline
 
     def batches(self) -> Iterator[Any]:
-        """See `Feed`."""
+        """See `Chain`."""
         return iter(self._pipeline)
 
     def labels(self, batch: Any) -> Any:
-        """See `Feed`."""
+        """See `Chain`."""
         return batch["label"].numpy()
 
     def arrays(self, batch: Any) -> dict[str, Any]:
-        """See `Feed`."""
+        """See `Chain`."""
         arrays = {}
         for name, tensor in batch.items():
             values = tensor.numpy()
@@ -63,18 +63,18 @@ class TensorflowFeeder:
         self._tf: Any = importlib.import_module("tensorflow")
 
     def versions(self) -> dict[str, str]:
-        """See `Feeder`."""
+        """See `Loader`."""
         return {"tensorflow": self._tf.__version__}
 
     def forms(self, subject: Subject) -> list[str]:
-        """See `Feeder`."""
+        """See `Loader`."""
         if subject.is_images:
             return [f"{list(SOURCES)[1]}; {decoding}" for decoding in (USUAL, FAST)]
         ways = (RAGGED, SPARSE, PADDED) if subject.name == "tok" else (BATCHED, SINGLE)
         return [f"{source}; {way}" for source in SOURCES for way in ways]
 
-    def open(self, subject: Subject, paths: Sequence[str], form: str) -> Feed:
-        """See `Feeder`."""
+    def open(self, subject: Subject, paths: Sequence[str], form: str) -> Chain:
+        """See `Loader`."""
         source, _, way = form.partition("; ")
         shuffled = SOURCES[source](self._tf, list(paths)).shuffle(BUFFER, seed=0)
         if subject.is_images:
@@ -126,6 +126,6 @@ def _dense(tf: Any, parsed: dict[str, Any]) -> dict[str, Any]:
     return dense
 
 
-def make_feeder(_name: str) -> TensorflowFeeder:
-    """The only feeder of its kind."""
+def make_loader(_name: str) -> TensorflowFeeder:
+    """The only loader of its kind."""
     return TensorflowFeeder()

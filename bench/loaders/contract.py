@@ -1,4 +1,4 @@
-"""What is fed, and what a feeder offers."""
+"""What is loaded, and what a loader offers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IMAGES = {"img", "large"}
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One dataset, and how it is fed."""
+    """One dataset, and how it is loaded."""
 
     name: str
     batch: int
@@ -38,7 +38,7 @@ SUBJECTS = {
 }
 
 
-class Feed(Protocol):
+class Chain(Protocol):
     """A chain that can be gone through any number of times, an epoch each."""
 
     def batches(self) -> Iterator[Any]:
@@ -54,8 +54,8 @@ class Feed(Protocol):
         ...
 
 
-class Feeder(Protocol):
-    """A library that feeds."""
+class Loader(Protocol):
+    """A library that loads batches."""
 
     def versions(self) -> dict[str, str]:
         """The libraries that do the work."""
@@ -65,6 +65,6 @@ class Feeder(Protocol):
         """The ways to try: the best of them counts."""
         ...
 
-    def open(self, subject: Subject, paths: Sequence[str], form: str, /) -> Feed:
+    def open(self, subject: Subject, paths: Sequence[str], form: str, /) -> Chain:
         """Build a chain."""
         ...

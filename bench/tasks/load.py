@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bench import targets
 from bench.datasets import DATASETS
-from bench.feeders.contract import BUFFER, SUBJECTS
+from bench.loaders.contract import BUFFER, SUBJECTS
 from bench.measure import Contender, alternate
 from bench.prepare import sample_of
 from bench.results import Figure, Outcome, Section, times_faster
@@ -52,8 +52,8 @@ class _Source:
     bits: dict[str, int]
 
 
-class _Feeders:
-    """The feeders' processes, started when they are needed and stopped at the end."""
+class _Loaders:
+    """The loaders' processes, started when they are needed and stopped at the end."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -63,9 +63,9 @@ class _Feeders:
     def get(self, name: str) -> WorkerProcess | None:
         if name not in self._running and name not in self.skipped:
             workers = self._context.workers
-            log = self._context.folder / "logs" / f"feed-{name.replace(', ', '-')}.log"
+            log = self._context.folder / "logs" / f"load-{name.replace(', ', '-')}.log"
             python = workers.python(name.partition(",")[0])
-            worker = WorkerProcess(name, python=python, log=log, module="bench.feeders")
+            worker = WorkerProcess(name, python=python, log=log, module="bench.loaders")
             if worker.unavailable is not None:
                 worker.stop()
                 self.skipped[name] = worker.unavailable
@@ -87,24 +87,24 @@ class _Feeders:
 
 
 def run(context: Context) -> Section:
-    """Feed each dataset by each feeder."""
-    section = Section("feed", "Loading: shuffled, batched, decoded", METHOD)
-    feeders = _Feeders(context)
+    """Load each dataset with each loader."""
+    section = Section("load", "Loading: shuffled, batched, decoded", METHOD)
+    loaders = _Loaders(context)
     try:
         for subject in ("tab", "vec", "tok", "img"):
             if subject in context.datasets:
-                _feed_stored(context, section, feeders, subject)
+                _load_stored(context, section, loaders, subject)
         if "img" in context.datasets:
-            _feed_large(context, section, feeders)
-        _first_batch(context, section, feeders)
+            _load_large(context, section, loaders)
+        _first_batch(context, section, loaders)
     finally:
-        feeders.stop()
+        loaders.stop()
     _judge(section)
-    section.skipped += [f"{name}: {reason}" for name, reason in feeders.skipped.items()]
+    section.skipped += [f"{name}: {reason}" for name, reason in loaders.skipped.items()]
     return section
 
 
-def _feed_stored(context: Context, section: Section, feeders: _Feeders, subject: str) -> None:
+def _load_stored(context: Context, section: Section, loaders: _Loaders, subject: str) -> None:
     stored = context.datasets[subject]
     whole = _Source(
         [str(path) for path in stored.paths],
@@ -114,36 +114,36 @@ def _feed_stored(context: Context, section: Section, feeders: _Feeders, subject:
         {name: bits for name, (_, bits) in stored.fingerprint.items() if name != "image"},
     )
     sources = {OURS: whole, "tensorflow": whole}
-    if subject in targets.FEED_TF:
+    if subject in targets.LOAD_TF:
         sources[OURS_TF] = whole
-    if subject in targets.FEED_TORCH:
+    if subject in targets.LOAD_TORCH:
         part = sample_of(DATASETS[subject], stored)
         bits = {name: bits for name, (_, bits) in part.fingerprint.items()}
         sources[OURS_TORCH] = whole
         sources["tfrecord"] = _Source(
             [str(path) for path in part.paths], part.records, part.bytes, part.label_sum, bits
         )
-    _feed(context, section, feeders, subject, sources)
+    _load(context, section, loaders, subject, sources)
 
 
-def _feed_large(context: Context, section: Section, feeders: _Feeders) -> None:
-    worker = feeders.get(OURS)
+def _load_large(context: Context, section: Section, loaders: _Loaders) -> None:
+    worker = loaders.get(OURS)
     if worker is None:
         return
-    context.say("feed: large images")
+    context.say("load: large images")
     written = worker.ask("prepare", what="large", folder=str(context.folder), scale=context.scale)
     source = _Source(**written, bits={})
-    _feed(context, section, feeders, "large", {OURS: source, "tensorflow": source})
+    _load(context, section, loaders, "large", {OURS: source, "tensorflow": source})
 
 
-def _feed(context: Context, section: Section, feeders: _Feeders, subject: str, sources: dict[str, _Source]) -> None:
+def _load(context: Context, section: Section, loaders: _Loaders, subject: str, sources: dict[str, _Source]) -> None:
     contenders: list[tuple[Contender, _Source]] = []
     for name, source in sources.items():
-        worker = feeders.get(name)
+        worker = loaders.get(name)
         if worker is None:
             continue
         for form in worker.ask("forms", subject=subject)["forms"]:
-            context.say(f"feed {subject}: warm-up of {name}, {form}")
+            context.say(f"load {subject}: warm-up of {name}, {form}")
             try:
                 _check(worker, subject, source, form)
             except PeerFailedError as problem:
@@ -153,7 +153,7 @@ def _feed(context: Context, section: Section, feeders: _Feeders, subject: str, s
     alternate(
         (contender for contender, _ in contenders),
         repeats=context.repeats,
-        say=lambda text: context.say(f"feed {subject}: {text}"),
+        say=lambda text: context.say(f"load {subject}: {text}"),
     )
     for contender, source in contenders:
         if contender.failure is not None:
@@ -164,8 +164,8 @@ def _feed(context: Context, section: Section, feeders: _Feeders, subject: str, s
                 Figure(subject, contender.peer, contender.form, contender.seconds, source.records, source.bytes, note)
             )
     if subject in MEMORY_OF:
-        _memory(section, feeders, subject, sources[OURS])
-    feeders.forget()
+        _memory(section, loaders, subject, sources[OURS])
+    loaders.forget()
 
 
 def _check(worker: WorkerProcess, subject: str, source: _Source, form: str) -> None:
@@ -181,7 +181,7 @@ def _check(worker: WorkerProcess, subject: str, source: _Source, form: str) -> N
 
 def _epoch(worker: WorkerProcess, subject: str, source: _Source, form: str) -> Callable[[], float]:
     def run() -> float:
-        answer = worker.ask("feed", subject=subject, form=form)
+        answer = worker.ask("load", subject=subject, form=form)
         if (answer["records"], answer["label_sum"]) != (source.records, source.label_sum):
             raise PeerFailedError(f"delivered {answer['records']:,} records instead of {source.records:,}")
         return float(answer["seconds"])
@@ -189,8 +189,8 @@ def _epoch(worker: WorkerProcess, subject: str, source: _Source, form: str) -> C
     return run
 
 
-def _memory(section: Section, feeders: _Feeders, subject: str, source: _Source) -> None:
-    worker = feeders.get(OURS)
+def _memory(section: Section, loaders: _Loaders, subject: str, source: _Source) -> None:
+    worker = loaders.get(OURS)
     if worker is None:
         return
     (form,) = worker.ask("forms", subject=subject)["forms"]
@@ -207,16 +207,16 @@ def _memory(section: Section, feeders: _Feeders, subject: str, source: _Source) 
             first / max(1, second),
             "fraction",
             f"{first / 1e6:,.0f} MB, then {second / 1e6:,.0f} MB of its own",
-            targets.FEED_FLAT,
+            targets.LOAD_FLAT,
         )
     )
 
 
-def _first_batch(context: Context, section: Section, feeders: _Feeders) -> None:
-    worker = feeders.get(OURS)
+def _first_batch(context: Context, section: Section, loaders: _Loaders) -> None:
+    worker = loaders.get(OURS)
     if worker is None:
         return
-    context.say("feed: ten million records")
+    context.say("load: ten million records")
     written = worker.ask("prepare", what="many", folder=str(context.folder), scale=context.scale)
     source = _Source(**written, bits={})
 
@@ -233,7 +233,7 @@ def _first_batch(context: Context, section: Section, feeders: _Feeders) -> None:
         return float(done.stdout.split()[0])
 
     contender = Contender(OURS, "open, shuffle, first batch", run)
-    alternate([contender], repeats=context.repeats, say=lambda text: context.say(f"feed many: {text}"))
+    alternate([contender], repeats=context.repeats, say=lambda text: context.say(f"load many: {text}"))
     if contender.failure is not None:
         section.skipped.append(f"first batch of many records: {contender.failure}")
         return
@@ -247,7 +247,7 @@ def _first_batch(context: Context, section: Section, feeders: _Feeders) -> None:
             min(contender.seconds),
             "seconds",
             "a fixed limit",
-            targets.FEED_FIRST_BATCH,
+            targets.LOAD_FIRST_BATCH,
             f"{source.records:,} records in {source.bytes / 1e6:,.0f} MB, shuffled, index there",
         )
     )
@@ -255,9 +255,9 @@ def _first_batch(context: Context, section: Section, feeders: _Feeders) -> None:
 
 def _judge(section: Section) -> None:
     for what, ours, theirs, wanted in (
-        ("feed", OURS, "tensorflow", targets.FEED),
-        ("feed, to_tf", OURS_TF, "tensorflow", targets.FEED_TF),
-        ("feed, to_torch", OURS_TORCH, "tfrecord", targets.FEED_TORCH),
+        ("load", OURS, "tensorflow", targets.LOAD),
+        ("load, to_tf", OURS_TF, "tensorflow", targets.LOAD_TF),
+        ("load, to_torch", OURS_TORCH, "tfrecord", targets.LOAD_TORCH),
     ):
         for subject, target in wanted.items():
             mine, peer = section.best(subject, ours), section.best(subject, theirs)

@@ -1,4 +1,4 @@
-"""Datasets that only feeding needs: large images, and very many records."""
+"""Datasets that only loading needs: large images, and very many records."""
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ import importlib.metadata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bench.feeders.contract import BUFFER, Subject
+from bench.loaders.contract import BUFFER, Subject
 
 if TYPE_CHECKING:
-    from bench.feeders.contract import Feed
+    from bench.loaders.contract import Chain
 
 KINDS = {"float": "float", "int64": "int", "bytes": "byte"}
 WORKERS = {"DataLoader in one process": 0, "DataLoader with 2 workers": 2}
@@ -28,18 +28,18 @@ class TfrecordFeed:
         self._chain: Any = torch.utils.data.ChainDataset
 
     def batches(self) -> Iterator[Any]:
-        """See `Feed`."""
+        """See `Chain`."""
         description = {feature.name: KINDS[feature.kind] for feature in self._subject.features}
         parts = [self._dataset(path, None, description, shuffle_queue_size=BUFFER) for path in self._paths]
         data = torch_share(self._torch, parts) if self._workers else self._chain(parts)
         return iter(self._torch.utils.data.DataLoader(data, batch_size=self._subject.batch, num_workers=self._workers))
 
     def labels(self, batch: Any) -> Any:
-        """See `Feed`."""
+        """See `Chain`."""
         return batch["label"].numpy().reshape(-1)
 
     def arrays(self, batch: Any) -> dict[str, Any]:
-        """See `Feed`."""
+        """See `Chain`."""
         return {name: tensor.numpy() for name, tensor in batch.items()}
 
 
@@ -67,18 +67,18 @@ class TfrecordFeeder:
         importlib.import_module("tfrecord.torch.dataset")
 
     def versions(self) -> dict[str, str]:
-        """See `Feeder`."""
+        """See `Loader`."""
         return {"tfrecord": importlib.metadata.version("tfrecord"), "torch": self._torch.__version__}
 
     def forms(self, _subject: Subject) -> list[str]:
-        """See `Feeder`."""
+        """See `Loader`."""
         return list(WORKERS)
 
-    def open(self, subject: Subject, paths: Sequence[str], form: str) -> Feed:
-        """See `Feeder`."""
+    def open(self, subject: Subject, paths: Sequence[str], form: str) -> Chain:
+        """See `Loader`."""
         return TfrecordFeed(self._torch, paths, subject, WORKERS[form])
 
 
-def make_feeder(_name: str) -> TfrecordFeeder:
-    """The only feeder of its kind."""
+def make_loader(_name: str) -> TfrecordFeeder:
+    """The only loader of its kind."""
     return TfrecordFeeder()

@@ -76,6 +76,13 @@ std::optional<SharedIndex> open_fitting(const nb::str& given, const nb::str& of)
   return SharedIndex{std::move(index)};
 }
 
+// An index file, whatever it is the index of; None if it is not an index.
+std::optional<SharedIndex> open_any(const nb::str& given) {
+  std::unique_ptr<IndexFile> index;
+  if (!IndexFile::open(path_of(given), &index).is_ok()) return std::nullopt;
+  return SharedIndex{std::move(index)};
+}
+
 nb::object read_offsets(const SharedIndex& index, std::uint64_t first, std::uint64_t last) {
   if (first > last || last > index.file->count()) throw nb::index_error("the index has no such offsets");
   PooledArray<std::uint64_t> offsets;
@@ -91,6 +98,7 @@ nb::object read_offsets(const SharedIndex& index, std::uint64_t first, std::uint
 void bind_indexing(nb::module_& module) {
   nb::class_<SharedIndex>(module, "IndexFile")
       .def_static("open_fitting", &open_fitting, nb::arg("path"), nb::arg("data"))
+      .def_static("open", &open_any, nb::arg("path"))
       .def("__len__", [](const SharedIndex& index) { return index.file->count(); })
       .def("read", &read_offsets, nb::arg("first"), nb::arg("last"))
       .def("is_sound",

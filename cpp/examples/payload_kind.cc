@@ -1,5 +1,8 @@
 #include "examples/payload_kind.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "base/utf8.h"
 #include "examples/example_wire.h"
 #include "examples/wire.h"
@@ -51,6 +54,12 @@ bool is_map(Span body, IsValue is_value) {
 
 bool is_features(Span body) { return is_map(body, is_feature); }
 
+// Only the first record of a log of TensorBoard names its format. Other messages may begin with a fixed64, too.
+bool names_event_format(Span text) {
+  constexpr std::string_view kFormat = "brain.Event:";
+  return text.size() >= kFormat.size() && std::equal(kFormat.begin(), kFormat.end(), text.begin);
+}
+
 bool is_example(Span body) {
   return walk_fields(body,
                      [](std::uint32_t tag, Span map) { return tag == tag_of(1, kDelimited) && is_features(map); });
@@ -88,11 +97,13 @@ PayloadKind payload_kind(const std::uint8_t* data, std::size_t size) {
   bool all_lists = true;
   bool all_examples = true;  // fields 1 and 2 are Examples: a list with context
   bool other_fields = false;
+  bool starts_with_time = false;
   bool is_event = false;
   bool is_first = true;
   const bool parses = walk_fields(body, [&](std::uint32_t tag, Span value) {
-    if (is_first) is_event = tag == tag_of(1, wire::kFixed64);
+    if (is_first) starts_with_time = tag == tag_of(1, wire::kFixed64);
     is_first = false;
+    is_event |= starts_with_time && tag == tag_of(3, kDelimited) && names_event_format(value);
     if (tag == tag_of(1, kDelimited)) {
       const bool fits = is_features(value);
       features |= value.begin != value.end && fits;

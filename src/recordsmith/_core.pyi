@@ -79,6 +79,8 @@ class Permutation:
 class IndexFile:
     @staticmethod
     def open_fitting(path: str, data: str) -> IndexFile | None: ...
+    @staticmethod
+    def open(path: str) -> IndexFile | None: ...
     def __len__(self) -> int: ...
     def read(self, first: int, last: int) -> npt.NDArray[np.uint64]: ...
     def is_sound(self) -> bool: ...
@@ -191,6 +193,26 @@ def write_index_file(
 ) -> None: ...
 def record_numbers(keys: list[Any], start: int, step: int, count: int) -> npt.NDArray[np.int64] | None: ...
 def verify_files(paths: list[str], compressions: Sequence[str], threads: int) -> int: ...
+
+class CensusFeature:
+    """What a look at the records found out about one feature; `recordsmith.dataset.inference` describes it."""
+
+    key: str
+    in_steps: bool
+    records: int
+    kinds: dict[str, int]
+    counts: tuple[int, int]
+    lengths: tuple[int, int]
+    is_text: bool
+
+class Census:
+    """What a look at the records found out."""
+
+    records: int
+    is_complete: bool
+    payloads: dict[str, int]
+    features: list[CensusFeature]
+
 def census(
     paths: list[str],
     compressions: Sequence[str],
@@ -198,7 +220,7 @@ def census(
     bytes_per_file: int,
     verify: bool,
     stop_at_damage: bool,
-) -> dict[str, Any]: ...
+) -> Census: ...
 def detect_compression(path: str) -> str: ...
 def digest_frames(
     frames: npt.NDArray[np.uint8], offsets: npt.NDArray[np.uint64], ignored: list[str]

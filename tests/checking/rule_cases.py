@@ -30,7 +30,7 @@ from tests.checking.made_datasets import (
     image_rows,
     int64_list,
     made,
-    picture,
+    made_image,
     rows,
     sound,
     splits,
@@ -345,7 +345,7 @@ def _with_schema(folder: Path, change: Callable[[int, Row], Any], schema: rs.Sch
     return Checked(changed(folder, change), {"schema": schema})
 
 
-@clean("S001", "S002", "S003", "S004", "S005", "S006", "S008", "S009")
+@clean("S001", "S002", "S003", "S004", "S005", "S006", "S008", "S009", "S010")
 def rows_as_declared(folder: Path) -> Checked:
     return Checked(sound(folder), {"schema": SCHEMA})
 
@@ -409,10 +409,17 @@ def a_class_that_nothing_has(folder: Path) -> Checked:
     return Checked(sound(folder), {"schema": schema})
 
 
+@triggers("S010")
+def sequences_declared_as_examples(folder: Path) -> Checked:
+    payloads = [rs.encode_sequence_example({"n": n}, {"tokens": [[n], [n + 1]]}) for n in range(40)]
+    schema = rs.Schema({"n": rs.Scalar("int64"), "tokens": rs.Tensor("int64", (2,))})
+    return Checked(write_payloads(folder / "data.tfrecord", payloads), {"schema": schema})
+
+
 # --- V: values --------------------------------------------------------------------------------------------------------
 
 
-@clean("V001", "V002", "V003", "V006", "V007", "V013", "V014", "V015")
+@clean("V001", "V002", "V003", "V006", "V007", "V013", "V014", "V015", "V019")
 def all_kinds_of_values(folder: Path) -> Path:
     def more(number: int, row: Row) -> None:
         row.update(colour=("red", "green", "blue")[number % 3], note=f"  free text {number}\n")
@@ -434,6 +441,11 @@ def a_constant(folder: Path) -> Path:
 @triggers("V003")
 def a_feature_that_hardly_any_row_has(folder: Path) -> Path:
     return changed(folder, lambda number, row: row.update(score=number / 7) if number in (3, 9) else None)
+
+
+@triggers("V019")
+def a_label_that_two_rows_lack(folder: Path) -> Path:
+    return changed(folder, lambda number, row: row.pop("label") if number in (3, 9) else None)
 
 
 def _pixels(folder: Path, convert: Callable[[Any], Any]) -> Path:
@@ -491,7 +503,7 @@ def error_pages_in_place_of_images(folder: Path) -> Checked:
 
 @triggers("V010")
 def png_called_jpg(folder: Path) -> Checked:
-    return _images(folder, lambda row: row.update(image=picture(len(row["image"]), ".png")))
+    return _images(folder, lambda row: row.update(image=made_image(len(row["image"]), ".png")))
 
 
 @triggers("V011")
@@ -548,7 +560,7 @@ def black_images(folder: Path) -> Checked:
 
 @triggers("V017")
 def grey_images_among_coloured(folder: Path) -> Checked:
-    return _images(folder, lambda row: row.update(image=picture(len(row["image"]), channels=1)))
+    return _images(folder, lambda row: row.update(image=made_image(len(row["image"]), channels=1)))
 
 
 @triggers("V018")

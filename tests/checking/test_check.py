@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import recordsmith as rs
 from recordsmith.checking import check as checking
 from recordsmith.checking.rules import RULES
+from recordsmith.dataset.index_report import keep_indexes
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.report import Report
 from recordsmith.rules import Baseline, Configuration, Finding, RuleSet
-from tests.checking.made_datasets import made, rows, sound, write
+from tests.checking.made_datasets import made, rows, sound, write, write_payloads
+from tests.conformance import made_wire as wire
 
 
 def codes(report: Report) -> list[str]:
@@ -60,9 +64,9 @@ def test_fail_on_decides_what_is_ok(tmp_path: Path):
     some = rows(120)
     path = write(tmp_path / "data.tfrecord", [dict(row, score=0.5) for row in some])
     assert codes(rs.check(path)) == ["V002"]
-    assert not rs.check(path).ok
-    assert rs.check(path, fail_on="error").ok
-    assert rs.check(path, configuration=Configuration(ignore=("V002",))).ok
+    assert not rs.check(path, fail_on="info").ok
+    assert rs.check(path).ok
+    assert rs.check(path, fail_on="info", configuration=Configuration(ignore=("V002",))).ok
 
 
 def test_known_findings_are_not_told_again(with_nan: Path, tmp_path: Path):
@@ -141,8 +145,39 @@ def test_shards_that_were_left_out_on_purpose_are_not_missed(tmp_path: Path):
     one = tmp_path / "train-00001-of-00003"
     assert codes(rs.check(one)) == []
     os.unlink(tmp_path / "train-00002-of-00003")
-    (found,) = rs.check(one).findings
+    assert codes(rs.check(one)) == []  # one file, named explicitly
+    (found,) = rs.check(tmp_path, select=["F"]).findings
     assert (found.code, found.evidence["missing"]) == ("F009", [2])
+
+
+def test_an_index_that_was_copied_with_its_file_is_not_stale(tmp_path: Path):
+    write(tmp_path / "data" / "a.tfrecord", rows(60))
+    assert len(list(keep_indexes([str(tmp_path / "data" / "a.tfrecord")]))) == 1
+    shutil.copytree(tmp_path / "data", tmp_path / "copy", copy_function=shutil.copyfile)  # with new times, as `cp -r`
+    assert codes(rs.check(tmp_path / "copy")) == []
+
+
+def test_a_sparse_mask_is_to_become_an_image(tmp_path: Path):
+    some = [
+        {"mask": np.eye(1, 4000, n, dtype=np.int64)[0], "counts": np.eye(1, 4000, n, dtype=np.int64)[0]}
+        for n in range(40)
+    ]
+    path = write(tmp_path / "data.tfrecord", some)
+    advice = {one.location.feature: one.advice for one in rs.check(path, select=["V018"]).findings}
+    assert "PNG" in advice["mask"]
+    assert "rs.Sparse('int64'" in advice["counts"]
+
+
+def test_only_a_log_that_says_so_is_of_tensorboard(tmp_path: Path):
+    time_first = wire.tag(1, wire.FIXED64) + bytes(8)
+    log = [
+        time_first + wire.delimited(3, b"brain.Event:2"),
+        *[time_first + wire.delimited(5, bytes([10, 1, n])) for n in range(9)],
+    ]
+    (found,) = rs.check(write_payloads(tmp_path / "log.tfrecord", log)).findings
+    assert found.message.endswith("but TensorBoard events.")
+    (found,) = rs.check(write_payloads(tmp_path / "own.tfrecord", log[1:])).findings
+    assert "TensorBoard" not in found.message
 
 
 def test_the_same_shard_compressed_and_plain_is_there_twice(tmp_path: Path):

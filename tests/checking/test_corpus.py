@@ -20,9 +20,10 @@ FOUND: dict[str, set[str]] = {
     "meta-pytorch+data/sequence_example.tfrecord": set(),
     "google+yggdrasil-decision-forests/toy.nocompress*": set(),
     "google+yggdrasil-decision-forests/toy.tfe*": {"F006"},  # gzip without .gz
-    "google+yggdrasil-decision-forests/adult_test.recordio": set(),
-    "google+yggdrasil-decision-forests/adult_test.recordio.gz": set(),
-    "tensorflow+tfx/Split-train": {"V003"},  # 1 of 9,909 taxi trips has a pickup_census_tract
+    "google+yggdrasil-decision-forests/adult_test.recordio": {"V019"},  # 176 people without a native country: an info
+    "google+yggdrasil-decision-forests/adult_test.recordio.gz": {"V019"},
+    # 1 of 9,909 taxi trips has a pickup_census_tract; some lack the place where they ended
+    "tensorflow+tfx/Split-train": {"V003", "V019"},
     "tensorflow+tfx/Split-eval": {"V014"},  # 'f' holds 1.0, 2.0, 3.0, ...
     "tensorflow+tfx/mnist.tfrecord": {"V012"},  # 784 floats an image, of 256 different values
     "tensorflow+models/pets_examples.record": {"V002"},  # ten pets, none 'difficult', none 'truncated', all 'Frontal'

@@ -1,4 +1,4 @@
-"""Drift is told of where there is some, and never between random splits of one dataset."""
+"""Drift is reported where it exists, and never between random splits of one dataset."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tests.checking.made_datasets import (
     changed,
     image_rows,
     made,
-    picture,
+    made_image,
     rows,
     splits,
     write,
@@ -59,6 +59,12 @@ def test_random_orders_are_not_clustered(tmp_path: Path):
 
 def test_a_small_sorted_file_is_clustered(tmp_path: Path):
     path = write(tmp_path / "data.tfrecord", [{"label": number // 20, "x": number / 7} for number in range(40)])
+    assert severities(path) == {"D007": "warning"}
+
+
+def test_runs_of_equal_labels_that_a_usual_buffer_mixes_are_only_worth_knowing(tmp_path: Path):
+    labels = [block % 4 for block in range(8) for _ in range(200)]
+    path = write(tmp_path / "data.tfrecord", [{"label": label, "x": n / 7} for n, label in enumerate(labels)])
     assert severities(path) == {"D007": "info"}
 
 
@@ -103,7 +109,18 @@ def test_what_is_declared_optional_may_be_rare(tmp_path: Path):
     schema = rs.Schema({**SCHEMA, "score": rs.Scalar("float32", optional=True)})
     path = changed(tmp_path, lambda number, row: row.update(score=number / 7) if number < 2 else None)
     assert severities(path, schema=schema) == {"V003": "info"}
-    assert severities(path) == {"V003": "warning"}
+    assert severities(path) == {"V003": "info"}
+
+
+def test_how_rarely_a_feature_is_missing_decides(tmp_path: Path):
+    some = rows(3000)
+    some[1234].pop("label")
+    path = write(tmp_path / "data.tfrecord", some)
+    (found,) = rs.check(path).findings
+    assert (found.code, found.severity, found.location.record) == ("V019", "warning", 1234)
+    assert "missing in 1 of 3,000 records" in found.message
+    path = write(tmp_path / "more.tfrecord", [row if n % 50 else {"x": row["x"]} for n, row in enumerate(rows(3000))])
+    assert severities(path)["V019"] == "info"
 
 
 def test_a_made_dataset_may_be_compressed_without_a_suffix(tmp_path: Path):
@@ -139,7 +156,7 @@ def test_all_categories_are_compared_not_only_the_commonest(tmp_path: Path):
 
 def test_masks_may_have_one_colour(tmp_path: Path):
     some = [
-        {"image": picture(number), "mask": picture(number, ".png", side=8 + number, channels=1), "row": number}
+        {"image": made_image(number), "mask": made_image(number, ".png", side=8 + number, channels=1), "row": number}
         for number in range(30)
     ]
     for number, row in enumerate(some[:10]):

@@ -1,4 +1,4 @@
-"""A schema from the records: kinds, numbers of values, what may be absent, and what cannot be told."""
+"""A schema from the records: kinds, numbers of values, what may be absent, and what cannot be inferred."""
 
 from __future__ import annotations
 
@@ -198,6 +198,8 @@ def test_a_payload_that_does_not_parse(tmp_path: Path):
         (b"\xff\xfe\x00\x01", "unknown"),
         (b"\x08\x96\x01", "unknown"),
         (wire.tag(1, wire.FIXED64) + bytes(8) + wire.delimited(3, b"brain.Event:2"), "event"),
+        (wire.tag(1, wire.FIXED64) + bytes(8) + wire.delimited(3, b"sensor 7"), "unknown"),
+        (wire.tag(1, wire.FIXED64) + bytes(8) + wire.tag(2, wire.FIXED64) + bytes(8), "unknown"),
     ],
 )
 def test_payloads_are_told_apart(payload: bytes, kind: str, tmp_path: Path):

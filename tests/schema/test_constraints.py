@@ -82,7 +82,7 @@ def test_values_are_held_to_them(
             assert caught.value.expected
         with pytest.raises(EncodeError, match=constraint):
             feature.value_to_canonical(value)
-        # What others stored is told by `violations`, of columns whole, cut and with absent rows.
+        # `violations` finds what others stored: in whole columns, in slices, and with absent rows.
         column = free.assemble(through_core(free, free.column_to_parts([value, *good, value, *good])))
         assert [(found.row, found.constraint) for found in feature.violations(column)] == [
             (0, constraint),

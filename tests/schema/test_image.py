@@ -32,15 +32,15 @@ def test_encoded_bytes_stay_as_they_are(value: Any) -> None:
 
 
 def test_a_list_of_bytes_is_passed_on_itself() -> None:
-    pictures = [PNG, JPEG]
-    values, offsets, present = rs.Image(4, 5).column_to_parts(pictures)[0][:3]
-    assert all(a is b for a, b in zip(values, pictures, strict=True))
+    images = [PNG, JPEG]
+    values, offsets, present = rs.Image(4, 5).column_to_parts(images)[0][:3]
+    assert all(a is b for a, b in zip(values, images, strict=True))
     assert offsets is None
     assert present is None
 
 
 def test_a_path_is_read(tmp_path: Path) -> None:
-    (tmp_path / "a.jpg").write_bytes(PNG)  # told by its content
+    (tmp_path / "a.jpg").write_bytes(PNG)  # detected by its content
     assert stored(rs.Image(encoding="png"), tmp_path / "a.jpg") == PNG
     with pytest.raises(EncodeError, match="cannot be read") as caught:
         rs.Image().column_to_parts([PNG, tmp_path / "b.jpg"])

@@ -267,7 +267,7 @@ def _inferred_in_part(inputs: CopyInputs, *, damaged: bool) -> tuple[Schema, dic
             if error.feature is None or error.feature in unclear:
                 raise
             unclear[error.feature] = error
-            kept = tuple(facts for facts in census.features if facts["key"] != error.feature)
+            kept = tuple(facts for facts in census.features if facts.key != error.feature)
             census = replace(census, features=kept)
 
 

@@ -343,7 +343,7 @@ def _check(
             kind = "shape" if isinstance(error.found, str) else "dtype"  # a size in words, or a value
             one = broken.setdefault((name, kind), _Broken(kind, str(error.expected)))
             one.add(path, records[0][0], str(error.found))
-        return  # anything else is told as a wrong kind, count or presence
+        return  # anything else is reported as a wrong kind, count or presence
     for violation in alone[name].violations(columns[name]):
         key = name, violation.constraint
         one = broken.setdefault(key, _Broken("constraint", f"{violation.constraint}: {violation.expected}"))

@@ -12,7 +12,7 @@ from recordsmith.facts.dataset_facts import Damage, ShardFacts
 from recordsmith.records.core_failures import exception_for
 from recordsmith.records.described_splits import DescribedShard
 from recordsmith.records.file_signatures import describe_content
-from recordsmith.records.index import cache_paths, cached_index
+from recordsmith.records.index import cache_paths
 
 __all__ = ["digest_of", "shard_of"]
 
@@ -102,13 +102,15 @@ def _damage(path: str, damage: _core.DamageSummary, *, has_records: bool) -> Dam
 
 
 def _has_stale_index(path: str, counted: _core.FileSummary) -> bool:
-    """Whether the cache has an index that does not match the file, by its own data or by the number of records."""
-    if not any(os.path.isfile(place) for place in cache_paths(path)):
-        return False
+    """Whether the cache has an index of other content; one that is only older, as after a copy, is not stale."""
+    sound = counted.is_complete and not counted.damage_count
     with contextlib.suppress(OSError):
-        cached = cached_index(path)
-        if cached is None:
-            return True
-        sound = counted.is_complete and not counted.damage_count
-        return sound and cached[0].records != counted.records
+        for place in cache_paths(path):
+            if not os.path.isfile(place):
+                continue
+            index = _core.IndexFile.open(place)
+            if index is None:
+                return True
+            (_, size, *_), _, _ = index.facts
+            return size != os.path.getsize(path) or (sound and len(index) != counted.records + 1)
     return False

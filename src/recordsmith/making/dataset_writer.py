@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
+import resource
 from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, Self
@@ -137,8 +139,10 @@ class DatasetWriter:
             self._old = self._old_manifest(overwrite=overwrite)  # nobody else changes them from here on
             for file in self._files:
                 self._writers.append(RecordWriter(self._publication.new_file(file), self._compression))
-        except BaseException:
+        except BaseException as error:
             self.discard()
+            if isinstance(error, OSError) and error.errno == errno.EMFILE:
+                raise _too_many_shards(shards) from None
             raise
 
     def add(self, row: Mapping[str, Any]) -> None:
@@ -293,3 +297,12 @@ class DatasetWriter:
                     advice="Write to another folder, or write all splits again.",
                 )
         return manifest
+
+
+def _too_many_shards(shards: int) -> RecordsmithError:
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return RecordsmithError(
+        "There are more shards than files that this process may have open. rs.write keeps all of them open.",
+        found=f"shards={shards}, and at most {limit} open files (ulimit -n)",
+        advice="Write fewer shards, or raise the limit with `ulimit -n`. rs.make writes any number of shards.",
+    )

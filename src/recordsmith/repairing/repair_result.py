@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from recordsmith.wording.numbers import count_text
+from recordsmith.wording.numbers import bytes_text, count_text
 
-__all__ = ["FileRepair", "Gap", "Loss", "RepairResult", "RepairedHeader"]
+__all__ = ["FileRepair", "Gap", "Loss", "RepairResult", "RepairedHeader", "lost_text"]
 
 _LOSS_WORDS = {
     "data-checksum": "the data of one record does not match its checksum",
@@ -246,6 +246,13 @@ class RepairResult:
         return "\n".join([line for file in self.files for line in _file_lines(file)] + list(self.notes))
 
 
+def lost_text(result: FileRepair | RepairResult) -> str:
+    """Say how much is lost: records, or only bytes that belong to none."""
+    if result.lost_records:
+        return f"about {result.lost_records:,} lost"
+    return f"none lost, but {bytes_text(result.lost_bytes)} belong to no record" if not result.ok else "none lost"
+
+
 def _file_json(file: FileRepair) -> dict[str, Any]:
     return {
         **{name: getattr(file, name) for name in ("path", "output", "action", "compression", "bytes", "records")},
@@ -271,8 +278,7 @@ def _file_lines(file: FileRepair) -> list[str]:
     kept = f"{count_text(file.records, 'record')} kept"
     if file.repaired_headers:
         kept += f", {len(file.repaired_headers):,} of them with a new header"
-    lost = f", about {file.lost_records:,} lost in {file.lost_bytes:,} bytes" if not file.ok else ", none lost"
-    lines = [f"{place}: {kept}{lost}"]
+    lines = [f"{place}: {kept}, {lost_text(file)}{f' in {file.lost_bytes:,} bytes' if file.lost_records else ''}"]
     lines += [f"  compressed {_range(gap)}: {gap.message}" for gap in file.gaps[:_WORDS_IN_LIST]]
     lines += [f"  {_range(loss)}: {loss.message}" for loss in file.losses[:_WORDS_IN_LIST]]
     left = len(file.losses) - _WORDS_IN_LIST

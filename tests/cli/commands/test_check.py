@@ -40,7 +40,7 @@ def test_sound_data_ends_with_0(run, sound_file):
 def test_findings_end_with_1_and_say_where(run, bad_file):
     result = run("check", bad_file)
     assert result.exit_code == 1
-    for word in ("V001", "not-finite", "V002", "bad.tfrecord", "record 3", "'x'", "1 error", "1 warning"):
+    for word in ("V001", "not-finite", "V002", "bad.tfrecord", "record 3", "'x'", "1 error", "1 info"):
         assert word in result.output, word
 
 
@@ -58,7 +58,7 @@ def test_for_code_scanning_and_for_github(run, bad_file):
     log = json.loads(run("check", bad_file, "--format", "sarif").output)
     assert [result["ruleId"] for result in log["runs"][0]["results"]] == ["V001", "V002"]
     lines = run("check", bad_file, "--format", "github").output.splitlines()
-    assert [line.split(" ")[0] for line in lines] == ["::error", "::warning"]
+    assert [line.split(" ")[0] for line in lines] == ["::error", "::notice"]
     assert run("check", bad_file, "--select", "F", "--format", "github").output == ""
 
 
@@ -83,7 +83,7 @@ def test_rules_are_chosen(run, bad_file):
 def test_the_configuration_of_the_project_counts(run, bad_file):
     Path("recordsmith.toml").write_text('ignore = ["V001"]\nfail-on = "error"\n')
     assert run("check", bad_file).exit_code == 0
-    assert run("check", bad_file, "--fail-on", "warning").exit_code == 1
+    assert run("check", bad_file, "--fail-on", "info").exit_code == 1
 
 
 def test_the_configuration_may_name_rules_of_other_families(run, bad_file):

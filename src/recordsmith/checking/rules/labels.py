@@ -17,6 +17,7 @@ _IMBALANCE, _STRONG_IMBALANCE = 10, 50
 _CHANCE = 0.001  # that a split lacks a class, below which it is not by chance
 _MIXED = 0.5  # share of a shuffled order's variety, below which labels are clustered
 _USUAL_BUFFER = 1000
+_SORTED_RUN = 10  # records of one class in a row, at least, where all records are sorted by class
 _RECORDS_FOR_ORDER, _MANY_RECORDS = 30, 1000
 
 
@@ -105,7 +106,7 @@ def clustered_labels(facts: DatasetFacts) -> Iterator[Finding]:
     Measured over windows of 256 records in file order: their classes, relative to those of a shuffled order. Reported
     if that is less than half, in training data of at least 30 records (below 1000 only if some run of equal labels is
     twice as long as in a shuffled order, too). A warning if it is still less than half after a shuffle buffer of 1000
-    records, else an info.
+    records, or if the records are completely sorted: the commonest class is one run. Else an info.
 
     Why it matters:
         A shuffle buffer smaller than the runs mixes nothing: the model learns one class, forgets it, and learns the
@@ -126,11 +127,16 @@ def clustered_labels(facts: DatasetFacts) -> Iterator[Finding]:
             if sum(counts.values()) < _MANY_RECORDS and not _has_long_runs(label, split):
                 continue
             behind = label.buffer_spread.get(split, {})
-            helps = behind.get(_USUAL_BUFFER, spread) >= _MIXED
+            run = label.longest_run.get(split, 0)
+            whole = run >= _SORTED_RUN and run == max(counts.values())
+            helps = behind.get(_USUAL_BUFFER, spread) >= _MIXED and not whole
+            where = shown_split(split)
+            found = f"Neighbouring records of {where} have few different classes of {label.feature!r}"
+            if whole:
+                found = f"{where[0].upper()}{where[1:]} is sorted by {label.feature!r}, so a batch has few classes"
             yield clustered_labels.finding(
-                f"Neighbouring records of {shown_split(split)} have few different classes of {label.feature!r}: "
-                f"{spread:.0%} of the variety of a shuffled order{_behind_buffers(behind)}. The longest run of one "
-                f"class has {counted(label.longest_run.get(split, 0), 'record')}{_expected_run(label, split)}.",
+                f"{found}: {spread:.0%} of the variety of a shuffled order{_behind_buffers(behind)}. The longest "
+                f"run of one class has {counted(run, 'record')}{_expected_run(label, split)}.",
                 location=Location(split=split or None, feature=label.feature),
                 evidence={
                     "longest_run": label.longest_run.get(split),

@@ -16,6 +16,7 @@ __all__ = [
     "dtype_differs",
     "feature_missing",
     "label_outside_classes",
+    "sequence_examples_read_as_examples",
     "shape_differs",
     "unexpected_feature",
 ]
@@ -37,6 +38,8 @@ def feature_missing(facts: DatasetFacts) -> Iterator[Finding]:
         Write the missing values, or declare the feature with `optional=True` or a default.
     """
     for mismatch in _of_kind(facts, "missing"):
+        if facts.feature(mismatch.feature, in_steps=True) is not None:
+            continue  # S010 says that they are SequenceExamples
         yield _finding(feature_missing, facts, mismatch, f"lack the feature {mismatch.feature!r}")
 
 
@@ -54,7 +57,10 @@ def unexpected_feature(facts: DatasetFacts) -> Iterator[Finding]:
         Correct the name (`recordsmith copy SRC -o DST --rename OLD=NEW`), declare the feature, or leave it out
         (`--drop`).
     """
+    declared_in_steps = {mismatch.feature for mismatch in _in_steps(facts)}
     for mismatch in _of_kind(facts, "unexpected"):
+        if mismatch.feature in declared_in_steps:
+            continue  # S010, likewise
         yield _finding(
             unexpected_feature,
             facts,
@@ -220,6 +226,39 @@ def class_never_occurs(facts: DatasetFacts) -> Iterator[Finding]:
                 count=len(absent),
                 evidence={"classes": absent},
             )
+
+
+@rule("S010", "sequence-examples-read-as-examples", Severity.ERROR)
+def sequence_examples_read_as_examples(facts: DatasetFacts) -> Iterator[Finding]:
+    """The records are SequenceExamples, and the schema declares their feature lists as features of Examples.
+
+    Why it matters:
+        `tf.io.parse_example` reads a SequenceExample without an error and finds none of its feature lists: required
+        features fail, and optional ones are empty in every record.
+
+    Example:
+        Tokens written to `feature_lists`, and read with `tf.io.parse_single_example`.
+
+    Fix:
+        Declare them as steps (`recordsmith schema PATH` prints the schema), and parse with
+        `tf.io.parse_single_sequence_example`.
+    """
+    found = _in_steps(facts)
+    if found:
+        location, more = locate(found[0].places, found[0].feature)
+        yield sequence_examples_read_as_examples.finding(
+            f"The records are SequenceExamples: {listed([one.feature for one in found])} "
+            f"{'is' if len(found) == 1 else 'are'} in their feature lists, and the schema declares "
+            f"{'it as a feature' if len(found) == 1 else 'them as features'} of an Example.",
+            location=location,
+            count=max(one.count for one in found),
+            places=more,
+        )
+
+
+def _in_steps(facts: DatasetFacts) -> list[Mismatch]:
+    """Return the missing features that the records have in their feature lists."""
+    return [one for one in _of_kind(facts, "missing") if facts.feature(one.feature, in_steps=True) is not None]
 
 
 def _of_kind(facts: DatasetFacts, kind: str) -> list[Mismatch]:

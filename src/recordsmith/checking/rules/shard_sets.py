@@ -26,7 +26,8 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
     """A file of the dataset is missing.
 
     A file is missing if there is no file with its number of `-of-N`, or if the description lists it. Files that
-    exist beside the others but are not in the given paths are not reported.
+    exist beside the others but are not in the given paths are not reported. If a single file is given by its name, its
+    siblings are not looked for.
 
     Why it matters:
         Globs read the existing files without a warning: the model trains on less than was made, often without whole
@@ -39,6 +40,8 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
         Copy or make the missing files again. If they are lost, renumber the others: `recordsmith copy SRC
         -o DST`.
     """
+    if len(facts.paths) == 1 and os.path.isfile(facts.paths[0]):
+        return  # one shard was asked for by name
     gone: set[str] = set()
     for description in descriptions(facts):
         named = description.files(facts.split)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from recordsmith.checking.feature_reading import named_like_images, values_per_record
+from recordsmith.checking.feature_reading import is_mask, named_like_images, values_per_record
 from recordsmith.checking.storage_reading import float_pixels, raw_pixels
 from recordsmith.checking.wording import share
 from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts
@@ -148,7 +148,8 @@ def mostly_zeros(facts: DatasetFacts) -> Iterator[Finding]:
         A TF-IDF vector over 20,000 words written with `.toarray()`; one-hot classes; masks of a few points.
 
     Fix:
-        Store positions and values: `rs.Sparse("float32", size=...)`; a class as its number: `rs.Label`.
+        Store positions and values: `rs.Sparse("float32", size=...)`; a class as its number: `rs.Label`; a mask as a PNG
+        image.
     """
     payload = sum(shard.payload_bytes for shard in facts.shards)
     for feature in facts.features:
@@ -169,8 +170,16 @@ def mostly_zeros(facts: DatasetFacts) -> Iterator[Finding]:
                 "all)"
                 f"{_before_compression(facts)}.",
                 location=Location(feature=feature.name),
+                advice=_storing(feature),
                 evidence={"zeros": numbers.zeros, "values": numbers.count, "saving": saved},
             )
+
+
+def _storing(feature: FeatureFacts) -> str:
+    if is_mask(feature.name):
+        return "Store the mask as a PNG image (`rs.Image()`), which keeps its integers exactly."
+    dtype = feature.raw_dtype or ("float32" if feature.kind == "float" else "int64")
+    return f"Store positions and values: `rs.Sparse({dtype!r}, size=...)`; a class as its number: `rs.Label`."
 
 
 def _bytes_of_a_zero(feature: FeatureFacts) -> int:

@@ -1,4 +1,4 @@
-"""V001 to V005 and V014: suspicious numbers, and empty or constant features."""
+"""V001 to V005, V014 and V019: suspicious numbers, and empty, constant or rarely missing features."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ __all__ = [
     "almost_always_empty",
     "constant_feature",
     "integers_as_floats",
+    "missing_in_a_few",
     "normalised_twice",
     "not_finite",
     "unnormalised",
@@ -33,6 +34,9 @@ __all__ = [
 _RECORDS_FOR_CONSTANT = 10
 _RECORDS_FOR_EMPTY = 20
 _EMPTY_SHARE = 0.95
+_RECORDS_FOR_FEW = 100
+_FEW_SHARE = 0.05
+_MISTAKE_SHARE = 0.001
 _MANY = 5  # features, from which on one finding reports them all
 _VECTOR = 16  # values a record, from which on a feature may be pixels
 _WIDE_SCALE = 100.0
@@ -85,13 +89,13 @@ def not_finite(facts: DatasetFacts) -> Iterator[Finding]:
             )
 
 
-@rule("V002", "constant-feature", Severity.WARNING)
+@rule("V002", "constant-feature", Severity.INFO)
 def constant_feature(facts: DatasetFacts) -> Iterator[Finding]:
     """A feature has the same value in every record.
 
     Looked for where there are at least 10 records and all of them have the feature. Features that describe another
     one or mark places in it (height, channels, format, mask, ...) may well be constant, and so may what is declared
-    with one class or value. An info where the constant is a text.
+    with one class or value. A warning where it is a label that is declared with several classes.
 
     Why it matters:
         A model learns nothing from it. Often it is a mistake on the way: a column that was never filled, a label that
@@ -120,15 +124,13 @@ def constant_feature(facts: DatasetFacts) -> Iterator[Finding]:
             f"{counted(feature.records, 'record')}.",
             location=Location(feature=feature.name),
             advice=_filling(feature, is_label=is_label),
-            severity=Severity.INFO if feature.numbers is None and not is_label else Severity.WARNING,
+            severity=Severity.WARNING if len(getattr(declared, "names", ()) or ()) > 1 else Severity.INFO,
         )
 
 
-@rule("V003", "almost-always-empty", Severity.WARNING)
+@rule("V003", "almost-always-empty", Severity.INFO)
 def almost_always_empty(facts: DatasetFacts) -> Iterator[Finding]:
     """A feature is missing or empty in more than 95 % of at least 20 records.
-
-    An info where the schema declares it optional.
 
     Why it matters:
         The model sees padding or the default nearly always. Often the source has the values under another name.
@@ -139,36 +141,69 @@ def almost_always_empty(facts: DatasetFacts) -> Iterator[Finding]:
     Fix:
         Look at the source for what is missing; declare the feature optional if it is meant to be rare.
     """
-    rare: dict[Severity, list[tuple[str, int, int]]] = {Severity.WARNING: [], Severity.INFO: []}
+    rare: list[tuple[str, int, int]] = []
     for feature in facts.features:
         known = feature.records + feature.missing + feature.unset
         blank = feature.missing + feature.unset + feature.empty
         if feature.strings is not None and feature.lengths is not None and feature.lengths.max <= 1:
             blank += feature.strings.empty
         if known >= _RECORDS_FOR_EMPTY and blank > _EMPTY_SHARE * known:
-            declared = declared_feature(facts, feature)
-            optional = declared is not None and (declared.optional or declared.default is not None)
-            rare[Severity.INFO if optional else Severity.WARNING].append((feature.name, blank, known))
-    for severity, features in rare.items():
-        if len(features) > _MANY:
-            names = [name for name, _, _ in features]
-            yield almost_always_empty.finding(
-                f"{len(features):,} features are missing or empty in more than 95 % of the records: {listed(names)}.",
-                count=len(features),
-                evidence={"features": names[:100]},
-                severity=severity,
-            )
+            rare.append((feature.name, blank, known))
+    if len(rare) > _MANY:
+        names = [name for name, _, _ in rare]
+        yield almost_always_empty.finding(
+            f"{len(rare):,} features are missing or empty in more than 95 % of the records: {listed(names)}.",
+            count=len(rare),
+            evidence={"features": names[:100]},
+        )
+        return
+    for name, blank, known in rare:
+        has = known - blank
+        yield almost_always_empty.finding(
+            f"Feature {name!r} is missing or empty in {share(blank, known)} of the records: "
+            f"{'none has' if not has else 'only ' + format(has, ',') + (' has' if has == 1 else ' have')} a value.",
+            location=Location(feature=name),
+            count=blank,
+            evidence={"without_value": blank, "records": known},
+        )
+
+
+@rule("V019", "missing-in-a-few-records", Severity.WARNING)
+def missing_in_a_few(facts: DatasetFacts) -> Iterator[Finding]:
+    """A feature is missing in a few records, and nearly all others have it.
+
+    That is: in at most 5 % of at least 100 records. A warning below 1 in 1,000, where it is probably a mistake; else an
+    info. Where a schema declares the feature, S001 reports it instead.
+
+    Why it matters:
+        A parser that requires the feature (`FixedLenFeature` without a default) fails at the first such record, hours
+        into an epoch. A parser with a default trains on a value that nobody chose.
+
+    Example:
+        3,000 records are written, and one of them without its label.
+
+    Fix:
+        Write the missing values, leave these records out, or give the parser a default.
+    """
+    few: dict[Severity, list[FeatureFacts]] = {Severity.WARNING: [], Severity.INFO: []}
+    for feature in facts.features:
+        absent = feature.missing + feature.unset
+        known = feature.records + absent
+        if declared_feature(facts, feature) is not None or feature.in_steps or known < _RECORDS_FOR_FEW:
             continue
-        for name, blank, known in features:
-            has = known - blank
-            yield almost_always_empty.finding(
-                f"Feature {name!r} is missing or empty in {share(blank, known)} of the records: "
-                f"{'none has' if not has else 'only ' + format(has, ',') + (' has' if has == 1 else ' have')} a value.",
-                location=Location(feature=name),
-                count=blank,
-                evidence={"without_value": blank, "records": known},
-                severity=severity,
-            )
+        if 0 < absent <= _FEW_SHARE * known:
+            few[Severity.WARNING if absent < _MISTAKE_SHARE * known else Severity.INFO].append(feature)
+    for severity, features in few.items():
+        if not features:
+            continue
+        location, more = locate(features[0].missing_places, features[0].name)
+        absent, known = features[0].missing + features[0].unset, features[0].records + features[0].missing
+        one = f"Feature {features[0].name!r} is missing in {absent:,} of {counted(known + features[0].unset, 'record')}"
+        others = [feature.name for feature in features[1:]]
+        more_features = f"; a few records also lack {listed(others)}" if others else ""
+        yield missing_in_a_few.finding(
+            f"{one}{more_features}.", location=location, count=absent, places=more, severity=severity
+        )
 
 
 @rule("V004", "unnormalised", Severity.INFO)

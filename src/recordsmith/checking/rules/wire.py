@@ -254,7 +254,10 @@ def many_feature_names(facts: DatasetFacts) -> Iterator[Finding]:
 def _payloads(facts: DatasetFacts) -> Counter[str]:
     kinds: Counter[str] = Counter()
     for shard in facts.shards:
-        kinds.update(shard.payloads)
+        payloads = dict(shard.payloads)
+        if "event" in payloads:  # of a log of TensorBoard only the first record says what it is
+            payloads["event"] += payloads.pop("unknown", 0)
+        kinds.update(payloads)
     return kinds
 
 

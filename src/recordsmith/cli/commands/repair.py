@@ -6,8 +6,7 @@ from functools import partial
 
 import click
 
-from recordsmith.cli.commands.make_values import NearChoice
-from recordsmith.cli.commands.remote_options import remote_options
+from recordsmith.cli.commands.options import NearChoice, format_option, remote_options
 
 __all__ = ["repair"]
 
@@ -49,14 +48,7 @@ Examples:
 )
 @remote_options
 @click.option("--overwrite", is_flag=True, help="Replace existing files.")
-@click.option(
-    "--format",
-    "style",
-    type=NearChoice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="The format of the summary. The keys of the JSON are stable; docs/repairing.md describes them.",
-)
+@format_option("The format of the summary. The keys of the JSON are stable; docs/repairing.md describes them.")
 def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a default
     *,
     paths: tuple[str, ...],

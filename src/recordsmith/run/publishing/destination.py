@@ -86,6 +86,12 @@ class _RemoteDestination(Destination, abc.ABC):
         self._home = home
         self._overwrite = overwrite
         self._allow_race = allow_race
+        self._process = os.getpid()
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this process began it: a forked child's copy is its parent's."""
+        return os.getpid() == self._process
 
     def shown(self, path: str) -> str:
         return path.replace(self.path, self.place, 1)
@@ -308,7 +314,8 @@ def open_destination(
         except BaseException as error:
             if isinstance(error, RecordsmithError) and error.path is not None:
                 error.path = destination.shown(error.path)
-            destination.end(error)
+            if destination.is_ours:
+                destination.end(error)
             raise
         destination.end(None)
 

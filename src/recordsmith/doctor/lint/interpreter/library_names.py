@@ -46,6 +46,18 @@ _RENAMED = {
 _IMAGE_DECODERS = re.compile(r"tensorflow\.(?:image|io)\.(decode_(?:jpeg|png|image|bmp|gif|and_crop_jpeg|webp))")
 _KERAS = re.compile(r"^(?:tensorflow\.(?:python\.)?keras|tf_keras|keras)\.(?:api\.(?:_v2\.)?(?:keras\.)?)?")
 
+# PyTorch and what belongs to it: the modules that a public name is defined in, and the two names of Lightning.
+_TORCH = (
+    (re.compile(r"^torch\.nn\.modules(\.[a-z]\w*)*\."), "torch.nn."),
+    (re.compile(r"^torch\.utils\.data\.(dataset|dataloader|sampler|distributed)\."), "torch.utils.data."),
+    (re.compile(r"^torchvision\.transforms\.(v2|transforms)\.(?!functional)"), "torchvision.transforms."),
+    (re.compile(r"^torchvision\.transforms\.v2\.functional"), "torchvision.transforms.functional"),
+    (re.compile(r"^torchvision\.datasets\.(mnist|cifar|folder)\."), "torchvision.datasets."),
+    (re.compile(r"^torch\.optim\.(?!lr_scheduler|swa_utils)[a-z]\w*\."), "torch.optim."),
+    (re.compile(r"^albumentations\.(augmentations|core|pytorch|imgaug)(\.[a-z]\w*)*\."), "albumentations."),
+    (re.compile(r"^lightning\.(pytorch\.)?(core\.|callbacks\.)?"), "pytorch_lightning."),
+)
+
 
 def canonical(path: str) -> str:
     """Return the usual name of today for a dotted name.
@@ -56,6 +68,8 @@ def canonical(path: str) -> str:
     'tensorflow.io.decode_jpeg'
     >>> canonical("tensorflow.keras.layers.experimental.preprocessing.RandomFlip")
     'keras.layers.RandomFlip'
+    >>> canonical("torchvision.transforms.v2.Compose"), canonical("torch.nn.modules.loss.MSELoss")
+    ('torchvision.transforms.Compose', 'torch.nn.MSELoss')
     """
     if path == "tf" or path.startswith("tf."):
         path = "tensorflow" + path[2:]
@@ -69,6 +83,10 @@ def canonical(path: str) -> str:
         return f"tensorflow.io.{image[1]}"
     if path.startswith("np."):
         path = "numpy" + path[2:]
+    if path.startswith(("torch", "lightning.", "albumentations.")):
+        for pattern, usual in _TORCH:
+            path = pattern.sub(usual, path)
+        return path
     if path.startswith(("jax.numpy.", "tensorflow.experimental.numpy.")):
         return path
     return _RENAMED.get(path, path)

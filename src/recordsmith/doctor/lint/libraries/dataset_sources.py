@@ -9,15 +9,16 @@ from recordsmith.doctor.lint.interpreter.machine import Machine
 from recordsmith.doctor.lint.interpreter.values import (
     Call,
     Element,
+    Function,
     Group,
     Literal,
     Many,
-    Object,
     Table,
     Unknown,
     Value,
 )
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Source
+from recordsmith.doctor.lint.libraries.torch_data import torch_loader
 
 __all__ = ["dataset_source", "split_of_tfds"]
 
@@ -54,6 +55,12 @@ def dataset_source(machine: Machine, call: Call) -> Value | None:
 
 def _plain(machine: Machine, call: Call) -> Value:
     kind, element_kind = _PLAIN[call.name]
+    generator = call.argument(0, "generator") if call.name.endswith(".from_generator") else None
+    if isinstance(generator, Function):
+        made = machine.follow_with_unknown(generator)
+        each = made.member if isinstance(made, Many) else made
+        if not isinstance(each, Unknown):
+            return _note(machine, Pipeline(Source(kind, call), each, node=call.node))
     return _note(machine, Pipeline(Source(kind, call), Element(element_kind, of=call), node=call.node))
 
 
@@ -64,7 +71,7 @@ def _tensors(machine: Machine, call: Call) -> Value:
 
 def _files(machine: Machine, call: Call) -> Value:
     shuffles = _flag(call.argument(1, "shuffle"), default=True)
-    return _note(machine, Pipeline(Source("files", call, shuffles=shuffles), Element("path"), node=call.node))
+    return _note(machine, Pipeline(Source("files", call, shuffles=shuffles), Element("path", of=call), node=call.node))
 
 
 def _table(machine: Machine, call: Call) -> Value:
@@ -159,23 +166,6 @@ def _directory(machine: Machine, call: Call) -> Value:
     return one()
 
 
-def _torch(machine: Machine, call: Call) -> Value:
-    """A DataLoader: in the order of its dataset, unless it is told otherwise; others than map-style are left alone."""
-    dataset = call.argument(0, "dataset")
-    of = tuple(pipelines_in(dataset))
-    for pipeline in of:
-        pipeline.extended = True
-    shuffles = _flag(call.argument(2, "shuffle"), default=False)
-    drawn = any(_given(call.argument(None, name)) for name in ("sampler", "batch_sampler", "worker_init_fn"))
-    map_style = isinstance(dataset, Object) and "__getitem__" in dataset.program_class.members
-    map_style |= isinstance(dataset, Call) and dataset.name.startswith(
-        ("torch.utils.data.Tensor", "torchvision.datasets.")
-    )
-    if not shuffles and (drawn or not map_style):
-        shuffles = None
-    return _note(machine, Pipeline(Source("torch", call, of, shuffles=shuffles, batches=True), node=call.node))
-
-
 def _tfds(machine: Machine, call: Call) -> Value:
     split = call.argument(1 if call.name == "tensorflow_datasets.load" else 0, "split")
     loaded: Value
@@ -206,6 +196,6 @@ _MAKERS: dict[str, Callable[[Machine, Call], Value]] = {
     "tensorflow.data.Dataset.choose_from_datasets": _mixed,
     "tensorflow_datasets.load": _tfds,
     ".as_dataset": _tfds,
-    "torch.utils.data.DataLoader": _torch,
-    "torch.utils.data.dataloader.DataLoader": _torch,
+    "torch.utils.data.DataLoader": torch_loader,
+    "torch_geometric.loader.DataLoader": torch_loader,
 }

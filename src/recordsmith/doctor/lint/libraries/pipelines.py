@@ -25,6 +25,7 @@ class Source:
         of: the pipelines that it was made of.
         shuffles: it shuffles by itself; None if that is not known.
         batches: it gives batches by itself.
+        steps: the calls that make one example, where they are known: those of a PyTorch dataset's `__getitem__`.
     """
 
     kind: str
@@ -32,6 +33,7 @@ class Source:
     of: tuple[Pipeline, ...] = ()
     shuffles: bool | None = None
     batches: bool = False
+    steps: tuple[Call, ...] = ()
 
 
 @dataclass(eq=False, slots=True)
@@ -76,6 +78,7 @@ class Pipeline(Value):
     stage: Stage | None = None
     names: list[str] = field(default_factory=list)
     extended: bool = False
+    looked_at: bool = False  # something takes its first elements
 
     @property
     def stages(self) -> list[Stage]:
@@ -137,6 +140,7 @@ class Pipeline(Value):
     def extend(self, stage: Stage, element: Value | None = None) -> Pipeline:
         """Return this pipeline with one more stage."""
         self.extended |= stage.name != "take"  # which is often a look at a few elements
+        self.looked_at |= stage.name == "take"
         return Pipeline(self.source, self.element if element is None else element, self, stage, node=stage.call.node)
 
     def parts(self) -> Iterator[Value]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 
 from recordsmith.loader.engine.feeding import feed
 from recordsmith.loader.engine.row_access import row_at
+from recordsmith.loader.frameworks.torch_states import loader_state
 from recordsmith.loader.order.shuffle_quality import ShuffleQuality, shuffle_quality
 from recordsmith.loader.pair_proof import verify_pairs
 from recordsmith.loader.plan import Batching, Plan
@@ -179,9 +180,34 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
         return self._session.state()
 
     def restore(self, state: Mapping[str, Any]) -> Self:
-        """Begin the next iteration where a loader of the same chain over the same data was; returns the loader."""
-        self._session.restore(state)
+        """Begin the next iteration where a loader of the same chain over the same data was; returns the loader.
+
+        The batch size and the number of ranks may be others: what is left of the epoch is then divided anew, in the
+        same order. The state of a StatefulDataLoader around what `to_torch` returned can be given too.
+
+        >>> import recordsmith as rs, tempfile
+        >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+        >>> with rs.RecordWriter(path) as writer:
+        ...     writer.write_columns({"n": range(6)}, rs.Schema({"n": rs.Scalar("int64")}))
+        >>> loader = rs.open(path).batch(2)
+        >>> _ = next(iter(loader))
+        >>> [batch["n"].tolist() for batch in rs.open(path).batch(3).restore(loader.state())]
+        [[2, 3, 4], [5]]
+        """
+        self._session.restore(loader_state(state))
         return self
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return `state()`, under the name that PyTorch and others look for."""
+        return self.state()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Call `restore(state)`, under the name that PyTorch and others look for."""
+        self.restore(state)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Let the next iteration be the one of this number, counted from 0; one restored to its middle continues."""
+        self._session.set_epoch(epoch)
 
     def __repr__(self) -> str:
         chain = "".join(f".{shown_verb(verb)}" for verb in self.plan.verbs)

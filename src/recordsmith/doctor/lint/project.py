@@ -22,6 +22,7 @@ _ROOT_MARKS = (".git", ".hg", "pyproject.toml", "setup.py", "setup.cfg")
 _LIBRARIES = {
     "tensorflow", "keras", "tf_keras", "tensorflow_datasets", "torch", "torchvision", "numpy", "pandas", "sklearn",
     "scipy", "jax", "flax", "cv2", "PIL", "transformers", "datasets", "recordsmith", "absl", "click", "hydra",
+    "albumentations", "lightning", "pytorch_lightning",
 }  # fmt: skip
 
 
@@ -39,6 +40,7 @@ class ProjectInterpreter(Interpreter):
         super().__init__()
         self.folder = folder
         self.modules: dict[str, Module | None] = {}
+        self.sources: list[SourceFile] = []  # the files of these modules
 
     def imported(self, statement: ast.ImportFrom, name: str) -> Value:
         """Return what `from module import name` gives."""
@@ -83,6 +85,7 @@ class ProjectInterpreter(Interpreter):
             source = read_source(path)
         except (RecordsmithError, OSError):
             return None
+        self.sources.append(source)
         scope = Scope()
         self.modules[path] = module = Module(scope, path)
         self.execute(source.tree.body, scope)

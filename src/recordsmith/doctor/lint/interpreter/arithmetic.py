@@ -22,6 +22,7 @@ _NUMBERS: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
     ast.FloorDiv: ("//", operators.floordiv),
     ast.Mod: ("%", operators.mod),
     ast.Pow: ("**", operators.pow),
+    ast.MatMult: ("@", operators.matmul),
 }
 
 

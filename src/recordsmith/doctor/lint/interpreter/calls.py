@@ -71,20 +71,17 @@ class Calls(Machine):
 
     def evaluate_call(self, node: ast.Call, scope: Scope) -> Value:
         """Return what a call gives."""
+        if isinstance(node.func, ast.Attribute) and _is_super(node.func.value):
+            return self._super(node, node.func.attr, self._arguments(node, scope), scope)
+        callee = self.evaluate(node.func.value if isinstance(node.func, ast.Attribute) else node.func, scope)
+        arguments = self._arguments(node, scope)
         self.sites.append(node)
         try:
-            return self._evaluate_call(node, scope)
+            if isinstance(node.func, ast.Attribute):
+                return self.method(callee, node.func.attr, arguments, node, scope)
+            return self.apply(callee, arguments, node, scope)
         finally:
             self.sites.pop()
-
-    def _evaluate_call(self, node: ast.Call, scope: Scope) -> Value:
-        if isinstance(node.func, ast.Attribute):
-            if _is_super(node.func.value):
-                return self._super(node, node.func.attr, self._arguments(node, scope), scope)
-            receiver = self.evaluate(node.func.value, scope)
-            return self.method(receiver, node.func.attr, self._arguments(node, scope), node, scope)
-        callee = self.evaluate(node.func, scope)
-        return self.apply(callee, self._arguments(node, scope), node, scope)
 
     def _super(self, node: ast.Call, name: str, arguments: Arguments, scope: Scope) -> Value:
         """Follow a method of a base class of the program."""
@@ -283,6 +280,7 @@ class Calls(Machine):
     def _instance(self, program_class: ProgramClass, arguments: Arguments, node: ast.Call) -> Value:
         made = Object(program_class, node=node)
         self.instances[id(program_class.definition)] = made
+        self.objects.append(made)
         start = program_class.members.get("__init__")
         if isinstance(start, Function):
             self.follow(Function(start.definition, start.scope, owner=made), arguments)

@@ -83,9 +83,7 @@ def table_method(table: Table, name: str, arguments: Arguments, *, certain: bool
         return Unknown()
     if name == "update":
         merge(table, given[0] if given else Table({}), certain=certain)
-        for key, value in arguments.keywords.items():
-            _set_entry(table, Literal(key), value, certain=certain)
-        table.complete &= arguments.exact
+        merge(table, Table(dict(arguments.keywords), arguments.exact), certain=certain)
         return Literal(None)
     key = given[0] if given else None
     if not isinstance(key, Literal):

@@ -32,6 +32,7 @@ class Interpreter(Statements, Calls, Expressions):
         own = set(map(id, ast.walk(tree)))
         for program_class in [one for one in self.classes if id(one.definition) in own]:
             made = self.instances.get(id(program_class.definition)) or Object(program_class)
+            self.objects += [] if made in self.objects else [made]
             members = sorted(program_class.members.items(), key=lambda entry: entry[0] != "__init__")
             for _, member in members:
                 if isinstance(member, Function) and id(member.definition) not in self.followed:

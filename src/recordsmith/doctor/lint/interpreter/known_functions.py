@@ -149,12 +149,13 @@ def _zip(_: Machine, call: Call) -> Value | None:
     return zipped(list(call.args)) if call.exact else None
 
 
-def _next(machine: Machine, call: Call) -> Value | None:
+def _next(_: Machine, call: Call) -> Value | None:
     first = _first(call)
     if isinstance(first, Many):
         return first.member
     found = pipelines_in(first) if isinstance(first, Call | Pipeline) else []
-    machine.looked_at.update(id(one) for one in found)
+    for one in found:
+        one.looked_at = True
     return found[0].element if found else None
 
 

@@ -71,7 +71,7 @@ def _tensors(machine: Machine, call: Call) -> Value:
 
 def _files(machine: Machine, call: Call) -> Value:
     shuffles = _flag(call.argument(1, "shuffle"), default=True)
-    return _note(machine, Pipeline(Source("files", call, shuffles=shuffles), Element("path"), node=call.node))
+    return _note(machine, Pipeline(Source("files", call, shuffles=shuffles), Element("path", of=call), node=call.node))
 
 
 def _table(machine: Machine, call: Call) -> Value:

@@ -8,7 +8,15 @@ from collections.abc import Iterator
 from recordsmith.doctor.lint.interpreter.values import Call, Choice, Group, Literal, Table, Value, options_of, walk
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 
-__all__ = ["draws", "is_random_call", "is_shuffled", "random_changes", "shuffles_by_itself"]
+__all__ = [
+    "draws",
+    "is_random_call",
+    "is_shuffled",
+    "random_changes",
+    "shuffled_before",
+    "shuffles_by_itself",
+    "shuffles_values",
+]
 
 _RANDOM = re.compile(
     r"(tensorflow\.image\.(stateless_)?random_\w+|tensorflow\.image\.sample_distorted_bounding_box"
@@ -31,6 +39,7 @@ _DRAWS = re.compile(
 )
 _GENERATORS = re.compile(r"numpy\.random\.(default_rng|RandomState)|random\.Random|tensorflow\.random\.Generator\.\w+")
 _DRAWING_METHODS = {".random", ".uniform", ".normal", ".integers", ".randint", ".choice", ".rand", ".binomial"}
+_MOST_VALUES = 2000
 _IN_ORDER = {"tfrecord", "lines", "fixed", "slices", "recordsmith"}  # and torch, where it says so
 
 
@@ -74,14 +83,35 @@ def draws(value: Value | None) -> bool:
     return drawn_in(value) is not None
 
 
-def random_changes(value: Value) -> Iterator[Call]:
-    """Yield the calls that change an element at random: those of images, and numbers that decide about a change."""
-    for one in walk(value):
+def random_changes(value: Value, *, certain: bool = False) -> Iterator[Call]:
+    """Yield the calls that change an element at random: those of images, and numbers that decide about a change.
+
+    If they must be `certain`, those on one side of a branch do not count unless there are such on the other side too.
+    """
+    for one in _decided(value) if certain else walk(value):
         if isinstance(one, Call) and _CHANGES_IMAGES.match(one.name) and is_random_call(one):
             yield one
         decided = drawn_in(one.by) if isinstance(one, Choice) and one.by is not None else None
         if decided is not None and decided.in_map:
             yield decided
+
+
+def _decided(value: Value) -> Iterator[Value]:
+    """A value and all that it was made of, except what only one side of a branch has."""
+    seen: set[int] = set()
+    waiting = [value]
+    while waiting and len(seen) < _MOST_VALUES:
+        one = waiting.pop(0)
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        open_choice = isinstance(one, Choice) and not (one.by is not None and draws(one.by))
+        if isinstance(one, Choice) and open_choice:
+            random = [next(random_changes(side, certain=True), None) for _, side in one.options]
+            waiting += [side for _, side in one.options] if all(random) else []
+        else:
+            waiting.extend(one.parts())
 
 
 def _is_random_layer(value: Value) -> bool:
@@ -119,12 +149,16 @@ def is_shuffled(pipeline: Pipeline) -> bool | None:
 
 def shuffled_before(pipeline: Pipeline, calls: list[Call]) -> bool:
     """Tell whether what a dataset is made from was shuffled by other means: random.shuffle(files), train_test_split."""
+    return any(shuffles_values(origin.source.call, calls) for origin in pipeline.origins())
+
+
+def shuffles_values(made: Value | None, calls: list[Call]) -> bool:
+    """Tell whether a value, or something that it was made from, was shuffled, in place or not."""
     made_of: set[int] = set()
-    for origin in pipeline.origins():
-        for value in walk(origin.source.call):
-            made_of.add(id(value))
-            if isinstance(value, Call) and _shuffles(value):
-                return True
+    for value in walk(made):
+        made_of.add(id(value))
+        if isinstance(value, Call) and _shuffles(value):
+            return True
     shuffling = [call for call in calls if _shuffles(call)]
     return any(id(value) in made_of for call in shuffling for argument in call.args for value in walk(argument))
 

@@ -58,18 +58,41 @@ class WrittenFeature:
 
 @dataclass(frozen=True, slots=True)
 class WrittenExample:
-    """One place that builds an Example; `complete` is False if it may have more features."""
+    """One place that builds an Example.
+
+    Attributes:
+        call: the call of `tf.train.Features`.
+        features: by their names.
+        complete: False if it may have more features.
+        paths: what the files are called that it is written to, as far as the source says it.
+    """
 
     call: Call
     features: dict[str, WrittenFeature]
     complete: bool
+    paths: tuple[Value, ...] = ()
 
 
 def written_examples(calls: Iterable[Call]) -> Iterator[WrittenExample]:
     """Yield what each tf.train.Features is made of."""
+    calls = list(calls)
+    files: dict[int, list[Value]] = {}
+    for call in calls:
+        path = _written_path(call)
+        if path is not None:
+            for one in walk(call.args[0]):
+                if isinstance(one, Call) and one.name == "tensorflow.train.Features":
+                    files.setdefault(id(one), []).append(path)
     for call in calls:
         if call.name == "tensorflow.train.Features":
-            yield from _examples(call)
+            yield from _examples(call, tuple(files.get(id(call), ())))
+
+
+def _written_path(call: Call) -> Value | None:
+    """The path of the writer whose `write` this is."""
+    if call.name != ".write" or not call.args or not isinstance(call.receiver, Call):
+        return None
+    return call.receiver.argument(0, "path") if call.receiver.name == "tensorflow.io.TFRecordWriter" else None
 
 
 def features_of(value: Value | None) -> list[WrittenExample]:
@@ -87,7 +110,7 @@ def filled_list(receiver: Value, method: str) -> str | None:
     return None
 
 
-def _examples(call: Call) -> Iterator[WrittenExample]:
+def _examples(call: Call, paths: tuple[Value, ...]) -> Iterator[WrittenExample]:
     for table in options_of(call.argument(0, "feature")):
         if isinstance(table, Table):
             found: dict[str, WrittenFeature] = {}
@@ -97,9 +120,9 @@ def _examples(call: Call) -> Iterator[WrittenExample]:
                     if feature is not None:
                         found.setdefault(str(name), feature)
             known = all(isinstance(name, str) for name in table.entries)
-            yield WrittenExample(call, found, table.complete and known and len(found) == len(table.entries))
+            yield WrittenExample(call, found, table.complete and known and len(found) == len(table.entries), paths)
         else:
-            yield WrittenExample(call, {}, complete=False)
+            yield WrittenExample(call, {}, complete=False, paths=paths)
 
 
 def _feature(name: str, value: Value) -> WrittenFeature | None:

@@ -7,9 +7,13 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import move_stage
 from recordsmith.doctor.lint.interpreter.values import Call, Literal, walk
+from recordsmith.doctor.lint.libraries.fitting import model_uses
+from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.randomness import random_changes
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch.splits import augmented_in_torch
+from recordsmith.doctor.lint.rules.training.ranges import is_whole_numbers, scaled_by
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["AUGMENTATION_RULES"]
@@ -43,6 +47,7 @@ def cache_after_augmentation(program: Program) -> Iterator[Finding]:
             if cache.name != "cache" or before is None or program.is_for_testing(pipeline):
                 continue
             found = list(random_changes(before.element))
+            sure = list(random_changes(before.element, certain=True))
             if not found or any(stage.name == "take" for stage in stages):
                 continue
             last = before.stage
@@ -57,6 +62,7 @@ def cache_after_augmentation(program: Program) -> Iterator[Finding]:
                 "example is kept, and every epoch shows it again.",
                 edits=edits,
                 certain=edits is not None,
+                severity=None if sure else Severity.INFO,
             )
 
 
@@ -79,7 +85,7 @@ def augmented_validation(program: Program) -> Iterator[Finding]:
             continue
         if any("tta" in name.lower() for name in pipeline.all_names):
             continue
-        found = list(random_changes(pipeline.element))
+        found = list(random_changes(pipeline.element, certain=True))
         if found:
             call = found[0]
             stage = _stage_of(pipeline, call)
@@ -89,6 +95,37 @@ def augmented_validation(program: Program) -> Iterator[Finding]:
                 f"{program.name_of(pipeline)} is for validation or testing, and `{_called(call)}` changes it at "
                 "random: the score differs from run to run for no reason.",
                 evidence={"call": _called(call), "line": call.expression.lineno},
+            )
+    yield from _augmenting_generators(program)
+    for call, pipeline, name, is_split in augmented_in_torch(program):
+        yield program.finding(
+            augmented_validation,
+            call.expression,
+            f"{program.name_of(pipeline)} is for validation or testing, and `{name}` changes it at random"
+            + (", because the split has the transform of the whole dataset" if is_split else "")
+            + ": the score differs from run to run for no reason.",
+            advice="Make two datasets, one with the random transforms and one without, and take the training examples "
+            "from the first and the others from the second, by the same indices."
+            if is_split
+            else "",
+        )
+
+
+def _augmenting_generators(program: Program) -> Iterator[Finding]:
+    """Validation or test data from an ImageDataGenerator that augments."""
+    flows = [flow for call in program.calls if (flow := flow_of(call)) is not None]
+    tested = {id(use.inputs) for use in model_uses(program.calls) if use.role == "validation"}
+    for flow in flows:
+        split = flow.constant("subset") == "validation"
+        if (split or id(flow.call) in tested) and flow.augments_by:
+            why = ", because both subsets come from the augmenting generator" if split else ""
+            yield program.finding(
+                augmented_validation,
+                flow.call.expression,
+                f"This is for validation or testing, and `{flow.augments_by[0]}` changes it at random{why}: the score "
+                "differs from run to run for no reason.",
+                advice="Make a second ImageDataGenerator without augmentation, with the same `rescale` and "
+                "`validation_split`, and take the validation data from that.",
             )
 
 
@@ -122,8 +159,7 @@ def brightness_beyond_range(program: Program) -> Iterator[Finding]:
         if not isinstance(delta, Literal) or not isinstance(delta.value, int | float) or abs(delta.value) < 1:
             continue
         image = call.argument(0, "image")
-        unscaled = isinstance(image, Call) and image.name == "tensorflow.cast"
-        if not unscaled:
+        if is_whole_numbers(image) or scaled_by(image) is not None:
             yield program.finding(
                 brightness_beyond_range,
                 call.expression,

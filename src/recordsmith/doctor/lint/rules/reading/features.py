@@ -44,6 +44,8 @@ class Storage:
 
 def _storage(program: Program, spec: ParseSpec) -> Storage | None:
     direct = features_of(spec.serialized)
+    if direct and spec.in_steps:
+        return None
     if direct:
         return _of_examples(direct, "same")
     if program.data is not None and program.data.features:
@@ -54,9 +56,7 @@ def _storage(program: Program, spec: ParseSpec) -> Storage | None:
                 least = 0 if one.missing or one.empty else least
                 features[one.name] = Existing(one.kind if len(one.kinds) == 1 else None, least, most)
         return Storage(features, "data")
-    if spec.in_steps or not program.written:
-        return None
-    storage = _of_examples(program.written, "code")
+    storage = None if spec.in_steps else _of_examples(program.written_for(spec.serialized, spec.features), "code")
     shared = set(storage.features) & set(spec.features) if storage is not None else set()
     return storage if shared else None
 

@@ -197,7 +197,7 @@ def _field_listing(made: Object, name: str) -> Call | None:
 
 def _is_read(value: Value) -> bool:
     names = [part.name for part in walk(value) if isinstance(part, Call)]
-    return any(
+    return any(name in _LISTINGS for name in names) or any(
         name.startswith(("pandas.read_", "csv.", "numpy.load", "json.load", "numpy.genfromtxt", "scipy.io.loadmat"))
         for name in names
     )

@@ -35,6 +35,7 @@ class Program:
         source: the file.
         calls: every call of a library that was met, in order; the same place counts once for each way that leads there.
         items: every `base[index]` that was met.
+        operations: all arithmetic and every comparison.
         attributes: every `base.name` of something that is not of the program.
         pipelines: every dataset, at each of its stages.
         uses: what datasets are used for.
@@ -43,6 +44,8 @@ class Program:
         elsewhere: what other modules of the project write.
         data: what is known of the data that it reads; None without.
         cut_short: it is nested too deeply to be followed to its end.
+        too_large: it has too many steps to be followed to its end.
+        alone: it was given on its own, and not found in a folder.
         classes: the classes of the program.
         instances: the objects of these classes; of a class that is never called, one with unknown arguments.
         modules: the other files that were followed, because it imports them.
@@ -57,6 +60,7 @@ class Program:
     source: SourceFile
     calls: list[Call]
     items: list[Value]
+    operations: list[Value]
     attributes: list[Item]
     pipelines: list[Pipeline]
     uses: list[Use]
@@ -65,6 +69,8 @@ class Program:
     elsewhere: list[WrittenExample] = field(default_factory=list)
     data: DatasetFacts | None = None
     cut_short: bool = False
+    too_large: bool = False
+    alone: bool = True
     classes: list[ProgramClass] = field(default_factory=list)
     instances: list[Object] = field(default_factory=list)
     modules: list[SourceFile] = field(default_factory=list)
@@ -117,7 +123,8 @@ class Program:
         within = [] if pipeline.stage is None else list(reversed(pipeline.stage.call.within))
         if pipeline.source.kind == "torch" and pipeline.source.call is not None:
             within = [name for name in reversed(pipeline.source.call.within) if "load" in name]
-        for name in (*pipeline.all_names, *within):
+        hooks = [name for name in within if name.endswith("_dataloader")]  # of Lightning: they say it best
+        for name in (*hooks, *pipeline.all_names, *within):
             if _TESTING_NAME.search(name):
                 return "testing"
             if _TRAINING_NAME.search(name):
@@ -245,6 +252,7 @@ def analyse(source: SourceFile, *, folder: str | None = None, data: DatasetFacts
         source,
         interpreter.calls,
         interpreter.items,
+        interpreter.operations,
         interpreter.attributes,
         interpreter.pipelines,
         interpreter.uses,
@@ -252,6 +260,7 @@ def analyse(source: SourceFile, *, folder: str | None = None, data: DatasetFacts
         list(written_examples(interpreter.calls)),
         data=data,
         cut_short=cut_short,
+        too_large=interpreter.too_large,
         classes=interpreter.classes,
         instances=interpreter.objects,
         modules=interpreter.sources,

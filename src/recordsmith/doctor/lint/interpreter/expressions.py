@@ -74,7 +74,9 @@ class Expressions(Machine):
             case ast.Dict():
                 return self._table(node, scope)
             case ast.BinOp(left=left, op=operator, right=right):
-                return combine(operator, self.evaluate(left, scope), self.evaluate(right, scope), node)
+                made = combine(operator, self.evaluate(left, scope), self.evaluate(right, scope), node)
+                self.operations.append(made)
+                return made
             case ast.UnaryOp():
                 return self._unary(node, scope)
             case ast.BoolOp():
@@ -230,6 +232,7 @@ class Expressions(Machine):
             key = self.evaluate(key_node, scope)
             if isinstance(key, Literal):
                 table.entries[key.value] = value
+                _name_by_key(value, key)
             elif isinstance(key, Symbol):
                 table.entries[key.path] = value
             else:
@@ -244,6 +247,8 @@ class Expressions(Machine):
             if isinstance(pair, Group) and len(pair.members) == 2 and isinstance(pair.members[0], Literal)
         ]
         entries = {key.value: value for key, value in known if isinstance(key, Literal)}
+        for key, value in known:
+            _name_by_key(value, key)
         return Table(entries, complete and len(known) == len(pairs), node=node)
 
     def _each(self, element: ast.expr, generators: list[ast.comprehension], scope: Scope) -> list[Value] | None:
@@ -291,7 +296,9 @@ class Expressions(Machine):
             decided = compare(type(node.ops[0]).__name__, left, rights[0])
             if decided is not None:
                 return Literal(decided, node=node)
-        return Operation("compare", (left, *rights), node=node)
+        made = Operation("compare", (left, *rights), node=node)
+        self.operations.append(made)
+        return made
 
     def _if_expression(self, node: ast.IfExp, scope: Scope) -> Value:
         test = self.evaluate(node.test, scope)
@@ -332,6 +339,12 @@ class Expressions(Machine):
     def evaluate_call(self, node: ast.Call, scope: Scope) -> Value:
         """Return what a call gives."""
         raise NotImplementedError
+
+
+def _name_by_key(value: Value, key: Value) -> None:
+    """A dataset in a dict is called by its key: "train", "val"."""
+    if isinstance(value, Pipeline) and isinstance(key, Literal) and isinstance(key.value, str):
+        value.names.append(key.value)
 
 
 def _any_like(over: Value) -> Value:

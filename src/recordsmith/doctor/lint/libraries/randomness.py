@@ -8,7 +8,15 @@ from collections.abc import Iterator
 from recordsmith.doctor.lint.interpreter.values import Call, Choice, Group, Literal, Table, Value, options_of, walk
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 
-__all__ = ["draws", "is_random_call", "is_shuffled", "random_changes", "shuffles_by_itself"]
+__all__ = [
+    "draws",
+    "is_random_call",
+    "is_shuffled",
+    "random_changes",
+    "shuffled_before",
+    "shuffles_by_itself",
+    "shuffles_values",
+]
 
 _RANDOM = re.compile(
     r"(tensorflow\.image\.(stateless_)?random_\w+|tensorflow\.image\.sample_distorted_bounding_box"
@@ -141,12 +149,16 @@ def is_shuffled(pipeline: Pipeline) -> bool | None:
 
 def shuffled_before(pipeline: Pipeline, calls: list[Call]) -> bool:
     """Tell whether what a dataset is made from was shuffled by other means: random.shuffle(files), train_test_split."""
+    return any(shuffles_values(origin.source.call, calls) for origin in pipeline.origins())
+
+
+def shuffles_values(made: Value | None, calls: list[Call]) -> bool:
+    """Tell whether a value, or something that it was made from, was shuffled, in place or not."""
     made_of: set[int] = set()
-    for origin in pipeline.origins():
-        for value in walk(origin.source.call):
-            made_of.add(id(value))
-            if isinstance(value, Call) and _shuffles(value):
-                return True
+    for value in walk(made):
+        made_of.add(id(value))
+        if isinstance(value, Call) and _shuffles(value):
+            return True
     shuffling = [call for call in calls if _shuffles(call)]
     return any(id(value) in made_of for call in shuffling for argument in call.args for value in walk(argument))
 

@@ -91,10 +91,7 @@ def _arrays_shuffled_apart(program: Program) -> Iterator[Finding]:
     if sum(one.name in _SEEDS for one in program.calls) > 1:
         return  # the same seed before each gives the same order
     for call in program.calls:
-        if call.name not in ("tensorflow.data.Dataset.from_tensor_slices", "builtins.zip"):
-            continue
-        given = call.args[0] if len(call.args) == 1 else None
-        members = given.members if isinstance(given, Group) else call.args
+        members = _paired(call)
         moved = [one for one in shuffles if any(one.args[0] is member for member in members)]
         distinct = {id(one.args[0]): one for one in moved}
         if len(members) == 2 and len(distinct) == 1:
@@ -122,10 +119,7 @@ def _arrays_shuffled_apart(program: Program) -> Iterator[Finding]:
 def _arrays_ordered_apart(program: Program) -> Iterator[Finding]:
     """Two arrays of which one was put into a random order, or both into different ones, and then paired by position."""
     for call in program.calls:
-        if call.name not in ("tensorflow.data.Dataset.from_tensor_slices", "builtins.zip"):
-            continue
-        given = call.args[0] if len(call.args) == 1 else None
-        members = given.members if isinstance(given, Group) and not given.is_list else call.args
+        members = _paired(call)
         if len(members) != 2 or not all(isinstance(member, Call | Item) for member in members):
             continue
         orders = [_own_order(member) for member in members]
@@ -139,6 +133,16 @@ def _arrays_ordered_apart(program: Program) -> Iterator[Finding]:
                 "belong to their examples.",
                 advice="Use one permutation for both: `order = np.random.permutation(len(x))`, `x[order]`, `y[order]`.",
             )
+
+
+def _paired(call: Call) -> tuple[Value, ...]:
+    """What a call pairs by position: examples and their labels."""
+    if call.name in ("tensorflow.data.Dataset.from_tensor_slices", "builtins.zip"):
+        given = call.args[0] if len(call.args) == 1 else None
+        return given.members if isinstance(given, Group) and not given.is_list else call.args
+    if call.name in (".fit", "sklearn.model_selection.train_test_split"):
+        return call.args[:2]
+    return ()
 
 
 def _own_order(value: Value) -> tuple[str, object]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Literal, Value, walk
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -15,10 +15,11 @@ __all__ = ["SPLITTING_RULES"]
 
 _SPLITS = re.compile(r"sklearn\.model_selection\.train_test_split|\.train_test_split|\.split")
 _RESAMPLERS = re.compile(r"imblearn\.\w+.*|sklearn\.utils\.resample")
+_CROSS_VALIDATES = re.compile(r"sklearn\.model_selection\.cross_val(_score|idate|_predict)")
 _LEARNS = {".fit", ".fit_transform", ".adapt", ".fit_on_texts"}
 _FITTED = re.compile(
     r"sklearn\.(preprocessing\.(Standard|MinMax|Robust|MaxAbs)Scaler|preprocessing\.(Quantile|Power)Transformer"
-    r"|preprocessing\.(Normalizer|KBinsDiscretizer|PolynomialFeatures)|feature_extraction\..*Vectorizer|decomposition\.\w+"
+    r"|preprocessing\.(KBinsDiscretizer|TargetEncoder)|feature_extraction\..*Vectorizer|decomposition\.\w+"
     r"|impute\.\w+|feature_selection\.\w+)|keras\.layers\.(TextVectorization|Normalization|StringLookup|Discretization)"
     r"|keras\.preprocessing\.text\.Tokenizer|tokenizers\.\w+"
 )
@@ -46,11 +47,11 @@ def oversampled_before_split(program: Program) -> Iterator[Finding]:
     """
     split_seen = False
     for call in program.calls:
-        if not _SPLITS.fullmatch(call.name):
+        if not _SPLITS.fullmatch(call.name) and not _CROSS_VALIDATES.fullmatch(call.name):
             continue
         split_seen |= call.name.endswith("train_test_split")
         resampled = next((one for argument in call.args for one in walk(argument) if _is_resampling(one)), None)
-        if isinstance(resampled, Call) and _derives_directly(call):
+        if isinstance(resampled, Call) and (_derives_directly(call) or _CROSS_VALIDATES.fullmatch(call.name)):
             yield program.finding(
                 oversampled_before_split,
                 resampled.expression,
@@ -83,7 +84,13 @@ def _is_resampling(value: Value) -> bool:
         return False
     if value.name in (".fit_resample", ".fit_sample"):
         return isinstance(value.receiver, Call) and bool(_RESAMPLERS.fullmatch(value.receiver.name))
-    return value.name == "sklearn.utils.resample"
+    if value.name == ".sample":
+        drawn = value.argument(None, "replace")
+        return isinstance(drawn, Literal) and drawn.value is True
+    if value.name == "sklearn.utils.resample":
+        drawn = value.argument(None, "replace")
+        return drawn is None or (isinstance(drawn, Literal) and drawn.value is True)
+    return False
 
 
 def _derives_directly(call: Call) -> bool:
@@ -105,9 +112,17 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
         Split first. Fit on the training data only, then transform both: `scaler.fit(x_train)`,
         `scaler.transform(x_test)`.
     """
+    fitted_on = {
+        id(one.receiver): one.args[0]
+        for one in program.calls
+        if one.name == ".fit" and one.args and _is_fitting(one, also_adapt=True)
+    }
     for call in program.calls:
-        if call.name.endswith("train_test_split"):
-            fitted = next((one for argument in call.args for one in walk(argument) if _is_fitting(one)), None)
+        if _CROSS_VALIDATES.fullmatch(call.name):
+            yield from _selected_before(program, call)
+        elif call.name.endswith("train_test_split"):
+            parts = [one for argument in call.args for one in walk(argument)]
+            fitted = next((one for one in parts if _is_fitting(one) or _is_fitted(one, fitted_on)), None)
             if isinstance(fitted, Call):
                 yield program.finding(
                     fitted_on_test_data,
@@ -121,6 +136,30 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
                 call.expression,
                 f"`{_name(call)}` is fitted on training and test data together: the score will promise too much.",
             )
+
+
+def _selected_before(program: Program, call: Call) -> Iterator[Finding]:
+    """Features that were selected with the labels of all rows, before a cross-validation."""
+    for one in (part for argument in call.args[1:2] for part in walk(argument)):
+        if isinstance(one, Call) and _is_fitting(one) and "feature_selection" in getattr(one.receiver, "name", ""):
+            yield program.finding(
+                fitted_on_test_data,
+                one.expression,
+                f"`{_name(one)}` selects features by the labels of all rows, also of those that each fold is tested "
+                "on: the score will promise too much.",
+                advice="Put the selection and the model into one pipeline, `make_pipeline(SelectKBest(), model)`, and "
+                "cross-validate that.",
+            )
+
+
+def _is_fitted(value: Value, fitted_on: dict[int, Value]) -> bool:
+    """`scaler.transform(x)` after `scaler.fit(x)`."""
+    if not isinstance(value, Call) or value.name != ".transform" or not value.args:
+        return False
+    maker = value.receiver
+    if isinstance(maker, Call) and maker.name == ".fit" and maker.args:
+        return _is_fitting(maker, also_adapt=True) and maker.args[0] is value.args[0]
+    return fitted_on.get(id(maker)) is value.args[0]
 
 
 def _is_fitting(value: Value, *, also_adapt: bool = False) -> bool:

@@ -9,9 +9,9 @@ from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.rows import pairs_in_datasets
 from recordsmith.rules import Finding, Severity, rule
 
-__all__ = ["LISTING_RULES", "is_read_elsewhere"]
+__all__ = ["LISTINGS", "LISTING_RULES", "is_read_elsewhere"]
 
-_LISTINGS = {"glob.glob", "glob.iglob", "os.listdir", "os.scandir", ".glob", ".rglob", ".iterdir"}
+LISTINGS = {"glob.glob", "glob.iglob", "os.listdir", "os.scandir", ".glob", ".rglob", ".iterdir"}
 _KEEPS_ORDER = {
     "builtins.list", "numpy.array", "numpy.asarray", "tensorflow.constant", "builtins.tuple", "numpy.concatenate",
     "numpy.stack", "numpy.vstack", "tensorflow.concat", "pandas.concat",
@@ -71,7 +71,7 @@ def labels_beside_unsorted_files(program: Program) -> Iterator[Finding]:
 def _listing(value: Value) -> Call | None:
     """The listing that a value is, unsorted and in its order."""
     while True:
-        if isinstance(value, Call) and value.name in _LISTINGS:
+        if isinstance(value, Call) and value.name in LISTINGS:
             return value
         if isinstance(value, Call) and value.name in _KEEPS_ORDER and value.args:
             value = value.args[0]
@@ -95,7 +95,7 @@ def is_read_elsewhere(value: Value) -> bool:
     True
     """
     names = [part.name for part in walk(value) if isinstance(part, Call)]
-    return any(name in _LISTINGS or name in _READS or name.startswith(("pandas.read_", "csv.")) for name in names)
+    return any(name in LISTINGS or name in _READS or name.startswith(("pandas.read_", "csv.")) for name in names)
 
 
 def _sorted(program: Program, listing: Call) -> str:

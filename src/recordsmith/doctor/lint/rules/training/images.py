@@ -23,7 +23,7 @@ from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.models import compiled_models
 from recordsmith.doctor.lint.libraries.randomness import draws
 from recordsmith.doctor.lint.program import Program
-from recordsmith.facts.dataset_facts import ImageFacts
+from recordsmith.facts.value_facts import ImageFacts
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["IMAGE_RULES"]

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from recordsmith import _core
-from recordsmith.facts.dataset_facts import (
+from recordsmith.facts.from_core.survey_places import FilePlaces, lengths_of
+from recordsmith.facts.value_facts import (
     FeatureFacts,
     FrequentValue,
     Histogram,
@@ -16,7 +17,6 @@ from recordsmith.facts.dataset_facts import (
     NumberFacts,
     StringFacts,
 )
-from recordsmith.facts.survey_places import FilePlaces, lengths_of
 from recordsmith.schema import Schema
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.records.index import export_index
-from tests.conformance.golden_rows import ROWS, SCHEMA
+from tests.conformance.golden.golden_rows import ROWS, SCHEMA
 
 TFRECORD_READS = """
 import json, sys

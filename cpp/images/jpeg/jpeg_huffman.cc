@@ -1,4 +1,4 @@
-#include "images/jpeg_huffman.h"
+#include "images/jpeg/jpeg_huffman.h"
 
 #include <cstring>
 

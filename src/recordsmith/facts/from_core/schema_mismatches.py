@@ -18,17 +18,10 @@ import numpy as np
 
 from recordsmith import _core
 from recordsmith.errors import RecordsmithError, SchemaMismatchError
-from recordsmith.facts.dataset_facts import (
-    FeatureFacts,
-    LabelFacts,
-    LengthFacts,
-    Mismatch,
-    NumberFacts,
-    Place,
-    ShardFacts,
-)
+from recordsmith.facts.dataset_facts import LabelFacts, Mismatch, ShardFacts
+from recordsmith.facts.from_core.survey_places import FilePlaces, lengths_of
 from recordsmith.facts.sound_records import sound_records
-from recordsmith.facts.survey_places import FilePlaces, lengths_of
+from recordsmith.facts.value_facts import FeatureFacts, LengthFacts, NumberFacts, Place
 from recordsmith.schema import Feature, Image, Label, Packed, Schema, Sparse, Steps, Tensor
 from recordsmith.schema.features.numeric import NumericFeature
 from recordsmith.schema.features.strings import StringFeature

@@ -1,4 +1,4 @@
-#include "columns/row_padding.h"
+#include "columns/rows/row_padding.h"
 
 #include <cstring>
 #include <vector>

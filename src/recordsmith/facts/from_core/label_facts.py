@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
-from recordsmith.facts.dataset_facts import FeatureFacts, LabelFacts, Place
-from recordsmith.facts.survey_places import FilePlaces
+from recordsmith.facts.dataset_facts import LabelFacts
+from recordsmith.facts.from_core.survey_places import FilePlaces
+from recordsmith.facts.value_facts import FeatureFacts, Place
 from recordsmith.schema import Label, Schema
 
 __all__ = ["BUFFERS", "labels_of", "shuffled_run", "spread_of"]

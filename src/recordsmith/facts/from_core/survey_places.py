@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recordsmith import _core
-from recordsmith.facts.dataset_facts import LengthFacts, Place
+from recordsmith.facts.value_facts import LengthFacts, Place
 
 __all__ = ["FilePlaces", "lengths_of"]
 

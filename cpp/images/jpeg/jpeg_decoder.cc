@@ -1,9 +1,9 @@
-#include "images/jpeg_decoder.h"
+#include "images/jpeg/jpeg_decoder.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "images/jpeg_colours.h"
+#include "images/jpeg/jpeg_colours.h"
 
 namespace recordsmith {
 namespace {

@@ -1,4 +1,4 @@
-#include "columns/string_tensor.h"
+#include "columns/rows/string_tensor.h"
 
 #include "examples/wire_writing.h"
 

@@ -22,8 +22,8 @@
 #include <span>
 #include <vector>
 
-#include "images/jpeg_huffman.h"
-#include "images/jpeg_transform.h"
+#include "images/jpeg/jpeg_huffman.h"
+#include "images/jpeg/jpeg_transform.h"
 
 namespace recordsmith {
 

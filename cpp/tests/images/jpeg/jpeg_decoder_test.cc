@@ -1,4 +1,4 @@
-#include "images/jpeg_decoder.h"
+#include "images/jpeg/jpeg_decoder.h"
 
 #include <vector>
 

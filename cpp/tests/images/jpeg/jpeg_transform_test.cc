@@ -1,4 +1,4 @@
-#include "images/jpeg_transform.h"
+#include "images/jpeg/jpeg_transform.h"
 
 #include <cstring>
 #include <random>

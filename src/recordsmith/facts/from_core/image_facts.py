@@ -13,9 +13,9 @@ import numpy as np
 
 from recordsmith import _core
 from recordsmith.errors import MissingExtraError, RecordsmithError
-from recordsmith.facts.dataset_facts import FeatureFacts, ImageFacts, Place
 from recordsmith.facts.similar_images import SimilarImages, perceptual_hash
 from recordsmith.facts.sound_records import sound_records
+from recordsmith.facts.value_facts import FeatureFacts, ImageFacts, Place
 from recordsmith.images import ImageError, decode_image
 from recordsmith.workers.progress_display import OnPhase
 from recordsmith.workers.threads import in_order, thread_pool

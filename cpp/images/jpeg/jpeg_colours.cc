@@ -1,4 +1,4 @@
-#include "images/jpeg_colours.h"
+#include "images/jpeg/jpeg_colours.h"
 
 #include <algorithm>
 #include <cstring>

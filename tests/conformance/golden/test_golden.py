@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recordsmith as rs
-from tests.conformance.golden_rows import ROWS, SCHEMA
+from tests.conformance.golden.golden_rows import ROWS, SCHEMA
 from tests.conformance.protobuf_reference import example_of
 
 COUNT = len(ROWS)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from recordsmith import _core
 from recordsmith.facts.dataset_facts import DuplicateFacts, DuplicateGroup
-from recordsmith.facts.survey_places import FilePlaces
+from recordsmith.facts.from_core.survey_places import FilePlaces
 
 __all__ = ["duplicates_of"]
 

@@ -9,19 +9,14 @@ import numpy as np
 
 import recordsmith as rs
 from recordsmith.dataset.row_decoding import RowOverview
-from recordsmith.facts.dataset_facts import (
-    Damage,
-    DatasetFacts,
-    DuplicateFacts,
+from recordsmith.facts.dataset_facts import Damage, DatasetFacts, DuplicateFacts, LabelFacts, ShardFacts, SplitFacts
+from recordsmith.facts.value_facts import (
     FeatureFacts,
     FrequentValue,
     Histogram,
     ImageFacts,
-    LabelFacts,
     LengthFacts,
     NumberFacts,
-    ShardFacts,
-    SplitFacts,
     StringFacts,
 )
 from recordsmith.images.png import png_bytes

@@ -161,23 +161,21 @@ class BlockCache:
         if os.path.lexists(path):
             return True
         try:
-            if not self._reserve(size, expected):
-                return False
+            temporary = self._reserve(path, size, expected)
         except OSError:
             self._rest()
             return False
-        kept = self._write(path, data, expected)
-        if not kept:
+        if temporary is None:
+            return False
+        if not self._write(temporary, path, data, expected):
             with contextlib.suppress(OSError), self._ledger() as used:
                 used.write(max(0, used.read() - size))
         return os.path.lexists(path)
 
-    def _write(self, path: str, data: bytes | memoryview, expected: float | None) -> bool:
+    def _write(self, temporary: str, path: str, data: bytes | memoryview, expected: float | None) -> bool:
         """Write a block; False if another process has written it meanwhile, or the disk does not take it."""
-        temporary = f"{path}.{secrets.token_hex(8)}.partial"
         try:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(temporary, "xb", buffering=0) as file:
+            with open(temporary, "r+b", buffering=0) as file:
                 written = file.write(data) + file.write(_trailer(data))
                 if expected is not None:
                     os.utime(file.fileno(), (expected, expected))
@@ -216,7 +214,7 @@ class BlockCache:
 
     def use(self) -> CacheUse:
         """Return what is in the cache."""
-        kept = list(self._kept())
+        kept = [block for block in self._kept() if block.path.endswith(".block")]
         return CacheUse(str(self.folder), len(kept), sum(block.size for block in kept), self.limit)
 
     def empty(self) -> int:
@@ -225,9 +223,10 @@ class BlockCache:
         if self.folder.is_dir():
             with self._ledger() as used:
                 for block in self._kept():
-                    os.remove(block.path)
-                    freed += block.size
-                used.write(0)
+                    if block.path.endswith(".block"):
+                        os.remove(block.path)
+                        freed += block.size
+                used.write(self.counted())
         self._verified.clear()
         return freed
 
@@ -242,23 +241,30 @@ class BlockCache:
     def _rest(self, farthest: float = float("-inf")) -> None:
         self._rest_until, self._farthest = time.monotonic() + _REST, farthest
 
-    def _reserve(self, size: int, expected: float | None) -> bool:
-        """Count a new block in, after removing others if there is no room; say whether it may come."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+    def _reserve(self, path: str, size: int, expected: float | None) -> str | None:
+        """Create an unfinished file of the size of a new block, for which others may be removed; None if it must not.
+
+        From then on its size counts, for all processes.
+        """
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         with self._ledger() as used:
             total = used.read()
             if total + size > self.limit:
                 total = self._make_room(size, expected)
             if total + size > self.limit:
                 used.write(total)
-                return False
+                return None
+            temporary = f"{path}.{secrets.token_hex(8)}.partial"
+            with open(temporary, "xb") as file:
+                file.truncate(size)
             used.write(total + size)
-        return True
+        return temporary
 
     def _make_room(self, size: int, expected: float | None) -> int:
         """Remove blocks that are worth less than a new one, and return how many bytes are in use now."""
         kept = list(self._kept())
         total = sum(block.size for block in kept)
+        kept = [block for block in kept if block.path.endswith(".block")]
         # Some more than needed, since looking at all blocks costs more than fetching one.
         wanted = self.limit - max(size, min(self.limit // 50, 64 * BLOCK))
         old = time.time() - _UNUSED
@@ -275,7 +281,7 @@ class BlockCache:
         return total
 
     def _kept(self) -> Iterator[_Kept]:
-        """Give all blocks, and remove what killed processes left unfinished."""
+        """Give all blocks and unfinished files, and remove what killed processes left."""
         with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(self.folder) as folders:
             for folder in folders:
                 if len(folder.name) == 2 and folder.is_dir(follow_symlinks=False):
@@ -289,10 +295,11 @@ class BlockCache:
                     continue
                 with contextlib.suppress(FileNotFoundError):
                     facts = file.stat(follow_symlinks=False)
-                    if _NAME.fullmatch(file.name):
-                        yield _Kept(file.path, facts.st_size, facts.st_mtime)
-                    elif _TEMPORARY.fullmatch(file.name) and facts.st_mtime < time.time() - _ABANDONED:
+                    is_unfinished = _TEMPORARY.fullmatch(file.name) is not None
+                    if is_unfinished and facts.st_ctime < time.time() - _ABANDONED:
                         os.remove(file.path)
+                    elif (is_unfinished and facts.st_nlink == 1) or _NAME.fullmatch(file.name):
+                        yield _Kept(file.path, facts.st_size, facts.st_mtime)
 
     @contextlib.contextmanager
     def _ledger(self) -> Iterator[_Ledger]:
@@ -307,7 +314,7 @@ class BlockCache:
                 os.close(descriptor)
 
     def counted(self) -> int:
-        """Return the bytes of all blocks, by looking at them."""
+        """Return the bytes of all blocks and unfinished files, by looking at them."""
         return sum(block.size for block in self._kept())
 
 

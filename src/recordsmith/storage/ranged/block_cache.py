@@ -167,30 +167,29 @@ class BlockCache:
             return False
         if temporary is None:
             return False
-        if not self._write(temporary, path, data, expected):
-            with contextlib.suppress(OSError), self._ledger() as used:
+        is_written = self._is_written(temporary, data, expected)
+        if not is_written:
+            self._rest()
+        with contextlib.suppress(OSError), self._ledger() as used:
+            # With the lock: whoever counts all files must find this one under exactly one of its names.
+            if is_written and not os.path.lexists(path):
+                os.rename(temporary, path)
+            else:  # the disk does not take it, or another process was faster
+                os.remove(temporary)
                 used.write(max(0, used.read() - size))
         return os.path.lexists(path)
 
-    def _write(self, temporary: str, path: str, data: bytes | memoryview, expected: float | None) -> bool:
-        """Write a block; False if another process has written it meanwhile, or the disk does not take it."""
+    @staticmethod
+    def _is_written(temporary: str, data: bytes | memoryview, expected: float | None) -> bool:
+        """Write a block into its unfinished file; False if the disk does not take it."""
         try:
             with open(temporary, "r+b", buffering=0) as file:
                 written = file.write(data) + file.write(_trailer(data))
                 if expected is not None:
                     os.utime(file.fileno(), (expected, expected))
-            if written == len(data) + _TRAILER:
-                os.link(temporary, path)
-                return True
-            self._rest()
-        except FileExistsError:
-            return False
         except OSError:
-            self._rest()
-        finally:
-            with contextlib.suppress(OSError):
-                os.remove(temporary)
-        return False
+            return False
+        return written == len(data) + _TRAILER
 
     def expect(self, name: str, number: int, when: float) -> None:
         """Note when a block is used next, if it is here."""
@@ -298,7 +297,7 @@ class BlockCache:
                     is_unfinished = _TEMPORARY.fullmatch(file.name) is not None
                     if is_unfinished and facts.st_ctime < time.time() - _ABANDONED:
                         os.remove(file.path)
-                    elif (is_unfinished and facts.st_nlink == 1) or _NAME.fullmatch(file.name):
+                    elif is_unfinished or _NAME.fullmatch(file.name):
                         yield _Kept(file.path, facts.st_size, facts.st_mtime)
 
     @contextlib.contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recordsmith.facts.dataset_facts import FeatureFacts
+from recordsmith.facts.value_facts import FeatureFacts
 from recordsmith.facts.survey import survey as survey_files
 
 

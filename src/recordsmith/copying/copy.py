@@ -92,17 +92,17 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         group: records with the same value of this feature are always in the same split.
         merge_splits: ignore the splits of the input: divide all records with `split`, or write them as one split.
         shuffle: put the records of each split into a random order, over all files.
-        seed: of all random choices: splits, samples and order.
-        shards: the number of files of a split; None chooses it by `shard_size`.
-        shard_size: the size of a file, about.
+        seed: the random seed of splits, samples and order.
+        shards: the number of files per split; None means that it depends on `shard_size`.
+        shard_size: the intended size of a file.
         compression: None or "none", "gzip", "zlib", or "keep" for that of the input.
-        name: the beginning of the file names; None takes the name of the folder.
+        name: the start of the file names; None uses the name of the folder.
         on_error: what to do with damaged records and with those that do not fit: "stop" raises an error, "skip" leaves
             them out and counts them, "quarantine" also writes them to rejected.jsonl, with the reason.
         workers: the number of threads. The files do not depend on it.
         overwrite: replace existing files.
         resume: continue a run that was interrupted.
-        on_progress: called from time to time with a `Progress`.
+        on_progress: a function that is called with a `Progress` from time to time.
 
     >>> import recordsmith as rs, tempfile
     >>> folder = tempfile.mkdtemp()

@@ -104,7 +104,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
             them out and counts them.
         workers: the number of threads.
         overwrite: replace existing files.
-        on_progress: called from time to time with a `Progress`.
+        on_progress: a function that is called with a `Progress` from time to time.
 
     >>> import recordsmith as rs, tempfile, pathlib
     >>> folder = tempfile.mkdtemp()

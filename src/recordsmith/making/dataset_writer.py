@@ -44,16 +44,16 @@ def write(  # noqa: PLR0913 - each is a setting of its own, and most have a defa
     overwrite: bool = False,
     description: str = "",
 ) -> DatasetWriter:
-    """Open a writer for one split of a dataset, for rows or columns of your own; use it in a with statement.
+    """Open a writer for one split of a dataset, to add your own rows or columns. Use it in a with statement.
 
-    Rows go to the shards in turn, so that all have the same number. At the end of the block the files get their
-    names and the manifest is written; if the block raises, nothing is left. Another split can be added to the
-    same folder later, with the same name and schema.
+    Rows are distributed over the shards in turn. At the end of the block the files get their names and the manifest is
+    written. If the block raises an exception, nothing is written. Another split can be added to the same folder later,
+    with the same name and schema.
 
     Args:
         folder: the folder of the dataset; it is created if it does not exist.
         schema: the features of a record.
-        name: the beginning of the file names.
+        name: the start of the file names.
         split: the split to write.
         shards: the number of files.
         compression: None, "gzip" or "zlib".

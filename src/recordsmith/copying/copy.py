@@ -68,20 +68,20 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     resume: bool = False,
     on_progress: OnProgress | None = None,
 ) -> CopiedDataset:
-    """Copy TFRecords: all or some of them, in other shards, divided, shuffled, changed or compressed.
+    """Copy TFRecords: reshard, merge, split, filter, sample, shuffle, convert or compress them.
 
-    If no option changes the content of a record, its bytes are copied as they are, whatever they contain. The input is
-    never changed. Files get their names only when all of them are complete and were read back.
+    If no option changes the content of the records, their bytes are copied unchanged. The input is never changed. The
+    files get their names only when all of them are complete and verified.
 
     Args:
-        paths: files, folders or globs; several are copied one after the other.
+        paths: files, folders or globs; several are joined in this order.
         out: the folder to write to; or one file, with a name such as "all.tfrecord.gz".
         from_split: copy only this split of the input.
         where: copy only records that meet a condition, such as "label == 'cat' and len(tokens) > 10".
-        dedupe: leave out records whose bytes have been copied already.
+        dedupe: leave out records that repeat an earlier record byte for byte.
         sample: copy a random sample: a share of each split such as 0.1, or a number of records such as 500.
         take: copy the first n records of each split.
-        features: the only features to keep, in this order.
+        features: keep only these features, in this order.
         drop: features to leave out.
         rename: a mapping of old names of features to new ones.
         schema: the features of the copy: values are cast, and images encoded again, where necessary.

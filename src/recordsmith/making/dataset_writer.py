@@ -176,7 +176,7 @@ class DatasetWriter:
         return self._count
 
     def close(self) -> None:
-        """Finish the files, give them their names and write the manifest. Closing twice is fine."""
+        """Finish the files, give them their names and write the manifest. It may be called twice."""
         if not self._writers:
             return
         try:
@@ -189,7 +189,7 @@ class DatasetWriter:
             self.discard()
 
     def discard(self) -> None:
-        """Give up: nothing is left of what was added."""
+        """Discard everything that was added."""
         for writer in self._writers:
             writer.discard()
         self._writers = []

@@ -53,7 +53,7 @@ class VectorizeVerb(Chain[LoaderT]):
         """Turn a text into numbers: ids of its words, in rows of different length.
 
         Args:
-            feature: the text.
+            feature: the name of the text.
             vocabulary: an `rs.Vocabulary`, or a tokenizer of the package tokenizers.
             into: another name for the numbers; None keeps the feature's.
         """

@@ -66,12 +66,12 @@ class PairsVerb(Chain[LoaderT]):
         one_hot: bool | int = False,
         with_index: bool = False,
     ) -> LoaderT:
-        """Turn batches into tuples (inputs, target), as training loops take them.
+        """Turn batches into tuples (inputs, target), as training loops expect them.
 
         Args:
-            inputs: one feature, which then comes by itself, or several, which come as a dict.
+            inputs: one feature, or several, which become a dict.
             target: the feature to learn.
-            one_hot: encode the target; True takes the number of classes from its `Label`.
+            one_hot: encode the target one-hot, with this number of classes; True uses that of its `Label`.
             with_index: add the numbers of the records, for `verify_pairs`.
         """
         plan = self.plan

@@ -55,7 +55,7 @@ class VectorizeVerb(Chain[LoaderT]):
         Args:
             feature: the name of the text.
             vocabulary: an `rs.Vocabulary`, or a tokenizer of the package tokenizers.
-            into: another name for the numbers; None keeps the feature's.
+            into: the name of the ids; None: the name of the text.
         """
         plan = self.plan
         plan.before_batching("vectorize", "come too late. Vectorize first: .vectorize(...).padded_batch(n).")

@@ -72,63 +72,54 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
 ) -> CopiedDataset:
     """Copy TFRecords: reshard, merge, split, filter, sample, shuffle, convert or compress them.
 
-        If no option changes the content of the records, their bytes are copied unchanged. The input is never changed. The
-        files get their names only when all of them are complete and verified.
+    If no option changes the content of the records, their bytes are copied unchanged. The input is never changed. The
+    files get their names only when all of them are complete and verified.
 
-        Args:
-    <<<<<<< HEAD
-            paths: files, folders or globs; several are joined in this order.
-            out: the folder to write to; or one file, with a name such as "all.tfrecord.gz".
-    =======
-            paths: files, folders or globs; several are copied one after the other.
-            out: the folder to write to; or one file, with a name such as "all.tfrecord.gz". Or the URL of one.
-    >>>>>>> main
-            from_split: copy only this split of the input.
-            where: copy only records that meet a condition, such as "label == 'cat' and len(tokens) > 10".
-            dedupe: leave out records that repeat an earlier record byte for byte.
-            sample: copy a random sample: a share of each split such as 0.1, or a number of records such as 500.
-            take: copy the first n records of each split.
-            features: keep only these features, in this order.
-            drop: features to leave out.
-            rename: a mapping of old names of features to new ones.
-            schema: the features of the copy: values are cast, and images encoded again, where necessary.
-            infer_schema: infer the schema of the copy from its records, if the input has no description.
-            cast: allow changes that lose information: casts, and images that are resized or encoded again.
-            split: divide the records, as in "train=0.8,test=0.2"; None keeps the existing splits.
-            stratify: the feature whose classes have the same shares in every split; True means the label.
-            group: records with the same value of this feature are always in the same split.
-            merge_splits: ignore the splits of the input: divide all records with `split`, or write them as one split.
-            shuffle: put the records of each split into a random order, over all files.
-            seed: the random seed of splits, samples and order.
-            shards: the number of files per split; None means that it depends on `shard_size`.
-            shard_size: the intended size of a file.
-            compression: None or "none", "gzip", "zlib", or "keep" for that of the input.
-            name: the start of the file names; None uses the name of the folder.
-            on_error: what to do with damaged records and with those that do not fit: "stop" raises an error, "skip" leaves
-                them out and counts them, "quarantine" also writes them to rejected.jsonl, with the reason.
-            workers: the number of threads. The files do not depend on it.
-            overwrite: replace existing files.
-            resume: continue a run that was interrupted.
-    <<<<<<< HEAD
-            on_progress: a function that is called with a `Progress` from time to time.
-    =======
-            staging: for a URL, the local folder in which the files are written before they are uploaded; None: one in the
-                cache folder.
-            allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
-                each other's output.
-            on_progress: called from time to time with a `Progress`.
-    >>>>>>> main
+    Args:
+        paths: files, folders or globs; several are joined in this order.
+        out: the folder to write to; or one file, with a name such as "all.tfrecord.gz". Or the URL of one.
+        from_split: copy only this split of the input.
+        where: copy only records that meet a condition, such as "label == 'cat' and len(tokens) > 10".
+        dedupe: leave out records that repeat an earlier record byte for byte.
+        sample: copy a random sample: a share of each split such as 0.1, or a number of records such as 500.
+        take: copy the first n records of each split.
+        features: keep only these features, in this order.
+        drop: features to leave out.
+        rename: a mapping of old names of features to new ones.
+        schema: the features of the copy: values are cast, and images encoded again, where necessary.
+        infer_schema: infer the schema of the copy from its records, if the input has no description.
+        cast: allow changes that lose information: casts, and images that are resized or encoded again.
+        split: divide the records, as in "train=0.8,test=0.2"; None keeps the existing splits.
+        stratify: the feature whose classes have the same shares in every split; True means the label.
+        group: records with the same value of this feature are always in the same split.
+        merge_splits: ignore the splits of the input: divide all records with `split`, or write them as one split.
+        shuffle: put the records of each split into a random order, over all files.
+        seed: the random seed of splits, samples and order.
+        shards: the number of files per split; None means that it depends on `shard_size`.
+        shard_size: the intended size of a file.
+        compression: None or "none", "gzip", "zlib", or "keep" for that of the input.
+        name: the start of the file names; None uses the name of the folder.
+        on_error: what to do with damaged records and with those that do not fit: "stop" raises an error, "skip" leaves
+            them out and counts them, "quarantine" also writes them to rejected.jsonl, with the reason.
+        workers: the number of threads. The files do not depend on it.
+        overwrite: replace existing files.
+        resume: continue a run that was interrupted.
+        staging: for a URL, the local folder in which the files are written before they are uploaded; None: one in the
+            cache folder.
+        allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
+            each other's output.
+        on_progress: a function that is called with a `Progress` from time to time.
 
-        >>> import recordsmith as rs, tempfile
-        >>> folder = tempfile.mkdtemp()
-        >>> with rs.RecordWriter(f"{folder}/data.tfrecord") as writer:
-        ...     for n in range(10):
-        ...         writer.write_example({"n": n})
-        >>> copied = rs.copy(f"{folder}/data.tfrecord", f"{folder}/small.tfrecord", where="n >= 4", take=3)
-        >>> copied.rows, copied.unmatched, copied.not_sampled
-        (3, 4, 3)
-        >>> [row["n"].item() for row in rs.open(f"{folder}/small.tfrecord")]
-        [4, 5, 6]
+    >>> import recordsmith as rs, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with rs.RecordWriter(f"{folder}/data.tfrecord") as writer:
+    ...     for n in range(10):
+    ...         writer.write_example({"n": n})
+    >>> copied = rs.copy(f"{folder}/data.tfrecord", f"{folder}/small.tfrecord", where="n >= 4", take=3)
+    >>> copied.rows, copied.unmatched, copied.not_sampled
+    (3, 4, 3)
+    >>> [row["n"].item() for row in rs.open(f"{folder}/small.tfrecord")]
+    [4, 5, 6]
     """
     place, out = out, staged_path(os.fsdecode(out), staging)
     single = _names_a_file(out)

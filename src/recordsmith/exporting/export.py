@@ -88,52 +88,43 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
 ) -> ExportedDataset:
     """Write TFRecords as Parquet, CSV, JSON lines or WebDataset.
 
-        The schema is exported too, so that `rs.make` restores every record: in the metadata of a Parquet file, as
-        NAME.schema.json beside a CSV or JSON lines file, or as the first member of a tar file.
+    The schema is exported too, so that `rs.make` restores every record: in the metadata of a Parquet file, as
+    NAME.schema.json beside a CSV or JSON lines file, or as the first member of a tar file.
 
-        Args:
-    <<<<<<< HEAD
-            paths: files, folders or globs; several are joined in this order.
-            out: the file to write; or a folder, for one file for each split.
-    =======
-            paths: files, folders or globs; several are exported one after the other.
-            out: the file to write; or a folder, for one file for each split. Or the URL of one.
-    >>>>>>> main
-            kind: "parquet", "csv", "jsonl" or "webdataset"; None: detected from the name of the file.
-            split: export only this split.
-            where: export only records that meet a condition, such as "label == 'cat' and len(tokens) > 10".
-            features: export only these features, in this order.
-            drop: features to leave out.
-            schema: what is in a record; None: the schema beside the files, or one inferred from all records.
-            merge_splits: write the records of all splits into one file.
-            shard_size: start a new file at this size: data-00000.tar, data-00001.tar; None writes one file.
-            on_error: what to do with damaged records and with those that do not fit: "stop" raises an error, "skip" leaves
-                them out and counts them.
-            workers: the number of threads.
-            overwrite: replace existing files.
-    <<<<<<< HEAD
-            on_progress: a function that is called with a `Progress` from time to time.
-    =======
-            staging: for a URL, the local folder in which the files are written before they are uploaded; None: one in the
-                cache folder.
-            allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
-                each other's output.
-            on_progress: called from time to time with a `Progress`.
-    >>>>>>> main
+    Args:
+        paths: files, folders or globs; several are joined in this order.
+        out: the file to write; or a folder, for one file for each split. Or the URL of one.
+        kind: "parquet", "csv", "jsonl" or "webdataset"; None: detected from the name of the file.
+        split: export only this split.
+        where: export only records that meet a condition, such as "label == 'cat' and len(tokens) > 10".
+        features: export only these features, in this order.
+        drop: features to leave out.
+        schema: what is in a record; None: the schema beside the files, or one inferred from all records.
+        merge_splits: write the records of all splits into one file.
+        shard_size: start a new file at this size: data-00000.tar, data-00001.tar; None writes one file.
+        on_error: what to do with damaged records and with those that do not fit: "stop" raises an error, "skip" leaves
+            them out and counts them.
+        workers: the number of threads.
+        overwrite: replace existing files.
+        staging: for a URL, the local folder in which the files are written before they are uploaded; None: one in the
+            cache folder.
+        allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
+            each other's output.
+        on_progress: a function that is called with a `Progress` from time to time.
 
-        >>> import recordsmith as rs, tempfile, pathlib
-        >>> folder = tempfile.mkdtemp()
-        >>> made = rs.make([{"n": 1, "name": "one"}, {"n": 2, "name": "two"}], f"{folder}/data", shuffle=False)
-        >>> rs.export(f"{folder}/data", f"{folder}/data.csv").rows
-        2
-        >>> print(pathlib.Path(f"{folder}/data.csv").read_text(), end="")
-        "n","name"
-        1,"one"
-        2,"two"
-        >>> rs.make(f"{folder}/data.csv", f"{folder}/again", shuffle=False).rows
-        2
-        >>> rs.open(f"{folder}/again").schema == rs.open(f"{folder}/data").schema
-        True
+    >>> import recordsmith as rs, tempfile, pathlib
+    >>> folder = tempfile.mkdtemp()
+    >>> made = rs.make([{"n": 1, "name": "one"}, {"n": 2, "name": "two"}], f"{folder}/data", shuffle=False)
+    >>> rs.export(f"{folder}/data", f"{folder}/data.csv").rows
+    2
+    >>> print(pathlib.Path(f"{folder}/data.csv").read_text(), end="")
+    "n","name"
+    1,"one"
+    2,"two"
+    >>> rs.make(f"{folder}/data.csv", f"{folder}/again", shuffle=False).rows
+    2
+    >>> rs.open(f"{folder}/again").schema == rs.open(f"{folder}/data").schema
+    True
     """
     place, out = out, staged_path(os.fsdecode(out), staging)
     if on_error not in ("stop", "skip"):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Value, walk
 from recordsmith.doctor.lint.libraries.arrays import dtype_named
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
-from recordsmith.doctor.lint.libraries.models import CompiledModel, compiled_models
+from recordsmith.doctor.lint.libraries.models import CompiledModel, compiled_models, layers_of
 from recordsmith.doctor.lint.libraries.scaling import scaling_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.pixels import scaled_twice_in_torch
@@ -143,6 +143,20 @@ def _is_raw(model: CompiledModel) -> bool:
     return False
 
 
+def _all_layers(layers: Iterable[Call], calls: list[Call]) -> list[Call]:
+    """The layers of a model, also of the models inside it; none, if not all of them are known."""
+    found: list[Call] = []
+    for layer in layers:
+        if layer.name.startswith(("keras.Sequential", "keras.Model", "keras.models.")):
+            inner = layers_of(layer, calls)
+            if inner is None:
+                return []
+            found += inner
+        else:
+            found.append(layer)
+    return found
+
+
 def _scales_itself(layer: Call) -> bool:
     """A network of `keras.applications` that begins by scaling pixels of 0..255."""
     own = layer.argument(None, "include_preprocessing")
@@ -208,9 +222,10 @@ def unscaled_pixels(program: Program) -> Iterator[Finding]:
         Divide by 255 in the pipeline, or begin the model with `tf.keras.layers.Rescaling(1 / 255)`.
     """
     for model in compiled_models(program.calls):
-        if model.layers is None or any(_SCALES.fullmatch(one.name) for one in model.layers):
+        layers = _all_layers(model.layers or (), program.calls)
+        if not layers or any(_SCALES.fullmatch(one.name) for one in layers):
             continue
-        known = all(one.name.startswith("keras.") for one in model.layers)
+        known = all(one.name.startswith("keras.layers.") or one.name == "keras.Input" for one in layers)
         if known and (any(_is_unscaled(value) for value in _inputs(model)) or _is_raw(model)):
             yield program.finding(
                 unscaled_pixels,

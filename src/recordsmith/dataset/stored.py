@@ -107,7 +107,7 @@ class StoredDataset:
 
     @property
     def schema(self) -> Schema:
-        """The schema: the given one, the one beside the files, or one inferred from the records."""
+        """The schema: the given one, the one next to the files, or one inferred from the records."""
         if self._given_schema is not None:
             return self._given_schema
         if self._inferred is None:
@@ -115,7 +115,7 @@ class StoredDataset:
         return self._inferred
 
     def select(self, *names: str) -> Self:
-        """Keep only some features; the others are not even decoded."""
+        """Keep only some features. The others are not decoded."""
         if not names:
             raise SchemaError("select needs at least one feature.", expected=list_names(self.schema))
         return self._like(_given_schema=self.schema.select(names))

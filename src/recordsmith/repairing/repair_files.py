@@ -42,25 +42,25 @@ def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a def
     allow_race: bool = False,
     progress: OnProgress | None = None,
 ) -> RepairResult:
-    """Write the sound records of damaged TFRecord files to new files, and list what is lost.
+    """Save the undamaged records of damaged TFRecord files to new files, and list what is lost.
 
     Every undamaged record is kept byte for byte, whatever the damage is: flipped bits, bytes inserted or removed,
     blocks of zeros, a truncated file, garbage, or damaged gzip or zlib data. A record of which only the header
     is damaged gets a new header. The damaged files are never changed, and the new ones get their names only when they
-    are complete and checked. If no record of a single file is left, no file is written; among several
-    files, an empty one takes its place, so that the numbers of the shards stay right.
+    are complete and verified. If a single file has no undamaged record, no file is written. Among several files, an
+    empty file is written instead, so that the numbers of the shards stay correct.
 
     Args:
         bad: a file, a folder, a glob, or a list of them. For a folder with a manifest, the descriptions are updated
             too, and its other files are copied.
         good: the file to write; a folder if several files, or a folder, are given. Or the URL of one.
-        dry_run: only report; `good` is not needed then.
-        keep_suspect: a file, or for several files a folder, for suspect records: those whose data fails its checksum,
-            with a new one, and those that were left out because they seem to be inside of others.
+        dry_run: only report the damage; `good` is then not needed.
+        keep_suspect: a file (or a folder if there are several) for suspect records: those whose data does not match its
+            checksum, and those that seem to be inside others.
         compression: of the damaged files: "auto" (detected from content and name), None, "gzip" or "zlib". The new
             files have the same.
         overwrite: replace existing files.
-        link: link to files that are sound, where the file system allows it, instead of copying them.
+        link: link undamaged files instead of copying them, if the file system allows it.
         staging: for a URL, the local folder in which the files are written before they are uploaded; None: one in the
             cache folder.
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite

@@ -32,7 +32,7 @@ class ShuffleVerb(Chain[LoaderT]):
     ) -> LoaderT:
         """Put the rows into a random order: an exact, uniform permutation of all of them, a new one in each epoch.
 
-        It takes no memory and no time at the start, whatever the number of records.
+        It needs no memory and no time at the start, however many records there are.
 
         Args:
             seed: a different seed gives a different sequence of orders.

@@ -120,11 +120,9 @@ print(json.dumps([batch["n"].tolist() for batch in loader]))
 def test_another_process_continues_where_this_one_stopped(remote, exact):
     whole = [batch["n"].tolist() for batch in rs.open(remote).shuffle(seed=9, exact=exact).batch(16)]
     loader = rs.open(remote).shuffle(seed=9, exact=exact).batch(16)
-    iterator = iter(loader)
-    for _ in range(11):
-        next(iterator)
+    for _, _ in zip(range(11), loader, strict=False):
+        pass
     state = json.dumps(loader.state())
-    iterator.close()
     assert SECRET_KEY not in state
     command = [sys.executable, "-c", RESUMED, remote, json.dumps(exact), state]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
@@ -251,6 +249,24 @@ except KeyboardInterrupt:
 """
     done = subprocess.run([sys.executable, "-c", script, s3_url], timeout=100, check=False, env=dict(os.environ))
     assert done.returncode == 7
+
+
+def test_a_forked_process_is_told_instead_of_hanging(remote):
+    ds = rs.open(remote)
+    assert len(ds) == ROWS
+    forget()
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            rs.open(remote)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the parent looks at it
+            os.write(writing, str(error).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert b"cannot be used in a forked process" in os.read(reading, 10_000)
+    os.close(reading)
+    os.close(writing)
 
 
 def test_damaged_blocks_of_the_cache_are_fetched_again(local, remote, tmp_path):

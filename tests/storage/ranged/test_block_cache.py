@@ -104,7 +104,7 @@ def test_a_full_disk_keeps_nothing_and_breaks_nothing(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(block_cache.os, "utime", full)
+        patched.setattr(os, "utime", full)
         assert not cache.put(NAME, 0, bytes(1000), expected=time.time())
     assert bytes_of(cache) == 0
     monkeypatch.setattr(block_cache, "_REST", 0.0)

@@ -35,6 +35,7 @@ Result = TypeVar("Result")
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
 _PARTS_AT_ONCE = 4
+_used_in: dict[str, int] = {}  # the process that made the first request
 _SAME_AGAIN = 6  # attempts at a conditional write that fails although its condition holds
 
 
@@ -221,6 +222,7 @@ class ObstoreFolder(ObjectFolder):
 
     def _tried(self, key: str, request: Callable[[], Result]) -> Result:
         """Make a request, again where a failure may pass, and return its result or raise one error about it."""
+        self._refuse_after_fork()
         errors = self._errors
         begun, limit, attempts = time.monotonic(), time_limit(), 0
         while True:
@@ -244,6 +246,17 @@ class ObstoreFolder(ObjectFolder):
                     tried = f"tried for {spent:.0f} of {limit:g} seconds"
                     raise failed(found, self.shown(key), tried=tried) from None
                 time.sleep(pause)
+
+    def _refuse_after_fork(self) -> None:
+        """Raise in a child process that was forked from one that used obstore, whose threads the child lacks."""
+        if _used_in.setdefault("process", os.getpid()) != os.getpid():
+            raise RecordsmithError(
+                "Remote storage cannot be used in a forked process, after its parent process used it.",
+                path=self.shown(),
+                found=f"process {os.getpid()}, forked from process {_used_in['process']}",
+                advice='Start processes with "spawn", as in DataLoader(multiprocessing_context="spawn"),'
+                " or read with threads: a loader needs no processes.",
+            )
 
     def _condition_failed(self, key: str) -> ConditionFailedError:
         return ConditionFailedError(

@@ -13,6 +13,7 @@ from recordsmith.errors import RecordsmithError
 from recordsmith.storage.atomic_file import is_url
 from recordsmith.storage.objects import ObjectFacts, ObjectFolder, child_url, open_folder, split_url, without_secrets
 from recordsmith.storage.objects.addresses import scheme_of
+from recordsmith.storage.objects.versions import PUBLISHED_NAME, read_published
 from recordsmith.storage.ranged.remote_object import RemoteObject
 from recordsmith.storage.ranged.requests import network_failures
 
@@ -36,6 +37,7 @@ _objects: dict[str, RemoteObject] = {}
 _folders: dict[str, RemoteFolder] = {}
 _lock = threading.Lock()
 _PIECE = 4 << 20
+_ATTEMPTS = 3  # to list a folder that is being replaced
 
 
 def is_ranged(path: str) -> bool:
@@ -189,10 +191,26 @@ def resolve(url: str) -> list[str] | RemoteFolder:
             return [_refreshed_url(url)]
         except FileNotFoundError:
             pass  # it may be a folder
-    folder = open_folder(url.rstrip("/"))
+    for _ in range(_ATTEMPTS):
+        found = _listed(url.rstrip("/"))
+        if found is not None:
+            return found
+    raise FileNotFoundError(2, "No such remote file or folder", without_secrets(url))
+
+
+def _listed(url: str) -> RemoteFolder | None:
+    """List a folder, or the version of it that is in force; None if there is none, or it was replaced just now."""
+    folder = open_folder(url)
     facts, folders = folder.contents()
+    if any(one.key == PUBLISHED_NAME for one in facts):
+        published = read_published(folder)
+        if published is None:
+            return None
+        if published.folder:
+            folder = open_folder(published.url(url))
+            facts, folders = folder.contents()
     if not facts and not folders:
-        raise FileNotFoundError(2, "No such remote file or folder", without_secrets(url))
+        return None
     found = RemoteFolder(folder, facts, folders)
     with _lock:
         _folders[found.url] = found

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from recordsmith.cli.closed_pipes import survive_closed_pipes
+from recordsmith.cli.commands.cache import cache
 from recordsmith.cli.commands.check import check
 from recordsmith.cli.commands.completion import complete_paths, completion
 from recordsmith.cli.commands.copy import copy
@@ -148,6 +149,7 @@ main.add_command(repair)
 main.add_command(doctor)
 main.add_command(diagnose)
 main.add_command(rule)
+main.add_command(cache)
 main.add_command(copy)
 main.add_command(export)
 main.add_command(completion)

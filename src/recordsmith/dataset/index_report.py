@@ -10,7 +10,8 @@ from typing import Literal
 from recordsmith.dataset.layout import find_layout
 from recordsmith.dataset.payload_reading import refuse_pipe
 from recordsmith.errors import RecordsmithError
-from recordsmith.records.index import ShardIndex, cached_index, export_index, keep_index, load_index
+from recordsmith.records.index import ShardIndex, cached_index, export_index, keep_index, load_index, upload_index
+from recordsmith.storage.ranged.opening import is_ranged
 
 __all__ = ["IndexedFile", "export_indexes", "index_files", "keep_indexes"]
 
@@ -46,14 +47,14 @@ def index_files(paths: Sequence[str | os.PathLike[str]], split: str | None = Non
     return files
 
 
-def keep_indexes(files: Sequence[str], *, rebuild: bool = False) -> Iterator[IndexedFile]:
-    """Put the index of each file into the cache, unless it is there and still fits."""
+def keep_indexes(files: Sequence[str], *, rebuild: bool = False, upload: bool = False) -> Iterator[IndexedFile]:
+    """Put the index of each file into the cache, unless it is there and still fits; with `upload` beside remote files."""
     for file in files:
         cached = None if rebuild else cached_index(file)
-        if cached is not None:
-            yield _indexed(*cached, written=False)
-        else:
-            yield _indexed(*keep_index(file), written=True)
+        found, place = cached or keep_index(file)
+        if upload and is_ranged(file):
+            place = upload_index(file, place)
+        yield _indexed(found, place, written=cached is None or place != cached[1])
 
 
 def export_indexes(

@@ -16,6 +16,7 @@ Examples:
   recordsmith index 'data/train-*' --rebuild
   recordsmith index data/ --format dali -o indexes/
   recordsmith index train.tfrecord --format vahidk
+  recordsmith index s3://bucket/data --upload
 """
 
 
@@ -32,13 +33,19 @@ Examples:
     "-o", "--output", metavar="PLACE", help="The folder for the text indexes, or a file if there is only one."
 )
 @click.option("--rebuild", is_flag=True, help="Rebuild cached indexes, even if they match their files.")
+@click.option("--upload", is_flag=True, help="Also put the indexes of remote files beside them, for all readers.")
 @files_of_split_option
-def index(*, paths: tuple[str, ...], style: str, output: str | None, rebuild: bool, split: str | None) -> None:
+def index(
+    *, paths: tuple[str, ...], style: str, output: str | None, rebuild: bool, upload: bool, split: str | None
+) -> None:
     """Build indexes of TFRecord files, which say where each record starts.
 
     recordsmith builds its own indexes when they are needed. This command builds them in advance, so that the first
     reader need not wait. They are stored in a hidden folder .recordsmith beside the data or, if that is not
     writable, in the user's cache folder. They are rebuilt when a file has changed.
+
+    To index a file in an object store, all of it is read once. The index is kept in the user's cache folder. With
+    --upload it is also stored beside the file, in .recordsmith, where every reader finds it.
 
     DALI and the tfrecord package need indexes in their own formats, and neither build nor check them: write them
     again whenever the data changes. Both support only uncompressed files.
@@ -51,13 +58,15 @@ def index(*, paths: tuple[str, ...], style: str, output: str | None, rebuild: bo
     cached = style in ("text", "json")
     if cached and output is not None:
         raise click.UsageError("-o is only for text indexes: recordsmith's own indexes have a fixed place.")
+    if upload and not cached:
+        raise click.UsageError("--upload is only for recordsmith's own indexes.")
     if rebuild and not cached:
         raise click.UsageError(
             "--rebuild is only for recordsmith's own indexes: text indexes are always written again."
         )
     files = index_files(paths, split)
     work = (
-        keep_indexes(files, rebuild=rebuild)
+        keep_indexes(files, rebuild=rebuild, upload=upload)
         if cached
         else export_indexes(files, output, format=cast("Literal['dali', 'vahidk']", style))
     )

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 
 namespace recordsmith {
 namespace {
@@ -33,6 +34,15 @@ std::vector<ByteRange> merged(std::vector<ByteRange> ranges) {
 void Segments::add(Segment segment) {
   const auto by_begin = [](const Segment& left, const Segment& right) { return left.begin < right.begin; };
   segments_.insert(std::upper_bound(segments_.begin(), segments_.end(), segment, by_begin), std::move(segment));
+}
+
+const std::uint8_t* Segments::find(std::uint64_t offset, std::size_t size) const {
+  const auto is_before = [](std::uint64_t place, const Segment& segment) { return place < segment.begin; };
+  const auto next = std::upper_bound(segments_.begin(), segments_.end(), offset, is_before);
+  if (next == segments_.begin()) return nullptr;
+  const Segment& segment = *std::prev(next);
+  if (offset > segment.end() || size > segment.end() - offset) return nullptr;
+  return segment.bytes.data() + (offset - segment.begin);
 }
 
 bool Segments::copy(std::uint64_t offset, void* to, std::size_t size) const {

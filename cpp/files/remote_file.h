@@ -41,6 +41,8 @@ class Segments {
  public:
   void add(Segment segment);
   const std::vector<Segment>& all() const { return segments_; }
+  // The bytes [offset, offset + size) if they are in one segment; null otherwise.
+  const std::uint8_t* find(std::uint64_t offset, std::size_t size) const;
   // Copies [offset, offset + size), which may be in several segments. False if some of it is not there.
   bool copy(std::uint64_t offset, void* to, std::size_t size) const;
 

@@ -42,8 +42,11 @@ struct FrameTarget {
   std::uint8_t* footer;
 };
 
-// What a list of places needs of remote files, by file.
-using RemoteBytes = std::vector<Segments>;
+// What a list of places needs of remote files; empty if no file is remote.
+struct RemoteBytes {
+  std::vector<Segments> files;
+  std::vector<const std::uint8_t*> frames;  // where each place is; null if it is in several segments, or local
+};
 
 // Consecutive records of a list of places, copied under one guard.
 struct Group {
@@ -56,8 +59,15 @@ struct Group {
   volatile std::size_t next;  // the first that is not copied
 };
 
-void prefetch(Files files, const RecordPlace& place) {
+void prefetch(Files files, std::span<const RecordPlace> places, std::size_t number, const RemoteBytes& remote) {
+  constexpr std::size_t kCacheLine = 64;
+  const RecordPlace& place = places[number];
   const std::uint64_t bytes = std::min<std::uint64_t>(place.length + kFramingBytes, kPrefetchBytes);
+  if (!remote.frames.empty()) {
+    const std::uint8_t* const frame = remote.frames[number];
+    for (std::size_t at = 0; frame != nullptr && at < bytes; at += kCacheLine) __builtin_prefetch(frame + at);
+    if (frame != nullptr) return;
+  }
   const MappedFile* mapped = files[place.file]->mapped();
   if (mapped != nullptr) mapped->prefetch(place.offset, static_cast<std::size_t>(bytes));
 }
@@ -65,13 +75,16 @@ void prefetch(Files files, const RecordPlace& place) {
 void copy_group(void* context) {
   Group& group = *static_cast<Group*>(context);
   for (std::size_t i = group.next; i < group.last; ++i) {
-    if (i + kPrefetchRecords < group.places.size()) prefetch(group.files, group.places[i + kPrefetchRecords]);
+    if (i + kPrefetchRecords < group.places.size()) {
+      prefetch(group.files, group.places, i + kPrefetchRecords, *group.remote);
+    }
     const RecordPlace& place = group.places[i];
     const auto length = static_cast<std::size_t>(place.length);
     if (length > kLargestCopy && group.files[place.file]->remote() == nullptr) return;
     const FrameTarget& target = group.targets[i - group.first];
-    if (group.files[place.file]->remote() != nullptr) {
-      const Segments& segments = (*group.remote)[place.file];
+    const std::uint8_t* from = group.remote->frames.empty() ? nullptr : group.remote->frames[i];
+    if (from == nullptr && group.files[place.file]->remote() != nullptr) {
+      const Segments& segments = group.remote->files[place.file];
       if (!segments.copy(place.offset, target.header, kHeaderBytes) ||
           !segments.copy(place.offset + kHeaderBytes, target.payload, length) ||
           !segments.copy(place.offset + kHeaderBytes + length, target.footer, kFooterBytes)) {
@@ -80,8 +93,10 @@ void copy_group(void* context) {
       group.next = i + 1;
       continue;
     }
-    const MappedFile* mapped = group.files[place.file]->mapped();
-    const std::uint8_t* from = mapped == nullptr ? nullptr : mapped->bytes(place.offset, length + kFramingBytes);
+    if (from == nullptr) {
+      const MappedFile* mapped = group.files[place.file]->mapped();
+      if (mapped != nullptr) from = mapped->bytes(place.offset, length + kFramingBytes);
+    }
     if (from == nullptr) return;
     std::memcpy(target.header, from, kHeaderBytes);
     std::memcpy(target.payload, from + kHeaderBytes, length);
@@ -184,7 +199,7 @@ std::vector<std::vector<ByteRange>> remote_ranges(Files files, std::span<const R
 // Before a series of groups: fetches what is remote, and tells the system and the processor what will be read.
 Status prepare(Files files, std::span<const RecordPlace> places, RemoteBytes* remote) {
   std::vector<std::vector<ByteRange>> ranges = remote_ranges(files, places);
-  remote->resize(ranges.size());
+  remote->files.resize(ranges.size());
   // All files are asked first, so that their answers come at the same time.
   const bool is_spread = std::count_if(ranges.begin(), ranges.end(), [](const auto& of) { return !of.empty(); }) > 1;
   for (std::size_t file = 0; file < ranges.size() && is_spread; ++file) {
@@ -192,7 +207,13 @@ Status prepare(Files files, std::span<const RecordPlace> places, RemoteBytes* re
   }
   for (std::size_t file = 0; file < ranges.size(); ++file) {
     if (ranges[file].empty()) continue;
-    RECORDSMITH_RETURN_IF_ERROR(files[file]->remote()->fetch(std::move(ranges[file]), &(*remote)[file]));
+    RECORDSMITH_RETURN_IF_ERROR(files[file]->remote()->fetch(std::move(ranges[file]), &remote->files[file]));
+  }
+  if (!ranges.empty()) remote->frames.resize(places.size());
+  for (std::size_t i = 0; i < remote->frames.size(); ++i) {
+    if (files[places[i].file]->remote() == nullptr) continue;
+    const auto framed = static_cast<std::size_t>(places[i].length + kFramingBytes);
+    remote->frames[i] = remote->files[places[i].file].find(places[i].offset, framed);
   }
   MappedFile::arm();
   for (std::size_t first = 0; first < places.size();) {
@@ -207,7 +228,7 @@ Status prepare(Files files, std::span<const RecordPlace> places, RemoteBytes* re
     if (bytes >= kWorthAnnouncing) files[places[first].file]->announce(places[first].offset, bytes);
     first = last;
   }
-  for (const RecordPlace& place : places.first(std::min(places.size(), kPrefetchRecords))) prefetch(files, place);
+  for (std::size_t i = 0; i < std::min(places.size(), kPrefetchRecords); ++i) prefetch(files, places, i, *remote);
   return Status::ok();
 }
 

@@ -41,6 +41,7 @@ def forget():
     opening._folders.clear()
     remote_object._arrived.memory.clear()
     remote_object._arrived.bytes = 0
+    remote_object._arrived.sizes.clear()
 
 
 @pytest.fixture

@@ -40,6 +40,7 @@ class _Arrived:
         self.memory: OrderedDict[Key, Buffer] = OrderedDict()
         self.bytes = 0
         self.waits = 0
+        self.sizes: dict[str, int] = {}  # of all objects that were read from
         self.threads = RequestThreads()
         self.after_fork()
         renew_after_fork(self)
@@ -108,7 +109,7 @@ class RemoteObject:
         found, waited, missing = self._looked_up(parts)
         exact: list[Range] = []
         whole: list[int] = []
-        fetch_alone = len(ranges) > 1
+        fetch_alone = len(ranges) > 1 and not self._fits_in_memory()
         for number, begin, end in missing:
             first, size = number * BLOCK, self._block_size(number)
             takes_part = fetch_alone and end - begin < size // 2
@@ -143,10 +144,11 @@ class RemoteObject:
         _, _, missing = self._looked_up(parts, use=False)
         exact, whole = [], []
         cache = shared_cache()
+        keeps_blocks = cache.has_room() or self._fits_in_memory()
         for number, begin, end in missing:
             if cache.has(self.name, number):
                 continue
-            if end - begin < self._block_size(number) // 2 and not cache.has_room():
+            if end - begin < self._block_size(number) // 2 and not keeps_blocks:
                 exact.append((begin, end))
             else:
                 whole.append(number)
@@ -162,6 +164,11 @@ class RemoteObject:
         return b"".join(data for _, data in pieces)[begin - first : end - first]
 
     # --- inside ---
+
+    def _fits_in_memory(self) -> bool:
+        """Say whether all objects that are read fit into memory: then parts of blocks are not worth a request."""
+        _arrived.sizes.setdefault(self.name, self.size)
+        return sum(_arrived.sizes.values()) <= MEMORY
 
     def _block_size(self, number: int) -> int:
         return min(BLOCK, self.size - number * BLOCK)

@@ -48,7 +48,7 @@ def index_files(paths: Sequence[str | os.PathLike[str]], split: str | None = Non
 
 
 def keep_indexes(files: Sequence[str], *, rebuild: bool = False, upload: bool = False) -> Iterator[IndexedFile]:
-    """Put the index of each file into the cache, unless it is there and fits; with `upload` also beside remote files."""
+    """Put the index of each file into the cache, unless it is there and fits; with `upload` beside remote ones too."""
     for file in files:
         cached = None if rebuild else cached_index(file)
         found, place = cached or keep_index(file)

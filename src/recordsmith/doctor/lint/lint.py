@@ -133,7 +133,8 @@ def _findings(programs: list[Program], judge: Judge[Program]) -> list[Finding]:
             if program.cut_short and finding.evidence.get("exception") == RecursionError.__name__:
                 continue  # the report says that the program was not followed to its end
             where = finding.location
-            key = (finding.code, where.path, where.cell, where.line, where.column, where.feature)
+            path = where.path and os.path.normpath(where.path)
+            key = (finding.code, path, where.cell, where.line, where.column, where.feature)
             found.setdefault(key, finding)
     return list(found.values())
 

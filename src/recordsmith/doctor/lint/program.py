@@ -89,6 +89,19 @@ class Program:
         }
         return list({**used, **left}.values())
 
+    def variants(self, pipeline: Pipeline) -> list[Pipeline]:
+        """The datasets that the same place makes for the same caller, along the branches before it; itself included."""
+        stage = pipeline.stage
+        if stage is None:
+            return [pipeline]
+        return [
+            one
+            for one in self.pipelines
+            if one.stage is not None
+            and one.stage.expression is stage.expression
+            and one.stage.call.within == stage.call.within
+        ]
+
     def roles(self, pipeline: Pipeline) -> set[str]:
         """What a dataset is used for, as far as the program shows it."""
         found = set()

@@ -12,7 +12,7 @@
 #include "bindings/python/status.h"
 #include "bindings/python/value_reader.h"
 #include "columns/column_encoder.h"
-#include "columns/offsets.h"
+#include "columns/rows/offsets.h"
 #include "examples/record_digest.h"
 #include "records/record_sink.h"
 

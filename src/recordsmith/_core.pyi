@@ -392,7 +392,7 @@ class ValueSummary:
     distinct_error: float
 
 class NumberSummary:
-    """Numbers of one feature. Quantiles are at the shares `SHARES` of facts/feature_facts.py.
+    """Numbers of one feature. Quantiles are at the shares `SHARES` of facts/from_core/feature_facts.py.
 
     Without finite numbers, `min` to `deviation` mean nothing, and quantiles and edges are empty.
     """

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 
+from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.feeding import feed
 from recordsmith.loader.engine.row_access import row_at
 from recordsmith.loader.frameworks.torch_states import loader_state
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import tensorflow as tf
 
     from recordsmith.loader.frameworks.to_jax import JaxBatches
+    from recordsmith.loader.frameworks.to_keras import KerasBatches
     from recordsmith.loader.frameworks.to_torch import TorchBatches
 
 __all__ = ["Loader", "Pair"]
@@ -32,6 +34,17 @@ Pair: TypeAlias = tuple[Any, ...]  # (inputs, target), and the numbers of the re
 
 _ROWS_AT_ONCE = 256
 _HEAVY_ROWS_AT_ONCE = 16
+
+
+class NotAnArrayError(PipelineError, AttributeError):
+    """A loader was used as an array. Also an AttributeError, so that it counts as having no shape."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A loader gives batches; it is not an array.",
+            advice="For Keras write model.fit(loader.to_keras()), or loader.to_tf() on TensorFlow. For an array of all "
+            "rows put the batches together: np.concatenate([batch['x'] for batch in loader]).",
+        )
 
 
 class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any]", "Loader[Pair]"], Generic[Item_co]):
@@ -150,6 +163,24 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
         from recordsmith.loader.frameworks.to_torch import TorchBatches
 
         return TorchBatches(self._session)
+
+    def to_keras(self) -> KerasBatches:
+        """Return a keras.utils.PyDataset of the batches, for `model.fit` on every backend. Needs Keras 3.
+
+        It needs no TensorFlow. Where Keras runs on TensorFlow, `to_tf` is faster.
+        """
+        from recordsmith.loader.frameworks.to_keras import KerasBatches
+
+        return KerasBatches(self._session)
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        """Explain that a loader is not an array: Keras and numpy would try to make one of it."""
+        raise NotAnArrayError
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Nothing: the error that Keras meets first in `model.fit(loader)` explains what to write."""
+        raise NotAnArrayError
 
     def to_jax(self, *, device: Any = None, ahead: int = 2) -> JaxBatches:
         """Return an iterable of the batches as JAX arrays on a device. Needs JAX.

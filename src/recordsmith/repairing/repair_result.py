@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from recordsmith.wording.numbers import bytes_text, count_text
@@ -192,6 +193,11 @@ class RepairResult:
     output: str | None = None
     dry_run: bool = False
     notes: tuple[str, ...] = ()
+
+    def at(self, shown: Callable[[str], str]) -> RepairResult:
+        """Return the same with other paths of the outputs."""
+        files = tuple(file if file.output is None else replace(file, output=shown(file.output)) for file in self.files)
+        return replace(self, files=files, output=None if self.output is None else shown(self.output))
 
     @property
     def ok(self) -> bool:

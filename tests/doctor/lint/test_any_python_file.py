@@ -11,7 +11,7 @@ import pytest
 
 import recordsmith as rs
 
-_EVERY = 499  # of the files, in the quick test
+_EVERY = 1511  # of the files, in the quick test
 
 
 def python_files() -> Iterator[Path]:

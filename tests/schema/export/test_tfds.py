@@ -28,7 +28,7 @@ def tfds() -> Any:
     return pytest.importorskip("tensorflow_datasets")
 
 
-def picture(shade: int, *, encoding: str = "PNG", mode: str = "RGB") -> bytes:
+def made_image(shade: int, *, encoding: str = "PNG", mode: str = "RGB") -> bytes:
     buffer = io.BytesIO()
     PIL.Image.fromarray(np.full((4, 6, 3), shade, np.uint8)).convert(mode).save(buffer, encoding)
     return buffer.getvalue()
@@ -83,8 +83,8 @@ PETS = rs.Schema(
 
 def pet(n: int) -> dict[str, Any]:
     return {
-        "image": picture(n),
-        "photo": picture(n, encoding="JPEG", mode="L"),
+        "image": made_image(n),
+        "photo": made_image(n, encoding="JPEG", mode="L"),
         "label": ["cat", "dog", "Kuh mit Ü"][n % 3],
         "grade": n % 5,
         "name": f"Ünal {n}",
@@ -159,7 +159,7 @@ def test_the_folder_opens_here_by_its_tfds_description_too(tmp_path: Path):
     # TFDS keeps the bytes of a file as they were, whatever encoding it declares, so the encoding is left open.
     expected: dict[str, Any] = {
         **PETS,
-        # These two are told only by recordsmith.json.
+        # Only recordsmith.json has these two.
         "packed": rs.Bytes(),
         "tfidf/indices": rs.Tensor("int64", (None,)),
         "tfidf/values": rs.Tensor("float32", (None,)),
@@ -171,7 +171,7 @@ def test_the_folder_opens_here_by_its_tfds_description_too(tmp_path: Path):
     assert len(ds) == 5
     assert ds[4]["meta/kind"] == 1
     assert ds[4]["tokens"].tolist() == [0, 1, 2, 3]
-    assert ds[2]["image"] == picture(2)
+    assert ds[2]["image"] == made_image(2)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_every_dtype_that_tfds_decodes_from_bytes(tfds: Any, tmp_path: Path, dty
 @pytest.mark.parametrize("encoding", ["webp", "gif", "bmp"])
 def test_other_encodings_of_images(tfds: Any, tmp_path: Path, encoding: str):
     schema = rs.Schema({"x": rs.Image(4, 6, encoding=encoding)})
-    write_folder(tmp_path, schema, lambda n: {"x": picture(n, encoding=encoding.upper())})
+    write_folder(tmp_path, schema, lambda n: {"x": made_image(n, encoding=encoding.upper())})
     found = opened(tfds, tmp_path)[1]["x"]
     # TensorFlow gives images that could move a first dimension of frames.
     assert found.shape == ((4, 6, 3) if encoding == "bmp" else (1, 4, 6, 3))

@@ -8,9 +8,9 @@ import tensorflow as tf
 
 folder = tempfile.mkdtemp()
 for number in range(12):
-    picture = np.random.randint(0, 255, (16, 16, 1)).astype(np.uint8)
-    tf.io.write_file(os.path.join(folder, f"image{number:02}.png"), tf.io.encode_png(picture))
-    tf.io.write_file(os.path.join(folder, f"mask{number:02}.png"), tf.io.encode_png(picture // 128 * 255))
+    image = np.random.randint(0, 255, (16, 16, 1)).astype(np.uint8)
+    tf.io.write_file(os.path.join(folder, f"image{number:02}.png"), tf.io.encode_png(image))
+    tf.io.write_file(os.path.join(folder, f"mask{number:02}.png"), tf.io.encode_png(image // 128 * 255))
 
 
 def load(number):

@@ -1,4 +1,4 @@
-"""Pictures and masks in two folders, sorted, zipped before the shuffle."""
+"""Images and masks in two folders, sorted, zipped before the shuffle."""
 
 import os
 import tempfile
@@ -11,8 +11,8 @@ folder = Path(tempfile.mkdtemp())
 for kind in ("images", "masks"):
     os.makedirs(folder / kind)
     for number in range(12):
-        picture = np.random.randint(0, 255, (16, 16, 1)).astype(np.uint8)
-        tf.io.write_file(str(folder / kind / f"{number:02}.png"), tf.io.encode_png(picture))
+        image = np.random.randint(0, 255, (16, 16, 1)).astype(np.uint8)
+        tf.io.write_file(str(folder / kind / f"{number:02}.png"), tf.io.encode_png(image))
 
 image_paths = sorted(str(path) for path in (folder / "images").glob("*.png"))
 mask_paths = sorted(str(path) for path in (folder / "masks").glob("*.png"))

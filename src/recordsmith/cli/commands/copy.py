@@ -14,6 +14,7 @@ from recordsmith.cli.commands.options import (
     names_option,
     on_error_option,
     read_names,
+    remote_options,
     resume_option,
     seed_option,
     shard_size_option,
@@ -32,6 +33,7 @@ Examples:
   recordsmith copy data/ -o divided --merge-splits --split train=0.8,test=0.2 --stratify --shuffle --seed 7
   recordsmith copy data/ -o cats --where 'label == "cat"' --dedupe
   recordsmith copy data/ -o small --sample 0.01 --features image,label --rename label=class
+  recordsmith copy data/ -o s3://bucket/data
   recordsmith copy data/ -o smaller --schema schema.json --cast --compression gzip
 """
 
@@ -77,7 +79,7 @@ def sample_option(_ctx: click.Context | None, _param: click.Parameter | None, va
     "--output",
     metavar="PATH",
     required=True,
-    help="The output folder, or a single file if the name ends in .tfrecord or .tfrecord.gz.",
+    help="The output folder, or a single file if the name ends in .tfrecord or .tfrecord.gz. Or the URL of one.",
 )
 @click.option("--from", "from_split", metavar="SPLIT", help="Copy only this split of the sources.")
 @click.option(
@@ -129,6 +131,7 @@ def sample_option(_ctx: click.Context | None, _param: click.Parameter | None, va
     *("stop", "skip", "quarantine"),
     default="stop",
 )
+@remote_options
 @click.option("--overwrite", is_flag=True, help="Replace existing files or an unfinished run.")
 @resume_option
 @workers_option
@@ -154,7 +157,7 @@ def copy(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
     if options["schema"] is not None:
         options["schema"] = find_schema(options["schema"]).schema
     options["features"] = options["features"] or None
-    with resumable(output), making_progress(lines=True) as on_progress:
+    with resumable(output, options["staging"]), making_progress(lines=True) as on_progress:
         copied = copy_dataset(list(sources), output, on_progress=on_progress, **options)
     if style == "json":
         echo_json(copied_json(copied))

@@ -12,6 +12,7 @@ from recordsmith.cli.commands.options import (
     format_option,
     names_option,
     on_error_option,
+    remote_options,
 )
 
 __all__ = ["export"]
@@ -33,7 +34,7 @@ Examples:
     "--output",
     metavar="FILE",
     required=True,
-    help="The output file, whose name ends in .parquet, .csv, .jsonl or .tar; or a folder, with --to.",
+    help="The output file, whose name ends in .parquet, .csv, .jsonl or .tar; or a folder, with --to. Or a URL.",
 )
 @click.option(
     "--to",
@@ -61,6 +62,7 @@ Examples:
     help="Start a new file when a file has this size, such as 500MB: data-00000.tar, data-00001.tar.",
 )
 @on_error_option("What to do with a damaged or invalid record: stop, or skip it.", "stop", "skip", default="stop")
+@remote_options
 @click.option("--overwrite", is_flag=True, help="Replace existing files.")
 @click.option(
     "--workers", metavar="N", type=click.IntRange(1), help="The number of threads.  [default: one per processor]"

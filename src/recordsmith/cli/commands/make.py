@@ -19,6 +19,7 @@ from recordsmith.cli.commands.options import (
     format_option,
     name_option,
     on_error_option,
+    remote_options,
     resume_option,
     seed_option,
     shard_size_option,
@@ -41,6 +42,7 @@ Examples:
   recordsmith make reviews.jsonl -o data --label stars --vocabulary text=20000
   recordsmith make 'logs/*.parquet' -o data --balance undersample --map mine:clean --workers 4
   recordsmith make photos/ -o data --resize 224x224 --resume
+  recordsmith make photos/ -o s3://bucket/data --staging /scratch
 """
 
 # What goes to the source, if it was given, by the names that sources have for it.
@@ -94,10 +96,17 @@ class _UnderHeadings(click.Command):
     epilog=_EXAMPLES,
 )
 @click.argument("sources", metavar="SOURCE...", nargs=-1)
-@click.option("-o", "--output", metavar="FOLDER", required=True, help="The folder to write the dataset to.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FOLDER",
+    required=True,
+    help="The folder to write the dataset to, or a URL: s3://bucket/data.",
+)
 @name_option
 @click.option("--overwrite", is_flag=True, help="Replace an existing dataset or an unfinished run.")
 @resume_option
+@remote_options
 @format_option("The format of the summary. The keys of the JSON are stable; docs/cli.md describes them.")
 @click.option(
     "--kind",
@@ -241,7 +250,7 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
         options["schema"] = find_schema(options["schema"]).schema
     if options["channels"] is not None:
         options["channels"] = int(options["channels"])
-    with resumable(output), making_progress(lines=True) as on_progress:
+    with resumable(output, options["staging"]), making_progress(lines=True) as on_progress:
         made = make_dataset(
             _source(sources, options),
             output,
@@ -266,6 +275,8 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
             workers=options["workers"],
             overwrite=options["overwrite"],
             resume=options["resume"],
+            staging=options["staging"],
+            allow_race=options["allow_race"],
             on_progress=on_progress,
         )
     if style == "json":

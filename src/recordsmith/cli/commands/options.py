@@ -20,6 +20,7 @@ __all__ = [
     "names_option",
     "on_error_option",
     "read_names",
+    "remote_options",
     "resume_option",
     "seed_option",
     "shard_size_option",
@@ -112,6 +113,23 @@ def on_error_option(explanation: str, *choices: str, default: str) -> Option:
     return click.option("--on-error", type=NearChoice(choices), default=default, show_default=True, help=explanation)
 
 
+def remote_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --staging and --allow-race to a command that can write to a URL."""
+    return staging_option(allow_race_option(command))
+
+
+staging_option = click.option(
+    "--staging",
+    metavar="FOLDER",
+    help="For a URL: the local folder in which the files are written and verified before they are uploaded.  "
+    "[default: a folder in the user's cache]",
+)
+allow_race_option = click.option(
+    "--allow-race",
+    is_flag=True,
+    help="For a URL: write also to storage without conditional writes, where two runs at the same time could overwrite "
+    "each other's output.",
+)
 name_option = click.option(
     "--name", metavar="NAME", help="The start of the file names.  [default: the name of the folder]"
 )

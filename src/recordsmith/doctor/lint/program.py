@@ -136,7 +136,8 @@ class Program:
         within = [] if pipeline.stage is None else list(reversed(pipeline.stage.call.within))
         if pipeline.source.kind == "torch" and pipeline.source.call is not None:
             within = [name for name in reversed(pipeline.source.call.within) if "load" in name]
-        for name in (*pipeline.all_names, *within):
+        hooks = [name for name in within if name.endswith("_dataloader")]  # of Lightning: they say it best
+        for name in (*hooks, *pipeline.all_names, *within):
             if _TESTING_NAME.search(name):
                 return "testing"
             if _TRAINING_NAME.search(name):

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Parameter, Value, options_of, walk
+from recordsmith.doctor.lint.libraries.torch_modules import is_module
 from recordsmith.doctor.lint.program import Program
 from recordsmith.report.followed_file import FollowedFile
 
@@ -39,6 +40,7 @@ def understood(program: Program) -> FollowedFile:
     models = {
         id(one.receiver) for one in program.calls if one.name in (".compile", ".fit") and one.receiver is not None
     }
+    models |= {id(one.program_class.definition) for one in program.instances if is_module(one)}  # of PyTorch
     return FollowedFile(
         program.source.path,
         datasets=len({id(one.source.call.node) if one.source.call else key for key, one in sources.items()}),

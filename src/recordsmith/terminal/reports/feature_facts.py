@@ -6,8 +6,9 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, ImageFacts, LabelFacts, LengthFacts, NumberFacts
+from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
 from recordsmith.facts.feature_order import features_in_order
+from recordsmith.facts.value_facts import FeatureFacts, ImageFacts, LengthFacts, NumberFacts
 from recordsmith.query.overview import FeatureOverview
 from recordsmith.terminal.plain_table import plain_table
 from recordsmith.terminal.values.block_histogram import block_histogram

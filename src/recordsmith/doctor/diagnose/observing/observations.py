@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from recordsmith.doctor.diagnose.observing.model_facts import ModelFacts, SignalFacts
-from recordsmith.facts.dataset_facts import Histogram
+from recordsmith.facts.value_facts import Histogram
 
 __all__ = [
     "ChainStep",

@@ -232,6 +232,7 @@ class Expressions(Machine):
             key = self.evaluate(key_node, scope)
             if isinstance(key, Literal):
                 table.entries[key.value] = value
+                _name_by_key(value, key)
             elif isinstance(key, Symbol):
                 table.entries[key.path] = value
             else:
@@ -246,6 +247,8 @@ class Expressions(Machine):
             if isinstance(pair, Group) and len(pair.members) == 2 and isinstance(pair.members[0], Literal)
         ]
         entries = {key.value: value for key, value in known if isinstance(key, Literal)}
+        for key, value in known:
+            _name_by_key(value, key)
         return Table(entries, complete and len(known) == len(pairs), node=node)
 
     def _each(self, element: ast.expr, generators: list[ast.comprehension], scope: Scope) -> list[Value] | None:
@@ -336,6 +339,12 @@ class Expressions(Machine):
     def evaluate_call(self, node: ast.Call, scope: Scope) -> Value:
         """Return what a call gives."""
         raise NotImplementedError
+
+
+def _name_by_key(value: Value, key: Value) -> None:
+    """A dataset in a dict is called by its key: "train", "val"."""
+    if isinstance(value, Pipeline) and isinstance(key, Literal) and isinstance(key.value, str):
+        value.names.append(key.value)
 
 
 def _any_like(over: Value) -> Value:

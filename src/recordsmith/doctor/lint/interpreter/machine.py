@@ -46,6 +46,7 @@ class Machine(ABC):
         self.instances: dict[int, Object] = {}  # the last one made, by its class's definition
         self.open_branches = 0  # branches being followed of which it is not known whether they are taken
         self.stack: list[str] = []
+        self.undecided: list[ast.If] = []  # the conditions of branches that are being followed and may not be taken
         self.sites: list[ast.Call] = []  # the calls that are being evaluated, outermost first
         self.steps = 0
 
@@ -93,6 +94,7 @@ class Machine(ABC):
             exact=arguments.exact,
             within=tuple(self.stack),
             via=tuple(self.sites[:-1]),
+            undecided=tuple(self.undecided),
             node=node,
         )
         self.calls.append(made)

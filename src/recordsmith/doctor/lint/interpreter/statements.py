@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from recordsmith.doctor.lint.interpreter.containers import remove_item, set_item
 from recordsmith.doctor.lint.interpreter.library_names import canonical
-from recordsmith.doctor.lint.interpreter.loops import loop_values, role_of_loop
+from recordsmith.doctor.lint.interpreter.loops import loop_values, only_tests, role_of_loop
 from recordsmith.doctor.lint.interpreter.machine import Arguments, Machine
 from recordsmith.doctor.lint.interpreter.scope import Scope, condition_of
 from recordsmith.doctor.lint.interpreter.settings import annotated_type, click_options
@@ -87,6 +87,7 @@ class Statements(Machine):
             case ast.For() | ast.AsyncFor():
                 self._for(statement, scope)
             case ast.While(test=test, body=body, orelse=orelse):
+                self._forget_counters(statement, scope)
                 self.evaluate(test, scope)
                 with self._open_branch():
                     self._try_body(body, scope)
@@ -167,9 +168,11 @@ class Statements(Machine):
         if truth is not None:
             return self.execute(statement.body if truth else statement.orelse, scope)
         first, second = scope.branch(condition, holds=positive), scope.branch(condition, holds=not positive)
+        self.undecided.append(statement)
         with self._open_branch():
             first_goes_on = self.execute(statement.body, first)
             second_goes_on = self.execute(statement.orelse, second)
+        self.undecided.pop()
         if first_goes_on and second_goes_on:
             yes, no = (first, second) if positive else (second, first)
             scope.merge(condition, yes, no, by=test if draws(test) else None)
@@ -184,11 +187,15 @@ class Statements(Machine):
             if pipeline is not None:
                 role = role_of_loop(statement, scope)
                 self.uses.append(Use(role, pipeline, statement, statement.target))
+            reached = len(self.uses), len(self.calls)
             if isinstance(over, Group | Table) and not any(isinstance(one, ast.Break) for one in ast.walk(statement)):
                 self._try_body(statement.body, scope)
             else:
                 with self._open_branch():
+                    self._forget_counters(statement, scope)
                     self._try_body(statement.body, scope)
+            if pipeline is not None and role == "training" and only_tests(statement, self.calls[reached[1] :]):
+                self.uses[reached[0] - 1] = Use("validation", pipeline, statement, statement.target)
         self.execute(statement.orelse, scope)
 
     @contextlib.contextmanager
@@ -198,6 +205,17 @@ class Statements(Machine):
             yield
         finally:
             self.open_branches -= 1
+
+    def _forget_counters(self, loop: ast.For | ast.AsyncFor | ast.While, scope: Scope) -> None:
+        """What a loop counts up is not known in its body, where the first turn has another number than the rest."""
+        for node in ast.walk(loop):
+            match node:
+                case ast.AugAssign(target=ast.Name(id=name)) if isinstance(scope.lookup(name), Literal):
+                    scope.assign(name, Unknown())
+                case ast.AugAssign(target=ast.Attribute(value=base, attr=name)):
+                    for one in options_of(self.evaluate(base, scope)):
+                        if isinstance(one, Object) and isinstance(one.fields.get(name), Literal):
+                            one.fields[name] = Unknown()
 
     def _try_body(self, body: Sequence[ast.stmt], scope: Scope) -> None:
         inner = scope.branch(None, holds=True)

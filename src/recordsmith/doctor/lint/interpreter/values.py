@@ -282,6 +282,7 @@ class Call(Value):
             `tf.py_function` as "python:name".
         gives: of a pool's `map`: what its function returns.
         via: the calls of the program's own functions that led here, outermost first; their places say which loops run.
+        undecided: the conditions around it, and around what led to it, of which it is not known whether they hold.
 
     >>> Call("tensorflow.io.decode_raw", None, (Unknown(), Symbol("tensorflow.uint8"))).argument(1, "out_type").path
     'tensorflow.uint8'
@@ -295,6 +296,7 @@ class Call(Value):
     within: tuple[str, ...] = ()
     gives: Value | None = None
     via: tuple[ast.Call, ...] = ()
+    undecided: tuple[ast.If, ...] = ()
 
     def argument(self, position: int | None, *names: str) -> Value | None:
         """Return an argument by its position or its name; None if it was not given, Unknown if that is not sure."""

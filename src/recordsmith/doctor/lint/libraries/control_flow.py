@@ -45,13 +45,13 @@ def loops_around(call: Call) -> tuple[ast.AST, ...]:
 
 
 def conditions_around(call: Call, loop: ast.AST | None = None) -> list[tuple[ast.If, bool]]:
-    """Return the `if` statements around a call, innermost first, inside a loop; each with whether it is in its body."""
+    """Return the undecided `if`s around a call inside a loop, innermost first, each with whether it is in its body."""
     found: list[tuple[ast.If, bool]] = []
     for node in (call.node, *reversed(call.via)):
         for parent, child in enclosing(node) if node is not None else ():
             if parent is loop:
                 return found
-            if isinstance(parent, ast.If) and child is not parent.test:
+            if isinstance(parent, ast.If) and parent in call.undecided and child is not parent.test:
                 found.append((parent, child in parent.body))
     return found
 

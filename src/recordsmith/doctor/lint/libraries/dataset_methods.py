@@ -13,6 +13,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Function,
     Group,
     Item,
+    Object,
     Parameter,
     Table,
     Unknown,
@@ -136,6 +137,10 @@ def _mapped(machine: Machine, pipeline: Pipeline, stage: Stage) -> Pipeline:
 
 def _run(machine: Machine, function: Value | None, element: Value, prefix: str) -> Value:
     """Follow a function that gets an element: tuples are given as several arguments, as tf.data does."""
+    if isinstance(function, Object):  # a layer, or anything callable, of the program
+        members = [function.program_class.members.get(name) for name in ("call", "__call__")]
+        method = next((one for one in members if isinstance(one, Function)), None)
+        function = None if method is None else Function(method.definition, method.scope, owner=function)
     if not isinstance(function, Function):
         if isinstance(function, Call):  # a layer, or something that a library made
             return Element(of=function)

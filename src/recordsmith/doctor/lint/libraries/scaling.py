@@ -324,7 +324,7 @@ def _of_item(value: Item, depth: int) -> Scaling | None:
         return scaling_of(value.base, depth - 1) if kept else None
     base = value.base
     if isinstance(base, Item) and isinstance(base.base, Call) and _ARRAY_READERS.fullmatch(base.base.name):
-        return Scaling(("array", id(base.base)))
+        return Scaling(("array", base.base.name, id(base.base)))
     if _reverses(value.index):
         found = scaling_of(base, depth - 1)
         return None if found is None else replace(found, channels={"RGB": "BGR", "BGR": "RGB"}.get(found.channels, ""))

@@ -135,6 +135,11 @@ def tensor_shape(value: Value | None, depth: int = 30) -> Shape | None:  # noqa:
             return _product(tensor_shape(left, depth - 1), tensor_shape(right, depth - 1))
         case Operation(operator="+" | "-" | "*" | "/" | "**" | "%", operands=operands):
             return _broadcast([tensor_shape(one, depth - 1) for one in operands])
+        case Item(
+            base=Call(name="sklearn.model_selection.train_test_split", args=args), index=Literal(value=int() as at)
+        ):
+            whole = tensor_shape(args[at // 2], depth - 1) if at // 2 < len(args) else None
+            return None if whole is None else (None, *whole[1:])
         case Item(base=base, index=index, attribute=False):
             return _indexed(base, index, depth)
         case Item(base=base, index=Literal(value="values" | "data"), attribute=True):
@@ -169,6 +174,8 @@ def tensor_shape(value: Value | None, depth: int = 30) -> Shape | None:  # noqa:
             return tensor_shape(value.receiver, depth - 1)
         case Call(name="builtins.float" | "builtins.int"):
             return ()
+        case Call(name=".fit_transform" | ".transform", receiver=Call(name=name)) if name.startswith("sklearn.preproc"):
+            return (None, None)
         case Call(name=name) if name in _SAME_SHAPE:
             return tensor_shape(value.receiver if name.startswith(".") else value.argument(0), depth - 1)
     return None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Literal, Operation, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Operation, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
+from recordsmith.doctor.lint.libraries.lists import name_of_list
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -62,13 +64,35 @@ def _other_pass(program: Program, use: ModelUse) -> str | None:
     shuffled = [point for one in pipelines_in(use.inputs) if (point := _shuffles_at(one)) is not None]
     if not shuffled:
         return None
+    gathered = _gathered(program, shuffled)
     for value in _comparisons(program):
         parts = list(value.parts())
         predicted = [one for one in parts if any(inner is use.call for inner in walk(one))]
         rest = [one for one in parts if not any(inner is use.call for inner in walk(one))]
-        if predicted and any(_comes_from(one, shuffled) for one in rest):
+        if predicted and any(_comes_from(one, shuffled) or _is_filled(one, gathered) for one in rest):
             return "the labels, taken in a pass of their own,"
     return None
+
+
+def _gathered(program: Program, shuffled: list[Pipeline]) -> set[str]:
+    """The lists that a loop over the same data fills, where the loop itself predicts nothing."""
+    found: set[str] = set()
+    for use in program.uses:
+        if use.role != "loop" or not isinstance(use.node, ast.For):
+            continue
+        if not any(point in list(use.pipeline.ancestors()) for point in shuffled):
+            continue
+        for node in ast.walk(use.node):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "extend")):
+                    found.add(name)
+                case ast.AugAssign(target=ast.Name(id=name)):
+                    found.add(name)
+    return found
+
+
+def _is_filled(value: Value, gathered: set[str]) -> bool:
+    return any(isinstance(one, Group) and one.grown and name_of_list(one) in gathered for one in walk(value, 60))
 
 
 def _comparisons(program: Program) -> Iterator[Value]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import move_stage
 from recordsmith.doctor.lint.interpreter.values import Call, Literal, walk
+from recordsmith.doctor.lint.libraries.fitting import model_uses
+from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.randomness import random_changes
 from recordsmith.doctor.lint.program import Program
@@ -94,6 +96,7 @@ def augmented_validation(program: Program) -> Iterator[Finding]:
                 "random: the score differs from run to run for no reason.",
                 evidence={"call": _called(call), "line": call.expression.lineno},
             )
+    yield from _augmenting_generators(program)
     for call, pipeline, name, is_split in augmented_in_torch(program):
         yield program.finding(
             augmented_validation,
@@ -110,6 +113,24 @@ def augmented_validation(program: Program) -> Iterator[Finding]:
 
 def _is_random(pipeline: Pipeline) -> bool:
     return any(random_changes(pipeline.element, certain=True))
+
+
+def _augmenting_generators(program: Program) -> Iterator[Finding]:
+    """Validation or test data from an ImageDataGenerator that augments."""
+    flows = [flow for call in program.calls if (flow := flow_of(call)) is not None]
+    tested = {id(use.inputs) for use in model_uses(program.calls) if use.role == "validation"}
+    for flow in flows:
+        split = flow.constant("subset") == "validation"
+        if (split or id(flow.call) in tested) and flow.augments_by:
+            why = ", because both subsets come from the augmenting generator" if split else ""
+            yield program.finding(
+                augmented_validation,
+                flow.call.expression,
+                f"This is for validation or testing, and `{flow.augments_by[0]}` changes it at random{why}: the score "
+                "differs from run to run for no reason.",
+                advice="Make a second ImageDataGenerator without augmentation, with the same `rescale` and "
+                "`validation_split`, and take the validation data from that.",
+            )
 
 
 def _stage_of(pipeline: Pipeline, call: Call) -> ast.Call | None:

@@ -12,6 +12,7 @@ from recordsmith.doctor.lint.libraries.arrays import shape_of
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.libraries.randomness import is_shuffled, shuffled_before
 from recordsmith.doctor.lint.program import Program, is_dropped
+from recordsmith.doctor.lint.rules.pipeline.dropped_results import dropped_results
 from recordsmith.facts.dataset_facts import LabelFacts
 from recordsmith.rules import Finding, Severity, rule
 
@@ -163,11 +164,12 @@ def _drops_a_shuffle(program: Program) -> bool:
 
 @rule("P035", "result-not-used", Severity.ERROR)
 def result_not_used(program: Program) -> Iterator[Finding]:
-    """The result of a dataset's method is not used, so the call does nothing.
+    """The result of a call that only returns something is not used, so the call does nothing.
 
     Why it matters:
         `shuffle`, `batch`, `map` and the others do not change a dataset: each returns a new one. Without `dataset = `
-        before it, the line has no effect, and training uses the dataset as it was.
+        before it, the line has no effect, and training uses the dataset as it was. The same is true of `df.drop(...)`,
+        `x.astype(...)`, `tf.image.random_flip_left_right(image)` and `sklearn.utils.shuffle(x, y)`.
 
     Example:
         `dataset.shuffle(1000)` as a statement on its own.
@@ -195,6 +197,8 @@ def result_not_used(program: Program) -> Iterator[Finding]:
             edits=edits,
             severity=_severity_of_dropped(pipeline, stage),
         )
+    for node, message, edits, severity in dropped_results(program):
+        yield program.finding(result_not_used, node, message, edits=edits, severity=severity)
 
 
 def _severity_of_dropped(pipeline: Pipeline, stage: Stage) -> Severity | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Operation, Slice, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import model_uses
+from recordsmith.doctor.lint.libraries.lists import name_of_list
 from recordsmith.doctor.lint.libraries.randomness import shuffles_values
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -74,7 +75,7 @@ def _is_block(value: Value) -> bool:
 
 def _by_outer_loop(group: Group) -> bool:
     """A list to which an inner loop appends what only the loop around it changes: one class after the other."""
-    name = _name_of(group)
+    name = name_of_list(group)
     for append in _appends(group, name):
         argument = append.args[0] if append.args else None
         loops = [one for one in _parents(append) if isinstance(one, ast.For)]
@@ -86,18 +87,6 @@ def _by_outer_loop(group: Group) -> bool:
         if argument.id not in assigned and argument.id in outside:
             return True
     return False
-
-
-def _name_of(group: Group) -> str | None:
-    parent = getattr(group.node, "parent", None)
-    if isinstance(parent, ast.Tuple):
-        targets = getattr(getattr(parent, "parent", None), "targets", [None])[0]
-        position = parent.elts.index(group.node) if group.node in parent.elts else 0
-        parent_names = targets.elts if isinstance(targets, ast.Tuple) else []
-        target = parent_names[position] if position < len(parent_names) else None
-    else:
-        target = parent.targets[0] if isinstance(parent, ast.Assign) else None
-    return target.id if isinstance(target, ast.Name) else None
 
 
 def _parents(node: ast.AST) -> Iterator[ast.AST]:

@@ -47,7 +47,7 @@ def loss_keeps_graph(program: Program) -> Iterator[Finding]:
         Add the number: `total_loss += loss.item()`, or `loss.detach()` to stay on the device.
     """
     for step in training_steps(program.calls):
-        name, loop = receiver_text(step.call), step.loop
+        name, loop = _loss_name(step.call), step.loop
         owner = statement_of(step.call.expression)
         if (
             step.kind != "backward"
@@ -78,6 +78,14 @@ def loss_keeps_graph(program: Program) -> Iterator[Finding]:
                 f"`{name}.item()`.",
                 severity=severity,
             )
+
+
+def _loss_name(call: Call) -> str:
+    """The loss of `loss.backward()`, `scaler.scale(loss).backward()` or `accelerator.backward(loss)`."""
+    inner = call.expression.args[0] if call.expression.args else getattr(call.expression.func, "value", None)
+    while isinstance(inner, ast.Call) and inner.args:
+        inner = inner.args[0]
+    return ast.unparse(inner) if inner is not None else ""
 
 
 def _is_bare(value: ast.expr, name: str) -> bool:
@@ -129,18 +137,20 @@ def changed_copy_dropped(program: Program) -> Iterator[Finding]:
                 "stays as it was.",
                 severity=Severity.ERROR,
             )
-        elif (
-            isinstance(parent, ast.Assign)
-            and parent.value is call.node
-            and call.name in ("random.shuffle", "numpy.random.shuffle")
-        ):
+        elif isinstance(parent, ast.Assign) and parent.value is call.node and _shuffles_in_place(call):
             yield program.finding(
                 changed_copy_dropped,
                 call.expression,
-                f"`{ast.unparse(parent.targets[0])}` becomes None: `{call.name}` shuffles in place and "
+                f"`{ast.unparse(parent.targets[0])}` becomes None: `{call.name.lstrip('.')}` shuffles in place and "
                 "returns nothing.",
                 severity=Severity.ERROR,
             )
+
+
+def _shuffles_in_place(call: Call) -> bool:
+    if call.name == ".shuffle" and isinstance(call.receiver, Call):
+        return call.receiver.name in ("random.Random", "numpy.random.default_rng", "numpy.random.RandomState")
+    return call.name in ("random.shuffle", "numpy.random.shuffle")
 
 
 def _is_tensor(call: Call) -> bool:

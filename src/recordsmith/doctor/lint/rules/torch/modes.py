@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call
 from recordsmith.doctor.lint.libraries.control_flow import conditions_around, loops_around, root_of
+from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch_modules import is_optimizer, key_of
 from recordsmith.doctor.lint.libraries.torch_training import Step, receiver_text, training_steps
 from recordsmith.doctor.lint.program import Program
@@ -34,6 +35,7 @@ def _trained(program: Program) -> set[object]:
 def _is_once_in_a_while(test: ast.expr) -> bool:
     """The condition counts: `step % 100 == 0`, `epoch > 5`."""
     words = {one.id for one in ast.walk(test) if isinstance(one, ast.Name)}
+    words |= {one.attr for one in ast.walk(test) if isinstance(one, ast.Attribute)}
     counted = any(re.search(r"epoch|step|iter|batch|^i$|idx", word) for word in words)
     return counted and any(isinstance(one, ast.Mod | ast.Gt | ast.GtE) for one in ast.walk(test))
 
@@ -121,22 +123,35 @@ def never_in_eval_mode(program: Program) -> Iterator[Finding]:
     steps = list(training_steps(program.calls))
     if not any(one.kind == "backward" for one in steps):
         return
-    for use in program.uses:
-        if not isinstance(use.node, ast.For) or use.pipeline.library != "torch" or use.role == "training":
-            continue
-        if not program.is_for_testing(use.pipeline):
-            continue
-        inside = [call for call in program.calls if call.node is not None and use.node in loops_around(call)]
-        if not inside or any(one.call in inside for one in steps if one.kind in ("backward", "step", "eval")):
+    for loop, pipeline in _test_loops(program):
+        inside = [call for call in program.calls if loop in loops_around(call)]
+        if not inside or any(one.call in inside for one in steps if one.kind in ("step", "eval")):
             continue
         if _mode_at(program, steps, inside[0]) == "train":
             yield program.finding(
                 never_in_eval_mode,
-                use.node,
-                f"{program.name_of(use.pipeline)} is evaluated in training mode: dropout is active, and batch "
-                "normalisation uses and learns from the batch.",
+                loop,
+                f"{program.name_of(pipeline)} is evaluated in training mode, without `eval()`: dropout is active, and "
+                "batch normalisation uses and learns from the batch.",
             )
             return
+
+
+def _test_loops(program: Program) -> Iterator[tuple[ast.AST, Pipeline]]:
+    """The loops over validation and test data, and the comprehensions, by the name of what they go over."""
+    named: dict[str, Pipeline] = {}
+    for pipeline in program.pipelines:
+        if pipeline.source.kind == "torch" and program.is_for_testing(pipeline):
+            named |= dict.fromkeys(pipeline.all_names, pipeline)
+    for use in program.uses:
+        tests = use.role != "training" and use.pipeline.source.kind == "torch"
+        if isinstance(use.node, ast.For) and tests and program.is_for_testing(use.pipeline):
+            yield use.node, use.pipeline
+    for node in ast.walk(program.source.tree):
+        if isinstance(node, ast.GeneratorExp | ast.ListComp):
+            name = ast.unparse(node.generators[0].iter).rpartition(".")[2]
+            if name in named:
+                yield node, named[name]
 
 
 def _mode_at(program: Program, steps: list[Step], call: Call) -> str | None:

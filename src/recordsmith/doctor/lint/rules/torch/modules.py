@@ -151,6 +151,7 @@ def parameters_not_trained(program: Program) -> Iterator[Finding]:
                     yield program.finding(parameters_not_trained, node, message)
                     return
     yield from _all_frozen(program)
+    yield from _one_model_twice(program)
 
 
 def _models_of(call: ast.Call) -> set[str]:
@@ -177,7 +178,7 @@ def _loop_body(statement: ast.stmt) -> list[ast.stmt]:
 
 def _makes_optimizer(statement: ast.stmt) -> bool:
     return any(
-        isinstance(one, ast.Attribute | ast.Name) and re.search(r"optim\.\w|add_param_group", ast.unparse(one))
+        isinstance(one, ast.Attribute | ast.Name) and re.search(r"optim\.[A-Z]|add_param_group", ast.unparse(one))
         for one in ast.walk(statement)
     )
 
@@ -190,6 +191,12 @@ def _replaces(statement: ast.stmt, names: set[str]) -> str | None:
     ):
         return None
     target, value = ast.unparse(statement.targets[0]), statement.value
+    while (
+        isinstance(value.func, ast.Attribute)
+        and value.func.attr in ("to", "cuda")
+        and isinstance(value.func.value, ast.Call)
+    ):
+        value = value.func.value
     made = ast.unparse(value.func)
     uses = {ast.unparse(one) for one in ast.walk(value) if isinstance(one, ast.Name | ast.Attribute)}
     for name in names:
@@ -198,6 +205,32 @@ def _replaces(statement: ast.stmt, names: set[str]) -> str | None:
         if target == name and name not in uses and re.fullmatch(r"[A-Z]\w*|\w+\.[A-Z]\w*|models\.\w+", made):
             return f"`{name}` is made anew after the optimizer was made: the optimizer still changes the old one."
     return None
+
+
+def _one_model_twice(program: Program) -> Iterator[Finding]:
+    """Two optimizers have the same parameters, where each was meant for a model of its own."""
+    made = [one for one in optimizers(program.calls) if one.via == ()]
+    for place, one in enumerate(made):
+        for other in made[place + 1 :]:
+            models = _models_of(one.expression)
+            targets = [
+                ast.unparse(t) for call in (one, other) for t in getattr(statement_of(call.expression), "targets", [])
+            ]
+            same = models and models == _models_of(other.expression) and len(set(targets)) == 2
+            if (
+                same
+                and function_of(one.expression) is function_of(other.expression)
+                and not other.undecided
+                and not one.undecided
+            ):
+                yield program.finding(
+                    parameters_not_trained,
+                    other.expression,
+                    f"`{targets[0]}` and `{targets[1]}` both have the parameters of `{min(models)}`: another model is "
+                    "never trained.",
+                    severity=Severity.WARNING,
+                )
+                return
 
 
 def _all_frozen(program: Program) -> Iterator[Finding]:
@@ -212,7 +245,9 @@ def _all_frozen(program: Program) -> Iterator[Finding]:
         block = _block_of(node)
         if not frozen or not block or list(enclosing(node)):
             continue
-        later = "\n".join(ast.unparse(one) for one in block[block.index(node) + 1 :])
+        after = block[block.index(node) + 1 :]
+        ends = next((place for place, one in enumerate(after) if _makes_optimizer(one)), len(after))
+        later = "\n".join(ast.unparse(one) for one in after[: ends + 1])
         trained = re.search(rf"optim\w*\.\w+\({re.escape(name)}\.parameters\(\)", later)
         free = r"requires_grad(_\(\)| = True|_\(True|_\(requires)|setattr"
         thawed = re.search(rf"{free}|{re.escape(name)}\.\w[\w.\[\]]* = |{re.escape(name)} = ", later)

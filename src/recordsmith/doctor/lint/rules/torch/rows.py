@@ -153,22 +153,32 @@ def pairs_in_datasets(program: Program) -> Iterator[tuple[Call, str, str]]:
 
 
 def _indexed_fields(getter: Function) -> list[str]:
-    """The fields that `__getitem__` takes at its index."""
+    """The fields that `__getitem__` takes at its index, or at the batch that its index stands for."""
     arguments = getter.definition.args.args
-    index = arguments[1].arg if len(arguments) > 1 else ""
+    index = {arguments[1].arg} if len(arguments) > 1 else set()
+    for node in ast.walk(getter.definition):
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.BinOp() | ast.Call(func=ast.Name(id="slice")) as value
+            ) if _names(value) & index:
+                index.add(name)
     found: list[str] = []
     for node in ast.walk(getter.definition):
         match node:
-            case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name), slice=ast.Name(id=used)) if (
-                used == index
+            case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name), slice=used) if (
+                _names(used) & index
             ):
                 found.append(name)
             case ast.Subscript(
                 value=ast.Attribute(value=ast.Attribute(value=ast.Name(id="self"), attr=name), attr="iloc" | "loc"),
-                slice=ast.Name(id=used) | ast.Tuple(elts=[ast.Name(id=used), *_]),
-            ) if used == index:
+                slice=used,
+            ) if _names(used) & index:
                 found.append(name)
     return list(dict.fromkeys(found))
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
 
 
 def _field_listing(made: Object, name: str) -> Call | None:
@@ -187,7 +197,7 @@ def _field_listing(made: Object, name: str) -> Call | None:
 
 def _is_read(value: Value) -> bool:
     names = [part.name for part in walk(value) if isinstance(part, Call)]
-    return any(
+    return any(name in _LISTINGS for name in names) or any(
         name.startswith(("pandas.read_", "csv.", "numpy.load", "json.load", "numpy.genfromtxt", "scipy.io.loadmat"))
         for name in names
     )

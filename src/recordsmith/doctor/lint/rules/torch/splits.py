@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import re
 from collections.abc import Iterator
@@ -60,6 +61,8 @@ def augmented_in_torch(program: Program) -> Iterator[tuple[Call, Pipeline, str, 
             continue
         call = pipeline.source.call
         element = pipeline.element
+        if any(_dataset(one) is _dataset(pipeline) for one in torch_loaders(program) if _trains(program, one)):
+            continue  # it reads the training data: that is said by a rule of its own
         random = [step for _, steps, _ in applied_transforms(element) for step in steps if is_random_step(step)]
         if random and call is not None:
             yield call, pipeline, step_name(random[0]), split_of(_dataset(pipeline)) is not None
@@ -119,6 +122,40 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
                 f"{program.name_of(train)} reads the whole dataset, and {program.name_of(test)} a split of it: the "
                 "model is trained on its validation data.",
             )
+    yield from _trainer_splits(program)
+
+
+def _trainer_splits(program: Program) -> Iterator[Finding]:
+    """The Trainer of transformers: it is evaluated on what it is trained on, or on a split of that."""
+    for call in program.calls:
+        train, test = call.argument(None, "train_dataset"), call.argument(None, "eval_dataset")
+        if not call.name.endswith("Trainer") or train is None or test is None or call.node is None:
+            continue
+        nodes = {one.arg: ast.unparse(one.value) for one in call.expression.keywords}
+        match test:
+            case Item(base=Call(name=".train_test_split", receiver=whole)):
+                part = _is_same(whole, train)
+            case _:
+                part = False
+        if part or nodes.get("train_dataset") == nodes.get("eval_dataset"):
+            yield program.finding(
+                whole_set_instead_of_split,
+                call.expression,
+                f"`eval_dataset` ({nodes.get('eval_dataset')}) is "
+                + ("a split of" if part else "the same as")
+                + f" `train_dataset` ({nodes.get('train_dataset')}): the model is evaluated on its training data.",
+                severity=Severity.WARNING,
+            )
+
+
+def _is_same(one: Value | None, other: Value) -> bool:
+    """They are one value, or the same item of one value."""
+    if one is other:
+        return True
+    match one, other:
+        case Item(base=base, index=Literal(value=key)), Item(base=second, index=Literal(value=name)):
+            return base is second and key == name
+    return False
 
 
 @rule("P110", "other-split-loaded", Severity.WARNING)
@@ -135,7 +172,7 @@ def other_split_loaded(program: Program) -> Iterator[Finding]:
         Give `train=False`, or `split="test"`, for the test data.
     """
     loaders = torch_loaders(program)
-    trained = {_part(_dataset(one)) for one in loaders if _trains(program, one)}
+    trained = {_part(base_dataset(_dataset(one))) for one in loaders if _trains(program, one)}
     for pipeline in loaders:
         dataset, call = _dataset(pipeline), pipeline.source.call
         part = _part(dataset)

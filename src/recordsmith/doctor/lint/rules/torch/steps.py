@@ -16,6 +16,7 @@ from recordsmith.rules import Finding, Severity, rule
 __all__ = ["STEP_RULES"]
 
 _CLEARS = r"zero_grad|\.grad\s*=\s*None|grad\.(data\.)?zero_|deepspeed|set_to_none|clear_grad"
+_STEPS = r"(?<![\w.])(?!\w*sched)(?!self\.\w*sched)[\w.\[\]]*\.step\b|minimize\(|Trainer\("
 
 
 def _steps(program: Program, *kinds: str) -> list[Step]:
@@ -44,8 +45,8 @@ def gradients_never_cleared(program: Program) -> Iterator[Finding]:
     """
     backwards, steps, clears = (_steps(program, kind) for kind in ("backward", "step", "zero"))
     for step in steps:
-        near = [one for one in backwards if one.root is step.root and one.loop is step.loop]
-        if step.loop is None or not near or not _is_plain(step) or isinstance(step.loop, ast.GeneratorExp):
+        near = [one for one in backwards if one.root is step.root and step.loop in one.loops]
+        if step.loop is None or not near or isinstance(step.loop, ast.GeneratorExp):
             continue
         known = is_optimizer(step.call.receiver) or (step.call.args and is_optimizer(step.call.args[0]))
         if not program.mentions(_CLEARS):
@@ -58,6 +59,14 @@ def gradients_never_cleared(program: Program) -> Iterator[Finding]:
                     certain=True,
                 )
                 return
+        elif known and _is_never_cleared(program, step, clears):
+            name = receiver_text(step.call)
+            yield program.finding(
+                gradients_never_cleared,
+                step.call.expression,
+                f"`{name}.zero_grad()` is never called: the gradients of its parameters are added up over all steps.",
+            )
+            return
         elif _cleared_once(clears, step, near[-1]):
             yield program.finding(
                 gradients_never_cleared,
@@ -69,10 +78,20 @@ def gradients_never_cleared(program: Program) -> Iterator[Finding]:
             return
 
 
+def _is_never_cleared(program: Program, step: Step, clears: list[Step]) -> bool:
+    """Other optimizers are cleared, and this one is not."""
+    name = receiver_text(step.call)
+    known = bool(clears) and all(is_optimizer(one.call.receiver) for one in clears)
+    others = known and all(one.key != step.key for one in clears) and name.isidentifier()
+    return others and not program.mentions(rf"\b{name}\.zero_grad|\b{name}[,)\]]|\.grad\b")
+
+
 def _cleared_once(clears: list[Step], step: Step, backward: Step) -> bool:
     mine = [one for one in clears if one.root is step.root]
     shorter = [one for one in mine if len(one.loops) < len(step.loops) and step.loops[: len(one.loops)] == one.loops]
-    return bool(mine) and len(shorter) == len(mine) and _is_plain(backward)
+    counted = all("%" in ast.unparse(condition.test) for condition, _ in conditions_around(step.call, step.loop))
+    same_loop = backward.loop is step.loop and _is_plain(backward)
+    return bool(mine) and len(shorter) == len(mine) and counted and same_loop
 
 
 def _clearing(program: Program, backward: Step, step: Step) -> list[Edit] | None:
@@ -107,7 +126,7 @@ def gradients_not_applied(program: Program) -> Iterator[Finding]:
     made = optimizers(program.calls)
     backwards, steps, clears = (_steps(program, kind) for kind in ("backward", "step", "zero"))
     in_loop = [one for one in backwards if one.loops]
-    if made and in_loop and not program.mentions(r"\.step\b|minimize\(|Trainer\("):
+    if made and in_loop and not program.mentions(_STEPS):
         yield program.finding(
             gradients_not_applied,
             in_loop[0].call.expression,
@@ -124,6 +143,18 @@ def gradients_not_applied(program: Program) -> Iterator[Finding]:
         return
     for step in known:
         yield from _out_of_order(program, step, backwards, clears, steps)
+    stepped = {one.key for one in steps}
+    for clear in clears:
+        name = receiver_text(clear.call)
+        alone = is_optimizer(clear.call.receiver) and clear.key not in stepped and bool(known) and clear.loops
+        if alone and name.isidentifier() and not program.mentions(rf"\b{name}\.step|\b{name}[,)\]]"):
+            yield program.finding(
+                gradients_not_applied,
+                clear.call.expression,
+                f"`{name}.step()` is never called: the gradients of its parameters are computed and cleared, but the "
+                "weights never change.",
+            )
+            return
 
 
 def _out_of_order(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Operation, Slice, Table, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Operation, Table, Unknown, Value, walk
 from recordsmith.doctor.lint.libraries.models import compiled_models
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
@@ -146,7 +146,7 @@ def everything_frozen(program: Program) -> Iterator[Finding]:
 
 def _whole_model(value: Value | None) -> Value | None:
     """The model of `model.trainable`, or of a layer that a loop takes from `model.layers`."""
-    if isinstance(value, Item) and not value.attribute and not isinstance(value.index, Literal | Slice):
+    if isinstance(value, Item) and not value.attribute and isinstance(value.index, Unknown):
         layers = value.base
         if isinstance(layers, Item) and isinstance(layers.index, Literal) and layers.index.value == "layers":
             return layers.base

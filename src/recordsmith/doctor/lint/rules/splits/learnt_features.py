@@ -16,6 +16,11 @@ __all__ = ["LEARNT_FEATURE_RULES"]
 _TRAIN = re.compile(r"(^|_)(train|training|trn|tr)(_|$|\d)", re.IGNORECASE)
 _TEST = re.compile(r"(^|_)(test|testing|tst|val|valid|validation)(_|$|\d)", re.IGNORECASE)
 _TRANSFORMER = re.compile(r"sklearn\.(preprocessing|decomposition|feature_extraction|feature_selection|impute)\..*")
+_LEARNS_NOTHING = {"PolynomialFeatures", "Normalizer", "FunctionTransformer", "Binarizer", "HashingVectorizer"}
+_ESTIMATOR = re.compile(
+    r"sklearn\.(ensemble|linear_model|svm|tree|neighbors|naive_bayes|neural_network)\.\w+|(xgboost|lightgbm|catboost|keras)\..*"
+)
+_SELECTS_COLUMNS = re.compile(r"sklearn\.(pipeline|compose)\..*")
 _SAME_FRAME = {".dropna", ".copy", ".reset_index", ".drop_duplicates", ".fillna", ".astype"}
 
 
@@ -38,7 +43,7 @@ def fitted_again_on_test_data(program: Program) -> Iterator[Finding]:
         maker = call.receiver
         if call.name not in (".fit", ".fit_transform") or not isinstance(maker, Call) or not call.args:
             continue
-        if not _TRANSFORMER.fullmatch(maker.name):
+        if not _TRANSFORMER.fullmatch(maker.name) or maker.name.rpartition(".")[2] in _LEARNS_NOTHING:
             continue
         side = _side(call)
         if side == "test" and any(_side(one) == "training" for one in fitted.get(id(maker), ())):
@@ -84,11 +89,16 @@ def target_among_features(program: Program) -> Iterator[Finding]:
         for target in node.targets
         if isinstance(target, ast.Subscript)
     }
+    if any(_SELECTS_COLUMNS.fullmatch(one.name) for one in program.calls):
+        return  # a pipeline may take the columns that it needs
     pairs = [(call, call.args[0], call.args[1]) for call in program.calls if _is_split(call)]
     pairs += [
         (use.call, use.inputs, use.targets)
         for use in model_uses(program.calls)
-        if use.role == "training" and use.targets is not None
+        if use.role == "training"
+        and use.targets is not None
+        and isinstance(use.model, Call)
+        and _ESTIMATOR.fullmatch(use.model.name)
     ]
     for call, inputs, target in pairs:
         if not isinstance(target, Item) or target.attribute or not isinstance(target.index, Literal):

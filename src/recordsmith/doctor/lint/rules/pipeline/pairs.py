@@ -153,7 +153,20 @@ def _paired(call: Call) -> tuple[Value, ...]:
         return given.members if isinstance(given, Group) and not given.is_list else call.args
     if call.name in (".fit", "sklearn.model_selection.train_test_split"):
         return call.args[:2]
+    if call.name == "torch.utils.data.TensorDataset":
+        return tuple(map(_array_of, call.args))
     return ()
+
+
+def _array_of(value: Value) -> Value:
+    """What a tensor was made from, in the same order."""
+    made = ("torch.tensor", "torch.from_numpy", "torch.as_tensor", "torch.Tensor", "numpy.array", "numpy.asarray")
+    while isinstance(value, Call) and (value.name in made or value.name in (".float", ".long", ".to")):
+        inner = value.receiver if value.name.startswith(".") else value.argument(0)
+        if inner is None:
+            return value
+        value = inner
+    return value
 
 
 def _own_order(value: Value) -> tuple[str, object]:

@@ -60,10 +60,10 @@ def loss_keeps_graph(program: Program) -> Iterator[Finding]:
             continue
         whole = ast.unparse(function_of(owner) or program.source.tree)
         for node in ast.walk(loop):
-            if not isinstance(node, ast.AugAssign) or not isinstance(node.op, ast.Add) or node.lineno < owner.lineno:
+            total, added = _addition(node)
+            if added is None or getattr(node, "lineno", 0) < owner.lineno:
                 continue
-            total = ast.unparse(node.target)
-            if not _is_bare(node.value, name) or total == name:
+            if not _is_bare(added, name) or total == name:
                 continue
             used = rf"{re.escape(total)}\.(backward|item|detach|data|cpu)|backward\({re.escape(total)}"
             if re.search(rf"{re.escape(total)}\.backward|backward\({re.escape(total)}", whole) or _is_redefined(
@@ -74,10 +74,20 @@ def loss_keeps_graph(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 loss_keeps_graph,
                 node,
-                f"`{total} += {ast.unparse(node.value)}` keeps the graph of every batch in memory: add "
-                f"`{name}.item()`.",
+                f"`{ast.unparse(node)}` keeps the graph of every batch in memory: add `{name}.item()`.",
                 severity=severity,
             )
+
+
+def _addition(node: ast.AST) -> tuple[str, ast.expr | None]:
+    """The total and what is added to it, in `total += loss` and `total = total + loss`."""
+    match node:
+        case ast.AugAssign(target=target, op=ast.Add(), value=value):
+            return ast.unparse(target), value
+        case ast.Assign(targets=[target], value=ast.BinOp(left=left, op=ast.Add(), right=right)):
+            total = ast.unparse(target)
+            return (total, right) if ast.unparse(left) == total else (total, None)
+    return "", None
 
 
 def _loss_name(call: Call) -> str:

@@ -29,7 +29,10 @@ def _trained(program: Program) -> set[object]:
     for call in program.calls:
         if call.name in (".parameters", ".named_parameters"):
             found |= {key_of(call), receiver_text(call)}
-    return found if any(is_optimizer(call) for call in program.calls) else set()
+    if any(is_optimizer(call) for call in program.calls):
+        return found
+    switched = {receiver_text(one.call) for one in training_steps(program.calls) if one.kind in ("eval", "train")}
+    return set(switched) if len(switched) == 1 else set()
 
 
 def _is_once_in_a_while(test: ast.expr) -> bool:
@@ -98,9 +101,14 @@ def _left_in_eval(steps: list[Step], loop: ast.AST | None, trained: set[object])
             state = {} if step.key not in state else {**state, step.key: None}
         elif step.kind == "backward":
             found = next((one for one in state.values() if one is not None), None)
-            if found is not None:
+            if found is not None and not _is_test_loop(step.loop):
                 return found
     return None
+
+
+def _is_test_loop(loop: ast.AST | None) -> bool:
+    """Training on validation data is said by a rule of its own."""
+    return isinstance(loop, ast.For) and bool(re.search(r"(^|[_.(])(val|valid|test)\w*", ast.unparse(loop.iter)))
 
 
 @rule("P104", "never-in-eval-mode", Severity.WARNING)

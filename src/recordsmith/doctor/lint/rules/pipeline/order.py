@@ -23,7 +23,7 @@ _SMALL = 64
 _MODEST = 1000
 _MIXED = re.compile(
     r"keras\.datasets\.(mnist|fashion_mnist|cifar\d+|imdb|boston_housing|california_housing|reuters)\."
-    r"|sklearn\.datasets\.make_|numpy\.random\.|tensorflow\.random\.|torch\.rand|sklearn\.datasets\.fetch_(openml|lfw)"
+    r"|torchvision\.datasets\.(\w*MNIST|CIFAR\w+|SVHN|FakeData)|sklearn\.datasets\.make_|numpy\.random\.|tensorflow\.random\.|torch\.rand|sklearn\.datasets\.fetch_(openml|lfw)"
 )
 _CHANGES = {"shuffle", "batch", "padded_batch", "map", "repeat", "cache", "prefetch", "filter", "shard", "with_options"}
 _OF_TF_DATA = {"padded_batch", "prefetch", "interleave", "flat_map", "with_options"}
@@ -233,7 +233,9 @@ def _repeated_unshuffled(program: Program) -> Iterator[Finding]:
                 repeat.expression,
                 f"{program.name_of(pipeline)} is repeated without end, as for training, and nothing here shuffles it: "
                 "every epoch shows the examples in the same order.",
-                severity=Severity.WARNING if known and program.named(pipeline) == "training" else Severity.INFO,
+                severity=Severity.WARNING
+                if known and program.named(pipeline) == "training" and not _is_mixed_already(pipeline)
+                else Severity.INFO,
             )
 
 

@@ -63,7 +63,7 @@ def loss_keeps_graph(program: Program) -> Iterator[Finding]:
             total, added = _addition(node)
             if added is None or getattr(node, "lineno", 0) < owner.lineno:
                 continue
-            if not _is_bare(added, name) or total == name:
+            if not _is_bare(added, name) or total == name or _is_without_gradients(node):
                 continue
             used = rf"{re.escape(total)}\.(backward|item|detach|data|cpu)|backward\({re.escape(total)}"
             if re.search(rf"{re.escape(total)}\.backward|backward\({re.escape(total)}", whole) or _is_redefined(
@@ -77,6 +77,11 @@ def loss_keeps_graph(program: Program) -> Iterator[Finding]:
                 f"`{ast.unparse(node)}` keeps the graph of every batch in memory: add `{name}.item()`.",
                 severity=severity,
             )
+
+
+def _is_without_gradients(node: ast.AST) -> bool:
+    withs = [parent for parent, _ in enclosing(node) if isinstance(parent, ast.With)]
+    return any(re.search(r"no_grad|inference_mode", ast.unparse(item)) for one in withs for item in one.items)
 
 
 def _addition(node: ast.AST) -> tuple[str, ast.expr | None]:

@@ -47,6 +47,8 @@ def _models_of(step: Step) -> set[object]:
 def _has_modes(program: Program, step: Step) -> bool:
     """The model behaves differently in the two modes, as far as the program shows."""
     model = step.call.receiver
+    while isinstance(model, Call) and model.name in (".to", ".cuda"):
+        model = model.receiver
     library = isinstance(model, Call) and not model.name.startswith(("torch.nn.", "torchvision.", "timm.", "."))
     known = isinstance(model, Object) or library or (isinstance(model, Call) and model.name.startswith("torch.nn."))
     return not known or any(_HAS_MODES.fullmatch(call.name) for call in program.calls)
@@ -116,7 +118,13 @@ def _left_in_eval(steps: list[Step], loop: ast.AST | None, trained: set[object])
             known = step.key in trained or receiver_text(step.call) in trained
             state[step.key] = step if known and _is_sure(step, loop) else None
         elif step.kind in ("train", "mode"):
-            state = {} if step.key not in state else {**state, step.key: None}
+            text = receiver_text(step.call)
+            kept = {
+                key: one
+                for key, one in state.items()
+                if key != step.key and one is not None and receiver_text(one.call) != text
+            }
+            state = kept if len(kept) < len(state) else {}
         elif step.kind == "step":
             models = _models_of(step)
             left = [one for one in state.values() if one is not None]

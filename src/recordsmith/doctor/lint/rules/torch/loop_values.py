@@ -11,6 +11,7 @@ from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_o
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch_modules import derives_from, is_module
 from recordsmith.doctor.lint.libraries.torch_training import receiver_text, training_steps
+from recordsmith.doctor.lint.libraries.torch_transforms import transform_steps
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -144,6 +145,14 @@ def changed_copy_dropped(program: Program) -> Iterator[Finding]:
                 f"The result of `{program.text(call.expression)}` is not used: it returns a new tensor, and "
                 f"`{receiver_text(call)}` stays as it was.",
             )
+        elif isinstance(parent, ast.Expr) and _returns_changed_image(call):
+            yield program.finding(
+                changed_copy_dropped,
+                call.expression,
+                f"The result of `{program.text(call.expression)}` is not used: it returns a new image, and the old one "
+                "stays as it was.",
+                severity=Severity.ERROR,
+            )
         elif isinstance(parent, ast.Expr) and call.name in _HF_COPIES and _is_hugging_face(call):
             yield program.finding(
                 changed_copy_dropped,
@@ -160,6 +169,19 @@ def changed_copy_dropped(program: Program) -> Iterator[Finding]:
                 "returns nothing.",
                 severity=Severity.ERROR,
             )
+
+
+def _returns_changed_image(call: Call) -> bool:
+    if call.name == "()":
+        return bool(transform_steps(call.receiver)[0]) and bool(call.args or call.keywords)
+    if call.name in (".resize", ".convert", ".rotate", ".crop"):
+        return isinstance(call.receiver, Call) and call.receiver.name == "PIL.Image.open"
+    made = re.fullmatch(
+        r"torchvision\.transforms\.functional\.[a-z]\w*|numpy\.(flip|fliplr|flipud|rot90)|torch\.flip", call.name
+    )
+    return bool(made) or (
+        call.name in ("cv2.flip", "cv2.resize", "cv2.cvtColor") and "dst" not in call.keywords and len(call.args) <= 2
+    )
 
 
 def _shuffles_in_place(call: Call) -> bool:

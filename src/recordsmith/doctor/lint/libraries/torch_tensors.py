@@ -303,7 +303,7 @@ def _labels_of(dataset: Call) -> tuple[int, int] | None:
     return None if classes is None or dataset.argument(3, "target_transform") is not None else (0, classes - 1)
 
 
-def number_range(value: Value | None, depth: int = 20) -> tuple[int, int] | None:
+def number_range(value: Value | None, depth: int = 20) -> tuple[int, int] | None:  # noqa: PLR0911 - one for each way to make numbers
     """Return the smallest and the largest integer that a tensor of labels may have, where the source says it.
 
     >>> number_range(Call("torch.randint", None, (Literal(1), Literal(6), Group((Literal(9),)))))

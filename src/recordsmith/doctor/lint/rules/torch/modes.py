@@ -119,7 +119,7 @@ def _left_in_eval(steps: list[Step], loop: ast.AST | None, trained: set[object])
             state[step.key] = step if known and _is_sure(step, loop) else None
         elif step.kind in ("train", "mode"):
             text = receiver_text(step.call)
-            kept = {
+            kept: dict[object, Step | None] = {
                 key: one
                 for key, one in state.items()
                 if key != step.key and one is not None and receiver_text(one.call) != text

@@ -283,15 +283,15 @@ def batch_and_time_swapped(program: Program) -> Iterator[Finding]:
                 advice="Take the last step with `[:, -1]`.",
             )
     for call in program.calls:
-        layer = call.receiver
-        if call.name != "()" or not isinstance(layer, Call) or not _is_recurrent(layer) or id(layer.node) in seen:
+        fed = call.receiver
+        if call.name != "()" or not isinstance(fed, Call) or not _is_recurrent(fed) or id(fed.node) in seen:
             continue
-        if layer.exact and layer.argument(4, "batch_first") is None and call.args and _has_batch_first(call.args[0]):
-            seen.add(id(layer.node))
+        if fed.exact and fed.argument(4, "batch_first") is None and call.args and _has_batch_first(call.args[0]):
+            seen.add(id(fed.node))
             yield program.finding(
                 batch_and_time_swapped,
-                layer.expression,
-                f"`nn.{layer.name.rpartition('.')[2]}` has time first, without `batch_first=True`, but is given "
+                fed.expression,
+                f"`nn.{fed.name.rpartition('.')[2]}` has time first, without `batch_first=True`, but is given "
                 "batches of a DataLoader, which have the batch first: it runs along the batch.",
             )
     yield from _padded_time_first(program)

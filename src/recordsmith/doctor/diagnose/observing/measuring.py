@@ -14,12 +14,13 @@ from recordsmith.doctor.diagnose.observing.observations import ColumnFacts
 from recordsmith.doctor.diagnose.probes.reinterpretation import bits_of
 from recordsmith.facts.dataset_facts import Histogram
 
-__all__ = ["find_leaks", "histogram_of", "measure_columns", "rows_without_tokens"]
+__all__ = ["find_leaks", "find_same_inputs", "histogram_of", "measure_columns", "rows_without_tokens"]
 
 Array = npt.NDArray[Any]
 _FEWEST_TOKENS = 3  # of a row of ids
 _MOST_VALUES = 8_000_000  # of a column, spread over its rows
 _MOST_DISTINCT = 1001
+_FEWEST_ROWS = 16
 
 
 def measure_columns(batches: list[Batch]) -> tuple[ColumnFacts, ...]:
@@ -74,6 +75,38 @@ def find_leaks(batches: list[Batch]) -> tuple[str, ...]:
             continue  # inputs that are nothing but the target are a toy, or meant
         found += [repr(name) if column.shape[1] == 1 else f"column {place} of {name!r}" for place in same[:3].tolist()]
     return tuple(found)
+
+
+def find_same_inputs(batches: list[Batch]) -> tuple[tuple[str, str], ...]:
+    """Return pairs of inputs that hold the same values in every row, and whose rows differ.
+
+    >>> from recordsmith.doctor.diagnose.observing.batch import read_batch
+    >>> ids = np.arange(128).reshape(32, 4)
+    >>> find_same_inputs([read_batch({"ids": ids, "types": ids, "length": np.full(32, 4)})])
+    (('ids', 'types'),)
+    """
+    names = list(batches[0].inputs) if batches else []
+    found = []
+    for place, one in enumerate(names):
+        for other in names[place + 1 :]:
+            pairs = [(batch.inputs.get(one), batch.inputs.get(other)) for batch in batches]
+            if all(_same(first, second) for first, second in pairs) and _rows_differ([first for first, _ in pairs]):
+                found.append((one, other))
+    return tuple(found)
+
+
+def _same(one: Values | None, other: Values | None) -> bool:
+    if one is None or other is None or len(one) != len(other):
+        return False
+    if isinstance(one, list) or isinstance(other, list):
+        return all(np.array_equal(first, second) for first, second in zip(one, other, strict=True))
+    return np.array_equal(one, other)
+
+
+def _rows_differ(parts: list[Any]) -> bool:
+    """Whether rows are many and different: constants and flags are alike by chance."""
+    rows = [np.asarray(row).tobytes() for part in parts for row in part]
+    return len(rows) >= _FEWEST_ROWS and len(set(rows)) > max(4, len(rows) / 4)
 
 
 def histogram_of(values: Array, bins: int = 32) -> Histogram | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from recordsmith.dataset import StoredDataset
-from recordsmith.doctor.diagnose.observing.observations import ChainStep
+from recordsmith.doctor.diagnose.observing.observations import ChainStep, WorkerFacts
 
 __all__ = ["Pipeline"]
 
@@ -24,6 +24,9 @@ class Pipeline:
         chain: the transformations, where they can be read back.
         records: the dataset that it reads, where it says so itself.
         label: the feature that the target is, where it says so itself.
+        class_names: the names of the classes by their numbers, where it knows them.
+        files: the files that it reads, and the compression that it expects of them, where that can be read back.
+        validation: the pipeline of the validation data, where it comes with one.
     """
 
     kind: str = "an iterable"
@@ -35,11 +38,19 @@ class Pipeline:
     chain: tuple[ChainStep, ...] = ()
     records: StoredDataset | None = None
     label: str | None = None
+    class_names: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    compression: str | None = None
+    validation: Any = None
 
     def slowest_step(self, seconds: float, rows: int) -> str:  # noqa: ARG002 - for those that know
         """Return which step takes most of the time for a batch of so many rows; empty where it is not known."""
         return ""
 
-    def epoch(self) -> Iterator[Any]:
+    def worker_facts(self) -> WorkerFacts | None:
+        """Return what is known of the worker processes; None without any."""
+        return None
+
+    def epoch(self, number: int = 0) -> Iterator[Any]:
         """Begin an epoch, and return its batches."""
         raise NotImplementedError

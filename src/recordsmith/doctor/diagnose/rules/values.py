@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from recordsmith.doctor.diagnose.observing.observations import ColumnFacts, Observations
 from recordsmith.doctor.diagnose.rules.wording import are_pixels, at, begin
 from recordsmith.errors import did_you_mean, list_names
-from recordsmith.rules import Finding, Severity, rule
+from recordsmith.rules import Finding, Location, Severity, rule
 from recordsmith.wording.numbers import count_text
 
 __all__ = ["VALUE_RULES"]
@@ -247,6 +247,26 @@ def target_among_inputs(observed: Observations) -> Iterator[Finding]:
         yield target_among_inputs.finding(f"Input {name} equals the target in every row.")
 
 
+@rule("T065", "same-inputs", Severity.WARNING)
+def same_inputs(observed: Observations) -> Iterator[Finding]:
+    """Two inputs are the same in every row.
+
+    Why it matters:
+        One of them is a copy by mistake: what it should hold never reaches the model.
+
+    Example:
+        `token_type_ids` filled from the column of `input_ids` in a collate function.
+
+    Fix:
+        Look at the line that makes the second one.
+    """
+    for one, other in observed.same_inputs:
+        yield same_inputs.finding(
+            f"Inputs {one!r} and {other!r} are identical in every row: one of them is a copy of the other.",
+            location=Location(feature=other),
+        )
+
+
 @rule("T034", "scales-far-apart", Severity.WARNING)
 def scales_far_apart(observed: Observations) -> Iterator[Finding]:
     """Large numbers reach the first layer as they are.
@@ -342,5 +362,6 @@ VALUE_RULES = (
     empty_one_hot,
     target_among_inputs,
     scales_far_apart,
+    same_inputs,
     rows_without_tokens,
 )

@@ -40,6 +40,7 @@ __all__ = ["diagnose"]
 
 PathLike = str | os.PathLike[str]
 _FEWEST_ROWS = 16
+_LARGE_RATE = 0.03
 
 
 def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
@@ -185,6 +186,7 @@ def _observed(source: Pipeline, epochs: list[SampledEpoch], seed: int) -> Observ
         columns=columns,
         unequal_rows=next((one.batch.unequal_rows for one in first.batches if one.batch.unequal_rows), None),
         batch_sizes=tuple(sizes[:-1] if first.whole and len(sizes) > 1 else sizes),
+        last_batch=sizes[-1] if first.whole and len(sizes) > 1 else None,
         leaks=leaks,
         endless=source.endless,
         fixed=source.fixed,
@@ -253,6 +255,8 @@ def _with_validation(
         names=(source.class_names, other.class_names),
         seed=seed,
     )
+    if facts is not None and other.shuffled_here:
+        facts = replace(facts, reorders=False)
     return replace(observed, validation=facts, notes=(*observed.notes, *failed))
 
 
@@ -265,7 +269,8 @@ def _with_records(
         note = f"The records could not be compared: {str(error).splitlines()[0]}"
         unread = RecordFacts(dataset.files[0], 0, names=tuple(dataset.schema))
         return replace(observed, records=unread, notes=(*observed.notes, note)), []
-    return replace(observed, records=facts, class_names=observed.class_names or facts.class_names), matches
+    names = () if facts.mapping else facts.class_names  # labels that arrive under other numbers have other names
+    return replace(observed, records=facts, class_names=observed.class_names or names), matches
 
 
 def _with_signal(
@@ -283,7 +288,11 @@ def _with_signal(
     if trainer is None:
         return _noted(observed, "Training was not tried: it needs TensorFlow as Keras' backend, and trainable weights.")
     try:
-        signal = probe_signal(trainer, kept, loss=model.loss, labels=observed.labels, seconds=seconds, seed=seed)
+        large = model.learning_rate is not None and model.learning_rate >= _LARGE_RATE and "Adam" in model.optimizer
+        rate = model.learning_rate if large else None  # copies are trained by Adam: others cannot be tried
+        signal = probe_signal(
+            trainer, kept, loss=model.loss, labels=observed.labels, seconds=seconds, seed=seed, rate=rate
+        )
     except Exception as error:  # noqa: BLE001 - a model may do anything when it is trained
         return _noted(observed, f"Training a copy failed: {type(error).__name__}: {str(error).splitlines()[0][:200]}")
     finally:

@@ -21,6 +21,7 @@ _FEWEST_TOKENS = 3  # of a row of ids
 _MOST_VALUES = 8_000_000  # of a column, spread over its rows
 _MOST_DISTINCT = 1001
 _FEWEST_ROWS = 16
+_MOST_CLASSES = 256
 
 
 def measure_columns(batches: list[Batch]) -> tuple[ColumnFacts, ...]:
@@ -73,7 +74,7 @@ def find_leaks(batches: list[Batch]) -> tuple[str, ...]:
         same = np.flatnonzero((column == target).all(axis=0))
         if len(batches[0].inputs) == 1 and len(same) == column.shape[1]:
             continue  # inputs that are nothing but the target are a toy, or meant
-        found += [repr(name) if column.shape[1] == 1 else f"column {place} of {name!r}" for place in same[:3].tolist()]
+        found += [repr(name) if column.shape[1] == 1 else _column_name(place, name) for place in same[:3].tolist()]
     return tuple(found)
 
 
@@ -107,6 +108,10 @@ def _rows_differ(parts: list[Any]) -> bool:
     """Whether rows are many and different: constants and flags are alike by chance."""
     rows = [np.asarray(row).tobytes() for part in parts for row in part]
     return len(rows) >= _FEWEST_ROWS and len(set(rows)) > max(4, len(rows) / 4)
+
+
+def _column_name(place: int, name: str) -> str:
+    return f"column {place}" + (f" of {name!r}" if name else "")
 
 
 def histogram_of(values: Array, bins: int = 32) -> Histogram | None:
@@ -167,9 +172,11 @@ def _measure(name: str, role: Literal["input", "target"], parts: list[Values], *
             facts["largest_spread"] = float(np.nanmax(spread)) if np.isfinite(spread).any() else 0.0
     if role == "target":
         facts |= _encoding(parts)
+        facts["fractions"] = _fractions(finite)
     else:
         facts["bits_of"] = bits_of(parts)
         facts["image"] = measure_images(parts)
+        facts["padding"] = _padding(parts)
         facts["without_tokens"] = sum(int(one.sum()) for one in rows_without_tokens(name, parts))
     return ColumnFacts(name, role, dtype, shape, rows, **common, **facts)
 
@@ -200,6 +207,23 @@ def rows_without_tokens(name: str, parts: list[Values]) -> list[Array]:
         return none
     ends = np.cumsum([len(part) for part in parts])[:-1]
     return list(np.split(empty, ends))
+
+
+def _fractions(finite: Array) -> float:
+    """Return the share of values between the whole numbers, where nearly all values are a few whole numbers."""
+    whole = finite == np.round(finite)
+    if not 0.5 < float(whole.mean() if finite.size else 0) < 1:
+        return 0.0
+    return float(1 - whole.mean()) if len(np.unique(finite[whole][:100_000])) <= _MOST_CLASSES else 0.0
+
+
+def _padding(parts: list[Values]) -> float:
+    """Return the share of zeros at the ends of rows of whole numbers."""
+    if any(isinstance(part, list) or part.ndim != 2 or part.dtype.kind not in "iu" or not part.size for part in parts):
+        return 0.0
+    last = [np.where(part.any(axis=1), part.shape[1] - (part[:, ::-1] != 0).argmax(axis=1), 0) for part in parts]  # type: ignore[union-attr,call-overload]
+    total = sum(part.size for part in parts)  # type: ignore[union-attr]
+    return 1 - sum(int(one.sum()) for one in last) / total if total else 0.0
 
 
 def _dtype(part: Values) -> str:

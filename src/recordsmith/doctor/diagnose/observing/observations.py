@@ -125,6 +125,8 @@ class ColumnFacts:
         one_hot: "one" where each row has a single 1 and else 0; "some-empty" where some rows have none;
             "shares" where rows are parts of 1; empty otherwise.
         empty_rows: rows of a one-hot target without a 1.
+        fractions: for a target of whole numbers, the share of values that are not whole; 0 for other targets.
+        padding: for rows of ids, the share of zeros at their ends.
         image: what images look like; None where it is none.
         without_tokens: rows of ids, or of a mask, that are nothing but padding, or have no value at all.
         histogram: of the finite values.
@@ -157,6 +159,8 @@ class ColumnFacts:
     bits_of: str = ""
     one_hot: str = ""
     empty_rows: int = 0
+    fractions: float = 0.0
+    padding: float = 0.0
     image: ImageFacts | None = None
     without_tokens: int = 0
     histogram: Histogram | None = None
@@ -410,6 +414,7 @@ class Observations:
         columns: all inputs and targets.
         unequal_rows: a batch whose inputs and target have different numbers of rows, as (inputs, target).
         batch_sizes: rows in the sampled batches, without the last of a whole epoch.
+        last_batch: rows in the last batch of a whole epoch; None where it was not reached.
         leaks: inputs that hold the target itself.
         endless: the pipeline repeats without end.
         fixed: it is a list, which cannot come in another order.
@@ -432,6 +437,7 @@ class Observations:
     columns: tuple[ColumnFacts, ...] = ()
     unequal_rows: tuple[int, int] | None = None
     batch_sizes: tuple[int, ...] = ()
+    last_batch: int | None = None
     leaks: tuple[str, ...] = ()
     endless: bool = False
     fixed: bool = False

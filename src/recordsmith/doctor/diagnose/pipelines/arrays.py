@@ -23,6 +23,7 @@ class ArrayPair(Pipeline):
     """
 
     kind = "arrays in memory"
+    shuffled_here = True
 
     def __init__(self, arrays: Any) -> None:
         self._arrays = arrays if isinstance(arrays, tuple) else (arrays,)

@@ -19,6 +19,7 @@ class HuggingFaceDataset(Pipeline):
     """A dataset of the package `datasets`."""
 
     kind = "a Hugging Face dataset"
+    shuffled_here = True
 
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset

@@ -19,6 +19,7 @@ class Pipeline:
         repeatable: it can be iterated again for a second epoch.
         endless: it never ends.
         fixed: it is a list, which cannot come in another order.
+        shuffled_here: it is no pipeline yet, and its rows are put into batches in a random order by the diagnosis.
         sharded: it feeds one rank's share only.
         with_index: batches end with the numbers of their records.
         chain: the transformations, where they can be read back.
@@ -33,6 +34,7 @@ class Pipeline:
     repeatable: bool = True
     endless: bool = False
     fixed: bool = False
+    shuffled_here: bool = False
     sharded: bool = False
     with_index: bool = False
     chain: tuple[ChainStep, ...] = ()

@@ -22,7 +22,7 @@ class PlainIterable(Pipeline):
 
     def __init__(self, thing: Any) -> None:
         self._thing = thing
-        self.repeatable = not hasattr(thing, "__next__")
+        self.repeatable = not hasattr(thing, "__next__") or self._is_keras_dataset()
         self.fixed = isinstance(thing, (list, tuple))
         self.class_names = class_names_of(thing)
         self.kind = "a list" if self.fixed else "an iterable" if self.repeatable else "a generator"

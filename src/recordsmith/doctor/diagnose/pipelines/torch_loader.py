@@ -53,6 +53,7 @@ class TorchDataset(Pipeline):
     """A Dataset without a DataLoader: rows are put into batches here, map-style ones in a random order."""
 
     kind = "a PyTorch Dataset"
+    shuffled_here = True
 
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset

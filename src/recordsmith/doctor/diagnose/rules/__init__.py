@@ -2,6 +2,7 @@
 
 from recordsmith.doctor.diagnose.observing.observations import Observations
 from recordsmith.doctor.diagnose.rules.chain import CHAIN_RULES
+from recordsmith.doctor.diagnose.rules.expectations import EXPECTATION_RULES
 from recordsmith.doctor.diagnose.rules.images import IMAGE_RULES
 from recordsmith.doctor.diagnose.rules.loading import LOADING_RULES
 from recordsmith.doctor.diagnose.rules.model_fit import MODEL_FIT_RULES
@@ -19,6 +20,7 @@ RULES: RuleSet[Observations] = RuleSet(
     [
         *STRUCTURE_RULES,
         *MODEL_FIT_RULES,
+        *EXPECTATION_RULES,
         *VALUE_RULES,
         *IMAGE_RULES,
         *ORDER_RULES,

@@ -44,11 +44,10 @@ def sorted_labels(observed: Observations) -> Iterator[Finding]:
         return
     if labels.classes == 1 and not labels.whole and len(stored) > 1 and labels.rows >= 32:
         value, count = next(iter(labels.counts)), max(stored.values())
-        value = value if observed.records is None else observed.records.named(value)
         if count < 0.9 * sum(stored.values()):
             yield sorted_labels.finding(
-                f"All {labels.rows} rows of the first {labels.batches} batches have the label {value}, and the records "
-                f"have {count_text(len(stored), 'class', 'classes')}: the data is sorted by label."
+                f"All {labels.rows} rows of the first {labels.batches} batches have the label {observed.named(value)}, "
+                f"and the records have {count_text(len(stored), 'class', 'classes')}: the data is sorted by label."
                 f"{_about_shuffle(observed)}"
             )
         return

@@ -190,7 +190,7 @@ def constant_target(observed: Observations) -> Iterator[Finding]:
     if one_class or (target.numeric and not target.shape and target.distinct == 1):
         value = next(iter(labels.counts)) if labels is not None and labels.counts else f"{target.min:g}"
         stored = observed.records.stored_classes if observed.records is not None else {}
-        value = value if observed.records is None else observed.records.named(value)
+        value = observed.named(value)
         detail = (
             f" The records have {count_text(len(stored), 'class', 'classes')} in {observed.records.label!r}."
             if len(stored) > 1 and observed.records
@@ -265,6 +265,29 @@ def same_inputs(observed: Observations) -> Iterator[Finding]:
             f"Inputs {one!r} and {other!r} are identical in every row: one of them is a copy of the other.",
             location=Location(feature=other),
         )
+
+
+@rule("T086", "mostly-padding", Severity.INFO)
+def mostly_padding(observed: Observations) -> Iterator[Finding]:
+    """Rows of ids are nearly all padding.
+
+    That is: 90 % or more of the values are zeros at the ends of the rows.
+
+    Why it matters:
+        Where padding is not masked, means and last states are those of the padding. And ten times the work is done.
+
+    Example:
+        Texts of ten words, padded to a length of 512.
+
+    Fix:
+        Pad each batch to its longest row (`padded_batch`, `DataCollatorWithPadding`), or choose a shorter length.
+    """
+    for column in observed.inputs:
+        if column.padding >= 0.9 and not _may_be(column) and column.distinct > 4:
+            yield mostly_padding.finding(
+                f"{column.padding:.0%} of {column.shown} is padding: zeros at the ends of rows of {column.shape[0]}.",
+                location=at(column),
+            )
 
 
 @rule("T034", "scales-far-apart", Severity.WARNING)
@@ -363,5 +386,6 @@ VALUE_RULES = (
     target_among_inputs,
     scales_far_apart,
     same_inputs,
+    mostly_padding,
     rows_without_tokens,
 )

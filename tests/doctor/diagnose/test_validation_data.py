@@ -83,4 +83,4 @@ def test_class_names_are_compared_and_shown() -> None:
     assert codes(report, least="warning") == ["T093"]
     assert "0 is 'cat' in training and 'dog' in validation" in report.findings[0].message
     table = next(section for section in report.sections if section.title == "Labels")
-    assert {row[0] for row in table.rows} == {"0 (cat)", "1 (dog)"}  # type: ignore[union-attr]
+    assert {row[0] for row in table.rows} == {"0 (cat)", "1 (dog)"}

@@ -219,11 +219,12 @@ def _fractions(finite: Array) -> float:
 
 def _padding(parts: list[Values]) -> float:
     """Return the share of zeros at the ends of rows of whole numbers."""
-    if any(isinstance(part, list) or part.ndim != 2 or part.dtype.kind not in "iu" or not part.size for part in parts):
+    tables = [part for part in parts if isinstance(part, np.ndarray) and part.ndim == 2 and part.dtype.kind in "iu"]
+    total = sum(table.size for table in tables)
+    if len(tables) != len(parts) or not all(table.size for table in tables):
         return 0.0
-    last = [np.where(part.any(axis=1), part.shape[1] - (part[:, ::-1] != 0).argmax(axis=1), 0) for part in parts]  # type: ignore[union-attr,call-overload]
-    total = sum(part.size for part in parts)  # type: ignore[union-attr]
-    return 1 - sum(int(one.sum()) for one in last) / total if total else 0.0
+    lengths = [np.where(one.any(axis=1), one.shape[1] - (one[:, ::-1] != 0).argmax(axis=1), 0) for one in tables]
+    return 1 - sum(int(one.sum()) for one in lengths) / total if total else 0.0
 
 
 def _dtype(part: Values) -> str:

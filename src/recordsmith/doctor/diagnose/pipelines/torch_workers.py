@@ -58,7 +58,7 @@ def _draws_from_numpy(dataset: Any) -> bool:
     before = np.random.get_state()  # noqa: NPY002 - the global numbers are what is asked about
     try:
         _ask(dataset)
-        return bool((np.random.get_state()[1] != before[1]).any() or np.random.get_state()[2] != before[2])  # noqa: NPY002 - as above
+        return pickle.dumps(np.random.get_state()) != pickle.dumps(before)  # noqa: NPY002 - as above
     finally:
         np.random.set_state(before)  # noqa: NPY002 - as above
 
@@ -127,8 +127,7 @@ class _States:
         return 2
 
     def __getitem__(self, place: int) -> str:
-        numbers = np.random.get_state()  # noqa: NPY002 - the global numbers are what is asked about
-        return hashlib.sha256(numbers[1].tobytes() + bytes([numbers[2] % 256])).hexdigest()
+        return hashlib.sha256(pickle.dumps(np.random.get_state())).hexdigest()  # noqa: NPY002 - as above
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "_dataset":

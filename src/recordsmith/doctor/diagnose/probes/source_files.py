@@ -45,11 +45,10 @@ def _look(path: str, files: int, expected: str | None, left: int) -> tuple[Sourc
         damage = str(error).splitlines()[0]
         where = getattr(error, "offset", None)
         damage += f" It is at byte {where:,}." if isinstance(where, int) else ""
-    payload, names = "", ()
     try:
         census = take_census([path], records_per_file=_RECORDS, stop_at_damage=True)
-        payload, names = census.payload, tuple(str(one["key"]) for one in census.features if one["steps"])
     except (RecordsmithError, OSError):
         return SourceFacts(path, files, compression, expected, damage, content.looks_like), left
     looks_like = content.looks_like if damage and not census.records and not content.compression else ""
-    return SourceFacts(path, files, compression, expected, damage, looks_like, payload, names), left
+    names = tuple(str(one["key"]) for one in census.features if one["steps"])
+    return SourceFacts(path, files, compression, expected, damage, looks_like, census.payload, names), left

@@ -118,14 +118,19 @@ def _parse() -> argparse.Namespace:
         "--datasets", type=_names(DATASETS), default=list(DATASETS), help=f"datasets: {', '.join(DATASETS)}"
     )
     parser.add_argument("--scale", type=float, default=1.0, help="part of the records, for a quick run (default 1)")
-    parser.add_argument("--repeats", type=int, default=5, help="turns of each peer; the best pass counts (default 5)")
-    parser.add_argument("--dir", type=Path, default=default_folder(), help="where the data lies (default %(default)s)")
+    parser.add_argument("--repeats", type=int, default=5, help="passes of each peer; the best one counts (default 5)")
+    parser.add_argument(
+        "--dir", type=Path, default=default_folder(), help="the folder of the data (default %(default)s)"
+    )
     parser.add_argument("--json", type=Path, default=RESULTS / "latest.json", help="the results (default %(default)s)")
     parser.add_argument(
         "--chart", type=Path, default=RESULTS / "bench.svg", help="the chart; a PNG is drawn beside it (%(default)s)"
     )
     parser.add_argument(
-        "--writer", choices=("auto", "recordsmith", "tensorflow"), default="auto", help="who writes the shards"
+        "--writer",
+        choices=("auto", "recordsmith", "tensorflow"),
+        default="auto",
+        help="the library that writes the shards",
     )
     parser.add_argument(
         "--recordsmith-python", default=sys.executable, help="interpreter that has recordsmith, if it is another one"

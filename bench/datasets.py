@@ -129,7 +129,7 @@ def _tok_columns(random: np.random.Generator, records: int) -> Columns:
 
 def _img_columns(random: np.random.Generator, records: int) -> Columns:
     images = jpeg_images(random, records)
-    offsets = _offsets(np.array([len(picture) for picture in images], dtype=np.int64))
+    offsets = _offsets(np.array([len(image) for image in images], dtype=np.int64))
     return {"image": Column(np.frombuffer(b"".join(images), dtype=np.uint8), offsets)}
 
 

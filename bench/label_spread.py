@@ -1,7 +1,8 @@
 """How well labels are spread over batches: `python -m bench.label_spread docs/images/label-spread.svg`.
 
-The data are sorted by label, as they are when a folder of classes is written file by file. Each way of shuffling feeds
-them in batches; the figure shows the label of every row over an epoch, and how many different ones a batch has.
+The data are sorted by label, as they are when a folder of classes is written file by file. They are loaded in batches
+with each way of shuffling. The figure shows the label of every row over an epoch, and how many different labels a batch
+has.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def _add_figures(table: Table, section: Section) -> None:
 
 def _is_best(section: Section, figure: Figure) -> bool:
     return (
-        section.task in ("read", "write", "random", "make", "feed")
+        section.task in ("read", "write", "random", "make", "load")
         and section.best(figure.subject, figure.peer) is figure
     )
 

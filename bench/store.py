@@ -123,7 +123,7 @@ def shard_columns(columns: Columns, *, limit: int | None = None) -> list[Columns
 
 
 def save_truth(spec: DatasetSpec, columns_folder: Path, shards_folder: Path, *, limit: int | None = None) -> None:
-    """Write down what each shard holds, told from the generated columns and not from the files."""
+    """Write down what each shard holds, computed from the generated columns and not from the files."""
     parts = shard_columns(load_columns(spec, columns_folder), limit=limit)
     truth = [
         {"records": len(part["label"]), "label_sum": int(part["label"].values.sum()), "fingerprint": fingerprint(part)}

@@ -22,14 +22,14 @@ IMPORT_SECONDS = 0.2
 FIRST_BATCH = 10.0
 # Feeding, shuffled and in batches: times tf.data's best form with shuffle(10,000). Images are decoded, resized to
 # 224x224, flipped and changed in brightness, as float32; `large` are JPEGs of 1,600x1,200.
-FEED = {"tab": 10.0, "vec": 5.0, "tok": 4.0, "img": 1.4, "large": 2.0}
+LOAD = {"tab": 10.0, "vec": 5.0, "tok": 4.0, "img": 1.4, "large": 2.0}
 # Into a framework: to_torch against a DataLoader over the package tfrecord, to_tf against tf.data's best form.
-FEED_TORCH = {"vec": 5.0}
-FEED_TF = {"tab": 2.0, "img": 1.0}
+LOAD_TORCH = {"vec": 5.0}
+LOAD_TF = {"tab": 2.0, "img": 1.0}
 # Memory of its own in the first half of an epoch, as a part of that in the second: it does not grow.
-FEED_FLAT = 0.9
+LOAD_FLAT = 0.9
 # Seconds from opening ten million records, whose index is there, to the first batch of their shuffle.
-FEED_FIRST_BATCH = 1.0
+LOAD_FIRST_BATCH = 1.0
 # Collecting all facts: times a pass with tf.data and numpy that collects a part of them.
 FACTS = {"tab": 5.0}
 # Memory over half of the shards as a part of that over all: it does not grow.

@@ -1,6 +1,6 @@
 """The process in which one peer runs: it takes requests as JSON lines and answers with what it measured.
 
-Each peer has a process of its own so that no library slows, breaks or feeds another one's memory; the processes live
+Each peer has a process of its own, so that no library slows down, breaks or uses memory of another. The processes live
 through the whole run, so that passes of the peers can alternate. Started by bench/workers.py as
 ``python -m bench.worker PEER``.
 """
@@ -36,7 +36,7 @@ Answer = dict[str, Any]
 class Worker:
     """Holds one peer and what it prepared last, so that a repeated request measures the work alone.
 
-    The methods are the requests; which of them a peer can answer is told by its roles in bench/peers/__init__.py.
+    The methods are the requests; the roles of a peer say which of them it can answer: see bench/peers/__init__.py.
     """
 
     def __init__(self, peer: Peer) -> None:

@@ -30,7 +30,7 @@ SCHEMA = rs.Schema(
 
 def shape(rng: np.random.Generator, name: str) -> dict[str, object]:
     """Draw a shape, and say about it what a dataset would."""
-    picture = np.full((64, 96, 3), rng.integers(200, 250, 3), np.uint8)
+    image = np.full((64, 96, 3), rng.integers(200, 250, 3), np.uint8)
     colour = tuple(int(value) for value in rng.integers(20, 200, 3))
     x, y, r = int(rng.integers(28, 68)), int(rng.integers(24, 40)), int(rng.integers(10, 22))
     corners = {
@@ -39,11 +39,11 @@ def shape(rng: np.random.Generator, name: str) -> dict[str, object]:
         "triangle": np.array([[x, y - r], [x + r, y + r], [x - r, y + r]]),
     }[name]
     if len(corners):
-        cv2.fillPoly(picture, [corners.astype(np.int32)], colour, cv2.LINE_AA)
+        cv2.fillPoly(image, [corners.astype(np.int32)], colour, cv2.LINE_AA)
     else:
-        cv2.circle(picture, (x, y), r, colour, -1, cv2.LINE_AA)
+        cv2.circle(image, (x, y), r, colour, -1, cv2.LINE_AA)
     return {
-        "image": picture,
+        "image": image,
         "label": name,
         "area": r * r * {"circle": 3.14, "square": 4, "triangle": 2}[name],
         "corners": corners,
@@ -80,8 +80,8 @@ def main() -> None:
             "--window-size=1180,1900",
         ]
         subprocess.run([*command, f"--screenshot={IMAGE}", Path("report.html").absolute().as_uri()], check=True)  # noqa: S603
-    picture = cv2.imread(str(IMAGE))
-    cv2.imwrite(str(IMAGE), picture, [cv2.IMWRITE_PNG_COMPRESSION, 9])
+    image = cv2.imread(str(IMAGE))
+    cv2.imwrite(str(IMAGE), image, [cv2.IMWRITE_PNG_COMPRESSION, 9])
 
 
 if __name__ == "__main__":

@@ -9,19 +9,14 @@ import numpy as np
 
 import recordsmith as rs
 from recordsmith.dataset.row_decoding import RowOverview
-from recordsmith.facts.dataset_facts import (
-    Damage,
-    DatasetFacts,
-    DuplicateFacts,
+from recordsmith.facts.dataset_facts import Damage, DatasetFacts, DuplicateFacts, LabelFacts, ShardFacts, SplitFacts
+from recordsmith.facts.value_facts import (
     FeatureFacts,
     FrequentValue,
     Histogram,
     ImageFacts,
-    LabelFacts,
     LengthFacts,
     NumberFacts,
-    ShardFacts,
-    SplitFacts,
     StringFacts,
 )
 from recordsmith.images.png import png_bytes
@@ -325,7 +320,7 @@ def lint_report() -> Report:
 
 def diagnose_report() -> Report:
     generator = np.random.default_rng(0)
-    pictures = [
+    grid_images = [
         GridImage(generator.integers(0, 255, (40, 60, 3)).astype(np.uint8), "cat", "record 0"),
         GridImage(generator.normal(size=(40, 40, 1)).astype(np.float32), "dog", "record 1"),
         GridImage(np.full((30, 30), np.nan, np.float32), "nothing", "record 2"),
@@ -338,7 +333,7 @@ def diagnose_report() -> Report:
             ),
         ),
         sections=(
-            ImageGrid("What the model sees", tuple(pictures), "One of each class, as it arrives."),
+            ImageGrid("What the model sees", tuple(grid_images), "One of each class, as it arrives."),
             HistogramSection("weight", {"stored": bell(0, 70, 30, 0.2), "as it arrives": bell(-2, 3, 30)}),
             TableSection("Batches", ("batch", "loss", "note"), ((1, 2.31, "first"), (2, float("nan"), None))),
             TextSection("Summary", "The labels are right.\n\nThe images are not."),
@@ -384,7 +379,7 @@ def hostile_report() -> Report:
     label = LabelFacts(SCRIPT, False, tuple(HOSTILE), {text: dict.fromkeys(HOSTILE, 3) for text in HOSTILE})
     values: dict[str, Any] = {text: text for text in HOSTILE} | {
         "bytes": b"\xff\xd8\xff\xe0<script>",
-        "picture": b"\x89PNG\r\n\x1a\n" + b"\0" * 40,
+        "photo": b"\x89PNG\r\n\x1a\n" + b"\0" * 40,
         "list": HOSTILE,
         "nested": {SCRIPT: np.arange(3)},
         "svg": b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(5)'/>",

@@ -12,22 +12,22 @@ from bench.makers.inputs import SIZE
 SHARDS = 4
 WORKERS = 2
 
-FORMS = {"pictures": ["make, 2 workers"], "table": ["make, 2 workers"]}
+FORMS = {"images": ["make, 2 workers"], "table": ["make, 2 workers"]}
 
 
 def prepare(subject: str, form: str) -> Callable[[Path, Path, int | None], None]:  # noqa: ARG001 - there is one form
     """Import what is needed, and return what does the work."""
     rs: Any = importlib.import_module("recordsmith")
     importlib.import_module("recordsmith.making.maker")
-    importlib.import_module("cv2" if subject == "pictures" else "pyarrow.csv")
+    importlib.import_module("cv2" if subject == "images" else "pyarrow.csv")
 
-    def pictures(source: Path, out: Path, _limit: int | None) -> None:
+    def from_images(source: Path, out: Path, _limit: int | None) -> None:
         rs.make(rs.sources.images(source, size=SIZE), out, name="made", shards=SHARDS, workers=WORKERS)
 
     def table(source: Path, out: Path, _limit: int | None) -> None:
         rs.make(rs.sources.csv(source), out, name="made", shards=SHARDS, workers=WORKERS)
 
-    return pictures if subject == "pictures" else table
+    return from_images if subject == "images" else table
 
 
 def check(subject: str, folder: Path) -> dict[str, int]:
@@ -38,7 +38,7 @@ def check(subject: str, folder: Path) -> dict[str, int]:
     label_sum = right_size = 0
     for batch in dataset.batch(1024):
         label_sum += int(batch["label"].sum())
-        if subject == "pictures":
+        if subject == "images":
             headers = map(images.read_header, batch["image"])
             right_size += sum((header.height, header.width) == SIZE for header in headers)
     return {"records": len(dataset), "label_sum": label_sum, "right_size": right_size}

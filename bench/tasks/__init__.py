@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from bench.tasks import facts, feed, make, memory, random_access, read, startup, verify, write
+from bench.tasks import facts, load, make, memory, random_access, read, startup, verify, write
 
 if TYPE_CHECKING:
     from bench.results import Section
@@ -19,7 +19,7 @@ TASKS: dict[str, Callable[[Context], Section]] = {
     "startup": startup.run,
     "memory": memory.run,
     "make": make.run,
-    "feed": feed.run,
+    "load": load.run,
     "facts": facts.run,
 }
 # Tasks that have inputs of their own.

@@ -25,7 +25,7 @@ FeatureValues values_of(nb::handle name, nb::handle value, const nb::callable& n
   const ValueRule any;
   FeatureValues values;
   if (reader->read(value.ptr(), any, &values)) return values;
-  const nb::object canonical = call_python([&] { return normalize(name, value); });
+  const nb::object canonical = call_python(normalize, name, value);
   kept->append(canonical);
   if (reader->read(canonical.ptr(), any, &values)) return values;
   values.count = 0;

@@ -11,7 +11,7 @@
 #include "images/image_colour.h"
 #include "images/image_fill.h"
 #include "images/image_header.h"
-#include "images/jpeg_decoder.h"
+#include "images/jpeg/jpeg_decoder.h"
 
 namespace recordsmith {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "bindings/parts.h"
 #include "bindings/python/gil.h"
-#include "columns/offsets.h"
-#include "columns/row_padding.h"
+#include "columns/rows/offsets.h"
+#include "columns/rows/row_padding.h"
 
 namespace recordsmith {
 namespace {

@@ -1,12 +1,15 @@
 // Files: records in order, batches, offsets, verification, and the census for schema inference.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "bindings/parts.h"
 #include "bindings/python/array_export.h"
@@ -107,40 +110,53 @@ std::uint64_t verify(const nb::list& paths, const std::vector<std::string>& comp
   return records;
 }
 
-nb::dict census_of(const nb::list& paths, const std::vector<std::string>& compressions, std::uint64_t records_per_file,
-                   std::uint64_t bytes_per_file, bool verify, bool stop_at_damage) {
-  Census census;
-  const std::vector<InputFile> inputs = inputs_of(paths, compressions);
-  run([&] { return take_census(inputs, {records_per_file, bytes_per_file, verify, stop_at_damage}, &census); });
-  nb::list features;
-  for (const FeatureFacts& facts : census.features) {
-    nb::dict kinds;
-    for (const Kind kind : {Kind::kNone, Kind::kBytes, Kind::kFloat, Kind::kInt64}) {
-      const std::uint64_t times = facts.kinds[static_cast<std::size_t>(kind)];
-      if (times > 0) kinds[kind_name(kind)] = times;
-    }
-    nb::dict feature;
-    feature["key"] = nb::str(facts.key.data(), facts.key.size());
-    feature["steps"] = facts.in_steps;
-    feature["records"] = facts.records;
-    feature["kinds"] = kinds;
-    feature["min_count"] = facts.values_seen > 0 ? facts.min_count : 0;
-    feature["max_count"] = facts.max_count;
-    feature["min_bytes"] = facts.min_bytes == kUnknown ? 0 : facts.min_bytes;
-    feature["max_bytes"] = facts.max_bytes;
-    feature["text"] = facts.all_text;
-    features.append(feature);
+nb::dict kinds_of(const FeatureFacts& facts) {
+  nb::dict kinds;
+  for (const Kind kind : {Kind::kNone, Kind::kBytes, Kind::kFloat, Kind::kInt64}) {
+    const std::uint64_t times = facts.kinds[static_cast<std::size_t>(kind)];
+    if (times > 0) kinds[kind_name(kind)] = times;
   }
+  return kinds;
+}
+
+nb::dict payloads_of(const Census& census) {
   nb::dict payloads;
   for (std::size_t i = 0; i < kPayloadKinds; ++i) {
     if (census.payloads[i] > 0) payloads[payload_kind_name(static_cast<PayloadKind>(i))] = census.payloads[i];
   }
-  nb::dict result;
-  result["records"] = census.records;
-  result["complete"] = census.is_complete;
-  result["payloads"] = payloads;
-  result["features"] = features;
-  return result;
+  return payloads;
+}
+
+Census census_of(const nb::list& paths, const std::vector<std::string>& compressions, std::uint64_t records_per_file,
+                 std::uint64_t bytes_per_file, bool verify, bool stop_at_damage) {
+  Census census;
+  const std::vector<InputFile> inputs = inputs_of(paths, compressions);
+  run([&] { return take_census(inputs, {records_per_file, bytes_per_file, verify, stop_at_damage}, &census); });
+  return census;
+}
+
+void bind_census(nb::module_& module) {
+  nb::class_<FeatureFacts>(module, "CensusFeature")
+      .def_prop_ro("key", [](const FeatureFacts& self) { return nb::str(self.key.data(), self.key.size()); })
+      .def_ro("in_steps", &FeatureFacts::in_steps)
+      .def_ro("records", &FeatureFacts::records)
+      .def_prop_ro("kinds", &kinds_of)
+      .def_prop_ro("counts",
+                   [](const FeatureFacts& self) {
+                     return std::make_pair(std::min(self.min_count, self.max_count), self.max_count);
+                   })
+      .def_prop_ro("lengths",
+                   [](const FeatureFacts& self) {
+                     return std::make_pair(std::min(self.min_bytes, self.max_bytes), self.max_bytes);
+                   })
+      .def_ro("is_text", &FeatureFacts::all_text);
+  nb::class_<Census>(module, "Census")
+      .def_ro("records", &Census::records)
+      .def_ro("is_complete", &Census::is_complete)
+      .def_prop_ro("payloads", &payloads_of)
+      .def_ro("features", &Census::features);
+  module.def("census", &census_of, nb::arg("paths"), nb::arg("compressions"), nb::arg("records_per_file"),
+             nb::arg("bytes_per_file"), nb::arg("verify"), nb::arg("stop_at_damage"));
 }
 
 }  // namespace
@@ -177,8 +193,7 @@ void bind_reading(nb::module_& module) {
 
   module.def("scan_offsets", &scan, nb::arg("path"), nb::arg("compression"), nb::arg("verify"));
   module.def("verify_files", &verify, nb::arg("paths"), nb::arg("compressions"), nb::arg("threads"));
-  module.def("census", &census_of, nb::arg("paths"), nb::arg("compressions"), nb::arg("records_per_file"),
-             nb::arg("bytes_per_file"), nb::arg("verify"), nb::arg("stop_at_damage"));
+  bind_census(module);
   module.def(
       "detect_compression",
       [](const nb::str& given) {

@@ -1,5 +1,5 @@
 // Strings for TensorFlow, as one message.
-#include "columns/string_tensor.h"
+#include "columns/rows/string_tensor.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
@@ -7,7 +7,7 @@
 
 #include "bindings/parts.h"
 #include "bindings/python/gil.h"
-#include "columns/offsets.h"
+#include "columns/rows/offsets.h"
 
 namespace recordsmith {
 namespace {

@@ -296,10 +296,10 @@ Summary survey_of(const std::vector<SurveyFile>& files, Expectations features, s
   bool is_interrupted = false;  // by an exception of Python, which is set
   const Progress report = [&](std::uint64_t bytes) {
     const GilHold held;
-    if (call_python(&PyErr_CheckSignals) != 0) {
+    if (run_python(&PyErr_CheckSignals) != 0) {
       is_interrupted = true;
     } else if (!progress.is_none()) {
-      PyObject* const answer = call_python(
+      PyObject* const answer = run_python(
           [&] { return PyObject_CallFunction(progress.ptr(), "K", static_cast<unsigned long long>(bytes)); });
       is_interrupted = answer == nullptr;
       Py_XDECREF(answer);

@@ -12,7 +12,7 @@
 #include "bindings/python/status.h"
 #include "bindings/python/value_reader.h"
 #include "columns/column_encoder.h"
-#include "columns/offsets.h"
+#include "columns/rows/offsets.h"
 #include "examples/record_digest.h"
 #include "records/record_sink.h"
 
@@ -258,7 +258,7 @@ class RowEncoder {
       FeatureValues values;
       if (value == nullptr || !reader_.read(value, rules_[index], &values) || !counts_fit(column, values)) {
         if (PyErr_Occurred()) throw nb::python_error();
-        const nb::object canonical = call_python([&] { return normalize(index, number, row); });
+        const nb::object canonical = call_python(normalize, index, number, row);
         if (canonical.is_none()) continue;  // absent, and the schema allows it
         kept.append(canonical);
         ValueRule canonical_rule;
@@ -270,9 +270,9 @@ class RowEncoder {
       }
       encoder_.add(column.key) = values;
     }
-    if (static_cast<std::size_t>(PyObject_Length(row.ptr())) > met) call_python([&] { return complain(number, row); });
+    if (static_cast<std::size_t>(PyObject_Length(row.ptr())) > met) call_python(complain, number, row);
     const std::size_t size = encoder_.measure();
-    if (size > kLargestMessage) call_python([&] { return complain(number, row); });
+    if (size > kLargestMessage) call_python(complain, number, row);
     std::uint8_t* payload = nullptr;
     raise_if_failed(sink->claim(size, &payload));
     encoder_.write(payload);

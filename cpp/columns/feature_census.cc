@@ -20,7 +20,6 @@ FeatureFacts& CensusTaker::facts(std::string_view key, bool in_steps) {
 }
 
 void CensusTaker::count(const WireFeature& feature, FeatureFacts* facts) {
-  ++facts->values_seen;
   ++facts->kinds[static_cast<std::size_t>(feature.kind())];
   facts->min_count = std::min(facts->min_count, feature.count());
   facts->max_count = std::max(facts->max_count, feature.count());

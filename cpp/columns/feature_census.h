@@ -18,7 +18,6 @@ struct FeatureFacts {
   std::string key;
   bool in_steps = false;
   std::uint64_t records = 0;             // that have it, with a kind
-  std::uint64_t values_seen = 0;         // Features counted: as many as records, or as there are steps
   std::array<std::uint64_t, 4> kinds{};  // how often each Kind was met; [0] is a step without a kind
   std::uint64_t min_count = kUnknown;    // values in one Feature
   std::uint64_t max_count = 0;

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "images/jpeg_decoder.h"
+#include "images/jpeg/jpeg_decoder.h"
 
 namespace recordsmith {
 

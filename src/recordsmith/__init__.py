@@ -1,4 +1,4 @@
-"""Make, check and feed TFRecord datasets.
+"""Make, check and load TFRecord datasets.
 
     import recordsmith as rs
 

@@ -193,6 +193,26 @@ def write_index_file(
 ) -> None: ...
 def record_numbers(keys: list[Any], start: int, step: int, count: int) -> npt.NDArray[np.int64] | None: ...
 def verify_files(paths: list[str], compressions: Sequence[str], threads: int) -> int: ...
+
+class CensusFeature:
+    """What a look at the records found out about one feature; `recordsmith.dataset.inference` describes it."""
+
+    key: str
+    in_steps: bool
+    records: int
+    kinds: dict[str, int]
+    counts: tuple[int, int]
+    lengths: tuple[int, int]
+    is_text: bool
+
+class Census:
+    """What a look at the records found out."""
+
+    records: int
+    is_complete: bool
+    payloads: dict[str, int]
+    features: list[CensusFeature]
+
 def census(
     paths: list[str],
     compressions: Sequence[str],
@@ -200,7 +220,7 @@ def census(
     bytes_per_file: int,
     verify: bool,
     stop_at_damage: bool,
-) -> dict[str, Any]: ...
+) -> Census: ...
 def detect_compression(path: str) -> str: ...
 def digest_frames(
     frames: npt.NDArray[np.uint8], offsets: npt.NDArray[np.uint64], ignored: list[str]
@@ -372,7 +392,7 @@ class ValueSummary:
     distinct_error: float
 
 class NumberSummary:
-    """Numbers of one feature. Quantiles are at the shares `SHARES` of facts/feature_facts.py.
+    """Numbers of one feature. Quantiles are at the shares `SHARES` of facts/from_core/feature_facts.py.
 
     Without finite numbers, `min` to `deviation` mean nothing, and quantiles and edges are empty.
     """

@@ -21,7 +21,7 @@ ALL = [
 ]
 
 
-def picture(height=37, width=50, channels=3, seed=0):
+def made_image(height=37, width=50, channels=3, seed=0):
     return np.random.default_rng(seed).integers(0, 256, (height, width, channels), dtype=np.uint8)
 
 
@@ -32,18 +32,18 @@ def as_floats(pixels):
 @pytest.mark.parametrize("delta", [-0.4, -0.05, 0.0, 0.1, 0.5])
 def test_brightness_is_tensorflows(delta):
     tf = pytest.importorskip("tensorflow")
-    floats = as_floats(picture())
+    floats = as_floats(made_image())
     theirs = np.clip(tf.image.adjust_brightness(floats, delta).numpy(), 0, 1)
     np.testing.assert_allclose(augment.brightness().change(floats, delta), theirs, atol=1e-6)
-    in_bytes = tf.image.adjust_brightness(picture(), delta).numpy().astype(int)
-    assert np.abs(augment.brightness().change(picture(), delta) - in_bytes).max() <= 1
+    in_bytes = tf.image.adjust_brightness(made_image(), delta).numpy().astype(int)
+    assert np.abs(augment.brightness().change(made_image(), delta) - in_bytes).max() <= 1
 
 
 @pytest.mark.parametrize("factor", [0.0, 0.5, 1.0, 1.7])
 @pytest.mark.parametrize("channels", [1, 3])
 def test_contrast_is_tensorflows(factor, channels):
     tf = pytest.importorskip("tensorflow")
-    floats = as_floats(picture(channels=channels))
+    floats = as_floats(made_image(channels=channels))
     theirs = np.clip(tf.image.adjust_contrast(floats, factor).numpy(), 0, 1)
     np.testing.assert_allclose(augment.contrast().change(floats, factor), theirs, atol=1e-5)
 
@@ -51,7 +51,7 @@ def test_contrast_is_tensorflows(factor, channels):
 @pytest.mark.parametrize("factor", [0.0, 0.5, 1.0, 1.7, 50.0])
 def test_saturation_is_tensorflows(factor):
     tf = pytest.importorskip("tensorflow")
-    floats = as_floats(picture())
+    floats = as_floats(made_image())
     floats[0] = 0  # black, grey and white have no hue
     floats[1] = 0.5
     floats[2] = 1
@@ -60,12 +60,12 @@ def test_saturation_is_tensorflows(factor):
 
 
 def test_saturation_leaves_grey_images():
-    grey = picture(channels=1)
+    grey = made_image(channels=1)
     assert (augment.saturation().change(grey, 0.2) == grey).all()
 
 
 def test_flips_are_mirrors():
-    pixels = picture()
+    pixels = made_image()
     assert (augment.flip_left_right(p=1).apply(pixels, RandomStream(0)) == pixels[:, ::-1]).all()
     assert (augment.flip_up_down(p=1).apply(pixels, RandomStream(0)) == pixels[::-1]).all()
     assert (augment.flip_left_right(p=0).apply(pixels, RandomStream(0)) == pixels).all()
@@ -73,7 +73,7 @@ def test_flips_are_mirrors():
 
 @pytest.mark.parametrize("turns", [1, 2, 3])
 def test_a_quarter_turn_is_exact(turns):
-    square = picture(24, 24)
+    square = made_image(24, 24)
     turned = augment.rotation(180).change(square, 90.0 * turns)
     assert np.abs(turned.astype(int) - np.rot90(square, turns)).max() <= 1
 
@@ -87,7 +87,7 @@ def test_what_a_rotation_brings_in(border, corner):
 @pytest.mark.parametrize("change", ALL, ids=lambda change: change.name)
 def test_kinds_and_ranges_are_kept(change):
     rng = np.random.default_rng(0)
-    for pixels in (picture(), as_floats(picture()), as_floats(picture()).astype(np.float16)):
+    for pixels in (made_image(), as_floats(made_image()), as_floats(made_image()).astype(np.float16)):
         before = pixels.copy()
         after = change.apply(pixels, rng)
         assert after.dtype == pixels.dtype

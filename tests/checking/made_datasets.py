@@ -84,7 +84,7 @@ def made(folder: Path, some: Iterable[Row] | None = None, **options: Any) -> Pat
     return folder
 
 
-def picture(seed: int, suffix: str = ".jpg", side: int = 24, channels: int = 3) -> bytes:
+def made_image(seed: int, suffix: str = ".jpg", side: int = 24, channels: int = 3) -> bytes:
     """An encoded image of soft random colours."""
     rng = np.random.default_rng(seed)
     coarse = rng.integers(0, 256, (6, 6, channels), dtype=np.uint8)
@@ -94,7 +94,8 @@ def picture(seed: int, suffix: str = ".jpg", side: int = 24, channels: int = 3) 
 
 def image_rows(count: int = 40, seed: int = 0) -> list[Row]:
     return [
-        {"image": picture(1000 * seed + n), "filename": f"image-{seed}-{n}.jpg", "label": n % 2} for n in range(count)
+        {"image": made_image(1000 * seed + n), "filename": f"image-{seed}-{n}.jpg", "label": n % 2}
+        for n in range(count)
     ]
 
 

@@ -30,7 +30,7 @@ from tests.checking.made_datasets import (
     image_rows,
     int64_list,
     made,
-    picture,
+    made_image,
     rows,
     sound,
     splits,
@@ -503,7 +503,7 @@ def error_pages_in_place_of_images(folder: Path) -> Checked:
 
 @triggers("V010")
 def png_called_jpg(folder: Path) -> Checked:
-    return _images(folder, lambda row: row.update(image=picture(len(row["image"]), ".png")))
+    return _images(folder, lambda row: row.update(image=made_image(len(row["image"]), ".png")))
 
 
 @triggers("V011")
@@ -560,7 +560,7 @@ def black_images(folder: Path) -> Checked:
 
 @triggers("V017")
 def grey_images_among_coloured(folder: Path) -> Checked:
-    return _images(folder, lambda row: row.update(image=picture(len(row["image"]), channels=1)))
+    return _images(folder, lambda row: row.update(image=made_image(len(row["image"]), channels=1)))
 
 
 @triggers("V018")

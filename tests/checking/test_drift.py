@@ -1,4 +1,4 @@
-"""Drift is told of where there is some, and never between random splits of one dataset."""
+"""Drift is reported where it exists, and never between random splits of one dataset."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from recordsmith.checking.rules.drift import label_drift, value_drift
-from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, LabelFacts, LengthFacts, NumberFacts, SplitFacts
+from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts, SplitFacts
+from recordsmith.facts.value_facts import FeatureFacts, LengthFacts, NumberFacts
 
 SHARES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 POPULATIONS = {

@@ -25,7 +25,7 @@ def findings(case: Case, folder: Path) -> list[Finding]:
     return list(report.findings)
 
 
-def told(found: list[Finding]) -> str:
+def listed(found: list[Finding]) -> str:
     return "\n".join(f"{one.code} {one.severity} {one.message} [{one.location}]" for one in found)
 
 
@@ -38,13 +38,13 @@ def test_every_rule_has_its_two_datasets():
 def test_a_rule_finds_what_it_is_for(code: str, tmp_path: Path):
     found = findings(TRIGGERS[code], tmp_path)
     mine = [one for one in found if one.code == code]
-    assert mine, f"no {code}, but:\n{told(found)}"
+    assert mine, f"no {code}, but:\n{listed(found)}"
     for one in mine:
         assert one.message.endswith((".", "?"))
         assert one.advice
         assert one.count >= 1
         assert one.severity.rank <= RULES.get(code).severity.rank or code in ("V011", "V014"), "the text says more"
-    assert not [one for one in found if one.code == "X001"], told(found)
+    assert not [one for one in found if one.code == "X001"], listed(found)
 
 
 SHALLOW = [code for code in CODES if not look_into_records([RULES.get(code)])]
@@ -59,7 +59,7 @@ def test_a_rule_about_frames_finds_the_same_without_a_look_into_the_records(code
     assert quick.facts is not None
     assert quick.facts.frames_only
     assert not quick.facts.features
-    assert told(list(quick.findings)) == told([one for one in whole.findings if one.code == code])
+    assert listed(list(quick.findings)) == listed([one for one in whole.findings if one.code == code])
 
 
 @pytest.mark.parametrize("asked", [{"decode": "all"}, {"similar_images": True}], ids=str)
@@ -79,7 +79,7 @@ def test_frames_are_enough_for_all_rules_about_them():
 @pytest.mark.parametrize("case", list(dict.fromkeys(CLEAN.values())), ids=lambda case: case.__name__)
 def test_sound_data_gives_no_finding(case: Case, tmp_path: Path):
     found = findings(case, tmp_path)
-    assert not found, told(found)
+    assert not found, listed(found)
 
 
 @pytest.mark.parametrize("rule", list(RULES), ids=lambda rule: rule.code)

@@ -16,7 +16,7 @@ from tests.checking.made_datasets import (
     changed,
     image_rows,
     made,
-    picture,
+    made_image,
     rows,
     splits,
     write,
@@ -156,7 +156,7 @@ def test_all_categories_are_compared_not_only_the_commonest(tmp_path: Path):
 
 def test_masks_may_have_one_colour(tmp_path: Path):
     some = [
-        {"image": picture(number), "mask": picture(number, ".png", side=8 + number, channels=1), "row": number}
+        {"image": made_image(number), "mask": made_image(number, ".png", side=8 + number, channels=1), "row": number}
         for number in range(30)
     ]
     for number, row in enumerate(some[:10]):

@@ -1,4 +1,4 @@
-"""How commands end that are told to end, and what is said and kept where the operating system refuses something."""
+"""How commands end after a signal, and what they say and keep when the operating system refuses something."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from click.shell_completion import ShellComplete
 
 from recordsmith.cli import main
 from recordsmith.cli.commands.completion import PathWord
-from recordsmith.cli.commands.make_values import NearChoice
+from recordsmith.cli.commands.options import NearChoice
 
 OPTIONS = [
     pytest.param(option, id=f"{name} {option.opts[-1]}")

@@ -296,7 +296,7 @@ def test_damage_among_large_records(threads: int, tmp_path: Path):
 
 @pytest.mark.parametrize("threads", [0, 2])
 def test_a_payload_that_does_not_parse(threads: int, tmp_path: Path):
-    """Its checksums hold, so it was written like this: the place is told all the same."""
+    """Its checksums hold, so it was written like this: the error still names the place."""
     path = tmp_path / "malformed.tfrecord"
     path.write_bytes(file_bytes([*PAYLOADS[:3], PAYLOADS[3][:-1], *PAYLOADS]))
     delivered, error = read(batches(2, threads), path)

@@ -186,8 +186,8 @@ def test_auto_tells_the_compression_from_the_content(case: dict[str, Any], tmp_p
     path = tmp_path / "case.tfrecord.gz"  # the name says nothing
     path.write_bytes(content(case))
     found, _ = read(path, "auto")
-    told = rs.RecordReader(path).compression or ""
-    same, _ = read(path, told)
+    detected = rs.RecordReader(path).compression or ""
+    same, _ = read(path, detected)
     assert found == same
     if case["error"] is None and case["compression"] in ("GZIP", "ZLIB") and case["input_len"]:
-        assert told.upper() == case["compression"]
+        assert detected.upper() == case["compression"]

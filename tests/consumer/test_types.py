@@ -23,7 +23,7 @@ ROOT = HERE.parents[1]
 )
 def test_types(command: list[str]):
     pytest.importorskip(command[0])
-    told = subprocess.run(
+    checked = subprocess.run(
         [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False, env=dict(os.environ)
     )
-    assert told.returncode == 0, told.stdout + told.stderr
+    assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -295,8 +295,8 @@ def test_pixels_become_images_and_labels_texts(quick_path: Path) -> None:
         writer.extend({"image": pixels, "label": [0, 1, 1, 0], "name": ["dog", "cat", "cat", "dog"]})
     other = {"label": rs.Text(), "name": rs.Label(["dog", "cat"])}
     rs.copy(quick_path / "in", quick_path / "out", schema=rs.Schema({"image": rs.Image(encoding="png"), **other}))
-    for row, picture in zip(rs.open(quick_path / "out"), pixels, strict=True):
-        assert (decode_image(row["image"]) == picture).all()
+    for row, image in zip(rs.open(quick_path / "out"), pixels, strict=True):
+        assert (decode_image(row["image"]) == image).all()
         assert row["label"] == ["dog", "cat"][1 - row["name"]]
     jpeg = rs.Schema({"image": rs.Image(encoding="jpeg")})
     with pytest.raises(rs.SchemaError, match="cast=True"):
@@ -336,9 +336,9 @@ def test_a_schema_for_files_that_had_none(quick_path: Path) -> None:
 def test_images_are_encoded_anew(quick_path: Path) -> None:
     from recordsmith.images import read_header
 
-    pictures = [encode_image(np.full((8, 10 + n, 3), 40 * n, np.uint8), "jpeg") for n in range(4)]
+    images = [encode_image(np.full((8, 10 + n, 3), 40 * n, np.uint8), "jpeg") for n in range(4)]
     with rs.write(quick_path / "in", rs.Schema({"image": rs.Image(encoding="jpeg")})) as writer:
-        writer.extend({"image": pictures})
+        writer.extend({"image": images})
     png = rs.Schema({"image": rs.Image(encoding="png")})
     rs.copy(quick_path / "in", quick_path / "png", schema=png)
     headers = [read_header(row["image"]) for row in rs.open(quick_path / "png")]
@@ -406,9 +406,9 @@ def test_where_records_come_from_does_not_tell_them_apart(quick_path: Path) -> N
         assert copied.duplicates == 0
         manifest = json.loads((quick_path / name / "recordsmith.json").read_text())
         assert manifest["provenance"] == ["path" if options else "filename"]
-        pictures = [{row["image"] for row in rs.open(quick_path / name, split=split)} for split in ("train", "test")]
+        images = [{row["image"] for row in rs.open(quick_path / name, split=split)} for split in ("train", "test")]
         if options:  # without labels, which tell images of the two folders apart
-            assert not pictures[0] & pictures[1]
+            assert not images[0] & images[1]
 
 
 # --- damage, refusals, kills ---

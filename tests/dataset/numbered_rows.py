@@ -1,4 +1,4 @@
-"""Rows that are told by their number: what the tests of datasets write and read."""
+"""Rows that can be recognised by their number: what the tests of datasets write and read."""
 
 from __future__ import annotations
 

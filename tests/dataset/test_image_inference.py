@@ -1,4 +1,4 @@
-"""Images are told by the header of every value, and by nothing less."""
+"""A feature is an image only if every value has the header of one."""
 
 from __future__ import annotations
 

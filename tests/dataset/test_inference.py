@@ -1,4 +1,4 @@
-"""A schema from the records: kinds, numbers of values, what may be absent, and what cannot be told."""
+"""A schema from the records: kinds, numbers of values, what may be absent, and what cannot be inferred."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ def test_pandas_and_arrow_open_parquet(folder: Path, quick_path: Path) -> None:
     metadata = pq.read_schema(quick_path / "data.parquet").metadata[b"recordsmith"]
     assert rs.Schema.from_json(json.loads(metadata)["schema"]) == SCHEMA
     changed = frame.assign(n=frame["n"] + 1000)
-    changed.to_parquet(quick_path / "changed.parquet")  # without our metadata: types are told as for any file
+    changed.to_parquet(quick_path / "changed.parquet")  # without our metadata: types are inferred as for any file
     rs.make(quick_path / "changed.parquet", quick_path / "changed", shuffle=False)
     assert int(rs.open(quick_path / "changed")[0]["n"]) == int(frame["n"][0]) + 1000
 

@@ -9,8 +9,9 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.errors import RecordsmithError
-from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, LengthFacts, NumberFacts, ShardFacts
+from recordsmith.facts.dataset_facts import DatasetFacts, ShardFacts
 from recordsmith.facts.sample_rows import sample_rows
+from recordsmith.facts.value_facts import FeatureFacts, LengthFacts, NumberFacts
 from recordsmith.query.overview import RowRange, look_at
 
 SCHEMA = rs.Schema({"label": rs.Label(["cat", "dog"]), "n": rs.Scalar("int64"), "x": rs.Tensor("float32", (None,))})

@@ -34,9 +34,9 @@ def test_copies_are_counted_within_and_across_splits(tmp_path: Path, monkeypatch
 
 
 def test_copies_under_another_name_are_copies(tmp_path: Path) -> None:
-    picture = bytes(range(256)) * 2
-    rows = [{"filename": name, "image": picture, "label": 1} for name in ("a.png", "b.png")]
-    rows += [{"filename": "c.png", "image": picture[::-1], "label": 1}]
+    pixels = bytes(range(256)) * 2
+    rows = [{"filename": name, "image": pixels, "label": 1} for name in ("a.png", "b.png")]
+    rows += [{"filename": "c.png", "image": pixels[::-1], "label": 1}]
     duplicates = survey(write_rows(tmp_path / "a", rows)).duplicates
     assert duplicates is not None
     assert duplicates.within == {"": 1}
@@ -53,7 +53,7 @@ def test_rows_of_a_small_table_are_compared_whole(tmp_path: Path) -> None:
     assert (duplicates.within, duplicates.groups) == ({}, ())
 
 
-def pictures() -> list[np.ndarray]:
+def made_images() -> list[np.ndarray]:
     """Soft images that differ in every part."""
     random = np.random.default_rng(6)
     found = []
@@ -64,7 +64,7 @@ def pictures() -> list[np.ndarray]:
 
 
 def test_images_that_look_alike_are_found_on_request(tmp_path: Path) -> None:
-    images = pictures()
+    images = made_images()
     write_rows(tmp_path / "train.tfrecord", ({"image": encode_image(image, "png")} for image in images))
     brighter = np.clip(images[3].astype(int) + 4, 0, 255).astype(np.uint8)
     again = [encode_image(brighter, "jpeg", quality=80), encode_image(images[5], "png")]
@@ -79,13 +79,13 @@ def test_images_that_look_alike_are_found_on_request(tmp_path: Path) -> None:
         ("train.tfrecord", 3),
     }
     assert group.splits == ("test", "train")
-    assert duplicates.across == {("test", "train"): 1}  # the one with the same bytes is a copy, and not told twice
+    assert duplicates.across == {("test", "train"): 1}  # the one with the same bytes is a copy, and not counted twice
 
 
 def test_a_hash_is_none_where_there_is_nothing_to_see() -> None:
     assert perceptual_hash(encode_image(np.full((64, 64), 128, np.uint8), "png")) is None
     assert perceptual_hash(b"plain text") is None
-    assert perceptual_hash(encode_image(pictures()[0], "jpeg")[:200]) is None
+    assert perceptual_hash(encode_image(made_images()[0], "jpeg")[:200]) is None
 
 
 def labelled(path: Path, rows: list[tuple[int, str]]) -> Path:

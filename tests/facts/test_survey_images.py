@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from recordsmith.facts.dataset_facts import DatasetFacts, ImageFacts
+from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.facts.survey import survey
+from recordsmith.facts.value_facts import ImageFacts
 from recordsmith.images import encode_image
 from tests.facts.surveying import same_for_all_threads, write_rows
 

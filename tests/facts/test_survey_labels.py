@@ -7,7 +7,7 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
-from recordsmith.facts.label_facts import shuffled_run, spread_of
+from recordsmith.facts.from_core.label_facts import shuffled_run, spread_of
 from recordsmith.facts.survey import survey
 from tests.facts.surveying import same_for_all_threads, small_units, write_rows
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, NumberFacts
-from recordsmith.facts.feature_facts import SHARES
+from recordsmith.facts.dataset_facts import DatasetFacts
+from recordsmith.facts.from_core.feature_facts import SHARES
 from recordsmith.facts.survey import survey
+from recordsmith.facts.value_facts import FeatureFacts, NumberFacts
 from tests.facts.surveying import same_for_all_threads, small_units, write_rows
 
 

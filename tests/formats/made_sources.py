@@ -18,7 +18,7 @@ from recordsmith.formats.source import Chunk, Loaded, Reject, Source
 
 @dataclass(frozen=True)
 class NumberedPlaces:
-    """Rows of a chunk, told by their number in the whole source."""
+    """Rows of a chunk, named by their number in the whole source."""
 
     first: int
 

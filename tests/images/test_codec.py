@@ -253,11 +253,11 @@ def test_large_images_wait_for_each_other(monkeypatch):
 @given(st.sampled_from(sorted(IMAGES)), st.data())
 @settings(max_examples=120)
 def test_damage_is_an_image_error_or_nothing(name, data):
-    picture = bytearray(IMAGES[name][0])
+    image = bytearray(IMAGES[name][0])
     for _ in range(data.draw(st.integers(1, 4))):
-        at = data.draw(st.integers(0, min(len(picture) - 1, data.draw(st.sampled_from([40, 400, 100_000])))))
-        picture[at] = data.draw(st.integers(0, 255))
-    damaged = bytes(picture[: data.draw(st.integers(0, len(picture)) | st.just(len(picture)))])
+        at = data.draw(st.integers(0, min(len(image) - 1, data.draw(st.sampled_from([40, 400, 100_000])))))
+        image[at] = data.draw(st.integers(0, 255))
+    damaged = bytes(image[: data.draw(st.integers(0, len(image)) | st.just(len(image)))])
     header = read_header(damaged)
     if header is not None and header.height * header.width > 4_000_000:
         return  # sound, but slow

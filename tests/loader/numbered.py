@@ -1,4 +1,4 @@
-"""A dataset whose rows can be told apart, and whose label follows from the other features."""
+"""A dataset whose rows are all different, and whose label follows from the other features."""
 
 from __future__ import annotations
 

@@ -245,7 +245,7 @@ def hold_against_model(chain: Chain, datasets: dict[int, rs.Dataset], *, threads
             rest = look(resumed)
         assert rest == (epochs[1] if has_ended else epochs[0][count:])[:most]
         if has_ended and not epochs[1]:
-            continue  # whether the rest of this epoch or the whole of the next one was empty cannot be told
+            continue  # whether the rest of this epoch or the whole of the next one was empty is not known
         if has_ended or (count == 1 and known is None):
             assert look(resumed) == epochs[1 + has_ended][:most]
     most = known

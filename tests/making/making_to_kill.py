@@ -197,7 +197,7 @@ def _run(order: dict[str, Any], report: str) -> None:
     error = None
     try:
         _make(order, count)
-    except BaseException as problem:  # noqa: BLE001 - told to the test
+    except BaseException as problem:  # noqa: BLE001 - passed on to the test
         error = f"{type(problem).__name__}: {problem}"
     Path(report).write_text(json.dumps({"calls": calls, "error": error}))
 

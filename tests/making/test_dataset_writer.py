@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -196,6 +197,18 @@ def test_settings_that_cannot_be(settings, problem: str, quick_path: Path):
     with pytest.raises(rs.RecordsmithError, match=problem):
         rs.write(quick_path / "out", SCHEMA, **settings)
     assert not (quick_path / "out").exists()
+
+
+def test_more_shards_than_files_that_may_be_open(quick_path: Path):
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 20, limits[1]))
+    try:
+        with pytest.raises(rs.RecordsmithError, match="more shards than files") as caught:
+            rs.write(quick_path / "data", SCHEMA, shards=500)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert "shards=500" in str(caught.value.found)
+    assert not any((quick_path / "data").iterdir())
 
 
 def test_a_schema_is_needed(quick_path: Path):

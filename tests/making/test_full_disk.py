@@ -97,7 +97,7 @@ def fill(progress):
 try:
     rs.make(source(), out, **OPTIONS, on_progress=fill)
 except (OSError, rs.RecordsmithError) as error:
-    print("told:", error, *getattr(error, "__notes__", []))
+    print("error:", error, *getattr(error, "__notes__", []))
 """
     out, ballast = small_disk / "out", small_disk / "ballast"
     ended = subprocess.run(
@@ -123,13 +123,13 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
 try:
     rs.make(given, sys.argv[1], **OPTIONS)
 except (OSError, rs.RecordsmithError) as error:
-    print("told:", getattr(error, "errno", None), error, *getattr(error, "__notes__", []))
+    print("error:", getattr(error, "errno", None), error, *getattr(error, "__notes__", []))
 """
     out = quick_path / "out"
     ended = subprocess.run(
         [sys.executable, "-c", program, str(out)], capture_output=True, text=True, check=True, cwd=ROOT
     )
-    assert "told:" in ended.stdout
+    assert "error:" in ended.stdout
     assert str(errno.EFBIG) in ended.stdout or "large" in ended.stdout
     assert os.listdir(out) == [STAGING]
     rs.make(source(), out, **OPTIONS, resume=True)

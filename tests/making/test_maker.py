@@ -182,18 +182,18 @@ def test_what_is_fitted_knows_the_training_split_alone(quick_path: Path):
 
 
 def test_progress(quick_path: Path):
-    told: list[Any] = []
+    reported: list[Any] = []
     source = Columns({"n": [n if n != 5 else None for n in range(1000)]}, rs.Schema({"n": rs.Scalar("int64")}))
-    rs.make(source, quick_path / "out", shards=3, on_progress=told.append)
-    phases = [moment.phase for moment in told]
+    rs.make(source, quick_path / "out", shards=3, on_progress=reported.append)
+    phases = [moment.phase for moment in reported]
     assert list(dict.fromkeys(phases)) == ["reading", "ordering", "writing", "checking"]
     for phase in ("reading", "writing", "checking"):
-        moments = [moment for moment in told if moment.phase == phase]
+        moments = [moment for moment in reported if moment.phase == phase]
         done = [moment.done for moment in moments]
         assert done == sorted(done)
         assert done[-1] == moments[-1].total
-    assert told[-1].rejects == 1
-    assert told[-1].rows == 999
+    assert reported[-1].rejects == 1
+    assert reported[-1].rows == 999
 
 
 def test_what_came_of_it(quick_path: Path):

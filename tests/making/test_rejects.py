@@ -124,10 +124,10 @@ def test_too_many_stop_the_run_and_say_why(quick_path: Path):
 
 
 def test_it_stops_long_before_the_end(quick_path: Path):
-    told: list[Any] = []
+    reported: list[Any] = []
     with pytest.raises(rs.RecordsmithError, match="rejected"):
-        rs.make(half_bad(100_000), quick_path / "out", on_progress=told.append, workers=1)
-    assert told[-1].done < 5000
+        rs.make(half_bad(100_000), quick_path / "out", on_progress=reported.append, workers=1)
+    assert reported[-1].done < 5000
 
 
 def test_resuming_with_a_larger_share_goes_on(quick_path: Path):

@@ -165,12 +165,12 @@ class StopError(Exception):
 
 def stop_at(phase: str, times: int = 1) -> Callable[[Any], None]:
     """Break a run off when it tells for the nth time that it is in a phase."""
-    told = 0
+    calls = 0
 
     def on_progress(progress: Any) -> None:
-        nonlocal told
-        told += progress.phase == phase
-        if told == times:
+        nonlocal calls
+        calls += progress.phase == phase
+        if calls == times:
             raise StopError
 
     return on_progress

@@ -25,8 +25,8 @@ def photos(quick_path: Path) -> Path:
     for number in range(20):
         folder = quick_path / "photos" / ["cat", "dog", "two words"][number % 3]
         folder.mkdir(parents=True, exist_ok=True)
-        picture = Image.new("RGB", (20 + number, 10 + number), colour_of(number))
-        (folder / f"{number:02}.png").write_bytes(saved(picture, "png"))
+        photo = Image.new("RGB", (20 + number, 10 + number), colour_of(number))
+        (folder / f"{number:02}.png").write_bytes(saved(photo, "png"))
     return quick_path / "photos"
 
 
@@ -106,9 +106,9 @@ def test_slices_and_random_access_of_tfds(quick_path: Path):
 
 def test_what_rs_write_left(quick_path: Path):
     schema = rs.Schema({"image": rs.Image(encoding="jpeg"), "label": rs.Label(["cat", "dog"])})
-    pictures = np.full((6, 8, 9, 3), 128, np.uint8)
+    pixels = np.full((6, 8, 9, 3), 128, np.uint8)
     with rs.write(quick_path, schema, name="pets", shards=2) as writer:
-        writer.extend({"image": list(pictures), "label": ["cat", "dog"] * 3})
+        writer.extend({"image": list(pixels), "label": ["cat", "dog"] * 3})
     builder = tfds.builder_from_directory(quick_path)
     rows = list(tfds.as_numpy(builder.as_dataset(split="train")))
     assert [row["image"].shape for row in rows] == [(8, 9, 3)] * 6

@@ -139,7 +139,7 @@ def test_a_record_cannot_be_hidden(left_out: int, compression: str | None, path:
 
     plant()
     if len(opened(path)) == COUNT:
-        return  # a look at some records told
+        return  # detected from some of the records
     ways = [way for way, _ in ways_of_reading(opened(path))]
     for way in ways if compression is None else ways[:3]:
         if way == "to_torch":

@@ -147,7 +147,7 @@ def test_a_writer_that_is_not_closed_warns_and_leaves_nothing(target: Path):
     assert nothing_happened(target)
 
 
-def test_a_fork_leaves_the_file_alone(tmp_path: Path):
+def test_a_forked_process_cannot_use_the_writer_and_leaves_its_file_alone(tmp_path: Path):
     program = """
 import os, sys, warnings
 import recordsmith as rs
@@ -156,9 +156,15 @@ writer = rs.RecordWriter(sys.argv[1])
 writer.write(b"before")
 child = os.fork()
 if child == 0:
+    refused = []
+    for use in (lambda: writer.write(b"from the child"), writer.flush, writer.close):
+        try:
+            use()
+        except rs.RecordsmithError as error:
+            refused.append("in another process" in str(error))
     del writer
-    os._exit(0)
-os.waitpid(child, 0)
+    os._exit(0 if refused == [True, True, True] else 1)
+assert os.waitpid(child, 0)[1] == 0
 writer.write(b"after")
 writer.close()
 """

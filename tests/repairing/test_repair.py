@@ -67,6 +67,14 @@ def test_tensorflow_reads_what_was_repaired(bad: Path, tmp_path: Path) -> None:
     assert len(read) > 90
 
 
+def test_bytes_that_belong_to_no_record_are_not_a_lost_record(tmp_path: Path) -> None:
+    path = tmp_path / "stray.tfrecord"
+    path.write_bytes(WHOLE + b"abc")
+    result = rs.repair(path, tmp_path / "good.tfrecord")
+    assert (result.records, result.lost_records, result.lost_bytes, result.ok) == (100, 0, 3, False)
+    assert "100 records kept, none lost, but 3 bytes belong to no record" in str(result)
+
+
 def test_a_dry_run_writes_nothing(bad: Path, tmp_path: Path) -> None:
     result = rs.repair(bad, dry_run=True)
     assert (result.records, result.dry_run, result.files[0].output) == (98, True, None)

@@ -57,7 +57,7 @@ def test_examples_survive_several_damages(data: st.DataObject, sizes: list[int])
 @settings(max_examples=200)
 @given(data=st.data(), sizes=SIZES)
 def test_other_records_survive_or_are_put_aside(data: st.DataObject, sizes: list[int]) -> None:
-    """Of bytes that have no features, stored records cannot always be told from others: then they are put aside."""
+    """In payloads without features, stored records cannot always be recognised: then they are put aside."""
     payloads = opaque(sizes)
     marked = damaged(data, file_bytes(payloads))
     path = MemoryFile()

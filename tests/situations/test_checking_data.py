@@ -77,7 +77,7 @@ def test_c6_constant_missing_and_badly_scaled_features(tmp_path: Path):
 # --- E2: files far larger than the source ---
 
 
-def pictures(count: int = 24, side: int = 96) -> list[Any]:
+def made_images(count: int = 24, side: int = 96) -> list[Any]:
     rng = np.random.default_rng(0)
     small = rng.integers(0, 256, (count, 6, 6, 3), dtype=np.uint8)
     return [cv2.resize(one, (side, side), interpolation=cv2.INTER_CUBIC) for one in small]
@@ -85,7 +85,7 @@ def pictures(count: int = 24, side: int = 96) -> list[Any]:
 
 def test_e2_eight_bytes_for_each_channel_are_flagged_with_the_saving(tmp_path: Path):
     """As the usual advice stores them: divided by 255.0, which makes float64 of uint8, and tobytes()."""
-    path = write(tmp_path / "raw.tfrecord", [{"image": (one / 255.0).tobytes()} for one in pictures()])
+    path = write(tmp_path / "raw.tfrecord", [{"image": (one / 255.0).tobytes()} for one in made_images()])
     finding = found(path)["V011"]
     assert finding.severity == "warning"
     assert "8 bytes for each channel" in finding.message
@@ -93,7 +93,7 @@ def test_e2_eight_bytes_for_each_channel_are_flagged_with_the_saving(tmp_path: P
     assert finding.evidence["bytes"] == total
     assert finding.evidence["saving"] > 0.85 * total
 
-    encoded = [{"image": bytes(cv2.imencode(".jpg", one)[1])} for one in pictures()]
+    encoded = [{"image": bytes(cv2.imencode(".jpg", one)[1])} for one in made_images()]
     smaller = write(tmp_path / "encoded.tfrecord", encoded)
     assert not found(smaller)
     saved = path.stat().st_size - smaller.stat().st_size
@@ -101,7 +101,7 @@ def test_e2_eight_bytes_for_each_channel_are_flagged_with_the_saving(tmp_path: P
 
 
 def test_e2_pixels_as_floats_are_flagged_with_the_saving(tmp_path: Path):
-    rows = [{"image": (one.reshape(-1) / np.float32(255))} for one in pictures(side=32)]
+    rows = [{"image": (one.reshape(-1) / np.float32(255))} for one in made_images(side=32)]
     finding = found(write(tmp_path / "floats.tfrecord", rows))["V012"]
     assert finding.severity == "warning"
     assert finding.evidence["saving"] == 24 * 32 * 32 * 3 * 3
@@ -127,7 +127,7 @@ def test_e6_what_breaks_training_is_found_before_it(tmp_path: Path):
     )
     rows: list[dict[str, Any]] = [
         {"image": bytes(cv2.imencode(".jpg", one)[1]), "score": number / 24, "label": number % 2}
-        for number, one in enumerate(pictures())
+        for number, one in enumerate(made_images())
     ]
     rows[5].pop("label")
     rows[7]["score"] = 100.0
@@ -140,7 +140,7 @@ def test_e6_what_breaks_training_is_found_before_it(tmp_path: Path):
 
 
 def test_e6_what_make_writes_is_sound(tmp_path: Path):
-    for number, one in enumerate(pictures(40)):
+    for number, one in enumerate(made_images(40)):
         folder = tmp_path / "photos" / ("cat" if number % 2 else "dog")
         folder.mkdir(parents=True, exist_ok=True)
         cv2.imwrite(str(folder / f"{number}.jpg"), one)

@@ -59,7 +59,7 @@ def command(*arguments: object, **settings: Any) -> subprocess.Popen[str]:
 # --- E1: decode, resize, normalise, one-hot, one by one ---
 
 
-def test_e1_pictures_are_prepared_by_all_processors_with_one_result(photos: Path, tmp_path: Path):
+def test_e1_images_are_prepared_by_all_processors_with_one_result(photos: Path, tmp_path: Path):
     for workers in (1, 2, 3):
         rs.make(
             rs.sources.images(photos, size=(32, 48)), tmp_path / str(workers), name="pets", workers=workers, shards=2
@@ -69,8 +69,8 @@ def test_e1_pictures_are_prepared_by_all_processors_with_one_result(photos: Path
     seen = 0
     for batch in records(tmp_path / "2").batch(8).map(schema.parse_tf):
         for data, label, name in zip(batch["image"], batch["label"], batch["filename"], strict=True):
-            picture = tf.io.decode_jpeg(data)
-            assert picture.shape == (32, 48, 3)
+            image = tf.io.decode_jpeg(data)
+            assert image.shape == (32, 48, 3)
             hot = tf.one_hot(label, 2).numpy().tolist()
             assert hot == ([1.0, 0.0] if name.numpy().startswith(b"cat") else [0.0, 1.0])
             seen += 1
@@ -98,7 +98,7 @@ def test_e1_a_function_of_ones_own_runs_in_processes_with_one_result(photos: Pat
 # --- E2: files far larger than the source ---
 
 
-def test_e2_pictures_stay_encoded(photos: Path, tmp_path: Path):
+def test_e2_images_stay_encoded(photos: Path, tmp_path: Path):
     source = sum(path.stat().st_size for path in photos.rglob("*.jpg"))
     made = rs.make(rs.sources.images(photos), tmp_path / "out")
     assert made.source_bytes == source
@@ -115,9 +115,9 @@ def test_e2_pictures_stay_encoded(photos: Path, tmp_path: Path):
         row["filename"].numpy()[0]: tf.io.decode_jpeg(row["image"][0]).numpy()
         for row in records(tmp_path / "out").batch(1).map(rs.open(tmp_path / "out").schema.parse_tf)
     }
-    for name, picture in decoded.items():
+    for name, image in decoded.items():
         expected = tf.io.decode_jpeg((photos / name.decode()).read_bytes()).numpy()
-        assert np.array_equal(picture, expected), "not a bit of the image has changed"
+        assert np.array_equal(image, expected), "not a bit of the image has changed"
 
 
 def test_e2_compact_dtypes(tmp_path: Path):
@@ -292,7 +292,7 @@ def test_e6_bad_rows_never_reach_training(tmp_path: Path):
     assert temperatures.max() <= 60
 
 
-def test_e6_pictures_that_cannot_be_decoded_are_quarantined_with_the_reason(photos: Path, tmp_path: Path):
+def test_e6_images_that_cannot_be_decoded_are_quarantined_with_the_reason(photos: Path, tmp_path: Path):
     whole = photo(1)
     (photos / "cat" / "cut.jpg").write_bytes(whole[: len(whole) // 2])
     (photos / "dog" / "page.jpg").write_text("<html>404</html>")

@@ -1,4 +1,4 @@
-"""A child process that continues its parent's iterators is told so; what it begins itself works."""
+"""A child process that continues its parent's iterators gets an error; what it starts itself works."""
 
 from __future__ import annotations
 

@@ -6,13 +6,15 @@
 // So a thread that finds the interpreter ending stops where it is, for ever, as Python does from 3.14 on; the process
 // ends without it.
 //
-// Use GilRelease and GilHold instead of nanobind's guards (tests/test_house_rules.py checks it), and call_python around
-// every call that runs code of Python.
+// Use GilRelease and GilHold instead of nanobind's guards (tests/test_house_rules.py checks it), and call_python or
+// run_python for every call that runs code of Python.
 #pragma once
 
 #include <cxxabi.h>
 #include <nanobind/nanobind.h>
 #include <unistd.h>
+
+#include <array>
 
 #include "base/thread_memory.h"
 
@@ -72,14 +74,28 @@ class GilHold {
   PyGILState_STATE state_;
 };
 
-// Runs `call`, which runs code of Python: other threads get the GIL meanwhile, and this one may not get it back.
+// Runs `call`, a call of Python's C interface that runs code of Python: other threads get the GIL meanwhile, and this
+// one may not get it back. `call` must own nothing: ending a thread destroys what is between Python and here, without
+// the GIL.
 template <typename Call>
-auto call_python(Call call) {
+auto run_python(Call call) {
   try {
     return call();
   } catch (abi::__forced_unwind&) {
     stop_thread_for_ever();
   }
+}
+
+// Calls a function of Python. Its arguments become objects before the call, and are kept here: see run_python.
+template <typename... Arguments>
+nb::object call_python(nb::handle function, const Arguments&... arguments) {
+  const std::array<nb::object, sizeof...(Arguments)> kept{nb::cast(arguments)...};
+  std::array<PyObject*, sizeof...(Arguments)> given;
+  for (std::size_t place = 0; place < kept.size(); ++place) given[place] = kept[place].ptr();
+  PyObject* const result =
+      run_python([&] { return PyObject_Vectorcall(function.ptr(), given.data(), given.size(), nullptr); });
+  if (result == nullptr) throw nb::python_error();
+  return nb::steal(result);
 }
 
 // The same for code of Python that runs where nobody called it: finalizers, the garbage collector.

@@ -50,12 +50,13 @@ void raise_if_failed(const Status& status) {
   const Failure& failure = status.failure();
   nb::list names;
   for (const std::string& name : failure.names) names.append(text_of(name));
-  const nb::object exception = call_python([&] {
-    return nb::module_::import_("recordsmith.records.core_failures")
-        .attr("exception_for")(code_name(failure.code), text_of(failure.path), number_or_none(failure.offset),
-                               number_or_none(failure.record), text_of(failure.feature), text_of(failure.found),
-                               text_of(failure.expected), text_of(failure.detail), names, failure.system_error);
-  });
+  const auto failures =
+      nb::steal(run_python([] { return PyImport_ImportModule("recordsmith.records.core_failures"); }));
+  if (!failures.is_valid()) throw nb::python_error();
+  const nb::object exception = call_python(
+      failures.attr("exception_for"), code_name(failure.code), text_of(failure.path), number_or_none(failure.offset),
+      number_or_none(failure.record), text_of(failure.feature), text_of(failure.found), text_of(failure.expected),
+      text_of(failure.detail), names, failure.system_error);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   throw nb::python_error();
 }

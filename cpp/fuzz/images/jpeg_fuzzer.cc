@@ -8,7 +8,7 @@
 
 #include "fuzz/fuzz_input.h"
 #include "images/image_fill.h"
-#include "images/jpeg_decoder.h"
+#include "images/jpeg/jpeg_decoder.h"
 
 namespace recordsmith::fuzz {
 namespace {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, LabelFacts
+from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
+from recordsmith.facts.value_facts import FeatureFacts
 from recordsmith.schema import Feature
 
 __all__ = [

@@ -6,7 +6,8 @@ import math
 import shlex
 from collections.abc import Mapping
 
-from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts, NumberFacts
+from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
+from recordsmith.facts.value_facts import NumberFacts
 
 __all__ = [
     "is_balanced",

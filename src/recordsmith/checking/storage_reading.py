@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 
 from recordsmith.checking.feature_reading import last_word, named_like_images, values_per_record
-from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, LengthFacts, NumberFacts
+from recordsmith.facts.dataset_facts import DatasetFacts
+from recordsmith.facts.value_facts import FeatureFacts, LengthFacts, NumberFacts
 from recordsmith.schema import Image, Tensor
 
 __all__ = ["RawPixels", "float_pixels", "raw_pixels"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from recordsmith.facts.dataset_facts import Place
+from recordsmith.facts.value_facts import Place
 from recordsmith.rules import Location
 from recordsmith.wording.numbers import count_text as counted
 from recordsmith.wording.numbers import number_text

@@ -130,7 +130,7 @@ class Program(click.Group):
     help="Show the traceback of an error. The environment variable RECORDSMITH_DEBUG=1 does the same.",
 )
 def main(*, debug: bool) -> None:  # Program.invoke reads the option
-    """Make, check and feed TFRecord datasets.
+    """Make, check and load TFRecord datasets.
 
     A PATH is a TFRecord file, a folder of them, or a quoted glob. Compression is detected from the content.
 

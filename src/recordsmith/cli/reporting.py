@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from recordsmith.cli.commands.make_values import NearChoice
+from recordsmith.cli.commands.options import NearChoice, format_option, read_names
 from recordsmith.errors import RecordsmithError
 from recordsmith.wording.numbers import count_text
 
@@ -18,40 +18,27 @@ if TYPE_CHECKING:
     from recordsmith.report import Report
     from recordsmith.rules import Configuration
 
-__all__ = ["Reporting", "codes_option", "report_options"]
+__all__ = ["Reporting", "report_options"]
 
 _NOT_WRITTEN = 2
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def codes_option(_ctx: click.Context | None, _param: click.Parameter | None, values: tuple[str, ...]) -> list[str]:
-    """Read codes or names of rules, separated by commas, in one option or several.
-
-    >>> codes_option(None, None, ("F,W", "V001"))
-    ['F', 'W', 'V001']
-    """
-    return [entry.strip() for value in values for entry in value.split(",") if entry.strip()]
+Command = Callable[..., Any]
 
 
 _OPTIONS = (
-    click.option(
-        "--format",
-        "style",
-        type=NearChoice(["text", "json", "sarif", "github"]),
-        default="text",
-        show_default=True,
-        help="The format of the findings. sarif: for code scanning. github: annotations for GitHub Actions.",
+    format_option(
+        "The format of the findings. sarif: for code scanning. github: annotations for GitHub Actions.",
+        more=("sarif", "github"),
     ),
     click.option("--html", metavar="FILE", help="Also write the report as an HTML file."),
     click.option(
         "--select",
         multiple=True,
-        callback=codes_option,
+        callback=read_names,
         metavar="RULES",
         help="Apply only these rules: codes, prefixes of codes, or names, separated by commas.",
     ),
-    click.option("--ignore", multiple=True, callback=codes_option, metavar="RULES", help="Leave out these rules."),
+    click.option("--ignore", multiple=True, callback=read_names, metavar="RULES", help="Leave out these rules."),
     click.option(
         "--fail-on",
         type=NearChoice(["error", "warning", "info", "never"]),
@@ -75,8 +62,8 @@ class Reporting:
 
     style: str
     html: str | None
-    select: list[str]
-    ignore: list[str]
+    select: Sequence[str]
+    ignore: Sequence[str]
     fail_on: str | None
     baseline: str | None
     write_baseline: bool

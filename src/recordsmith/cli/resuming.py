@@ -11,21 +11,30 @@ __all__ = ["resumable"]
 
 
 @contextlib.contextmanager
-def resumable(output: str) -> Iterator[None]:
+def resumable(output: str, staging: str | None) -> Iterator[None]:
     """Say whether and how an interrupted run can be resumed."""
     from recordsmith.cli.consoles import error_console, print_to
     from recordsmith.errors import RecordsmithError
+    from recordsmith.run.publishing.destination import staged_path
     from recordsmith.run.staging.staging import Staging
+    from recordsmith.storage.atomic_file import is_url
     from recordsmith.wording.numbers import bytes_text
+
+    remote = is_url(output)
+    if remote:
+        output = staged_path(output, staging)
+
+    def kept() -> bool:
+        return Staging.exists(output) or (remote and os.path.isdir(output))  # finished, and not yet uploaded
 
     advice = "Finished work is kept: run the same command with --resume to continue."
     try:
         yield
     except KeyboardInterrupt:
-        print_to(error_console(), f"Stopped. {advice if Staging.exists(output) else 'Nothing has been written.'}")
+        print_to(error_console(), f"Stopped. {advice if kept() else 'Nothing has been written.'}")
         raise
     except (OSError, MemoryError) as error:
-        if not Staging.exists(output) or isinstance(error, BrokenPipeError):
+        if not kept() or isinstance(error, BrokenPipeError):
             raise
         if getattr(error, "errno", None) not in (errno.ENOSPC, errno.EDQUOT):
             error.add_note(advice)

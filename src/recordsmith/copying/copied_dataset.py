@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
-from recordsmith.run.publishing.made_split import MadeSplit
+from recordsmith.run.publishing.written_dataset import MadeSplit, WrittenDataset, common_outcome
 from recordsmith.run.run import Finished
 from recordsmith.run.staging.reject_reasons import RejectReason
 from recordsmith.storage.json_descriptions import JsonObject
@@ -15,7 +15,7 @@ __all__ = ["CopiedDataset"]
 
 
 @dataclass(frozen=True)
-class CopiedDataset:
+class CopiedDataset(WrittenDataset):
     """The result of `rs.copy`, which `recordsmith copy` prints.
 
     Attributes:
@@ -52,21 +52,6 @@ class CopiedDataset:
     warnings: tuple[str, ...] = field(default=())
 
     @property
-    def ok(self) -> bool:
-        """Whether every record that was asked for was copied."""
-        return self.rejects == 0
-
-    @property
-    def rows(self) -> int:
-        """How many records were written."""
-        return sum(split.rows for split in self.splits.values())
-
-    @property
-    def bytes(self) -> int:
-        """How large the files are."""
-        return sum(split.bytes for split in self.splits.values())
-
-    @property
     def left_behind(self) -> int:
         """How many records were read and not written, for whatever reason."""
         return self.rejects + self.unmatched + self.duplicates + self.not_sampled + self.unassigned
@@ -83,17 +68,11 @@ class CopiedDataset:
         return cls(
             path=path,
             splits=splits,
-            source_rows=outcome.count("source_rows") or 0,
-            source_bytes=outcome.count("source_bytes"),
-            rejects=outcome.count("rejects") or 0,
-            reasons=tuple(map(RejectReason.of, outcome.objects("reasons"))),
+            **common_outcome(outcome),
             unmatched=outcome.count("dropped") or 0,
             duplicates=outcome.count("duplicates") or 0,
             not_sampled=outcome.count("not_sampled") or 0,
-            unassigned=outcome.count("unassigned") or 0,
-            left_out=outcome.texts("left_out"),
             verbatim=outcome.entries.get("verbatim") is not False,
-            warnings=outcome.texts("warnings"),
         )
 
     @classmethod

@@ -24,10 +24,10 @@ from recordsmith.run.option_checks import (
     default_name,
 )
 from recordsmith.run.progress import OnProgress
+from recordsmith.run.publishing.destination import open_destination, staged_path
 from recordsmith.run.run import Run
 from recordsmith.run.splits.splitting import parse_splits
 from recordsmith.schema import Schema
-from recordsmith.storage.atomic_file import local_output
 from recordsmith.storage.byte_sizes import parse_size
 
 __all__ = ["copy"]
@@ -66,6 +66,8 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     workers: int | None = None,
     overwrite: bool = False,
     resume: bool = False,
+    staging: PathLike | None = None,
+    allow_race: bool = False,
     on_progress: OnProgress | None = None,
 ) -> CopiedDataset:
     """Copy TFRecords: all or some of them, in other shards, divided, shuffled, changed or compressed.
@@ -75,7 +77,7 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
 
     Args:
         paths: files, folders or globs; several are copied one after the other.
-        out: the folder to write to; or one file, with a name such as "all.tfrecord.gz".
+        out: the folder to write to; or one file, with a name such as "all.tfrecord.gz". Or the URL of one.
         from_split: copy only this split of the input.
         where: copy only records that meet a condition, such as "label == 'cat' and len(tokens) > 10".
         dedupe: leave out records whose bytes have been copied already.
@@ -102,6 +104,10 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         workers: the number of threads. The files do not depend on it.
         overwrite: replace existing files.
         resume: continue a run that was interrupted.
+        staging: for a URL, the local folder in which the files are written before they are uploaded; None: one in the
+            cache folder.
+        allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
+            each other's output.
         on_progress: called from time to time with a `Progress`.
 
     >>> import recordsmith as rs, tempfile
@@ -115,7 +121,7 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     >>> [row["n"].item() for row in rs.open(f"{folder}/small.tfrecord")]
     [4, 5, 6]
     """
-    out = local_output(out)
+    place, out = out, staged_path(os.fsdecode(out), staging)
     single = _names_a_file(out)
     _check(sample=sample, take=take, on_error=on_error, seed=seed, shards=shards)
     if single:
@@ -187,11 +193,23 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         "merge_splits": merge_splits,
     }
     refuse_input(inputs, out, is_file=single)
-    run = Run(CopyPolicy(inputs, plan, options, asked), options.output(), on_progress)
-    finished = run.execute(overwrite=overwrite, resume=resume)
-    if not single or finished is None:
-        return CopiedDataset.of_folder(out)
-    return CopiedDataset.of_file(out, finished)
+    with open_destination(
+        place,
+        staging=staging,
+        is_file=single,
+        overwrite=overwrite,
+        resume=resume,
+        resumable=not single,
+        allow_race=allow_race,
+    ) as destination:
+        run = Run(CopyPolicy(inputs, plan, options, asked), options.output(), on_progress)
+        finished = run.execute(overwrite=overwrite, resume=resume)
+        if not single or finished is None:
+            copied = CopiedDataset.of_folder(out)
+        else:
+            copied = CopiedDataset.of_file(out, finished)
+        destination.publish(on_progress)
+        return replace(copied, path=destination.place)
 
 
 def _names_a_file(out: str) -> bool:
@@ -249,7 +267,7 @@ def _inferred_in_part(inputs: CopyInputs, *, damaged: bool) -> tuple[Schema, dic
             if error.feature is None or error.feature in unclear:
                 raise
             unclear[error.feature] = error
-            kept = tuple(facts for facts in census.features if facts["key"] != error.feature)
+            kept = tuple(facts for facts in census.features if facts.key != error.feature)
             census = replace(census, features=kept)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, fields
 
 from recordsmith import _core
 from recordsmith.dataset.image_features import with_images
@@ -16,11 +15,42 @@ from recordsmith.schema import Bytes, Feature, Scalar, Schema, Steps, Tensor, Te
 from recordsmith.schema.features.numeric import DTypeName
 from recordsmith.wording.numbers import count_text
 
-__all__ = ["Census", "infer_from_files", "infer_schema", "sample_census", "schema_from_census", "take_census"]
+__all__ = [
+    "Census",
+    "CensusFeature",
+    "infer_from_files",
+    "infer_schema",
+    "sample_census",
+    "schema_from_census",
+    "take_census",
+]
 
 _ALL = 2**64 - 1
 _SAMPLED_FILES = 32
 _SAMPLED_BYTES = 8 << 20  # in all: looked at in well below a tenth of a second
+
+
+@dataclass(frozen=True, slots=True)
+class CensusFeature:
+    """What a look at the records found out about one feature.
+
+    Attributes:
+        key: its name.
+        in_steps: it is a list of steps in a SequenceExample.
+        records: how many records have it.
+        kinds: how often each kind of list was found: "bytes", "float", "int64", or "nothing".
+        counts: the smallest and the largest number of values in a record, or in a step.
+        lengths: the smallest and the largest number of bytes of a byte string.
+        is_text: every byte string is readable text.
+    """
+
+    key: str
+    in_steps: bool
+    records: int = 0
+    kinds: dict[str, int] = field(default_factory=dict)
+    counts: tuple[int, int] = (0, 0)
+    lengths: tuple[int, int] = (0, 0)
+    is_text: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +62,13 @@ class Census:
         complete: they were all.
         payloads: how many payloads there were of each kind: "example", "sequence_example", "example_list" (ELWC),
             "event", "text", "empty" or "unknown".
-        features: facts about each feature, in the order of appearance.
+        features: the features, in the order of their first appearance.
     """
 
     records: int
     complete: bool
     payloads: dict[str, int]
-    features: tuple[dict[str, Any], ...]
+    features: tuple[CensusFeature, ...]
 
     @property
     def payload(self) -> str:
@@ -51,6 +81,9 @@ class Census:
         if kinds == {"event", "unknown"}:  # of a log of TensorBoard only the first record says what it is
             return "event"
         return kinds.pop() if len(kinds) == 1 else "unknown"
+
+
+_FEATURE_FIELDS = [entry.name for entry in fields(CensusFeature)]
 
 
 def infer_schema(
@@ -107,7 +140,8 @@ def take_census(
     """
     compressions = [reading_compression(compression)] * len(files)
     found = _core.census(list(files), compressions, records_per_file, bytes_per_file, verify, stop_at_damage)
-    return Census(found["records"], found["complete"], found["payloads"], tuple(found["features"]))
+    features = tuple(CensusFeature(**{name: getattr(one, name) for name in _FEATURE_FIELDS}) for one in found.features)
+    return Census(found.records, found.is_complete, found.payloads, features)
 
 
 def sample_census(files: Sequence[str], compression: str | None = "auto", *, verify: bool = True) -> Census:
@@ -147,9 +181,8 @@ def not_examples(payload: str, path: str | None) -> SchemaError:
 def schema_from_census(census: Census, files: Sequence[str]) -> Schema:
     """Turn what was found into a schema.
 
-    >>> facts = {"key": "x", "steps": False, "records": 2, "kinds": {"float": 2}, "min_count": 3, "max_count": 3,
-    ...          "min_bytes": 0, "max_bytes": 0, "text": True}
-    >>> schema_from_census(Census(2, True, {"example": 2}, (facts,)), ["a.tfrecord"])
+    >>> feature = CensusFeature("x", in_steps=False, records=2, kinds={"float": 2}, counts=(3, 3))
+    >>> schema_from_census(Census(2, True, {"example": 2}, (feature,)), ["a.tfrecord"])
     Schema({
         'x': Tensor('float32', (3,)),
     })
@@ -161,10 +194,10 @@ def schema_from_census(census: Census, files: Sequence[str]) -> Schema:
         raise not_examples(census.payload, path)
     features: dict[str, Feature] = {}
     for facts in census.features:
-        name = facts["key"]
-        kinds = [kind for kind in facts["kinds"] if kind != "nothing"]
+        name = facts.key
+        kinds = [kind for kind in facts.kinds if kind != "nothing"]
         if len(kinds) > 1:
-            counts = ", ".join(f"{kind} in {count_text(facts['kinds'][kind], 'record')}" for kind in kinds)
+            counts = ", ".join(f"{kind} in {count_text(facts.kinds[kind], 'record')}" for kind in kinds)
             raise SchemaError(
                 f"Feature {name!r} has different types in different records.",
                 path=path,
@@ -174,8 +207,8 @@ def schema_from_census(census: Census, files: Sequence[str]) -> Schema:
             )
         if not kinds:
             continue  # always without a kind: there is nothing to read
-        optional = facts["records"] < census.records
-        if facts["steps"]:
+        optional = facts.records < census.records
+        if facts.in_steps:
             # The same name may be used in the context: the steps then go without.
             if name not in features:
                 features[name] = Steps(_feature(kinds[0], facts, optional=False), optional=optional)
@@ -184,11 +217,11 @@ def schema_from_census(census: Census, files: Sequence[str]) -> Schema:
     return Schema(features)
 
 
-def _feature(kind: str, facts: dict[str, Any], *, optional: bool) -> Feature:
-    least, most = facts["min_count"], facts["max_count"]
+def _feature(kind: str, facts: CensusFeature, *, optional: bool) -> Feature:
+    least, most = facts.counts
     shape: tuple[int | None, ...] = (None,) if least != most or most == 0 else () if most == 1 else (most,)
     if kind == "bytes":
-        is_text = facts["text"] and facts["max_bytes"] > 0
+        is_text = facts.is_text and facts.lengths[1] > 0
         return Text(shape, optional=optional) if is_text else Bytes(shape, optional=optional)
     dtype: DTypeName = "float32" if kind == "float" else "int64"
     return Tensor(dtype, shape, optional=optional) if shape else Scalar(dtype, optional=optional)

@@ -20,12 +20,13 @@ from recordsmith.errors import RecordsmithError, SchemaError
 from recordsmith.records.described_splits import DescribedShard, DescribedSplit, check_file_name, check_split_name
 from recordsmith.schema import Schema
 from recordsmith.storage.json_descriptions import JsonObject, read_json_object
+from recordsmith.storage.objects import PUBLISHED_NAME
 from recordsmith.storage.publication import Switch, switch_in
 from recordsmith.wording.visible_text import json_text
 
 __all__ = ["MANIFEST_NAME", "Manifest", "load_manifest", "manifest_text"]
 
-MANIFEST_NAME = "recordsmith.json"
+MANIFEST_NAME = PUBLISHED_NAME
 _FORMAT = "recordsmith-dataset"
 _VERSION = 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from recordsmith.copying.absent_values import without_defaults
@@ -18,8 +18,8 @@ from recordsmith.formats.source import Chunk, Reject
 from recordsmith.making.sources.tfrecord_files import TFRecordsSource
 from recordsmith.run.option_checks import checked_workers
 from recordsmith.run.progress import OnProgress, Progress
+from recordsmith.run.publishing.destination import open_destination, staged_path
 from recordsmith.schema import Schema
-from recordsmith.storage.atomic_file import local_output
 from recordsmith.storage.byte_sizes import parse_size
 from recordsmith.storage.publication import complete
 from recordsmith.workers.threads import in_order, thread_pool
@@ -82,6 +82,8 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     on_error: Literal["stop", "skip"] = "stop",
     workers: int | None = None,
     overwrite: bool = False,
+    staging: PathLike | None = None,
+    allow_race: bool = False,
     on_progress: OnProgress | None = None,
 ) -> ExportedDataset:
     """Write TFRecords as Parquet, CSV, JSON lines or WebDataset.
@@ -91,7 +93,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
 
     Args:
         paths: files, folders or globs; several are exported one after the other.
-        out: the file to write; or a folder, for one file for each split.
+        out: the file to write; or a folder, for one file for each split. Or the URL of one.
         kind: "parquet", "csv", "jsonl" or "webdataset"; None: detected from the name of the file.
         split: export only this split.
         where: export only records that meet a condition, such as "label == 'cat' and len(tokens) > 10".
@@ -104,6 +106,10 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
             them out and counts them.
         workers: the number of threads.
         overwrite: replace existing files.
+        staging: for a URL, the local folder in which the files are written before they are uploaded; None: one in the
+            cache folder.
+        allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
+            each other's output.
         on_progress: called from time to time with a `Progress`.
 
     >>> import recordsmith as rs, tempfile, pathlib
@@ -120,7 +126,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     >>> rs.open(f"{folder}/again").schema == rs.open(f"{folder}/data").schema
     True
     """
-    out = local_output(out)
+    place, out = out, staged_path(os.fsdecode(out), staging)
     if on_error not in ("stop", "skip"):
         raise RecordsmithError("on_error is 'stop' or 'skip'.", found=repr(on_error))
     kind, is_folder = _kind(out, kind)
@@ -148,18 +154,23 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
         known, changes, declared=True, all_declared=True, describe=True, where=where, stratify=None, group=None
     )
     written = plan.schema if plan.schema is not None else known
-    complete(out, is_file=not is_folder)
-    files = ExportFiles(
-        kind,
-        written,
-        out,
-        shard_bytes=None if shard_size is None else parse_size(shard_size),
-        is_folder=is_folder,
-        overwrite=overwrite,
-    )
-    exporter = _Exporter(inputs, files, plan, out, strict=on_error == "stop", on_progress=on_progress)
-    names = exporter.files_in_folder() if is_folder else {out: only}
-    return exporter.run(without_defaults(written), names, workers=checked_workers(workers))
+    with open_destination(
+        place, staging=staging, is_file=not is_folder, overwrite=overwrite, allow_race=allow_race
+    ) as destination:
+        complete(out, is_file=not is_folder)
+        files = ExportFiles(
+            kind,
+            written,
+            out,
+            shard_bytes=None if shard_size is None else parse_size(shard_size),
+            is_folder=is_folder,
+            overwrite=overwrite,
+        )
+        exporter = _Exporter(inputs, files, plan, out, strict=on_error == "stop", on_progress=on_progress)
+        names = exporter.files_in_folder() if is_folder else {out: only}
+        exported = exporter.run(without_defaults(written), names, workers=checked_workers(workers))
+        destination.publish(on_progress)
+        return replace(exported, files={destination.shown(path): rows for path, rows in exported.files.items()})
 
 
 class _Exporter:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts
+from recordsmith.facts.dataset_facts import DatasetFacts
+from recordsmith.facts.value_facts import FeatureFacts
 
 __all__ = ["features_in_order", "with_parts"]
 

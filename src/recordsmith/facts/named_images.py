@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import count, islice
 
 from recordsmith.facts.dataset_facts import DatasetFacts, ShardFacts
-from recordsmith.facts.image_facts import Name, chosen_records, images_in
+from recordsmith.facts.from_core.image_facts import Name, chosen_records, images_in
 from recordsmith.facts.sound_records import sound_records
 
 __all__ = ["NamedImage", "named_images"]

@@ -13,8 +13,9 @@ import numpy as np
 from recordsmith.dataset.payload_reading import StoredPayload
 from recordsmith.dataset.row_decoding import RowOverview, decode_row
 from recordsmith.errors import RecordsmithError
-from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, ShardFacts
+from recordsmith.facts.dataset_facts import DatasetFacts, ShardFacts
 from recordsmith.facts.feature_order import features_in_order
+from recordsmith.facts.value_facts import FeatureFacts
 from recordsmith.records.reader import RecordReader
 from recordsmith.schema import Bytes, Feature, Scalar, Schema, Steps, Text
 from recordsmith.schema.features.numeric import DTypeName

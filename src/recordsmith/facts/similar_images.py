@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from recordsmith.facts.dataset_facts import DuplicateFacts, DuplicateGroup
-from recordsmith.facts.survey_places import FilePlaces
+from recordsmith.facts.from_core.survey_places import FilePlaces
 from recordsmith.images import ImageError
 from recordsmith.images.codec import decode_grey, header_of, opencv
 

@@ -22,15 +22,15 @@ from recordsmith import _core
 from recordsmith.dataset.payload_reading import refuse_pipe
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import Anomaly, DatasetFacts, ShardFacts, SplitFacts
-from recordsmith.facts.duplicates import duplicates_of
-from recordsmith.facts.feature_facts import features_of
-from recordsmith.facts.image_facts import decode_images
-from recordsmith.facts.label_facts import labels_of
-from recordsmith.facts.schema_mismatches import expectations_of, mismatches_of
-from recordsmith.facts.shard_facts import digest_of, shard_of
+from recordsmith.facts.from_core.duplicates import duplicates_of
+from recordsmith.facts.from_core.feature_facts import features_of
+from recordsmith.facts.from_core.image_facts import decode_images
+from recordsmith.facts.from_core.label_facts import labels_of
+from recordsmith.facts.from_core.schema_mismatches import expectations_of, mismatches_of
+from recordsmith.facts.from_core.shard_facts import digest_of, shard_of
+from recordsmith.facts.from_core.survey_places import FilePlaces
 from recordsmith.facts.similar_images import SimilarImages
 from recordsmith.facts.survey_files import SurveyedFiles, find_files
-from recordsmith.facts.survey_places import FilePlaces
 from recordsmith.schema import Schema
 from recordsmith.workers.progress_display import OnPhase
 from recordsmith.workers.threads import default_workers, in_order, thread_pool

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 
 from recordsmith.schema import Schema
 
-__all__ = ["Chunk", "Loaded", "Places", "Reject", "Source"]
+__all__ = ["Chunk", "Loaded", "NumberedRows", "Places", "Reject", "Source"]
 
 
 class Places(Protocol):
@@ -22,6 +22,18 @@ class Places(Protocol):
 
     def of(self, row: int) -> str:
         """Say where a row of the chunk came from, such as "photos/cat/1.jpg" or "data.csv, line 17"."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedRows:
+    """Consecutive rows of a file or of arrays, by their numbers."""
+
+    path: str
+    first: int
+
+    def of(self, row: int) -> str:
+        """Say where a row came from, such as "digits.npz, row 17"."""
+        return f"{self.path}, row {self.first + row}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 from recordsmith.dataset import StoredDataset
 from recordsmith.dataset.class_weights import class_weights
@@ -50,6 +52,11 @@ class Dataset(Verbs[Loader[Row], Loader[Row], Loader[Pair]], StoredDataset):
 
     def _then(self, plan: Plan) -> Loader[Any]:
         return Loader(plan)
+
+    def __getitems__(self, numbers: Sequence[int]) -> list[Row]:
+        """Return several rows at once, much faster than one by one: what DataLoader asks a map-style dataset for."""
+        batch = self[numbers if isinstance(numbers, (list, np.ndarray)) else list(numbers)]
+        return [self._row(batch, place) for place in range(len(numbers))]
 
     def class_weights(self, feature: str) -> dict[Any, float]:
         """Return a weight for each class of a feature, for Keras' `class_weight=`: rare classes weigh more.

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 
+from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.feeding import feed
 from recordsmith.loader.engine.row_access import row_at
+from recordsmith.loader.frameworks.torch_states import loader_state
 from recordsmith.loader.order.shuffle_quality import ShuffleQuality, shuffle_quality
 from recordsmith.loader.pair_proof import verify_pairs
 from recordsmith.loader.plan import Batching, Plan
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     import tensorflow as tf
 
     from recordsmith.loader.frameworks.to_jax import JaxBatches
+    from recordsmith.loader.frameworks.to_keras import KerasBatches
     from recordsmith.loader.frameworks.to_torch import TorchBatches
 
 __all__ = ["Loader", "Pair"]
@@ -31,6 +34,17 @@ Pair: TypeAlias = tuple[Any, ...]  # (inputs, target), and the numbers of the re
 
 _ROWS_AT_ONCE = 256
 _HEAVY_ROWS_AT_ONCE = 16
+
+
+class NotAnArrayError(PipelineError, AttributeError):
+    """A loader was used as an array. Also an AttributeError, so that it counts as having no shape."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A loader gives batches; it is not an array.",
+            advice="For Keras write model.fit(loader.to_keras()), or loader.to_tf() on TensorFlow. For an array of all "
+            "rows put the batches together: np.concatenate([batch['x'] for batch in loader]).",
+        )
 
 
 class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any]", "Loader[Pair]"], Generic[Item_co]):
@@ -150,6 +164,24 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
 
         return TorchBatches(self._session)
 
+    def to_keras(self) -> KerasBatches:
+        """Return a keras.utils.PyDataset of the batches, for `model.fit` on every backend. Needs Keras 3.
+
+        It needs no TensorFlow. Where Keras runs on TensorFlow, `to_tf` is faster.
+        """
+        from recordsmith.loader.frameworks.to_keras import KerasBatches
+
+        return KerasBatches(self._session)
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        """Explain that a loader is not an array: Keras and numpy would try to make one of it."""
+        raise NotAnArrayError
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Nothing: the error that Keras meets first in `model.fit(loader)` explains what to write."""
+        raise NotAnArrayError
+
     def to_jax(self, *, device: Any = None, ahead: int = 2) -> JaxBatches:
         """Return an iterable of the batches as JAX arrays on a device. Needs JAX.
 
@@ -179,9 +211,34 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
         return self._session.state()
 
     def restore(self, state: Mapping[str, Any]) -> Self:
-        """Begin the next iteration where a loader of the same chain over the same data was; returns the loader."""
-        self._session.restore(state)
+        """Begin the next iteration where a loader of the same chain over the same data was; returns the loader.
+
+        The batch size and the number of ranks may be others: what is left of the epoch is then divided anew, in the
+        same order. The state of a StatefulDataLoader around what `to_torch` returned can be given too.
+
+        >>> import recordsmith as rs, tempfile
+        >>> path = tempfile.mkdtemp() + "/data.tfrecord"
+        >>> with rs.RecordWriter(path) as writer:
+        ...     writer.write_columns({"n": range(6)}, rs.Schema({"n": rs.Scalar("int64")}))
+        >>> loader = rs.open(path).batch(2)
+        >>> _ = next(iter(loader))
+        >>> [batch["n"].tolist() for batch in rs.open(path).batch(3).restore(loader.state())]
+        [[2, 3, 4], [5]]
+        """
+        self._session.restore(loader_state(state))
         return self
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return `state()`, under the name that PyTorch and others look for."""
+        return self.state()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Call `restore(state)`, under the name that PyTorch and others look for."""
+        self.restore(state)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Let the next iteration be the one of this number, counted from 0; one restored to its middle continues."""
+        self._session.set_epoch(epoch)
 
     def __repr__(self) -> str:
         chain = "".join(f".{shown_verb(verb)}" for verb in self.plan.verbs)

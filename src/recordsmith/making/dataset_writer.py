@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import os
+import resource
 from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, Self
@@ -17,12 +20,13 @@ from recordsmith.records.writer import RecordWriter
 from recordsmith.run.full_disk import explained
 from recordsmith.run.option_checks import check_name, check_shards
 from recordsmith.run.publishing.descriptions import TFDS_DESCRIPTIONS, description_files
+from recordsmith.run.publishing.destination import open_destination
 from recordsmith.run.publishing.publishing import index_names, refuse_existing
 from recordsmith.run.shards.shard_writing import shard_name
 from recordsmith.run.splits.splitting import parse_splits
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
-from recordsmith.storage.atomic_file import local_output, write_text_atomically
+from recordsmith.storage.atomic_file import write_text_atomically
 from recordsmith.storage.publication import Publication, complete
 
 __all__ = ["DatasetWriter", "write"]
@@ -40,6 +44,8 @@ def write(  # noqa: PLR0913 - each is a setting of its own, and most have a defa
     compression: str | None = None,
     cast: bool = False,
     overwrite: bool = False,
+    staging: str | os.PathLike[str] | None = None,
+    allow_race: bool = False,
     description: str = "",
 ) -> DatasetWriter:
     """Open a writer for one split of a dataset, for rows or columns of your own; use it in a with statement.
@@ -49,7 +55,7 @@ def write(  # noqa: PLR0913 - each is a setting of its own, and most have a defa
     same folder later, with the same name and schema.
 
     Args:
-        folder: the folder of the dataset; it is created if it does not exist.
+        folder: the folder of the dataset, or its URL; it is created if it does not exist.
         schema: the features of a record.
         name: the beginning of the file names.
         split: the split to write.
@@ -57,6 +63,10 @@ def write(  # noqa: PLR0913 - each is a setting of its own, and most have a defa
         compression: None, "gzip" or "zlib".
         cast: allow casts that lose information.
         overwrite: replace the split if it exists.
+        staging: for a URL, the local folder in which the files are written before they are uploaded; None: one in the
+            cache folder.
+        allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
+            each other's output.
         description: a sentence about the dataset, for its description files.
 
     >>> import recordsmith as rs, tempfile
@@ -77,6 +87,8 @@ def write(  # noqa: PLR0913 - each is a setting of its own, and most have a defa
         compression=compression,
         cast=cast,
         overwrite=overwrite,
+        staging=staging,
+        allow_race=allow_race,
         description=description,
     )
 
@@ -95,6 +107,8 @@ class DatasetWriter:
         compression: str | None,
         cast: bool,
         overwrite: bool,
+        staging: str | os.PathLike[str] | None,
+        allow_race: bool,
         description: str,
     ) -> None:
         if not isinstance(schema, Schema):
@@ -102,7 +116,6 @@ class DatasetWriter:
         check_shards(shards)
         (self._split,) = parse_splits({split: 1.0}).names
         check_name(name)
-        self._folder = local_output(folder)
         self._schema = schema
         self._name = name
         checked = writing_compression(compression)
@@ -113,15 +126,23 @@ class DatasetWriter:
         self._rows = RowWriter(schema, cast=cast)
         self._count = 0  # rows given so far
         self._writers: list[RecordWriter] = []
-        complete(self._folder)
-        self._old_manifest(overwrite=overwrite)  # refuses before anything is written
-        self._publication = Publication(self._folder, overwrite=overwrite).__enter__()
+        self._stack = contextlib.ExitStack()
+        self._destination = self._stack.enter_context(
+            open_destination(folder, staging=staging, overwrite=overwrite, adds=True, allow_race=allow_race)
+        )
+        self._folder = self._destination.path
+        self._publication = Publication(self._folder, overwrite=overwrite)
         try:
+            complete(self._folder)
+            self._old_manifest(overwrite=overwrite)  # refuses before anything is written
+            self._publication.__enter__()
             self._old = self._old_manifest(overwrite=overwrite)  # nobody else changes them from here on
             for file in self._files:
                 self._writers.append(RecordWriter(self._publication.new_file(file), self._compression))
-        except BaseException:
+        except BaseException as error:
             self.discard()
+            if isinstance(error, OSError) and error.errno == errno.EMFILE:
+                raise _too_many_shards(shards) from None
             raise
 
     def add(self, row: Mapping[str, Any]) -> None:
@@ -181,6 +202,9 @@ class DatasetWriter:
                     writer.close()
                 written = zip(self._files, self._writers, strict=True)
                 self._publish([self._entry(file, writer) for file, writer in written])
+                self._publication.discard()
+            self._destination.publish()
+            self._stack.close()
         finally:
             self.discard()
 
@@ -190,6 +214,8 @@ class DatasetWriter:
             writer.discard()
         self._writers = []
         self._publication.discard()
+        error = RecordsmithError("The writer was discarded.", path=self._folder)
+        self._stack.__exit__(type(error), error, None)
 
     def __enter__(self) -> Self:
         return self
@@ -271,3 +297,12 @@ class DatasetWriter:
                     advice="Write to another folder, or write all splits again.",
                 )
         return manifest
+
+
+def _too_many_shards(shards: int) -> RecordsmithError:
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return RecordsmithError(
+        "There are more shards than files that this process may have open. rs.write keeps all of them open.",
+        found=f"shards={shards}, and at most {limit} open files (ulimit -n)",
+        advice="Write fewer shards, or raise the limit with `ulimit -n`. rs.make writes any number of shards.",
+    )

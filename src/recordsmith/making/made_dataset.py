@@ -8,7 +8,7 @@ from typing import Any
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
 from recordsmith.errors import SchemaError, list_names
-from recordsmith.run.publishing.made_split import MadeSplit
+from recordsmith.run.publishing.written_dataset import MadeSplit, WrittenDataset, common_outcome
 from recordsmith.run.staging.reject_reasons import RejectReason
 from recordsmith.schema import Label
 
@@ -16,7 +16,7 @@ __all__ = ["MadeDataset"]
 
 
 @dataclass(frozen=True)
-class MadeDataset:
+class MadeDataset(WrittenDataset):
     """The result of `rs.make`, which `recordsmith make` prints.
 
     Attributes:
@@ -59,21 +59,6 @@ class MadeDataset:
     warnings: tuple[str, ...] = ()
 
     @property
-    def ok(self) -> bool:
-        """Whether every row of the source got in, as far as it was asked for."""
-        return self.rejects == 0
-
-    @property
-    def rows(self) -> int:
-        """How many records all splits have together."""
-        return sum(split.rows for split in self.splits.values())
-
-    @property
-    def bytes(self) -> int:
-        """How large all files of all splits are together."""
-        return sum(split.bytes for split in self.splits.values())
-
-    @property
     def weights_by_name(self) -> dict[str, float]:
         """The weight of each class by its name.
 
@@ -98,19 +83,13 @@ class MadeDataset:
             folder=folder,
             name=manifest.name,
             splits=MadeSplit.all_of(manifest),
-            source_rows=outcome.count("source_rows") or 0,
-            source_bytes=outcome.count("source_bytes"),
-            rejects=outcome.count("rejects") or 0,
-            reasons=tuple(map(RejectReason.of, outcome.objects("reasons"))),
+            **common_outcome(outcome),
             dropped=outcome.count("dropped") or 0,
-            unassigned=outcome.count("unassigned") or 0,
             unlabelled=outcome.count("unlabelled") or 0,
             splits_kept=outcome.entries.get("splits_kept") is True,
             label=manifest.label,
             class_weights={values[name]: weight for name, weight in manifest.class_weights.items()},
             class_names={value: name for name, value in values.items()},
-            left_out=outcome.texts("left_out"),
-            warnings=outcome.texts("warnings"),
         )
 
 

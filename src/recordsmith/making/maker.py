@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
@@ -16,9 +17,9 @@ from recordsmith.making.preprocessing.preprocessor import Preprocessor
 from recordsmith.run.option_checks import default_name
 from recordsmith.run.policy import OnError
 from recordsmith.run.progress import OnProgress
+from recordsmith.run.publishing.destination import open_destination, staged_path
 from recordsmith.run.run import Run, refuse_output
 from recordsmith.schema import Packed, Schema, Sparse
-from recordsmith.storage.atomic_file import local_output
 from recordsmith.storage.publication import complete
 from recordsmith.workers.progress_display import making_progress
 
@@ -53,6 +54,8 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     workers: int | None = None,
     overwrite: bool = False,
     resume: bool = False,
+    staging: PathLike | None = None,
+    allow_race: bool = False,
     description: str = "",
     progress: bool = True,
     on_progress: OnProgress | None = None,
@@ -62,7 +65,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     Args:
         source: one of `rs.sources`, a path whose kind can be detected, a mapping of arrays, an iterable of rows, or a
             function that returns an iterator of rows.
-        out: the folder to write to.
+        out: the folder to write to, or its URL, such as "s3://bucket/pets".
         schema: the features of a record; None takes the schema of the source.
         name: the beginning of the file names; None takes the name of the folder.
         split: shares such as "train=0.8,test=0.2", or a mapping. Numbers of rows are allowed too, and one of them may
@@ -92,6 +95,10 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         workers: the number of threads, or of processes for `map`. The files do not depend on it.
         overwrite: replace an existing dataset.
         resume: continue a run that was interrupted.
+        staging: for a URL, the local folder in which the files are written before they are uploaded; None: one in the
+            cache folder.
+        allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
+            each other's output.
         description: a sentence about the dataset, for its description files.
         progress: show a bar on a terminal; elsewhere nothing is shown.
         on_progress: called from time to time with a `Progress`, instead of a bar.
@@ -104,9 +111,8 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     >>> sorted(row["n"].item() for row in rs.open(folder))
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
     """
-    out = local_output(out)
     options = MakeOptions.checked(
-        name=default_name(out) if name is None else name,
+        name=default_name(staged_path(os.fsdecode(out))) if name is None else name,
         split=split,
         stratify=stratify,
         group=group,
@@ -125,20 +131,27 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         workers=workers,
         description=description,
     )
-    if complete(out) and resume and _is_made(out):
+    with (
+        open_destination(
+            out, staging=staging, overwrite=overwrite, resume=resume, resumable=True, allow_race=allow_race
+        ) as destination,
+        making_progress(shown=progress and on_progress is None) as bar,
+    ):
+        path = destination.path
         # What is whole and checked needs its source no more, which may be gone, or may be what is being replaced.
-        return MadeDataset.of_folder(out)
-    if not overwrite and not resume:
-        refuse_output(out)
-    given = _as_source(source, schema)
-    if drop_unlabelled:
-        given.drop_unlabelled()
-    if not merge_splits:
-        options = options.keeping(given.splits, divided=split is not None)
-    policy = MakingPolicy(given, schema, options)
-    with making_progress(shown=progress and on_progress is None) as bar:
-        Run(policy, options.output(out), on_progress or bar).execute(overwrite=overwrite, resume=resume)
-    return MadeDataset.of_folder(out)
+        if not (complete(path) and resume and _is_made(path)):
+            if not overwrite and not resume:
+                refuse_output(path)
+            given = _as_source(source, schema)
+            if drop_unlabelled:
+                given.drop_unlabelled()
+            if not merge_splits:
+                options = options.keeping(given.splits, divided=split is not None)
+            policy = MakingPolicy(given, schema, options)
+            Run(policy, options.output(path), on_progress or bar).execute(overwrite=overwrite, resume=resume)
+        made = MadeDataset.of_folder(path)
+        destination.publish(on_progress or bar)
+        return replace(made, folder=destination.place)
 
 
 def _as_source(source: Any, schema: Schema | None) -> Source:

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, cast
 
-from recordsmith.dataset.inference import Census, sample_census, schema_from_census
+from recordsmith.dataset.inference import Census, CensusFeature, sample_census, schema_from_census
 from recordsmith.dataset.layout import DatasetLayout, find_layout
 from recordsmith.dataset.payload_reading import DatasetPayloads, FileOverview, survey_files
 from recordsmith.dataset.row_decoding import RowOverview, decode_row
 from recordsmith.errors import RecordsmithError, SchemaError, SchemaMismatchError, did_you_mean, list_names
 from recordsmith.query.row_search import search_rows
 from recordsmith.query.where import Where, compile_where
-from recordsmith.schema import Feature, Schema, Steps
+from recordsmith.schema import Feature, Schema
 
 __all__ = ["DatasetOverview", "FeatureOverview", "FileOverview", "RowOverview", "RowRange", "look_at"]
 
@@ -222,36 +222,39 @@ def _census(files: Sequence[FileOverview], problems: list[RecordsmithError]) -> 
 
 
 def _features(census: Census, declared: Schema | None) -> list[FeatureOverview]:
-    stored = {(facts["key"], facts["steps"]): facts for facts in census.features}
+    stored = {(facts.key, facts.in_steps): facts for facts in census.features}
     found = []
     for name, feature in (declared or {}).items():
         # A feature may be stored in several parts, of which the last has the values.
-        parts = [stored.pop((column.key, column.steps), {}) for column in feature.plan(name)]
+        parts = [
+            stored.pop((column.key, column.steps), CensusFeature(column.key, column.steps))
+            for column in feature.plan(name)
+        ]
         found.append(_feature(name, feature, parts[-1], declared=True))
     for (name, _), facts in stored.items():
         found.append(_feature(name, _inferred(facts, census), facts, declared=False))
     return found
 
 
-def _feature(name: str, feature: Feature | None, facts: dict[str, Any], *, declared: bool) -> FeatureOverview:
+def _feature(name: str, feature: Feature | None, facts: CensusFeature, *, declared: bool) -> FeatureOverview:
     return FeatureOverview(
         name=name,
         feature=feature,
         declared=declared,
-        steps=facts.get("steps", isinstance(feature, Steps)),
-        records=facts.get("records", 0),
-        kinds={kind: count for kind, count in facts.get("kinds", {}).items() if kind != "nothing"},
-        counts=(facts.get("min_count", 0), facts.get("max_count", 0)),
-        lengths=(facts.get("min_bytes", 0), facts.get("max_bytes", 0)),
+        steps=facts.in_steps,
+        records=facts.records,
+        kinds={kind: count for kind, count in facts.kinds.items() if kind != "nothing"},
+        counts=facts.counts,
+        lengths=facts.lengths,
     )
 
 
-def _inferred(facts: dict[str, Any], census: Census) -> Feature | None:
+def _inferred(facts: CensusFeature, census: Census) -> Feature | None:
     """Infer the type of one feature alone, so that one on which the records disagree does not hide the others."""
-    payload = "sequence_example" if facts["steps"] else "example"
+    payload = "sequence_example" if facts.in_steps else "example"
     alone = Census(census.records, census.complete, {payload: census.records}, (facts,))
     try:
-        return schema_from_census(alone, ()).get(facts["key"])
+        return schema_from_census(alone, ()).get(facts.key)
     except SchemaError:
         return None
 
@@ -275,17 +278,7 @@ def _kept_features(found: list[FeatureOverview], names: Sequence[str]) -> list[F
 
 def _with_examples(feature: FeatureOverview, rows: Iterable[RowOverview]) -> FeatureOverview:
     values = (row.value(feature.name, steps=feature.steps) for row in rows)
-    return FeatureOverview(
-        name=feature.name,
-        feature=feature.feature,
-        declared=feature.declared,
-        steps=feature.steps,
-        records=feature.records,
-        kinds=feature.kinds,
-        counts=feature.counts,
-        lengths=feature.lengths,
-        examples=tuple(value for value in values if value is not None),
-    )
+    return replace(feature, examples=tuple(value for value in values if value is not None))
 
 
 def _splits(layout: DatasetLayout, files: Sequence[FileOverview]) -> dict[str, int]:

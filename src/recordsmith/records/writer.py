@@ -195,6 +195,14 @@ class RecordWriter:
     def _opened(self) -> _core.RecordSink:
         if self._sink is None:
             raise RecordsmithError("The writer is closed.", path=self._final, advice="Open another file.")
+        if os.getpid() != self._process:  # both processes would write at the same place of the file
+            raise RecordsmithError(
+                "The writer was opened in another process, before a fork, and cannot be used in this one.",
+                path=self._final,
+                found=f"process {os.getpid()}",
+                expected=f"process {self._process}",
+                advice="Open a file of its own in each process, such as one shard per worker.",
+            )
         return self._sink
 
     def __enter__(self) -> Self:

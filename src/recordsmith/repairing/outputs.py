@@ -11,7 +11,6 @@ from recordsmith.dataset.layout import find_layout
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.records.shards import files_in, resolve_files
-from recordsmith.storage.atomic_file import local_output
 from recordsmith.storage.publication import switch_in
 
 __all__ = ["Plan", "plan_outputs", "refuse_existing"]
@@ -59,7 +58,6 @@ def plan_outputs(bad: PathLike | Iterable[PathLike], good: PathLike | None) -> P
     if good is None:
         return Plan(tuple(files), (), folder, None)
     output = os.fsdecode(good)
-    local_output(output)
     into_folder = folder is not None or len(files) > 1 or os.path.isdir(output) or output.endswith(os.sep)
     if into_folder and os.path.exists(output) and not os.path.isdir(output):
         raise RecordsmithError(

@@ -17,8 +17,9 @@ from recordsmith.repairing.carried_files import carried_names, carry_files
 from recordsmith.repairing.damaged_file import DamagedFile, OnBytes, look_at
 from recordsmith.repairing.outputs import PathLike, Plan, plan_outputs, refuse_existing
 from recordsmith.repairing.repair_result import FileRepair, RepairResult
+from recordsmith.run.publishing.destination import open_destination, staged_path
 from recordsmith.run.publishing.publishing import dataset_files
-from recordsmith.storage.atomic_file import write_atomically
+from recordsmith.storage.atomic_file import is_url, write_atomically
 from recordsmith.storage.publication import Publication, complete, public_path
 from recordsmith.wording.numbers import count_text
 
@@ -27,7 +28,7 @@ __all__ = ["repair"]
 OnProgress = Callable[[int, int], object]
 
 
-def repair(
+def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a default
     bad: PathLike | Iterable[PathLike],
     good: PathLike | None = None,
     *,
@@ -36,6 +37,8 @@ def repair(
     compression: str | None = "auto",
     overwrite: bool = False,
     link: bool = False,
+    staging: PathLike | None = None,
+    allow_race: bool = False,
     progress: OnProgress | None = None,
 ) -> RepairResult:
     """Write the sound records of damaged TFRecord files to new files, and list what is lost.
@@ -49,7 +52,7 @@ def repair(
     Args:
         bad: a file, a folder, a glob, or a list of them. For a folder with a manifest, the descriptions are updated
             too, and its other files are copied.
-        good: the file to write; a folder if several files, or a folder, are given.
+        good: the file to write; a folder if several files, or a folder, are given. Or the URL of one.
         dry_run: only report; `good` is not needed then.
         keep_suspect: a file, or for several files a folder, for suspect records: those whose data fails its checksum,
             with a new one, and those that were left out because they seem to be inside of others.
@@ -57,6 +60,10 @@ def repair(
             files have the same.
         overwrite: replace existing files.
         link: link to files that are sound, where the file system allows it, instead of copying them.
+        staging: for a URL, the local folder in which the files are written before they are uploaded; None: one in the
+            cache folder.
+        allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
+            each other's output.
         progress: a function that is called with the number of bytes done and of all bytes.
 
     >>> import recordsmith as rs, tempfile
@@ -75,6 +82,24 @@ def repair(
     name = reading_compression(compression)
     if good is None and not dry_run:
         raise RecordsmithError("The output is missing.", advice="Pass an output, or dry_run=True.")
+    if good is not None and not dry_run and is_url(os.fsdecode(good)):
+        local = staged_path(os.fsdecode(good), staging) + (os.sep if os.fsdecode(good).endswith("/") else "")
+        is_file = plan_outputs(bad, local).is_file
+        with open_destination(
+            good, staging=staging, is_file=is_file, overwrite=overwrite, allow_race=allow_race
+        ) as destination:
+            result = repair(
+                bad,
+                local,
+                keep_suspect=keep_suspect,
+                compression=compression,
+                overwrite=overwrite,
+                link=link,
+                progress=progress,
+            )
+            if result.output is not None:
+                destination.publish()
+            return result.at(destination.shown)
     plan = plan_outputs(bad, None if dry_run else good)
     suspect_targets = None if keep_suspect is None or dry_run else _suspect_targets(plan, os.fsdecode(keep_suspect))
     with contextlib.ExitStack() as stack:
@@ -154,6 +179,8 @@ def _prepare(plan: Plan, suspect_targets: list[str] | None, *, overwrite: bool) 
 
 
 def _suspect_targets(plan: Plan, place: str) -> list[str]:
+    if is_url(place):
+        raise RecordsmithError("Suspect records can be written to local files only.", path=place)
     if plan.is_one_file and not os.path.isdir(place) and not place.endswith(os.sep):
         targets = [place]
     else:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from recordsmith.wording.numbers import count_text
+from recordsmith.wording.numbers import bytes_text, count_text
 
-__all__ = ["FileRepair", "Gap", "Loss", "RepairResult", "RepairedHeader"]
+__all__ = ["FileRepair", "Gap", "Loss", "RepairResult", "RepairedHeader", "lost_text"]
 
 _LOSS_WORDS = {
     "data-checksum": "the data of one record does not match its checksum",
@@ -193,6 +194,11 @@ class RepairResult:
     dry_run: bool = False
     notes: tuple[str, ...] = ()
 
+    def at(self, shown: Callable[[str], str]) -> RepairResult:
+        """Return the same with other paths of the outputs."""
+        files = tuple(file if file.output is None else replace(file, output=shown(file.output)) for file in self.files)
+        return replace(self, files=files, output=None if self.output is None else shown(self.output))
+
     @property
     def ok(self) -> bool:
         """Nothing is lost."""
@@ -240,6 +246,13 @@ class RepairResult:
         return "\n".join([line for file in self.files for line in _file_lines(file)] + list(self.notes))
 
 
+def lost_text(result: FileRepair | RepairResult) -> str:
+    """Say how much is lost: records, or only bytes that belong to none."""
+    if result.lost_records:
+        return f"about {result.lost_records:,} lost"
+    return f"none lost, but {bytes_text(result.lost_bytes)} belong to no record" if not result.ok else "none lost"
+
+
 def _file_json(file: FileRepair) -> dict[str, Any]:
     return {
         **{name: getattr(file, name) for name in ("path", "output", "action", "compression", "bytes", "records")},
@@ -265,8 +278,7 @@ def _file_lines(file: FileRepair) -> list[str]:
     kept = f"{count_text(file.records, 'record')} kept"
     if file.repaired_headers:
         kept += f", {len(file.repaired_headers):,} of them with a new header"
-    lost = f", about {file.lost_records:,} lost in {file.lost_bytes:,} bytes" if not file.ok else ", none lost"
-    lines = [f"{place}: {kept}{lost}"]
+    lines = [f"{place}: {kept}, {lost_text(file)}{f' in {file.lost_bytes:,} bytes' if file.lost_records else ''}"]
     lines += [f"  compressed {_range(gap)}: {gap.message}" for gap in file.gaps[:_WORDS_IN_LIST]]
     lines += [f"  {_range(loss)}: {loss.message}" for loss in file.losses[:_WORDS_IN_LIST]]
     left = len(file.losses) - _WORDS_IN_LIST

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from recordsmith.dataset.row_decoding import RowOverview
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.facts.named_images import NamedImage
+from recordsmith.report.followed_file import FollowedFile
 from recordsmith.report.sections import Section
 from recordsmith.rules import Finding, RuleText, Selection, Severity
 
@@ -29,6 +30,7 @@ class ReportContents:
         rules: what the rules say about themselves, by code, as far as renderers may need it.
         samples: some records to show.
         images: of records that findings name.
+        followed: of code, how far each file was followed.
         known: how many findings are left out because a baseline knows them.
     """
 
@@ -41,6 +43,7 @@ class ReportContents:
     rules: Mapping[str, RuleText] = field(default_factory=dict)
     samples: tuple[RowOverview, ...] = ()
     images: tuple[NamedImage, ...] = ()
+    followed: tuple[FollowedFile, ...] = ()
     known: int = 0
 
     def __post_init__(self) -> None:

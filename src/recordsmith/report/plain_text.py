@@ -10,8 +10,8 @@ from recordsmith.wording.visible_text import printable, printable_lines
 __all__ = ["report_text", "verdict"]
 
 
-def report_text(subject: str, findings: Sequence[Finding], known: int = 0) -> str:
-    """Write the verdict, and the findings below it.
+def report_text(subject: str, findings: Sequence[Finding], known: int = 0, beside: Sequence[str] = ()) -> str:
+    """Write the verdict, what else is to be said, and the findings below it.
 
     >>> print(report_text("data", [Finding("V001", "nan", Severity.ERROR, "2 NaN.", advice="Remove them.")]))
     data: 1 error
@@ -19,7 +19,7 @@ def report_text(subject: str, findings: Sequence[Finding], known: int = 0) -> st
     error V001 nan: 2 NaN.
       to do: Remove them.
     """
-    blocks = [f"{printable(subject)}: {verdict(findings, known)}"]
+    blocks = ["\n".join([f"{printable(subject)}: {verdict(findings, known)}", *map(printable, beside)])]
     for one in findings:
         lines = [f"{one.severity.value} {one.code} {one.name}: {printable(one.message)}"]
         place = printable(str(one.location))

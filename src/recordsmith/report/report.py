@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from recordsmith.report.contents import ReportContents
+from recordsmith.report.followed_file import followed_lines
 from recordsmith.report.github import github_annotations
 from recordsmith.report.plain_text import report_text, verdict
 from recordsmith.report.plain_values import facts_json, plain_value
@@ -51,9 +52,14 @@ class Report(ReportContents):
             "counts": self.counts,
             "known": self.known,
             "findings": [plain_value(finding.to_json()) for finding in self.findings],
-            "facts": None if self.facts is None else facts_json(self.facts),
+            "facts": self._facts_json(),
             "sections": [plain_value(section.to_json()) for section in self.sections],
         }
+
+    def _facts_json(self) -> dict[str, Any] | None:
+        if self.facts is not None:
+            return facts_json(self.facts)
+        return {"files": [plain_value(one) | {"words": one.words} for one in self.followed]} if self.followed else None
 
     def to_sarif(self) -> dict[str, Any]:
         """Return the findings as SARIF 2.1.0, which GitHub, GitLab, Azure and many editors show.
@@ -87,7 +93,7 @@ class Report(ReportContents):
         rewrite_text(path, report_page(self))
 
     def __str__(self) -> str:
-        return report_text(self.subject or self.kind, self.findings, self.known)
+        return report_text(self.subject or self.kind, self.findings, self.known, followed_lines(self.followed))
 
     def __repr__(self) -> str:
         counts = verdict(self.findings, self.known)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from recordsmith.facts.dataset_facts import Histogram
+from recordsmith.facts.value_facts import Histogram
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,7 +14,8 @@ class Progress:
     """One moment of a run.
 
     Attributes:
-        phase: "reading" the source, "ordering" splits, "fitting" on the training split, "writing" shards, "checking".
+        phase: "reading" the source, "ordering" splits, "fitting" on the training split, "writing" shards, "checking"
+            them, "uploading" them.
         done: how much of the phase is done: bytes or rows of the source, or rows.
         total: how much there is, where that is known.
         unit: what `done` and `total` count: "bytes" or "rows".
@@ -23,7 +24,7 @@ class Progress:
         rejects: rows refused so far.
     """
 
-    phase: Literal["reading", "ordering", "fitting", "writing", "checking"]
+    phase: Literal["reading", "ordering", "fitting", "writing", "checking", "uploading"]
     done: int
     total: int | None
     unit: Literal["bytes", "rows"]

@@ -13,11 +13,8 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from recordsmith.errors import RecordsmithError
-
 __all__ = [
     "is_url",
-    "local_output",
     "put_in_place",
     "rewrite_text",
     "sync_file",
@@ -41,22 +38,6 @@ def is_url(path: str) -> bool:
     (True, False)
     """
     return _URL.match(path) is not None
-
-
-def local_output(path: str | os.PathLike[str]) -> str:
-    """Return where results go, as an absolute path. URLs are refused, which would become folders of such a name.
-
-    >>> local_output("/data/../pets")
-    '/pets'
-    """
-    text = os.fsdecode(path)
-    if is_url(text):
-        raise RecordsmithError(
-            "Remote files can be read, but not written.",
-            path=text,
-            advice="Write to a local folder, then upload it with `aws s3 sync`, `gsutil rsync`, `rclone`.",
-        )
-    return os.path.abspath(text)
 
 
 def with_temporary_file(final: str, create: Callable[[str], Created]) -> tuple[str, Created]:

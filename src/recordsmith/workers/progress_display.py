@@ -34,7 +34,7 @@ class RunProgress(Protocol):
 
 
 _WORTH_SHOWING = 64 << 20  # bytes; less is done before a bar could be read
-_IN_BYTES = {"checking", "verifying", "repairing", "looking"}  # phases that count bytes
+_IN_BYTES = {"checking", "verifying", "repairing", "looking", "uploading"}  # phases that count bytes
 _SECONDS_TO_FIRST_BAR = 0.5
 _SECONDS_TO_FIRST_LINE = 2.0
 _SECONDS_BETWEEN_LINES = 5.0
@@ -281,11 +281,11 @@ def progress_line(progress: RunProgress, rate: float | None = None, seconds_left
 
 def _rows(progress: RunProgress) -> int:
     """Return the rows that the phase has done: while reading, those that are rows already."""
-    return progress.rows if progress.phase == "reading" else progress.done
+    return progress.rows if progress.phase in ("reading", "uploading") else progress.done
 
 
 def _size_text(progress: RunProgress) -> str:
-    return bytes_text(progress.bytes) if progress.phase == "reading" else ""
+    return bytes_text(progress.bytes) if progress.phase in ("reading", "uploading") else ""
 
 
 def _rejects(progress: RunProgress) -> str:

@@ -69,11 +69,11 @@ def test_the_options_of_rules(program: Path, run):
 def test_a_pipeline_that_hangs_in_native_code_is_stopped(program: Path, run):
     result = run("diagnose", f"{program}:waiting", "--timeout", 20)  # a busy machine may need most of it to begin
     assert result.exit_code == 2
-    told = " ".join(result.stderr.split())
-    assert "The diagnosis did not end within 20 seconds and was stopped." in told
-    assert "sampling epoch 0, 1 of 100; at " in told
-    assert "train.py, line 10, in waiting" in told
-    assert "--timeout 600" in told
+    message = " ".join(result.stderr.split())
+    assert "The diagnosis did not end within 20 seconds and was stopped." in message
+    assert "sampling epoch 0, 1 of 100; at " in message
+    assert "train.py, line 10, in waiting" in message
+    assert "--timeout 600" in message
 
 
 def test_a_pipeline_that_waits_is_a_finding(program: Path, run):
@@ -103,10 +103,10 @@ def test_the_validation_data_is_compared(program: Path, run):
 def test_what_the_code_raises_is_shown_with_its_own_lines(program: Path, run_alone: Alone):
     result = run_alone("diagnose", f"{program}:failing")
     assert result.returncode == 2
-    trace, _, told = result.stderr.partition("error: ")
+    trace, _, message = result.stderr.partition("error: ")
     assert f'File "{program}", line 13, in failing\n    return batches[len(batches)]' in trace
     assert "recordsmith" not in trace.partition("Traceback")[2]
-    assert told.startswith("The code raised IndexError: list index out of range\n")
+    assert message.startswith("The code raised IndexError: list index out of range\n")
 
     program.write_text("import numbers_of_mine\nbatches = [")
     result = run_alone("diagnose", f"{program}:batches")

@@ -85,12 +85,13 @@ def test_records_written_in_one_module_and_read_in_another(tmp_path: Path) -> No
         "import tensorflow as tf\n"
         "feature = {'image': tf.train.Feature(bytes_list=tf.train.BytesList(value=[b'x'])),\n"
         "           'label': tf.train.Feature(int64_list=tf.train.Int64List(value=[1]))}\n"
-        "tf.train.Example(features=tf.train.Features(feature=feature))\n"
+        "example = tf.train.Example(features=tf.train.Features(feature=feature))\n"
+        "with tf.io.TFRecordWriter('birds.tfrecord') as writer:\n    writer.write(example.SerializeToString())\n"
     )
     (tmp_path / "read.py").write_text(
         "import tensorflow as tf\n"
         "spec = {'image': tf.io.FixedLenFeature([], tf.string), 'lable': tf.io.VarLenFeature(tf.int64)}\n"
-        "ds = tf.data.TFRecordDataset('a').map(lambda s: tf.io.parse_single_example(s, spec))\n"
+        "ds = tf.data.TFRecordDataset('birds.tfrecord').map(lambda s: tf.io.parse_single_example(s, spec))\n"
     )
     found = rs.lint(tmp_path).findings[0]
     assert (found.code, found.location.feature, found.evidence["nearest"]) == ("P020", "lable", "label")

@@ -93,8 +93,8 @@ def rows(split: str | None = "train", folder: str = "out") -> list[dict[str, Any
     return list(rs.open(folder, split=split))
 
 
-def shape(picture: bytes) -> tuple[str, int, int, int]:
-    header = read_header(picture)
+def shape(image: bytes) -> tuple[str, int, int, int]:
+    header = read_header(image)
     assert header is not None
     return header.format, header.height, header.width, header.channels
 

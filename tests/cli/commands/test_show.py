@@ -12,7 +12,7 @@ import pytest
 
 import recordsmith as rs
 from tests.cli.conftest import PETS, pets
-from tests.made_reports import png as picture
+from tests.made_reports import png as made_image
 
 KEYS = {"name", "records", "bytes", "payload", "splits", "files", "schema", "features", "rows", "problems"}
 
@@ -479,7 +479,7 @@ def test_images_on_terminals(run, tmp_path, monkeypatch, environment, arguments,
     path = tmp_path / "a.tfrecord"
     with rs.RecordWriter(path) as writer:
         for _ in range(2):
-            writer.write_example({"image": picture(48, 32), "label": 1})
+            writer.write_example({"image": made_image(48, 32), "label": 1})
     for name in ("TMUX", "TERM_PROGRAM", "LC_TERMINAL", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "COLORTERM", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     for name, value in {**environment, "TTY_COMPATIBLE": "1", "FORCE_COLOR": "1", "COLUMNS": "80"}.items():

@@ -12,7 +12,7 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.formats.arrays.npy_format import array_of_bytes
-from recordsmith.formats.arrays.source import StoredArray
+from recordsmith.formats.arrays.stored_arrays import StoredArray
 
 
 def npy(array: Any) -> bytes:

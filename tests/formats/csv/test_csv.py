@@ -1,4 +1,4 @@
-"""CSV files: types told from all cells, rows cut at true ends, bad lines by number."""
+"""CSV files: types inferred from all cells, rows that span lines, bad lines by number."""
 
 from __future__ import annotations
 

@@ -108,10 +108,10 @@ def test_labels(tmp_path):
 
 
 def test_a_dataset_of_hugging_face(tmp_path):
-    picture = encode_image(np.full((4, 5, 3), 9, np.uint8), "png")
+    encoded = encode_image(np.full((4, 5, 3), 9, np.uint8), "png")
     kind = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-    (tmp_path / "b.png").write_bytes(picture)
-    rows = [{"bytes": picture, "path": "a.png"}, {"bytes": None, "path": "b.png"}, {"bytes": b"bad", "path": None}]
+    (tmp_path / "b.png").write_bytes(encoded)
+    rows = [{"bytes": encoded, "path": "a.png"}, {"bytes": None, "path": "b.png"}, {"bytes": b"bad", "path": None}]
     info = {"info": {"features": {"label": {"names": ["cat", "dog"], "_type": "ClassLabel"}}}}
     table = pa.table({"image": pa.array(rows, kind), "label": [1, 0, 1]})
     path = written(tmp_path, table.replace_schema_metadata({"huggingface": json.dumps(info)}))
@@ -119,7 +119,7 @@ def test_a_dataset_of_hugging_face(tmp_path):
     assert source.schema() == rs.Schema({"image": rs.Image(), "label": rs.Label(["cat", "dog"])})
     assert source.label == "label"
     stored = stored_rows(source)
-    assert stored.rows == [{"image": picture, "label": 1}, {"image": picture, "label": 0}]
+    assert stored.rows == [{"image": encoded, "label": 1}, {"image": encoded, "label": 0}]
     assert stored.rejects[0].source == f"{path}, row 2"
     smaller = rs.sources.parquet(path, size=(2, 2))
     assert smaller.schema()["image"] == rs.Image(2, 2)

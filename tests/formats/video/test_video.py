@@ -30,7 +30,7 @@ def numbered(number: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
 
 
 def write(path: Path, frames: int, fps: float = 25) -> Path:
-    """A video in which it can be told of each frame which one it is."""
+    """A video whose frames show their numbers."""
     path.parent.mkdir(parents=True, exist_ok=True)
     codec = cv2.VideoWriter.fourcc(*CODECS[path.suffix[1:]])
     writer = cv2.VideoWriter(str(path), codec, fps, (WIDTH, HEIGHT))

@@ -16,7 +16,7 @@ SCHEMA = rs.Schema({"n": rs.Scalar("int64"), "image": rs.Image(), "tokens": rs.T
 
 
 @pytest.fixture
-def pictures(tmp_path: Path) -> rs.Dataset:
+def photos(tmp_path: Path) -> rs.Dataset:
     """Images of different sizes, of which the fourth is none."""
     random = np.random.default_rng(0)
     rows = []
@@ -50,42 +50,42 @@ CHAINS = {
 @pytest.mark.parametrize("chain", CHAINS)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_pieces_make_the_same_batches(
-    pictures: rs.Dataset, monkeypatch: pytest.MonkeyPatch, chain: str, threads: int
+    photos: rs.Dataset, monkeypatch: pytest.MonkeyPatch, chain: str, threads: int
 ) -> None:
-    sound = pictures[:4]
+    sound = photos[:4]
     expected = list(CHAINS[chain](sound).batch(3, threads=threads))
-    whole = list(CHAINS[chain](pictures[5:]).batch(6, threads=threads))
+    whole = list(CHAINS[chain](photos[5:]).batch(6, threads=threads))
     for size in (1, 2_500, 6_000):
         monkeypatch.setattr(row_making, "_PIECE_BYTES", size)
         same(list(CHAINS[chain](sound).batch(3, threads=threads)), expected)
-        same(list(CHAINS[chain](pictures[5:]).batch(6, threads=threads)), whole)
+        same(list(CHAINS[chain](photos[5:]).batch(6, threads=threads)), whole)
 
 
-def test_a_state_in_the_middle(pictures: rs.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    chain = CHAINS["images"](pictures[5:])
+def test_a_state_in_the_middle(photos: rs.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = CHAINS["images"](photos[5:])
     expected = list(chain.batch(3))
     monkeypatch.setattr(row_making, "_PIECE_BYTES", 1)
-    loader = CHAINS["images"](pictures[5:]).batch(3)
+    loader = CHAINS["images"](photos[5:]).batch(3)
     batches = iter(loader)
     first = [next(batches), next(batches)]
     same(first, expected[:2])
-    rest = CHAINS["images"](pictures[5:]).batch(3)
+    rest = CHAINS["images"](photos[5:]).batch(3)
     rest.restore(loader.state())
     same(list(rest), expected[2:])
 
 
-def test_a_skipped_row_leaves_the_others(pictures: rs.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_skipped_row_leaves_the_others(photos: rs.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_making, "_PIECE_BYTES", 1)
-    loader = pictures.images((16, 16)).batch(3, on_error="skip")
+    loader = photos.images((16, 16)).batch(3, on_error="skip")
     assert [batch["n"].tolist() for batch in loader][:3] == [[0, 1, 2], [3, 5], [6, 7, 8]]
     assert loader.skipped.count == 1
-    alone = pictures[4:5].images((16, 16)).batch(3, on_error="skip")
+    alone = photos[4:5].images((16, 16)).batch(3, on_error="skip")
     assert list(alone) == []
 
 
-def test_an_error_names_the_record(pictures: rs.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_names_the_record(photos: rs.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_making, "_PIECE_BYTES", 1)
     with pytest.raises(rs.RecordsmithError) as caught:
-        list(pictures.images((16, 16)).batch(8))
+        list(photos.images((16, 16)).batch(8))
     assert caught.value.record == 4
     assert caught.value.feature == "image"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from itertools import islice
 from typing import Any
 
 import recordsmith as rs
@@ -41,8 +42,8 @@ def main(path: str, method: str, kept: str) -> None:
 
 def _epochs(batches: Any) -> list[list[list[int]]]:
     whole = [[batch["n"].tolist() for batch in batches()] for _ in range(2)]
-    first = next(iter(batches()))["n"].tolist()
-    return [*whole, [first], *([batch["n"].tolist() for batch in batches()] for _ in range(2))]
+    first = [batch["n"].tolist() for batch in islice(batches(), 5)]  # more than DataLoader asks for in advance
+    return [*whole, first, *([batch["n"].tolist() for batch in batches()] for _ in range(2))]
 
 
 def _states(loader: Any, workers: Any) -> list[str]:

@@ -32,19 +32,19 @@ def saved(pixels, kind="jpeg", **options):
     return file.getvalue()
 
 
-def written(path, pictures, schema=SCHEMA):
+def written(path, images, schema=SCHEMA):
     with rs.RecordWriter(path) as writer:
-        writer.write_columns({"image": pictures, "label": range(len(pictures))}, schema)
+        writer.write_columns({"image": images, "label": range(len(images))}, schema)
     return rs.open(path, schema=schema)
 
 
 @pytest.fixture(scope="module")
 def ds(tmp_path_factory):
     sizes = [(60, 80), (80, 60), (101, 67), (48, 48), (75, 131)]
-    pictures = [saved(textured(*sizes[n % 5], seed=n), quality=70 + n) for n in range(23)]
-    pictures[7] = saved(textured(64, 90, 7), "png")
-    pictures[11] = saved(textured(64, 90, 11), progressive=True)
-    return written(tmp_path_factory.mktemp("pictures") / "a.tfrecord", pictures)
+    images = [saved(textured(*sizes[n % 5], seed=n), quality=70 + n) for n in range(23)]
+    images[7] = saved(textured(64, 90, 7), "png")
+    images[11] = saved(textured(64, 90, 11), progressive=True)
+    return written(tmp_path_factory.mktemp("images") / "a.tfrecord", images)
 
 
 def one(data, **settings):
@@ -327,7 +327,7 @@ def test_other_features_stay_and_pairs_hold(ds):
 
 def test_without_a_size_there_is_a_list(ds):
     batch = next(iter(ds.images(scale=1 / 255).batch(4)))
-    assert [picture.shape for picture in batch["image"]] == [(60, 80, 3), (80, 60, 3), (101, 67, 3), (48, 48, 3)]
+    assert [image.shape for image in batch["image"]] == [(60, 80, 3), (80, 60, 3), (101, 67, 3), (48, 48, 3)]
     assert batch["image"][0].dtype == np.float32
     rows = list(ds.images().take(3))
     assert rows[2]["image"].shape == (101, 67, 3)
@@ -336,8 +336,8 @@ def test_without_a_size_there_is_a_list(ds):
 
 def test_declared_sizes_make_one_array(tmp_path):
     schema = rs.Schema({"image": rs.Image(20, 30, channels=1), "label": rs.Scalar("int64")})
-    pictures = [saved(textured(20, 30, n)[:, :, 0], "png") for n in range(4)]
-    loader = written(tmp_path / "a.tfrecord", pictures, schema).images().batch(3)
+    images = [saved(textured(20, 30, n)[:, :, 0], "png") for n in range(4)]
+    loader = written(tmp_path / "a.tfrecord", images, schema).images().batch(3)
     assert next(iter(loader))["image"].shape == (3, 20, 30, 1)
 
 
@@ -414,8 +414,8 @@ def test_chains_without_meaning_are_refused(ds, chain, message):
 
 
 def test_after_map_the_feature_is_named(ds):
-    chain = ds.map(lambda row: {"picture": row["image"], "n": row["label"]}).images((8, 8), feature="picture")
-    assert next(iter(chain.batch(4)))["picture"].shape == (4, 8, 8, 3)
+    chain = ds.map(lambda row: {"photo": row["image"], "n": row["label"]}).images((8, 8), feature="photo")
+    assert next(iter(chain.batch(4)))["photo"].shape == (4, 8, 8, 3)
 
 
 def test_several_image_features(tmp_path):

@@ -113,7 +113,7 @@ def test_a_balanced_split_weighs_the_same(quick_path: Path):
     assert made.class_weights == {0: 1, 1: 1, 2: 1}
 
 
-@pytest.mark.parametrize("settings", [{"source_label": "label"}, {"source_label": None}], ids=["told", "declared"])
+@pytest.mark.parametrize("settings", [{"source_label": "label"}, {"source_label": None}], ids=["given", "declared"])
 def test_the_label_is_balanced_whatever_is_stratified_by(settings, quick_path: Path):
     schema = rs.Schema({"n": rs.Scalar("int64"), "sex": rs.Scalar("int64"), "label": rs.Label(["ill", "well"])})
     columns = {"n": np.arange(400), "sex": np.arange(400) % 2, "label": (np.arange(400) >= 40).astype(np.int64)}

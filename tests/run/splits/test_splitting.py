@@ -280,12 +280,12 @@ def test_rows_that_differ_in_the_file_name_alone_are_identical(quick_path: Path)
 
 
 def test_identical_images_under_other_names_stay_together(quick_path: Path):
-    pictures = [saved(Image.new("RGB", (8, 8), (5 * number, 0, 0)), "png") for number in range(20)]
+    images = [saved(Image.new("RGB", (8, 8), (5 * number, 0, 0)), "png") for number in range(20)]
     for name in ("cat", "dog"):
         (quick_path / "photos" / name).mkdir(parents=True)
-    for number, picture in enumerate(pictures):
+    for number, image in enumerate(images):
         for copy in range(3):
-            (quick_path / "photos" / ("cat" if number % 2 else "dog") / f"{copy}-{number}.png").write_bytes(picture)
+            (quick_path / "photos" / ("cat" if number % 2 else "dog") / f"{copy}-{number}.png").write_bytes(image)
     made = rs.make(
         rs.sources.images(quick_path / "photos"), quick_path / "out", split="train=0.5,test=0.5", stratify=True
     )

@@ -15,6 +15,7 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.schema.export.tfds import dataset_info, tfds_features, write_tfds_metadata
+from recordsmith.storage.publication import Publication
 
 # What TFDS's own libraries warn of is not ours to mend.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -27,7 +28,7 @@ def tfds() -> Any:
     return pytest.importorskip("tensorflow_datasets")
 
 
-def picture(shade: int, *, encoding: str = "PNG", mode: str = "RGB") -> bytes:
+def made_image(shade: int, *, encoding: str = "PNG", mode: str = "RGB") -> bytes:
     buffer = io.BytesIO()
     PIL.Image.fromarray(np.full((4, 6, 3), shade, np.uint8)).convert(mode).save(buffer, encoding)
     return buffer.getvalue()
@@ -82,8 +83,8 @@ PETS = rs.Schema(
 
 def pet(n: int) -> dict[str, Any]:
     return {
-        "image": picture(n),
-        "photo": picture(n, encoding="JPEG", mode="L"),
+        "image": made_image(n),
+        "photo": made_image(n, encoding="JPEG", mode="L"),
         "label": ["cat", "dog", "Kuh mit Ü"][n % 3],
         "grade": n % 5,
         "name": f"Ünal {n}",
@@ -158,7 +159,7 @@ def test_the_folder_opens_here_by_its_tfds_description_too(tmp_path: Path):
     # TFDS keeps the bytes of a file as they were, whatever encoding it declares, so the encoding is left open.
     expected: dict[str, Any] = {
         **PETS,
-        # These two are told only by recordsmith.json.
+        # Only recordsmith.json has these two.
         "packed": rs.Bytes(),
         "tfidf/indices": rs.Tensor("int64", (None,)),
         "tfidf/values": rs.Tensor("float32", (None,)),
@@ -170,7 +171,7 @@ def test_the_folder_opens_here_by_its_tfds_description_too(tmp_path: Path):
     assert len(ds) == 5
     assert ds[4]["meta/kind"] == 1
     assert ds[4]["tokens"].tolist() == [0, 1, 2, 3]
-    assert ds[2]["image"] == picture(2)
+    assert ds[2]["image"] == made_image(2)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +208,7 @@ def test_every_dtype_that_tfds_decodes_from_bytes(tfds: Any, tmp_path: Path, dty
 @pytest.mark.parametrize("encoding", ["webp", "gif", "bmp"])
 def test_other_encodings_of_images(tfds: Any, tmp_path: Path, encoding: str):
     schema = rs.Schema({"x": rs.Image(4, 6, encoding=encoding)})
-    write_folder(tmp_path, schema, lambda n: {"x": picture(n, encoding=encoding.upper())})
+    write_folder(tmp_path, schema, lambda n: {"x": made_image(n, encoding=encoding.upper())})
     found = opened(tfds, tmp_path)[1]["x"]
     # TensorFlow gives images that could move a first dimension of frames.
     assert found.shape == ((4, 6, 3) if encoding == "bmp" else (1, 4, 6, 3))
@@ -467,6 +468,22 @@ def test_a_dataset_info_that_is_not_complete(tmp_path: Path, info: Any):
     (tmp_path / "dataset_info.json").write_text(json.dumps(info))
     with pytest.raises(rs.RecordsmithError):
         rs.open(tmp_path, split="train")
+
+
+def test_a_folder_has_all_old_or_all_new_descriptions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write_tfds_metadata(tmp_path, {"x": rs.Label(["a", "b"])}, "pets", SPLITS)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def fail(publication: Publication, name: str) -> str:
+        if name == "dataset_info.json":
+            raise OSError(28, "No space left on device")
+        return new_file(publication, name)
+
+    new_file = Publication.new_file
+    monkeypatch.setattr(Publication, "new_file", fail)
+    with pytest.raises(OSError, match="No space"):
+        write_tfds_metadata(tmp_path, {"x": rs.Label(["c", "d"])}, "pets", SPLITS)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_something_else_is_not_taken_for_a_description():

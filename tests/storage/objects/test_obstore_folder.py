@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -176,3 +179,14 @@ def test_the_limit_is_a_time(s3_url: str, monkeypatch) -> None:
     monkeypatch.setenv("RECORDSMITH_REMOTE_TIMEOUT", "soon")
     with pytest.raises(rs.RecordsmithError, match="not a time"):
         open_folder(s3_url).head("a")
+
+
+def test_ctrl_c_does_not_wait_for_the_server(faulty_proxy: FaultyProxy, s3_url: str) -> None:
+    faulty_proxy.fail(Fault("stall", seconds=1000), times=10**6)
+    code = "import sys; from recordsmith.storage.objects import open_folder; open_folder(sys.argv[1]).head('a')"
+    with subprocess.Popen([sys.executable, "-c", code, s3_url], stderr=subprocess.PIPE) as process:
+        while not faulty_proxy.requests:
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        assert b"KeyboardInterrupt" in process.communicate(timeout=60)[1]

@@ -146,7 +146,9 @@ def tried(run: Runs, name: str, quick_folder: Path, cases: Callable[[list[str]],
         answer = run(name, folder, mode, number, nth)
         about = f"{mode} {errno.errorcode[number]} at call {nth} of {len(fact.kinds)} ({answer['hit']})"
         try:
-            assert answer["status"] == (-9 if mode == "kill" else 0), f"{about}: {answer}"
+            # A thread that reads ahead makes a few calls more or less: the last ones may not be reached.
+            was_reached = answer["kinds"] is None or len(answer["kinds"]) >= nth
+            assert answer["status"] == (-9 if mode == "kill" and was_reached else 0), f"{about}: {answer['error']}"
             assert_whole(about, fact, folder, answer)
             assert_repeated(about, fact, folder)
         except Exception as problem:  # noqa: BLE001 - all of them are told together

@@ -44,6 +44,8 @@ class Fault:
 class _Rule:
     fault: Fault
     left: int
+    every: int
+    seen: int
     applies: Callable[[str, str], bool]
 
 
@@ -55,16 +57,19 @@ class FaultyProxy:
         target: the port of the server.
         latency: seconds before each answer.
         requests: all requests so far, as (method, path).
+        dropped_headers: of requests, in lower case, as a server has it that does not know them.
     """
 
     target: int
     latency: float = 0.0
+    dropped_headers: tuple[str, ...] = ()
     requests: list[tuple[str, str]] = field(default_factory=list)
     _rules: list[_Rule] = field(default_factory=list)
 
-    def fail(self, fault: Fault, *, times: int = 1, method: str | None = None, path: str = "") -> None:
-        """Fail some of the next requests: those of this method whose path contains this text."""
-        self._rules.append(_Rule(fault, times, lambda m, p: (method is None or m == method) and path in p))
+    def fail(self, fault: Fault, *, times: int = 1, every: int = 1, method: str | None = None, path: str = "") -> None:
+        """Fail some of the next requests: every so many of this method whose path contains this text."""
+        applies = lambda m, p: (method is None or m == method) and path in p  # noqa: E731 - a rule
+        self._rules.append(_Rule(fault, times, every, 0, applies))
 
     def heal(self) -> None:
         """Fail no more."""
@@ -94,8 +99,10 @@ class FaultyProxy:
             self.requests.append((method, path))
             for rule in self._rules:
                 if rule.left > 0 and rule.applies(method, path):
-                    rule.left -= 1
-                    return rule.fault
+                    rule.seen += 1
+                    if rule.seen % rule.every == 0:
+                        rule.left -= 1
+                        return rule.fault
         return None
 
 
@@ -122,7 +129,8 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
             for name, value in self.headers.items():
-                connection.putheader(name, value)
+                if name.lower() not in self.proxy.dropped_headers:
+                    connection.putheader(name, value)
             connection.endheaders(body)
             answer = connection.getresponse()
             data = answer.read()

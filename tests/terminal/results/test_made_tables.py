@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from recordsmith.making.made_dataset import MadeDataset
-from recordsmith.run.publishing.made_split import MadeSplit
+from recordsmith.run.publishing.written_dataset import MadeSplit
 from recordsmith.run.staging.reject_reasons import RejectReason
 from recordsmith.terminal.results.made_tables import made_json, made_renderable
 

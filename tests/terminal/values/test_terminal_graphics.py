@@ -65,7 +65,7 @@ def test_kitty_gets_the_image_in_pieces():
     assert np.array_equal(decode_image(base64.b64decode("".join(data for _, data in pieces))), noise)
 
 
-def test_iterm2_gets_the_picture_in_one_piece():
+def test_iterm2_gets_the_image_in_one_piece():
     match = re.fullmatch(r"\x1b\]1337;File=([^:]*):([^\x07]*)\x07", iterm2_sequence(LEFT_RED_RIGHT_BLUE, 10, 3))
     assert match is not None
     data = base64.b64decode(match[2])

@@ -32,7 +32,9 @@ def parse(record):
     return tf.ensure_shape(signal, [32]), parsed["label"]
 
 
-dataset = tf.data.TFRecordDataset(path).map(parse, num_parallel_calls=tf.data.AUTOTUNE).shuffle(200).batch(20).prefetch(1)
+dataset = (
+    tf.data.TFRecordDataset(path).map(parse, num_parallel_calls=tf.data.AUTOTUNE).shuffle(200).batch(20).prefetch(1)
+)
 model = tf.keras.Sequential([tf.keras.Input((32,)), tf.keras.layers.Dense(2, activation="softmax")])
 model.compile("adam", "sparse_categorical_crossentropy")
 model.fit(dataset, epochs=2, verbose=0)

@@ -44,5 +44,7 @@ def make_model():
 
 
 write_data(path)
-dataset = tf.data.TFRecordDataset(path).map(parse, num_parallel_calls=tf.data.AUTOTUNE).shuffle(200).batch(32).prefetch(1)
+dataset = (
+    tf.data.TFRecordDataset(path).map(parse, num_parallel_calls=tf.data.AUTOTUNE).shuffle(200).batch(32).prefetch(1)
+)
 make_model().fit(dataset, epochs=2, verbose=0)

@@ -10,8 +10,8 @@ import tensorflow as tf
 
 folder = tempfile.mkdtemp()
 for number in range(30):
-    picture = np.full((8, 8, 3), number * 8, dtype=np.uint8)
-    tf.io.write_file(f"{folder}/{number}.png", tf.io.encode_png(picture))
+    image = np.full((8, 8, 3), number * 8, dtype=np.uint8)
+    tf.io.write_file(f"{folder}/{number}.png", tf.io.encode_png(image))
 pd.DataFrame({"label": [int(number > 14) for number in range(30)]}).to_csv(f"{folder}/labels.csv", index=False)
 
 paths = glob.glob(os.path.join(folder, "*.png"))

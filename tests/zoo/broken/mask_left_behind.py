@@ -8,9 +8,9 @@ import tensorflow as tf
 
 folder = tempfile.mkdtemp()
 for number in range(12):
-    picture = np.random.randint(0, 255, (16, 16, 1)).astype(np.uint8)
-    tf.io.write_file(os.path.join(folder, f"image{number:02}.png"), tf.io.encode_png(picture))
-    tf.io.write_file(os.path.join(folder, f"mask{number:02}.png"), tf.io.encode_png(picture // 128 * 255))
+    image = np.random.randint(0, 255, (16, 16, 1)).astype(np.uint8)
+    tf.io.write_file(os.path.join(folder, f"image{number:02}.png"), tf.io.encode_png(image))
+    tf.io.write_file(os.path.join(folder, f"mask{number:02}.png"), tf.io.encode_png(image // 128 * 255))
 
 
 def load(number):
@@ -29,6 +29,8 @@ def augment(image, mask):
 
 train = tf.data.Dataset.range(12).shuffle(12).map(load, num_parallel_calls=tf.data.AUTOTUNE)
 train = train.map(augment, num_parallel_calls=tf.data.AUTOTUNE).batch(4).prefetch(1)
-model = tf.keras.Sequential([tf.keras.Input((16, 16, 1)), tf.keras.layers.Conv2D(1, 3, padding="same", activation="sigmoid")])
+model = tf.keras.Sequential(
+    [tf.keras.Input((16, 16, 1)), tf.keras.layers.Conv2D(1, 3, padding="same", activation="sigmoid")]
+)
 model.compile("adam", "binary_crossentropy")
 model.fit(train, epochs=1, verbose=0)

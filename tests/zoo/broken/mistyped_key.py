@@ -42,6 +42,7 @@ def make_model():
     model.compile("adam", "sparse_categorical_crossentropy")
     return model
 
+
 write_data(path)
 dataset = tf.data.TFRecordDataset(path).map(parse, num_parallel_calls=tf.data.AUTOTUNE)
 dataset = dataset.shuffle(200).batch(32).prefetch(tf.data.AUTOTUNE)

@@ -36,10 +36,16 @@ def parse(serialized):
 
 def make_model():
     model = tf.keras.Sequential(
-        [tf.keras.Input((8, 8, 3)), tf.keras.layers.Rescaling(1.0 / 255), tf.keras.layers.Flatten(), tf.keras.layers.Dense(2, activation="softmax")]
+        [
+            tf.keras.Input((8, 8, 3)),
+            tf.keras.layers.Rescaling(1.0 / 255),
+            tf.keras.layers.Flatten(),
+            tf.keras.layers.Dense(2, activation="softmax"),
+        ]
     )
     model.compile("adam", "sparse_categorical_crossentropy")
     return model
+
 
 write_data(path)
 dataset = tf.data.TFRecordDataset(path).map(parse, num_parallel_calls=tf.data.AUTOTUNE)

@@ -24,7 +24,11 @@ dataset = sequences.map(split_input_target)
 dataset = dataset.shuffle(BUFFER_SIZE).batch(BATCH_SIZE, drop_remainder=True).prefetch(tf.data.experimental.AUTOTUNE)
 
 model = tf.keras.Sequential(
-    [tf.keras.layers.Embedding(len(vocab) + 1, 8), tf.keras.layers.GRU(16, return_sequences=True), tf.keras.layers.Dense(len(vocab) + 1)]
+    [
+        tf.keras.layers.Embedding(len(vocab) + 1, 8),
+        tf.keras.layers.GRU(16, return_sequences=True),
+        tf.keras.layers.Dense(len(vocab) + 1),
+    ]
 )
 model.compile("adam", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 model.fit(dataset, epochs=1, verbose=0)

@@ -13,7 +13,9 @@ with open(path, "w") as file:
 
 train = tf.data.experimental.make_csv_dataset(path, batch_size=16, label_name="survived", num_epochs=1)
 normalization = tf.keras.layers.Normalization()
-normalization.adapt(train.map(lambda features, label: tf.stack([features["age"], tf.cast(features["fare"], tf.int32)], 1)))
+normalization.adapt(
+    train.map(lambda features, label: tf.stack([features["age"], tf.cast(features["fare"], tf.int32)], 1))
+)
 
 
 def pack(features, label):

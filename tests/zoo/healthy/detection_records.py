@@ -1,4 +1,4 @@
-"""Object detection: variable numbers of boxes, optional keys with defaults, one picture a batch for testing."""
+"""Object detection: variable numbers of boxes, optional keys with defaults, one image a batch for testing."""
 
 import os
 import tempfile
@@ -20,7 +20,7 @@ def float_list_feature(value):
 
 
 def create_example(number):
-    picture = tf.io.encode_jpeg(np.random.randint(0, 255, (32, 48, 3)).astype(np.uint8)).numpy()
+    image = tf.io.encode_jpeg(np.random.randint(0, 255, (32, 48, 3)).astype(np.uint8)).numpy()
     boxes = np.random.rand(number % 3 + 1, 4)
     return tf.train.Example(
         features=tf.train.Features(
@@ -28,7 +28,7 @@ def create_example(number):
                 "image/height": int64_list_feature([32]),
                 "image/width": int64_list_feature([48]),
                 "image/filename": bytes_list_feature([f"{number}.jpg".encode("utf8")]),
-                "image/encoded": bytes_list_feature([picture]),
+                "image/encoded": bytes_list_feature([image]),
                 "image/format": bytes_list_feature([b"jpeg"]),
                 "image/object/bbox/xmin": float_list_feature(boxes[:, 0].tolist()),
                 "image/object/bbox/ymin": float_list_feature(boxes[:, 1].tolist()),

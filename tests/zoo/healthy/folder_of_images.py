@@ -10,8 +10,8 @@ folder = tempfile.mkdtemp()
 for name in ("cats", "dogs"):
     os.makedirs(f"{folder}/{name}")
     for number in range(20):
-        picture = np.random.randint(0, 255, (24, 24, 3)).astype(np.uint8)
-        tf.io.write_file(f"{folder}/{name}/{number}.jpg", tf.io.encode_jpeg(picture))
+        image = np.random.randint(0, 255, (24, 24, 3)).astype(np.uint8)
+        tf.io.write_file(f"{folder}/{name}/{number}.jpg", tf.io.encode_jpeg(image))
 
 train_ds = tf.keras.utils.image_dataset_from_directory(
     folder, validation_split=0.2, subset="training", seed=123, image_size=(16, 16), batch_size=8

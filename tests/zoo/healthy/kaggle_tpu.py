@@ -101,11 +101,17 @@ def count_data_items(filenames):
 
 with strategy.scope():
     model = tf.keras.Sequential(
-        [tf.keras.Input((*IMAGE_SIZE, 3)), tf.keras.layers.GlobalAveragePooling2D(), tf.keras.layers.Dense(5, "softmax")]
+        [
+            tf.keras.Input((*IMAGE_SIZE, 3)),
+            tf.keras.layers.GlobalAveragePooling2D(),
+            tf.keras.layers.Dense(5, "softmax"),
+        ]
     )
     model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["sparse_categorical_accuracy"])
 
 steps = math.ceil(count_data_items(TRAINING_FILENAMES) / BATCH_SIZE)
-model.fit(get_training_dataset(), steps_per_epoch=steps, epochs=EPOCHS, validation_data=get_validation_dataset(), verbose=0)
+model.fit(
+    get_training_dataset(), steps_per_epoch=steps, epochs=EPOCHS, validation_data=get_validation_dataset(), verbose=0
+)
 test_ds = get_test_dataset(ordered=True)
 probabilities = model.predict(test_ds.map(lambda image, idnum: image), verbose=0)

@@ -21,6 +21,8 @@ def mix_up(ds_one, ds_two, alpha=0.2):
 
 
 train_ds_mu = train_ds.map(mix_up, num_parallel_calls=tf.data.AUTOTUNE).prefetch(1)
-model = tf.keras.Sequential([tf.keras.Input((8, 8, 1)), tf.keras.layers.Flatten(), tf.keras.layers.Dense(10, "softmax")])
+model = tf.keras.Sequential(
+    [tf.keras.Input((8, 8, 1)), tf.keras.layers.Flatten(), tf.keras.layers.Dense(10, "softmax")]
+)
 model.compile("adam", "categorical_crossentropy")
 model.fit(train_ds_mu, epochs=1, verbose=0)

@@ -1,4 +1,4 @@
-"""Writing well: encoded pictures, several shards, labels looked up by name, writers closed."""
+"""Writing well: encoded images, several shards, labels looked up by name, writers closed."""
 
 import glob
 import os
@@ -13,8 +13,8 @@ CLASSES = ["cat", "dog"]
 for name in CLASSES:
     os.makedirs(f"{folder}/{name}")
     for number in range(10):
-        picture = np.random.randint(0, 255, (16, 16, 3)).astype(np.uint8)
-        tf.io.write_file(f"{folder}/{name}/{number}.jpg", tf.io.encode_jpeg(picture))
+        image = np.random.randint(0, 255, (16, 16, 3)).astype(np.uint8)
+        tf.io.write_file(f"{folder}/{name}/{number}.jpg", tf.io.encode_jpeg(image))
 
 paths = glob.glob(f"{folder}/*/*.jpg")
 labels = [CLASSES.index(os.path.basename(os.path.dirname(path))) for path in paths]

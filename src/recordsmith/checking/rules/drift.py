@@ -16,8 +16,9 @@ from recordsmith.checking.split_reading import (
     stratifying,
 )
 from recordsmith.checking.wording import amount, listed, share
-from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, NumberFacts, SplitFacts
+from recordsmith.facts.dataset_facts import DatasetFacts, SplitFacts
 from recordsmith.facts.feature_order import with_parts
+from recordsmith.facts.value_facts import FeatureFacts, NumberFacts
 from recordsmith.rules import Finding, Location, Severity, rule
 
 __all__ = ["feature_absent_from_split", "label_drift", "value_drift"]

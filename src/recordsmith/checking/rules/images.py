@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from recordsmith.checking.feature_reading import is_mask
 from recordsmith.checking.wording import counted, locate, share
-from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, ImageFacts
+from recordsmith.facts.dataset_facts import DatasetFacts
+from recordsmith.facts.value_facts import FeatureFacts, ImageFacts
 from recordsmith.rules import Finding, Location, Severity, rule
 from recordsmith.schema import Image
 

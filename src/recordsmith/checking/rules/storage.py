@@ -9,7 +9,8 @@ import numpy as np
 from recordsmith.checking.feature_reading import is_mask, named_like_images, values_per_record
 from recordsmith.checking.storage_reading import float_pixels, raw_pixels
 from recordsmith.checking.wording import share
-from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts
+from recordsmith.facts.dataset_facts import DatasetFacts
+from recordsmith.facts.value_facts import FeatureFacts
 from recordsmith.rules import Finding, Location, Severity, rule
 from recordsmith.wording.numbers import bytes_text
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from recordsmith.checking.feature_reading import is_category
 from recordsmith.checking.wording import counted, listed, share
-from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts
+from recordsmith.facts.dataset_facts import DatasetFacts
+from recordsmith.facts.value_facts import FeatureFacts
 from recordsmith.rules import Finding, Location, Severity, rule
 from recordsmith.schema import Bytes
 

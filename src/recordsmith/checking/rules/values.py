@@ -17,8 +17,9 @@ from recordsmith.checking.feature_reading import (
 )
 from recordsmith.checking.storage_reading import float_pixels
 from recordsmith.checking.wording import amount, counted, listed, locate, share
-from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, NumberFacts
+from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.facts.feature_order import with_parts
+from recordsmith.facts.value_facts import FeatureFacts, NumberFacts
 from recordsmith.rules import Finding, Location, Severity, rule
 
 __all__ = [

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from recordsmith.checking.wording import counted, locate, share
-from recordsmith.facts.dataset_facts import Anomaly, DatasetFacts, FeatureFacts
+from recordsmith.facts.dataset_facts import Anomaly, DatasetFacts
+from recordsmith.facts.value_facts import FeatureFacts
 from recordsmith.rules import Finding, Location, Rule, Severity, rule
 
 __all__ = [

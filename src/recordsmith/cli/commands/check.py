@@ -6,7 +6,7 @@ from typing import Any, Literal, cast
 
 import click
 
-from recordsmith.cli.commands.make_values import NearChoice
+from recordsmith.cli.commands.options import NearChoice, files_of_split_option
 from recordsmith.cli.reporting import Reporting, report_options
 
 __all__ = ["check"]
@@ -34,7 +34,7 @@ Examples:
     help="Which images to decode completely.",
 )
 @click.option("--similar-images", is_flag=True, help="Search for images that look alike.")
-@click.option("--split", metavar="NAME", help="Use only the files of this split, such as train.")
+@files_of_split_option
 @click.option("--schema", metavar="FILE", help="Check against this schema instead of the declared one.")
 @click.pass_context
 def check(

@@ -6,7 +6,23 @@ from typing import Any
 
 import click
 
-from recordsmith.cli.commands.make_values import NearChoice, split_option, stratify_option
+from recordsmith.cli.commands.options import (
+    compression_option,
+    drop_option,
+    format_option,
+    name_option,
+    names_option,
+    on_error_option,
+    read_names,
+    remote_options,
+    resume_option,
+    seed_option,
+    shard_size_option,
+    shards_option,
+    split_option,
+    stratify_option,
+    workers_option,
+)
 
 __all__ = ["copy"]
 
@@ -17,17 +33,9 @@ Examples:
   recordsmith copy data/ -o divided --merge-splits --split train=0.8,test=0.2 --stratify --shuffle --seed 7
   recordsmith copy data/ -o cats --where 'label == "cat"' --dedupe
   recordsmith copy data/ -o small --sample 0.01 --features image,label --rename label=class
+  recordsmith copy data/ -o s3://bucket/data
   recordsmith copy data/ -o smaller --schema schema.json --cast --compression gzip
 """
-
-
-def names_option(_ctx: click.Context | None, _param: click.Parameter | None, values: tuple[str, ...]) -> Any:
-    """Read names of features, given one by one or with commas between them.
-
-    >>> names_option(None, None, ("image,label", "path"))
-    ('image', 'label', 'path')
-    """
-    return tuple(name.strip() for value in values for name in value.split(",") if name.strip())
 
 
 def rename_option(_ctx: click.Context | None, _param: click.Parameter | None, values: tuple[str, ...]) -> Any:
@@ -37,7 +45,7 @@ def rename_option(_ctx: click.Context | None, _param: click.Parameter | None, va
     {'label': 'class', 'img': 'image'}
     """
     found: dict[str, str] = {}
-    for pair in names_option(None, None, values):
+    for pair in read_names(None, None, values):
         old, equals, new = pair.partition("=")
         if not equals or not old.strip() or not new.strip():
             raise click.BadParameter(f"{pair!r} is not an old and a new name, such as label=class.")
@@ -71,7 +79,7 @@ def sample_option(_ctx: click.Context | None, _param: click.Parameter | None, va
     "--output",
     metavar="PATH",
     required=True,
-    help="The output folder, or a single file if the name ends in .tfrecord or .tfrecord.gz.",
+    help="The output folder, or a single file if the name ends in .tfrecord or .tfrecord.gz. Or the URL of one.",
 )
 @click.option("--from", "from_split", metavar="SPLIT", help="Copy only this split of the sources.")
 @click.option(
@@ -87,10 +95,8 @@ def sample_option(_ctx: click.Context | None, _param: click.Parameter | None, va
     help="Copy a random sample: a share of each split, such as 0.1, or a number of records, such as 500.",
 )
 @click.option("--take", metavar="N", type=click.IntRange(1), help="Copy only the first N records of each split.")
-@click.option(
-    "--features", metavar="NAMES", multiple=True, callback=names_option, help="Keep only these features, in this order."
-)
-@click.option("--drop", metavar="NAMES", multiple=True, callback=names_option, help="Leave out these features.")
+@names_option("--features", "Keep only these features, in this order.")
+@drop_option
 @click.option("--rename", metavar="OLD=NEW", multiple=True, callback=rename_option, help="Rename features.")
 @click.option(
     "--schema",
@@ -102,72 +108,34 @@ def sample_option(_ctx: click.Context | None, _param: click.Parameter | None, va
 @click.option(
     "--infer-schema", is_flag=True, help="Infer the schema of the copy from its records, if the source declares none."
 )
-@click.option(
-    "--split",
-    callback=split_option,
-    metavar="SHARES",
-    help="Divide the records: fractions such as train=0.8,test=0.2, or numbers of records, one of which may be `rest`. "
-    " [default: keep the splits]",
+@split_option(
+    "Divide the records: fractions such as train=0.8,test=0.2, or numbers of records, one of which may be `rest`. "
+    " [default: keep the splits]"
 )
 @click.option(
     "--merge-splits",
     is_flag=True,
     help="Combine all splits, to divide the records again with --split or to write them as one.",
 )
-@click.option(
-    "--stratify",
-    callback=stratify_option,
-    metavar="[FEATURE]",
-    is_flag=False,
-    flag_value="",
-    help="Give all splits the same class proportions: those of the label, or of this feature.",
-)
+@stratify_option
 @click.option("--group", metavar="FEATURE", help="Keep records with the same value of this feature in one split.")
 @click.option("--shuffle", is_flag=True, help="Shuffle the records of each split across all its files.")
-@click.option(
-    "--seed", metavar="N", type=int, default=0, show_default=True, help="The random seed of splits, samples and order."
-)
-@click.option(
-    "--shards",
-    metavar="N",
-    type=click.IntRange(1, 99_999),
-    help="The number of files per split.  [default: depends on --shard-size]",
-)
-@click.option("--shard-size", metavar="SIZE", default="128MB", show_default=True, help="The intended size of a file.")
-@click.option(
-    "--compression",
-    type=NearChoice(["keep", "none", "gzip", "zlib"]),
-    default="keep",
-    show_default=True,
-    help="The compression of the files.",
-)
-@click.option("--name", metavar="NAME", help="The start of the file names.  [default: the name of the folder]")
-@click.option(
-    "--on-error",
-    type=NearChoice(["stop", "skip", "quarantine"]),
+@seed_option("splits, samples and order")
+@shards_option
+@shard_size_option
+@compression_option("keep", "none", "gzip", "zlib")
+@name_option
+@on_error_option(
+    "What to do with a damaged or invalid record: stop; skip it; or skip it and write the reason to rejected.jsonl "
+    "(quarantine).",
+    *("stop", "skip", "quarantine"),
     default="stop",
-    show_default=True,
-    help="What to do with a damaged or invalid record: stop; skip it; or skip it and write the reason to "
-    "rejected.jsonl (quarantine).",
 )
+@remote_options
 @click.option("--overwrite", is_flag=True, help="Replace existing files or an unfinished run.")
-@click.option(
-    "--resume", is_flag=True, help="Continue an unfinished run. The files are the same as without the interruption."
-)
-@click.option(
-    "--workers",
-    metavar="N",
-    type=click.IntRange(1),
-    help="The number of workers. The files do not depend on it.  [default: one per processor]",
-)
-@click.option(
-    "--format",
-    "style",
-    type=NearChoice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="The format of the summary.",
-)
+@resume_option
+@workers_option
+@format_option("The format of the summary.")
 @click.pass_context
 def copy(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style: str, **options: Any) -> None:
     """Copy TFRecords to OUTPUT, and reshard, merge, split, filter, shuffle, convert or compress them.
@@ -189,7 +157,7 @@ def copy(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
     if options["schema"] is not None:
         options["schema"] = find_schema(options["schema"]).schema
     options["features"] = options["features"] or None
-    with resumable(output), making_progress(lines=True) as on_progress:
+    with resumable(output, options["staging"]), making_progress(lines=True) as on_progress:
         copied = copy_dataset(list(sources), output, on_progress=on_progress, **options)
     if style == "json":
         echo_json(copied_json(copied))

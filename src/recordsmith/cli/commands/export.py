@@ -6,8 +6,14 @@ from typing import Any
 
 import click
 
-from recordsmith.cli.commands.copy import names_option
-from recordsmith.cli.commands.make_values import NearChoice
+from recordsmith.cli.commands.options import (
+    NearChoice,
+    drop_option,
+    format_option,
+    names_option,
+    on_error_option,
+    remote_options,
+)
 
 __all__ = ["export"]
 
@@ -28,7 +34,7 @@ Examples:
     "--output",
     metavar="FILE",
     required=True,
-    help="The output file, whose name ends in .parquet, .csv, .jsonl or .tar; or a folder, with --to.",
+    help="The output file, whose name ends in .parquet, .csv, .jsonl or .tar; or a folder, with --to. Or a URL.",
 )
 @click.option(
     "--to",
@@ -43,14 +49,8 @@ Examples:
     metavar="CONDITION",
     help="Export only the records that match, such as: label == 'cat' and len(tokens) > 10.",
 )
-@click.option(
-    "--features",
-    metavar="NAMES",
-    multiple=True,
-    callback=names_option,
-    help="Export only these features, in this order.",
-)
-@click.option("--drop", metavar="NAMES", multiple=True, callback=names_option, help="Leave out these features.")
+@names_option("--features", "Export only these features, in this order.")
+@drop_option
 @click.option(
     "--schema",
     metavar="PATH",
@@ -61,25 +61,13 @@ Examples:
     metavar="SIZE",
     help="Start a new file when a file has this size, such as 500MB: data-00000.tar, data-00001.tar.",
 )
-@click.option(
-    "--on-error",
-    type=NearChoice(["stop", "skip"]),
-    default="stop",
-    show_default=True,
-    help="What to do with a damaged or invalid record: stop, or skip it.",
-)
+@on_error_option("What to do with a damaged or invalid record: stop, or skip it.", "stop", "skip", default="stop")
+@remote_options
 @click.option("--overwrite", is_flag=True, help="Replace existing files.")
 @click.option(
     "--workers", metavar="N", type=click.IntRange(1), help="The number of threads.  [default: one per processor]"
 )
-@click.option(
-    "--format",
-    "style",
-    type=NearChoice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="The format of the summary.",
-)
+@format_option("The format of the summary.")
 @click.pass_context
 def export(ctx: click.Context, /, *, paths: tuple[str, ...], output: str, style: str, **options: Any) -> None:
     """Write TFRecords as Parquet, CSV, JSON lines or tar files of WebDataset.

@@ -6,7 +6,7 @@ from typing import Literal, cast
 
 import click
 
-from recordsmith.cli.commands.make_values import NearChoice
+from recordsmith.cli.commands.options import files_of_split_option, format_option
 
 __all__ = ["index"]
 
@@ -23,20 +23,16 @@ Examples:
     short_help="Build indexes of TFRecord files, for recordsmith, DALI or the tfrecord package.", epilog=_EXAMPLES
 )
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@click.option(
-    "--format",
-    "style",
-    type=NearChoice(["text", "json", "dali", "vahidk"]),
-    default="text",
-    show_default=True,
-    help="text, json: recordsmith's own index, and the format of the summary. dali: a text file data.tfrecord.idx. "
+@format_option(
+    "text, json: recordsmith's own index, and the format of the summary. dali: a text file data.tfrecord.idx. "
     "vahidk: a text file data.tfindex, for the Python package tfrecord.",
+    more=("dali", "vahidk"),
 )
 @click.option(
     "-o", "--output", metavar="PLACE", help="The folder for the text indexes, or a file if there is only one."
 )
 @click.option("--rebuild", is_flag=True, help="Rebuild cached indexes, even if they match their files.")
-@click.option("--split", metavar="NAME", help="Use only the files of this split, such as train.")
+@files_of_split_option
 def index(*, paths: tuple[str, ...], style: str, output: str | None, rebuild: bool, split: str | None) -> None:
     """Build indexes of TFRecord files, which say where each record starts.
 

@@ -7,14 +7,26 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recordsmith.cli.commands.make_values import (
-    NearChoice,
     balance_option,
     map_function,
     numbers_option,
     preprocessors,
     size_option,
+)
+from recordsmith.cli.commands.options import (
+    NearChoice,
+    compression_option,
+    format_option,
+    name_option,
+    on_error_option,
+    remote_options,
+    resume_option,
+    seed_option,
+    shard_size_option,
+    shards_option,
     split_option,
     stratify_option,
+    workers_option,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +42,7 @@ Examples:
   recordsmith make reviews.jsonl -o data --label stars --vocabulary text=20000
   recordsmith make 'logs/*.parquet' -o data --balance undersample --map mine:clean --workers 4
   recordsmith make photos/ -o data --resize 224x224 --resume
+  recordsmith make photos/ -o s3://bucket/data --staging /scratch
 """
 
 # What goes to the source, if it was given, by the names that sources have for it.
@@ -83,20 +96,18 @@ class _UnderHeadings(click.Command):
     epilog=_EXAMPLES,
 )
 @click.argument("sources", metavar="SOURCE...", nargs=-1)
-@click.option("-o", "--output", metavar="FOLDER", required=True, help="The folder to write the dataset to.")
-@click.option("--name", metavar="NAME", help="The start of the file names.  [default: the name of the folder]")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FOLDER",
+    required=True,
+    help="The folder to write the dataset to, or a URL: s3://bucket/data.",
+)
+@name_option
 @click.option("--overwrite", is_flag=True, help="Replace an existing dataset or an unfinished run.")
-@click.option(
-    "--resume", is_flag=True, help="Continue an unfinished run. The files are the same as without the interruption."
-)
-@click.option(
-    "--format",
-    "style",
-    type=NearChoice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="The format of the summary. The keys of the JSON are stable; docs/cli.md describes them.",
-)
+@resume_option
+@remote_options
+@format_option("The format of the summary. The keys of the JSON are stable; docs/cli.md describes them.")
 @click.option(
     "--kind",
     metavar="KIND",
@@ -167,21 +178,11 @@ class _UnderHeadings(click.Command):
     callback=numbers_option,
     help="Replace a text by the sparse TF-IDF weights of its terms.",
 )
-@click.option(
-    "--split",
-    callback=split_option,
-    metavar="SHARES",
-    help="The splits, with fractions such as train=0.8,val=0.1,test=0.1 or numbers of rows, one of which may be "
-    "`rest`. Rows with the same content are never in two splits.  [default: the splits of the source]",
+@split_option(
+    "The splits, with fractions such as train=0.8,val=0.1,test=0.1 or numbers of rows, one of which may be "
+    "`rest`. Rows with the same content are never in two splits.  [default: the splits of the source]"
 )
-@click.option(
-    "--stratify",
-    callback=stratify_option,
-    metavar="[FEATURE]",
-    is_flag=False,
-    flag_value="",
-    help="Give all splits the same class proportions: those of the label, or of this feature.",
-)
+@stratify_option
 @click.option(
     "--group", metavar="COLUMN", help="Keep rows with the same value in this column, such as a patient, in one split."
 )
@@ -190,9 +191,7 @@ class _UnderHeadings(click.Command):
     is_flag=True,
     help="Combine the splits of the source, for example to divide the rows again with --split.",
 )
-@click.option(
-    "--seed", metavar="N", type=int, default=0, show_default=True, help="The random seed of splits, order and balance."
-)
+@seed_option("splits, order and balance")
 @click.option("--no-shuffle", is_flag=True, help="Keep the order of the source in the training split.")
 @click.option(
     "--balance",
@@ -202,13 +201,11 @@ class _UnderHeadings(click.Command):
     "cat=500,dog=500, or a sampler of imbalanced-learn such as SMOTE.",
 )
 @click.option("--cast", is_flag=True, help="Allow conversions that lose information, such as 1.5 to an integer.")
-@click.option(
-    "--on-error",
-    type=NearChoice(["stop", "skip", "quarantine"]),
-    default="quarantine",
-    show_default=True,
-    help="What to do with an invalid row: stop; skip it; or skip it and write it with the reason to rejected.jsonl "
+@on_error_option(
+    "What to do with an invalid row: stop; skip it; or skip it and write it with the reason to rejected.jsonl "
     "(quarantine).",
+    *("stop", "skip", "quarantine"),
+    default="quarantine",
 )
 @click.option(
     "--max-rejects",
@@ -218,26 +215,10 @@ class _UnderHeadings(click.Command):
     show_default=True,
     help="The maximum share of rejected rows. The run stops if there are more.",
 )
-@click.option(
-    "--shards",
-    metavar="N",
-    type=click.IntRange(1, 99_999),
-    help="The number of files per split.  [default: depends on --shard-size]",
-)
-@click.option("--shard-size", metavar="SIZE", default="128MB", show_default=True, help="The intended size of a file.")
-@click.option(
-    "--compression",
-    type=NearChoice(["none", "gzip", "zlib"]),
-    default="none",
-    show_default=True,
-    help="The compression of the files.",
-)
-@click.option(
-    "--workers",
-    metavar="N",
-    type=click.IntRange(1),
-    help="The number of workers. The files do not depend on it.  [default: one per processor]",
-)
+@shards_option
+@shard_size_option
+@compression_option("none", "gzip", "zlib")
+@workers_option
 @click.pass_context
 def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style: str, **options: Any) -> None:
     """Make a dataset of TFRecord files, split and shuffled, with a description beside them.
@@ -269,7 +250,7 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
         options["schema"] = find_schema(options["schema"]).schema
     if options["channels"] is not None:
         options["channels"] = int(options["channels"])
-    with resumable(output), making_progress(lines=True) as on_progress:
+    with resumable(output, options["staging"]), making_progress(lines=True) as on_progress:
         made = make_dataset(
             _source(sources, options),
             output,
@@ -294,6 +275,8 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
             workers=options["workers"],
             overwrite=options["overwrite"],
             resume=options["resume"],
+            staging=options["staging"],
+            allow_race=options["allow_race"],
             on_progress=on_progress,
         )
     if style == "json":

@@ -17,35 +17,16 @@ if TYPE_CHECKING:
     from recordsmith.making.preprocessing import Preprocessor
 
 __all__ = [
-    "NearChoice",
     "balance_option",
     "map_function",
     "numbers_option",
     "preprocessors",
     "size_option",
-    "split_option",
-    "stratify_option",
 ]
 
 Numbers = tuple[str, int | str | None]
 
 _STRATEGIES = ("oversample", "undersample")
-
-
-class NearChoice(click.Choice):  # type: ignore[type-arg] # of strings; older versions of click cannot say so
-    """A choice that says which of its words may have been meant.
-
-    >>> NearChoice(["gzip", "zlib"]).convert("gzpi", None, None)
-    Traceback (most recent call last):
-    click.exceptions.BadParameter: 'gzpi' is not one of gzip, zlib. Did you mean 'gzip'?
-    """
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the value, if it is one of the choices."""
-        words = list(map(str, self.choices))
-        if str(value) not in words:
-            self.fail(f"{str(value)!r} is not one of {', '.join(words)}.{did_you_mean(str(value), words)}", param, ctx)
-        return str(value)
 
 
 def size_option(_ctx: click.Context | None, _param: click.Parameter | None, value: str | None) -> Any:
@@ -60,31 +41,6 @@ def size_option(_ctx: click.Context | None, _param: click.Parameter | None, valu
     if match is None:
         raise click.BadParameter(f"{value!r} is not a height and a width, such as 224x320.")
     return int(match[1]), int(match[2] or match[1])
-
-
-def split_option(_ctx: click.Context | None, _param: click.Parameter | None, value: str | None) -> str | None:
-    """Look for what is easily mistyped in splits; `make` reads them.
-
-    >>> split_option(None, None, "train=80%,test=20%")
-    'train=0.8,test=0.2'
-    >>> split_option(None, None, "train:0.8,test:0.2")
-    Traceback (most recent call last):
-    click.exceptions.BadParameter: 'train:0.8,test:0.2' has no '='. Did you mean 'train=0.8,test=0.2'?
-    """
-    if value is None:
-        return None
-    if "=" not in value and ":" in value:
-        raise click.BadParameter(f"{value!r} has no '='. Did you mean {value.replace(':', '=')!r}?")
-    return re.sub(r"(\d+(?:\.\d+)?)\s*%", lambda percent: f"{float(percent[1]) / 100:.12g}", value)
-
-
-def stratify_option(_ctx: click.Context | None, _param: click.Parameter | None, value: str | None) -> str | bool | None:
-    """Read the feature; none named is the label.
-
-    >>> stratify_option(None, None, ""), stratify_option(None, None, "species")
-    (True, 'species')
-    """
-    return True if value == "" else value
 
 
 def balance_option(_ctx: click.Context | None, _param: click.Parameter | None, value: str | None) -> Any:

@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from recordsmith.cli.commands.make_values import NearChoice
+from recordsmith.cli.commands.options import NearChoice, format_option, remote_options
 
 __all__ = ["repair"]
 
@@ -23,7 +23,12 @@ Examples:
 
 @click.command(short_help="Save the undamaged records of damaged TFRecord files.", epilog=_EXAMPLES)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@click.option("-o", "--output", metavar="PLACE", help="The file to write, or a folder if there are several files.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="PLACE",
+    help="The file to write, or a folder if there are several files. Or the URL of one.",
+)
 @click.option("--dry-run", is_flag=True, help="Only report what is damaged and what would be kept.")
 @click.option(
     "--keep-suspect",
@@ -41,16 +46,10 @@ Examples:
 @click.option(
     "--link", is_flag=True, help="Link undamaged files instead of copying them, if the file system allows it."
 )
+@remote_options
 @click.option("--overwrite", is_flag=True, help="Replace existing files.")
-@click.option(
-    "--format",
-    "style",
-    type=NearChoice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="The format of the summary. The keys of the JSON are stable; docs/repairing.md describes them.",
-)
-def repair(
+@format_option("The format of the summary. The keys of the JSON are stable; docs/repairing.md describes them.")
+def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a default
     *,
     paths: tuple[str, ...],
     output: str | None,
@@ -59,6 +58,8 @@ def repair(
     compression: str,
     link: bool,
     overwrite: bool,
+    staging: str | None,
+    allow_race: bool,
     style: str,
 ) -> None:
     """Save the undamaged records of damaged TFRecord files, and list what is lost.
@@ -90,6 +91,8 @@ def repair(
             compression=compression,
             overwrite=overwrite,
             link=link,
+            staging=staging,
+            allow_race=allow_race,
             progress=partial(on_phase, "looking" if dry_run else "repairing"),
         )
     if style == "json":

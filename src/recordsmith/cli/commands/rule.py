@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import CompletionItem
 
-from recordsmith.cli.commands.make_values import NearChoice
+from recordsmith.cli.commands.options import format_option
 
 __all__ = ["rule"]
 
@@ -27,14 +27,7 @@ def _rules_that_begin(_ctx: click.Context, _param: click.Parameter, begun: str) 
 
 @click.command(short_help="Explain a rule of check and doctor, or list all rules.", epilog=_EXAMPLES)
 @click.argument("code", metavar="[CODE|NAME]", required=False, shell_complete=_rules_that_begin)
-@click.option(
-    "--format",
-    "style",
-    type=NearChoice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="The format of the output.",
-)
+@format_option("The format of the output.")
 def rule(*, code: str | None, style: str) -> None:
     """Explain one rule: what it finds, why that matters, an example, and a fix. Without a rule, list all rules."""
     from recordsmith.cli.consoles import echo_json, output_console, print_to

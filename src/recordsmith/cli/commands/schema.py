@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recordsmith.cli.commands.make_values import NearChoice
+from recordsmith.cli.commands.options import NearChoice, files_of_split_option
 
 if TYPE_CHECKING:
     from recordsmith.dataset.schema_source import FoundSchema
@@ -48,7 +48,7 @@ Examples:
     help="Infer from the first N records of each file.  [default: all]",
 )
 @click.option("--infer", is_flag=True, help="Infer the schema even if the dataset declares one.")
-@click.option("--split", metavar="NAME", help="Use only the files of this split, such as train.")
+@files_of_split_option
 @click.pass_context
 def schema(  # noqa: PLR0913 - one for each option
     context: click.Context,

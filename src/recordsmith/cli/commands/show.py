@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recordsmith.cli.commands.copy import names_option
-from recordsmith.cli.commands.make_values import NearChoice
+from recordsmith.cli.commands.options import files_of_split_option, format_option, names_option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,25 +65,18 @@ def rows_option(_ctx: click.Context | None, _param: click.Parameter | None, valu
     metavar="CONDITION",
     help="Show the first N rows that match, such as \"label == 'cat' and len(tokens) > 10\".",
 )
-@click.option("--features", metavar="NAMES", multiple=True, callback=names_option, help="Show only these features.")
+@names_option("--features", "Show only these features.")
 @click.option(
     "--thumbnails/--no-thumbnails",
     default=None,
     help="Show small images, or not. [default: on terminals that support it (kitty, iTerm2, sixel)]",
 )
 @click.option("--raw", is_flag=True, help="Show the payload of each row as bytes, without decoding it.")
-@click.option("--split", metavar="NAME", help="Use only the files of this split, such as train.")
+@files_of_split_option
 @click.option(
     "--schema", "schema_path", metavar="FILE", help="Decode with this schema, written by `recordsmith schema -o`."
 )
-@click.option(
-    "--format",
-    "style",
-    type=NearChoice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="The format of the output. The keys of the JSON are stable; docs/cli.md describes them.",
-)
+@format_option("The format of the output. The keys of the JSON are stable; docs/cli.md describes them.")
 @click.pass_context
 def show(  # noqa: PLR0913 - one for each option
     ctx: click.Context,

@@ -10,6 +10,7 @@ from recordsmith.doctor.lint.fixing import Fixed, fix_sources
 from recordsmith.doctor.lint.program import Program, analyse
 from recordsmith.doctor.lint.rules import RULES
 from recordsmith.doctor.lint.source_files import SourceFile, read_source, source_files
+from recordsmith.doctor.lint.understanding import understood
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.report import Report, TextSection
@@ -73,6 +74,7 @@ def lint(
         "lint",
         **judge.judgement(_findings(programs, judge)),
         sections=_sections(unread),
+        followed=tuple(map(understood, programs)),
         subject=_SOURCE if path is None else os.fspath(path),
     )
 
@@ -107,6 +109,7 @@ def _programs(text: str, facts: DatasetFacts | None) -> tuple[list[Program], lis
         except RecordsmithError as error:
             unread.append(error)
             continue
+        program.alone = len(paths) == 1
         programs.append(program)
         if program.cut_short:
             unread.append(RecordsmithError("It is nested too deeply to be followed to its end.", path=path))

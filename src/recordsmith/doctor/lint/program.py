@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from recordsmith.doctor.lint.edits import Edit, apply_edits, call_span
-from recordsmith.doctor.lint.interpreter.values import Call, Item, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Item, Object, ProgramClass, Value
 from recordsmith.doctor.lint.libraries.parse_specs import ParseSpec, parse_specs
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Stage, Use
+from recordsmith.doctor.lint.libraries.record_paths import are_known, paths_meet, read_paths
 from recordsmith.doctor.lint.libraries.written_features import WrittenExample, written_examples
 from recordsmith.doctor.lint.project import ProjectInterpreter
 from recordsmith.doctor.lint.source_files import SourceFile
@@ -33,6 +35,7 @@ class Program:
         source: the file.
         calls: every call of a library that was met, in order; the same place counts once for each way that leads there.
         items: every `base[index]` that was met.
+        operations: all arithmetic and every comparison.
         attributes: every `base.name` of something that is not of the program.
         pipelines: every dataset, at each of its stages.
         uses: what datasets are used for.
@@ -41,6 +44,11 @@ class Program:
         elsewhere: what other modules of the project write.
         data: what is known of the data that it reads; None without.
         cut_short: it is nested too deeply to be followed to its end.
+        too_large: it has too many steps to be followed to its end.
+        alone: it was given on its own, and not found in a folder.
+        classes: the classes of the program.
+        instances: the objects of these classes; of a class that is never called, one with unknown arguments.
+        modules: the other files that were followed, because it imports them.
         fixes: the edits that certainly fix a finding, by the finding's identity.
 
     >>> text = "import tensorflow as tf\nds = tf.data.TFRecordDataset('x').batch(8)"
@@ -52,6 +60,7 @@ class Program:
     source: SourceFile
     calls: list[Call]
     items: list[Value]
+    operations: list[Value]
     attributes: list[Item]
     pipelines: list[Pipeline]
     uses: list[Use]
@@ -60,6 +69,11 @@ class Program:
     elsewhere: list[WrittenExample] = field(default_factory=list)
     data: DatasetFacts | None = None
     cut_short: bool = False
+    too_large: bool = False
+    alone: bool = True
+    classes: list[ProgramClass] = field(default_factory=list)
+    instances: list[Object] = field(default_factory=list)
+    modules: list[SourceFile] = field(default_factory=list)
     fixes: dict[int, tuple[SourceFile, tuple[Edit, ...]]] = field(default_factory=dict)
 
     # --- datasets -------------------------------------------------------------------------------------------------
@@ -69,7 +83,9 @@ class Program:
         """The datasets as the program uses them, or leaves them where it does nothing more with them."""
         used = {id(use.pipeline): use.pipeline for use in self.uses if not _is_preview(use.pipeline)}
         left = {
-            id(one): one for one in self.pipelines if not one.extended and not _is_preview(one) and not is_dropped(one)
+            id(one): one
+            for one in self.pipelines
+            if not one.extended and not _is_preview(one) and not is_dropped(one) and (one.names or not one.looked_at)
         }
         return list({**used, **left}.values())
 
@@ -89,6 +105,11 @@ class Program:
                 places.setdefault(id(use.node), (use.node, []))[1].append(use.pipeline)
         yield from places.values()
 
+    @property
+    def is_test_code(self) -> bool:
+        """It is a test of code: what it trains on is made up."""
+        return bool(re.fullmatch(r"(test_.*|.*_test|conftest)\.py", os.path.basename(self.source.path)))
+
     def is_for_testing(self, pipeline: Pipeline) -> bool:
         """It is validated, tested or predicted on, and not trained on; or nothing shows it, and its name says so."""
         roles = self.roles(pipeline)
@@ -100,7 +121,10 @@ class Program:
     def named(pipeline: Pipeline) -> str | None:
         """What its names, or those of the functions that made it, say: "training", "testing" or nothing. Weak."""
         within = [] if pipeline.stage is None else list(reversed(pipeline.stage.call.within))
-        for name in (*pipeline.all_names, *within):
+        if pipeline.source.kind == "torch" and pipeline.source.call is not None:
+            within = [name for name in reversed(pipeline.source.call.within) if "load" in name]
+        hooks = [name for name in within if name.endswith("_dataloader")]  # of Lightning: they say it best
+        for name in (*hooks, *pipeline.all_names, *within):
             if _TESTING_NAME.search(name):
                 return "testing"
             if _TRAINING_NAME.search(name):
@@ -114,10 +138,19 @@ class Program:
         """What it asks parsers for."""
         return list(parse_specs(self.calls))
 
-    @property
-    def written(self) -> list[WrittenExample]:
-        """What it writes; if it writes nothing, what the other modules of the project do."""
-        return self.examples or self.elsewhere
+    def written_for(self, serialized: Value | None, names: Collection[str]) -> list[WrittenExample]:
+        """What the project writes into the files that a serialized record is read from.
+
+        Where the source does not say which files this module writes, or which it reads, examples of this module count
+        that have all the features that are asked for, or all but one.
+        """
+        read = list(read_paths(serialized))
+        everything = (*self.examples, *self.elsewhere)
+        found = [one for one in everything if paths_meet(read, one.paths)]
+        if found:
+            return found
+        alike = [one for one in self.examples if len(set(names) & set(one.features)) >= max(1, len(names) - 1)]
+        return [one for one in alike if not (are_known(read) and are_known(one.paths))]
 
     # --- findings ---------------------------------------------------------------------------------------------------
 
@@ -177,6 +210,11 @@ class Program:
             self.fixes[id(made)] = (source, tuple(edits))
         return made
 
+    def mentions(self, pattern: str) -> bool:
+        """Tell whether this program, or a module of the project that it imports, has code that a pattern matches."""
+        files = [one for one in (self.source, *self.modules) if re.search(pattern, one.text)]
+        return any(re.search(pattern, one.code) for one in files)
+
     def text(self, node: ast.AST) -> str:
         """The source of a node as it is."""
         source: SourceFile = getattr(node, "source", self.source)
@@ -214,6 +252,7 @@ def analyse(source: SourceFile, *, folder: str | None = None, data: DatasetFacts
         source,
         interpreter.calls,
         interpreter.items,
+        interpreter.operations,
         interpreter.attributes,
         interpreter.pipelines,
         interpreter.uses,
@@ -221,6 +260,10 @@ def analyse(source: SourceFile, *, folder: str | None = None, data: DatasetFacts
         list(written_examples(interpreter.calls)),
         data=data,
         cut_short=cut_short,
+        too_large=interpreter.too_large,
+        classes=interpreter.classes,
+        instances=interpreter.objects,
+        modules=interpreter.sources,
     )
 
 
@@ -251,4 +294,4 @@ def _is_preview(pipeline: Pipeline) -> bool:
     if stage is None or stage.name != "take" or pipeline.parent is None:
         return False
     count = stage.constant(0, "count")
-    return isinstance(count, int) and count <= 16 and not pipeline.names
+    return isinstance(count, int) and count <= 16

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import functools
 import io
 import json
 import os
@@ -28,7 +29,7 @@ _LARGEST_NOTEBOOK = 256_000_000  # mostly images in its outputs
 _PYTHON_CELLS = {"time", "timeit", "capture", "prun", "writefile_no"}
 
 
-@dataclass(slots=True)
+@dataclass
 class SourceFile:
     r"""One module: its text, the tree of it, and for a notebook which line of it is which line of which cell.
 
@@ -121,6 +122,20 @@ class SourceFile:
         """Return the source of a node as it is."""
         begin, end = self.span(node)
         return self.text[begin:end]
+
+    @functools.cached_property
+    def code(self) -> str:
+        """The program without comments, texts and spaces that mean nothing."""
+        pieces: list[str] = []
+        try:
+            for token in tokenize.generate_tokens(io.StringIO(self.text).readline):
+                if token.type == tokenize.NAME and pieces and pieces[-1][-1:].isalnum():
+                    pieces.append(" ")
+                if token.type in (tokenize.NAME, tokenize.OP, tokenize.NUMBER, tokenize.NEWLINE):
+                    pieces.append(token.string)
+        except (tokenize.TokenError, SyntaxError):
+            return self.text
+        return "".join(pieces)
 
     def comments(self) -> dict[int, str]:
         """Return the comments by their lines."""

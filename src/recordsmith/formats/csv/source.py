@@ -24,8 +24,8 @@ from recordsmith.formats.csv.exported import ExportedCsvSource
 from recordsmith.formats.csv.parsing import CsvPlaces, CsvReading
 from recordsmith.formats.csv.types import are_fractions, facts_of_piece, merged_cells, settled_type
 from recordsmith.formats.exported.form import form_beside
-from recordsmith.formats.files.file_splits import FileSource
-from recordsmith.formats.files.source_files import PathLike, SourceFile, describe_files, find_files
+from recordsmith.formats.files.source_files import PathLike, SourceFile, find_files
+from recordsmith.formats.images.options import preparation_of
 from recordsmith.formats.source import Chunk, Loaded, Reject
 from recordsmith.formats.tables.cells import converted_cells
 from recordsmith.formats.tables.columns import ColumnFacts, int64_array, schema_of, stripped
@@ -33,8 +33,9 @@ from recordsmith.formats.tables.exact_numbers import exact_array, exact_limit, h
 from recordsmith.formats.tables.kept_tables import KeptTables, Uneven, fitting_columns
 from recordsmith.formats.tables.lines import Piece, pieces_of
 from recordsmith.formats.tables.loading import Bad, LoadingRules, load_columns, shortened
-from recordsmith.formats.tables.options import TableOptions, names_of, preparation_of, table_options
+from recordsmith.formats.tables.options import TableOptions, names_of, table_options
 from recordsmith.formats.tables.survey import on_threads
+from recordsmith.formats.tables.text_source import TextTableSource
 from recordsmith.formats.tables.times import UNITS
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Text
 
@@ -210,20 +211,16 @@ class CsvChunk(Chunk):
         return {**columns, **exact}
 
 
-class CsvSource(FileSource):
+class CsvSource(TextTableSource):
     """The rows of CSV files. Made by `rs.sources.csv`."""
 
     kind: ClassVar[str] = "csv"
 
     def __init__(self, files: Sequence[SourceFile], dialect: Dialect, options: TableOptions) -> None:
-        self._files = files
+        super().__init__(files, options)
         self._dialect = dialect
-        self._options = options
         self._pieces: list[tuple[int, Piece]] | None = None
-        self._rows: int | None = None
         self._kept = KeptTables()
-        self.label = options.label_name()
-        self.sequential = any(file.compression() for file in files)
 
     def schema(self) -> Schema:
         """Return the schema of the rows, after reading all of them if types are inferred."""
@@ -231,16 +228,13 @@ class CsvSource(FileSource):
 
     def describe(self) -> dict[str, Any]:
         """Return what the source is: its files with size and time, and the options."""
-        said = {**self._options.describe(), **self._dialect.describe()}
-        return {"kind": self.kind, "options": said, "files": describe_files(self._files)}
+        described = super().describe()
+        return {**described, "options": described["options"] | self._dialect.describe()}
 
     def chunks(self) -> Iterator[Chunk]:
         """Give the chunks: about 8 MB of whole rows each, and at most 65,536 lines."""
         schema = self.schema()
-        options = self._options
-        rules = LoadingRules(
-            schema, options.preparation, self._dialect.missing, strip=options.strip, times=options.times()
-        )
+        rules = self._loading_rules(schema, self._dialect.missing)
         readings = [
             CsvReading(
                 head,
@@ -252,16 +246,6 @@ class CsvSource(FileSource):
         for number, piece in self._pieces if self._pieces is not None else self._cut():
             first = piece.start == self._heads[number].start
             yield CsvChunk(piece, readings[number], rules, self._kept, piece.size + (piece.start if first else 0))
-
-    @property
-    def size_bytes(self) -> int | None:
-        """How many bytes the files have; None if they are compressed."""
-        return None if self.sequential else sum(file.size for file in self._files)
-
-    @property
-    def row_count(self) -> int | None:
-        """How many rows there are, once they have been looked at."""
-        return self._rows
 
     @cached_property
     def _heads(self) -> list[CsvHead]:

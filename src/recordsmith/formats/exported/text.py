@@ -9,11 +9,11 @@ from typing import Any
 
 from recordsmith.errors import reason_of
 from recordsmith.formats.exported.form import ExportedForm
-from recordsmith.formats.files.file_splits import FileSource
 from recordsmith.formats.files.source_files import SourceFile, describe_files
 from recordsmith.formats.source import Chunk, Loaded, Reject
 from recordsmith.formats.tables.lines import Piece
 from recordsmith.formats.tables.loading import shortened
+from recordsmith.formats.tables.text_source import TextSource
 from recordsmith.schema import Feature, Label, Schema
 
 __all__ = ["ExportedTextChunk", "ExportedTextSource", "Rows"]
@@ -21,17 +21,16 @@ __all__ = ["ExportedTextChunk", "ExportedTextSource", "Rows"]
 Rows = tuple[dict[str, list[Any]], list[int]]  # the plain values of each feature, and the number of each row
 
 
-class ExportedTextSource(FileSource):
+class ExportedTextSource(TextSource):
     """The rows of exported files of text."""
 
     def __init__(self, files: Sequence[SourceFile], form: ExportedForm, label: str | None) -> None:
-        self._files = files
+        super().__init__(files)
         self._schema = form.schema
         self._splits = form.splits
         self.declared = True
         labels = [name for name, feature in form.schema.items() if isinstance(feature, Label)]
         self.label = label if label is not None else labels[0] if len(labels) == 1 else None
-        self.sequential = any(file.compression() for file in files)
 
     def schema(self) -> Schema:
         """Return the schema of the records that were exported."""
@@ -52,11 +51,6 @@ class ExportedTextSource(FileSource):
 
     def _declared_splits(self) -> tuple[str, ...]:
         return self._splits
-
-    @property
-    def size_bytes(self) -> int | None:
-        """How many bytes the files have; None if they are compressed."""
-        return None if self.sequential else sum(file.size for file in self._files)
 
 
 @dataclass(frozen=True)

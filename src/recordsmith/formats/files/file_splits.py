@@ -20,6 +20,11 @@ class FileSource(Source):
     _files: Sequence[SourceFile]
 
     @property
+    def size_bytes(self) -> int | None:
+        """The size of all files."""
+        return sum(file.size for file in self._files)
+
+    @property
     def splits(self) -> tuple[str, ...]:
         """The splits that the files belong to, the training split first."""
         return in_split_order(self._split_of_file.values())

@@ -19,9 +19,9 @@ import numpy as np
 
 from recordsmith.errors import RecordsmithError, import_extra
 from recordsmith.formats.exported.form import SIDECAR, form_beside
-from recordsmith.formats.files.file_splits import FileSource
-from recordsmith.formats.files.source_files import PathLike, SourceFile, describe_files, find_files
+from recordsmith.formats.files.source_files import PathLike, SourceFile, find_files
 from recordsmith.formats.images.annotated_folders import refuse_annotation_file
+from recordsmith.formats.images.options import preparation_of
 from recordsmith.formats.json_lines.exported import ExportedJsonlSource
 from recordsmith.formats.json_lines.json_text import exact_json, too_deep
 from recordsmith.formats.source import Chunk, Loaded, Reject
@@ -39,8 +39,9 @@ from recordsmith.formats.tables.nested import (
     united_type,
     value_at,
 )
-from recordsmith.formats.tables.options import TableOptions, preparation_of, table_options
+from recordsmith.formats.tables.options import TableOptions, table_options
 from recordsmith.formats.tables.survey import on_threads
+from recordsmith.formats.tables.text_source import TextTableSource
 from recordsmith.schema import Scalar, Schema, Tensor
 
 __all__ = ["JsonlSource", "jsonl"]
@@ -159,46 +160,27 @@ class JsonlChunk(Chunk):
         )
 
 
-class JsonlSource(FileSource):
+class JsonlSource(TextTableSource):
     """The objects of JSON lines. Made by `rs.sources.jsonl`."""
 
     kind: ClassVar[str] = "jsonl"
 
     def __init__(self, files: Sequence[SourceFile], options: TableOptions) -> None:
-        self._files = files
-        self._options = options
-        self._rows: int | None = None
+        super().__init__(files, options)
         self._pieces: list[Piece] | None = None
-        self.label = options.label_name()
-        self.sequential = any(file.compression() for file in files)
 
     def schema(self) -> Schema:
         """Return the schema of the rows, after a look at all of them."""
         return self._looked[1]
-
-    def describe(self) -> dict[str, Any]:
-        """Return what the source is: its files with size and time, and the options."""
-        return {"kind": self.kind, "options": self._options.describe(), "files": describe_files(self._files)}
 
     def chunks(self) -> Iterator[Chunk]:
         """Give the chunks: about 8 MB of whole lines each, and at most 65,536 of them."""
         arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
         fields, schema = self._looked
         needed = arrow.schema([f for f in fields if any(name in schema for name in leaf_names(f.name, f.type))])
-        options = self._options
-        rules = LoadingRules(schema, options.preparation, strip=options.strip, times=options.times())
+        rules = self._loading_rules(schema)
         for piece in self._pieces if self._pieces is not None else self._cut():
             yield JsonlChunk(piece, needed, rules, piece.size)
-
-    @property
-    def size_bytes(self) -> int | None:
-        """How many bytes the files have; None if they are compressed."""
-        return None if self.sequential else sum(file.size for file in self._files)
-
-    @property
-    def row_count(self) -> int | None:
-        """How many rows there are, once they have been looked at."""
-        return self._rows
 
     def _cut(self) -> Iterator[Piece]:
         for file in self._files:

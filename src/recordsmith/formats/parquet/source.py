@@ -15,8 +15,9 @@ from recordsmith.errors import CorruptRecordError, RecordsmithError, import_extr
 from recordsmith.formats.exported.form import METADATA_KEY, ExportedForm, same_form
 from recordsmith.formats.files.file_splits import FileSource
 from recordsmith.formats.files.source_files import PathLike, SourceFile, describe_files, find_files
+from recordsmith.formats.images.options import preparation_of
 from recordsmith.formats.parquet.feature_arrays import restored_columns
-from recordsmith.formats.source import Chunk, Loaded
+from recordsmith.formats.source import Chunk, Loaded, NumberedRows
 from recordsmith.formats.tables.columns import (
     EXACT_IN_FLOAT32,
     ColumnFacts,
@@ -28,7 +29,7 @@ from recordsmith.formats.tables.columns import (
 )
 from recordsmith.formats.tables.loading import LoadingRules, load_columns
 from recordsmith.formats.tables.nested import leaf_names
-from recordsmith.formats.tables.options import TableOptions, preparation_of, table_options
+from recordsmith.formats.tables.options import TableOptions, table_options
 from recordsmith.schema import Label, Schema
 from recordsmith.storage.json_descriptions import parse_json
 
@@ -104,18 +105,6 @@ def parquet(  # noqa: PLR0913 - each is an option of its own, named by the calle
 
 
 @dataclass(frozen=True, slots=True)
-class RowPlaces:
-    """The rows of a file, starting at one."""
-
-    path: str
-    first: int
-
-    def of(self, row: int) -> str:
-        """Say where a row came from, such as "data.parquet, row 17"."""
-        return f"{self.path}, row {self.first + row}"
-
-
-@dataclass(frozen=True, slots=True)
 class ParquetChunk(Chunk):
     """Some rows of a row group."""
 
@@ -142,9 +131,9 @@ class ParquetChunk(Chunk):
         table = _OPEN_GROUPS.read(self.file, self.group, self.columns, self.part, self.step)
         if self.exported:
             restored = restored_columns(self.rules.schema, table)
-            return Loaded(restored, table.num_rows, RowPlaces(self.file.path, self.first))
+            return Loaded(restored, table.num_rows, NumberedRows(self.file.path, self.first))
         columns = flattened(dict(zip(table.column_names, table.columns, strict=True)))
-        places = RowPlaces(self.file.path, self.first)
+        places = NumberedRows(self.file.path, self.first)
         folder = os.path.dirname(self.file.path)
         return load_columns(columns, table.num_rows, self.rules, folder=folder, places=places)
 
@@ -190,11 +179,6 @@ class ParquetSource(FileSource):
                     share = file.size * len(part) // max(1, metadata.num_rows)
                     yield ParquetChunk(file, group, part, at_once, first + start, columns, rules, share, exported)
                 first += facts.num_rows
-
-    @property
-    def size_bytes(self) -> int | None:
-        """How many bytes the files have."""
-        return sum(file.size for file in self._files)
 
     @property
     def row_count(self) -> int | None:

@@ -13,7 +13,7 @@ from recordsmith.formats.tables.times import UNITS
 from recordsmith.images import Preparation
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Text
 
-__all__ = ["TableOptions", "names_of", "preparation_of", "table_options"]
+__all__ = ["TableOptions", "names_of", "table_options"]
 
 _FLOATS = ("auto", "float32", "float64")
 _WORDS = ("text", "bytes", "label", "image", *UNITS)
@@ -136,13 +136,13 @@ class TableOptions:
 def table_options(  # noqa: PLR0913 - each is an option of its own, named by the caller
     *,
     label: str | None,
-    text: str | Iterable[str],
-    images: str | Iterable[str] | None,
-    columns: str | Iterable[str] | None,
+    text: str | Iterable[str] = (),
+    images: str | Iterable[str] | None = None,
+    columns: str | Iterable[str] | None = None,
     types: Mapping[str, Any] | None,
     schema: Schema | None,
     floats: str,
-    preparation: Preparation,
+    preparation: Preparation | None = None,
     strip: bool = False,
 ) -> TableOptions:
     """Check what the caller said, and put it into one form."""
@@ -160,7 +160,7 @@ def table_options(  # noqa: PLR0913 - each is an option of its own, named by the
         {name: _checked_type(name, kind) for name, kind in (types or {}).items()},
         schema,
         floats,
-        preparation,
+        preparation or Preparation(),
         strip,
     )
 
@@ -172,17 +172,6 @@ def names_of(names: str | Iterable[str] | None) -> tuple[str, ...]:
     (('a',), ('a', 'b'), ())
     """
     return () if names is None else (names,) if isinstance(names, str) else tuple(names)
-
-
-def preparation_of(
-    *, size: Sequence[int] | None, channels: int | None, encoding: str | None, quality: int
-) -> Preparation:
-    """Return what is to be done to images, or raise for what cannot be."""
-    try:
-        pair = None if size is None else (int(size[0]), int(size[1])) if len(size) == 2 else tuple(size)
-        return Preparation(pair, channels, encoding, quality)  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
-        raise RecordsmithError(f"The images cannot be converted like this: {error}.") from None
 
 
 def _checked_type(name: str, kind: Any) -> Feature | str:

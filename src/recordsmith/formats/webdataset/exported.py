@@ -63,11 +63,6 @@ class ExportedTarSource(FileSource):
     def _declared_splits(self) -> tuple[str, ...]:
         return self._form.splits
 
-    @property
-    def size_bytes(self) -> int | None:
-        """The size of the tar files."""
-        return sum(file.size for file in self._files)
-
     def chunks(self) -> Iterator[Chunk]:
         """Give the samples in groups of up to 1,024 or 8 MB, one tar file after the other."""
         for file in self._files:

@@ -125,11 +125,6 @@ class WebDatasetSource(FileSource):
         """The feature `label`, if the samples have one."""
         return "label" if "label" in self._readings else None
 
-    @property
-    def size_bytes(self) -> int:
-        """The size of the tar files."""
-        return sum(file.size for file in self._files)
-
     def schema(self) -> Schema:
         """Return the schema: the features that the first samples have, and the key."""
         features: dict[str, Feature] = {name: reading.feature for name, reading in self._readings.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
@@ -56,7 +57,12 @@ class Assembly:
         self._waiting, self._count = ([rest], len(rest)) if len(rest) else ([], 0)
         self._made += 1
         if self._made > self._skipped:
-            place = Cursor(self._start.epoch, self._made - self._skipped, int(rows.positions[size - 1]) + 1)
+            place = replace(
+                self._start,
+                batch=self._made - self._skipped,
+                position=int(rows.positions[size - 1]) + 1,
+                waiting=(),
+            )
             yield make_batch(self._plan, rows, 0, size), place
 
 
@@ -96,9 +102,8 @@ class BucketAssembly(Assembly):
         if self._made <= self._skipped:
             return
         left = [*came, *(rows.positions for those in waiting for rows in those), np.empty(0, np.int64)]
-        place = Cursor(
-            self._start.epoch, self._made - self._skipped, position, tuple(np.sort(np.concatenate(left)).tolist())
-        )
+        waiting_rows = tuple(np.sort(np.concatenate(left)).tolist())
+        place = replace(self._start, batch=self._made - self._skipped, position=position, waiting=waiting_rows)
         yield make_batch(self._plan, joined(full)), place
 
 

@@ -16,9 +16,13 @@ class Cursor:
         batch: how many batches of this one.
         position: where in the order the next row stands; only needed where rows are left out or wait in buckets.
         waiting: the positions of rows that wait for their bucket to fill, in the order in which they came.
+        rows_before: how many rows of the epoch, of all ranks together, were fed in batches of another size or to
+            another number of ranks. What is left of the epoch begins with the row after them, and batches and positions
+            are counted from there.
     """
 
     epoch: int = 0
     batch: int = 0
     position: int = 0
     waiting: tuple[int, ...] = ()
+    rows_before: int = 0

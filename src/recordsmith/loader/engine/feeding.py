@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
+from dataclasses import replace
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
@@ -20,6 +21,7 @@ from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.batch_assembly import Assembly, BucketAssembly, make_batch
 from recordsmith.loader.engine.batch_ranges import BatchRanges
 from recordsmith.loader.engine.cursor import Cursor
+from recordsmith.loader.engine.rest_of_epoch import rest_of_epoch
 from recordsmith.loader.engine.row_making import RowMaker, joined
 from recordsmith.loader.order.record_order import ENDLESS
 from recordsmith.loader.plan import Plan, Rows
@@ -62,7 +64,8 @@ def place_to_begin(plan: Plan, place: Cursor) -> Cursor:
     if not place.batch or plan.is_streamed:
         return place  # without counting the records
     ends = plan.order.length < ENDLESS or plan.batches_taken[1] is not None
-    return Cursor(place.epoch + 1) if ends and place.batch >= batch_count(plan) else place
+    is_over = ends and place.batch >= batch_count(rest_of_epoch(plan, place.rows_before))
+    return Cursor(place.epoch + 1) if is_over else place
 
 
 def epoch_after(plan: Plan, epoch: int) -> int:
@@ -86,13 +89,15 @@ def _feed(plan: Plan, start: Cursor, every: tuple[int, int]) -> Iterator[tuple[A
     empty = 0  # epochs in a row
     is_streamed = plan.is_streamed
     with thread_pool(_threads(plan)) as pool:
-        maker = RowMaker(plan)
         for epoch in range(start.epoch, ENDLESS if plan.epochs_fed is None else epoch_after(plan, start.epoch)):
             begin = start if epoch == start.epoch else Cursor(epoch)
+            if epoch <= start.epoch + 1:  # what is left of an epoch may be divided otherwise than whole ones
+                here = rest_of_epoch(plan, begin.rows_before)
+                maker = RowMaker(here)
             share = (first - given) % step, step
             made = 0
             for batch in (
-                _streamed(plan, maker, begin, pool) if is_streamed else _fixed(plan, maker, begin, pool, share)
+                _streamed(here, maker, begin, pool) if is_streamed else _fixed(here, maker, begin, pool, share)
             ):
                 if not is_streamed or (given + made) % step == first:
                     yield batch
@@ -100,7 +105,7 @@ def _feed(plan: Plan, start: Cursor, every: tuple[int, int]) -> Iterator[tuple[A
             if is_streamed:
                 given += made
             elif step > 1 or not made:
-                given += batch_count(plan) - begin.batch
+                given += batch_count(here) - begin.batch
                 if batch_count(plan) == 0:
                     return  # of every epoch
             empty = 0 if made or begin.batch else empty + 1
@@ -146,7 +151,7 @@ def _fixed(
         number += every[1]
         if batch is _NOTHING:
             continue
-        yield batch, Cursor(start.epoch + 1) if number >= stop else Cursor(start.epoch, number - skipped)
+        yield batch, Cursor(start.epoch + 1) if number >= stop else replace(start, batch=number - skipped)
 
 
 def _grouped(

@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, SparseColumn
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import import_extra
+from recordsmith.loader.engine.feeding import feed, place_to_begin
+from recordsmith.loader.engine.worker_iterations import Worker, WorkerIteration, WorkerPlace, restore_worker
 from recordsmith.loader.frameworks.framework_checks import absent_values, check_fed
+from recordsmith.loader.frameworks.torch_states import loader_state
 from recordsmith.loader.session import Session
+from recordsmith.loader.state import place_in_state, state_of_place
 
 torch = import_extra("torch", extra="torch", purpose="Loader.to_torch")
 
@@ -66,49 +70,86 @@ class TorchBatches(torch.utils.data.IterableDataset):  # type: ignore[misc,name-
         check_fed(session.plan, _FRAMEWORK, "to_torch")
         self._session = session
         session.share()
-        self._is_waiting = False  # for the first batch of an iteration to be asked for
-        self._first_own: int | None = None  # of the batches after a restored place, in a worker
+        # In a worker process: how often it began, its part of the last iteration, and where the next one is to begin.
+        self._begun = 0
+        self._iteration: WorkerIteration | None = None
+        self._restored: WorkerPlace | None = None
 
     def __len__(self) -> int:
         return len(self._session)
 
     def __iter__(self) -> Iterator[Any]:
-        self._is_waiting = True
-        return self._batches()
+        worker = _worker()
+        if worker is None:
+            return self._batches()
+        self._iteration = iteration = WorkerIteration(self._session, worker, self._begun, self._restored)
+        self._begun, self._restored = self._begun + 1, None
+        return self._own_batches(iteration)
 
     def _batches(self) -> Iterator[Any]:
-        info = torch.utils.data.get_worker_info()
-        own = (0, 1) if info is None else (info.id, info.num_workers)
-        start = self._session.begin(_base_seed(info))
-        self._is_waiting = False
-        if self._first_own is not None:
-            own, self._first_own = (self._first_own, own[1]), None
+        for batch in self._session.feed(self._session.begin()):
+            yield tensors_of(batch)
+
+    def _own_batches(self, iteration: WorkerIteration) -> Iterator[Any]:
+        """Give the batches that this worker process makes."""
+        start, own = iteration.begin()
         plan = self._session.plan
         if own[1] > 1 and plan.workers is None:
             plan = replace(plan, workers=0)  # the processes are the workers
-        for batch in self._session.feed(start, own, plan=plan):
+        fed = feed(plan, start, own)
+        while True:
+            iteration.ask()
+            batch, place = next(fed, (None, None))
+            if place is None:
+                iteration.end()
+                return
+            iteration.reach(place)
             yield tensors_of(batch)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Let the next iteration be the one of this number, also in worker processes that are running."""
+        self._session.set_epoch(epoch)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the place that was reached, as `Loader.state` does; a worker's is that of its share."""
-        info = torch.utils.data.get_worker_info()
-        if info is None:
+        worker = _worker()
+        if worker is None or self._iteration is None:
             return self._session.state()
-        if self._is_waiting:
-            self._session.reach(self._session.upcoming(_base_seed(info)))
-        state = self._session.state()
-        begun = int(state["batch"]) > 0
-        return {**state, "first_own": info.num_workers - 1 if begun else info.id}
+        place = self._iteration.place
+        state = state_of_place(self._session.plan, place.cursor)
+        return {**state, "worker": worker.number, "workers": worker.count, "last_worker": place.last}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Begin the next iteration at a place that `state_dict` gave."""
-        self._session.restore(state)
-        self._first_own = state.get("first_own")
+        """Begin the next iteration at a place that `state_dict`, `Loader.state` or a StatefulDataLoader gave."""
+        worker = _worker()
+        if worker is None:
+            self._session.restore(loader_state(state))
+            return
+        last = state.get("last_worker", worker.count - 1) if isinstance(state, Mapping) else 0
+        place = place_to_begin(self._session.plan, place_in_state(self._session.plan, state))
+        self._restored = WorkerPlace(place, int(last) % worker.count)
+        restore_worker(self._session, worker, self._restored)
+
+    @property
+    def sampler(self) -> Self:
+        """Itself: where Lightning looks for `set_epoch` if it is given these batches without a DataLoader."""
+        return self
+
+    def lightning_callback(self) -> Any:
+        """Return a callback for Lightning's Trainer that sets the epoch when a checkpoint is loaded.
+
+        Lightning does not restore its DataLoader from a checkpoint that was saved at the end of an epoch. Without the
+        callback, training then continues with the order of the first epoch again.
+        """
+        from recordsmith.loader.frameworks.lightning_epochs import EpochCallback
+
+        return EpochCallback(self.set_epoch)
 
 
-def _base_seed(info: Any) -> int | None:
-    """Return DataLoader's base seed of an iteration, the same for all its worker processes; None without them."""
-    return None if info is None else int(info.seed - info.id)
+def _worker() -> Worker | None:
+    """Return which of a DataLoader's worker processes this is; None if it is none."""
+    info = torch.utils.data.get_worker_info()
+    return None if info is None else Worker(info.id, info.num_workers, int(info.seed - info.id))
 
 
 def tensors_of(value: Any, name: str | None = None) -> Any:

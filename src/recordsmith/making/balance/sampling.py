@@ -177,7 +177,7 @@ def _sampler_by_name(name: str) -> Any:
             expected="'oversample', 'undersample', a mapping of counts, or one of imbalanced-learn's: "
             + list_names(sorted(samplers), 40),
         )
-    # SMOTENC must be told which features are categories; _set_categorical does it once they are known.
+    # SMOTENC needs to know which features are categories; _set_categorical does it once they are known.
     return samplers[name](categorical_features="auto") if name == "SMOTENC" else samplers[name]()
 
 
@@ -244,7 +244,7 @@ def _width(column: Array) -> int:
 
 
 def _set_categorical(sampler: Any, numeric: Mapping[str, Array], categorical: Collection[str]) -> None:
-    """Tell a sampler like SMOTENC which columns of the matrix are categories, where it was told names or nothing."""
+    """Tell a sampler like SMOTENC which columns of the matrix are categories, if it was given names or nothing."""
     given = getattr(sampler, "categorical_features", None)
     if given is None:
         return

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from recordsmith.facts.dataset_facts import Histogram, ShardFacts
+from recordsmith.facts.dataset_facts import ShardFacts
+from recordsmith.facts.value_facts import Histogram
 from recordsmith.wording.markup import Markup, element
 from recordsmith.wording.numbers import bytes_text, count_text, number_text
 

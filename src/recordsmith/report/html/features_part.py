@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from recordsmith.facts.dataset_facts import (
-    DatasetFacts,
-    FeatureFacts,
-    FrequentValue,
-    ImageFacts,
-    LengthFacts,
-    NumberFacts,
-    StringFacts,
-)
+from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.facts.feature_order import features_in_order
+from recordsmith.facts.value_facts import FeatureFacts, FrequentValue, ImageFacts, LengthFacts, NumberFacts, StringFacts
 from recordsmith.report.html.drawings import bar, histogram
 from recordsmith.schema import Schema
 from recordsmith.wording.markup import Child, Markup, element, joined

@@ -15,6 +15,7 @@ from importlib.resources import files
 from itertools import groupby
 
 from recordsmith.report.contents import ReportContents
+from recordsmith.report.followed_file import followed_lines
 from recordsmith.report.html.dataset_part import figures_part, labels_part, shards_part, splits_part
 from recordsmith.report.html.features_part import features_part
 from recordsmith.report.html.findings_part import findings_part
@@ -66,6 +67,9 @@ Part = tuple[str, str, str, Child]  # the anchor, the title, what is said beside
 
 def _parts(report: ReportContents) -> Iterable[Part]:
     yield "findings", "Findings", f"{len(report.findings):,}" if report.findings else "", findings_part(report)
+    if report.followed:
+        lines = [element("li", clipped(line, 400)) for line in followed_lines(report.followed)]
+        yield "followed", "Code", "how far it was followed", element("ul", lines)
     number = 0
     for is_histogram, group in groupby(report.sections, key=lambda one: isinstance(one, HistogramSection)):
         together = list(group)

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from recordsmith.errors import SchemaError
 from recordsmith.schema import Feature, Image, Label, Packed, Sparse, Steps, Text
 from recordsmith.schema.features.numeric import NumericFeature
 from recordsmith.schema.features.strings import StringFeature
-from recordsmith.storage.atomic_file import write_atomically
+from recordsmith.storage.atomic_file import write_text_atomically
+from recordsmith.storage.publication import Publication
 from recordsmith.wording.visible_text import json_text
 
 __all__ = ["dataset_info", "named_labels", "tfds_features", "tfds_label_files", "write_tfds_metadata"]
@@ -163,9 +163,10 @@ def write_tfds_metadata(
         **tfds_label_files(schema),
         DATASET_INFO_NAME: _json_text(dataset_info(name, splits, **settings)),
     }
-    for file, text in files.items():
-        with write_atomically(os.path.join(folder, file)) as temporary:
-            Path(temporary).write_text(text, encoding="utf-8")
+    with Publication(os.fspath(folder)) as publication:  # readers see all old files, or all new ones
+        for file, text in files.items():
+            write_text_atomically(publication.new_file(file), text)
+        publication.commit(list(files))
     return tuple(files)
 
 

@@ -71,11 +71,7 @@ class FsspecFolder(ObjectFolder):
 
     def put(self, key: str, data: bytes, *, create: bool = False, etag: str | None = None) -> str | None:
         if create or etag is not None:
-            raise RecordsmithError(
-                "This kind of remote storage has no conditional writes.",
-                path=self.shown(key),
-                expected="a store that can create an object only if there is none, such as S3, Google Cloud or Azure",
-            )
+            raise self._unconditional(key)
         with self._explained(key):
             self._with_folders(key)
             self._storage[0].pipe_file(self._path(key), data)
@@ -90,6 +86,13 @@ class FsspecFolder(ObjectFolder):
                     if advance is not None:
                         advance(len(data))
         return self.head(key).etag
+
+    def copy(self, key: str, new: str, *, create: bool = False) -> None:
+        if create:
+            raise self._unconditional(new)
+        with self._explained(key):
+            self._with_folders(new)
+            self._storage[0].cp_file(self._path(key), self._path(new))
 
     def delete(self, keys: Iterable[str]) -> None:
         for key in keys:
@@ -110,6 +113,13 @@ class FsspecFolder(ObjectFolder):
 
     def _with_folders(self, key: str) -> None:
         self._storage[0].makedirs(self._path(key).rpartition("/")[0], exist_ok=True)
+
+    def _unconditional(self, key: str) -> RecordsmithError:
+        return RecordsmithError(
+            "This kind of remote storage has no conditional writes.",
+            path=self.shown(key),
+            expected="a store that can create an object only if there is none, such as S3, Google Cloud or Azure",
+        )
 
     def _facts(self, key: str, facts: dict[str, Any]) -> ObjectFacts:
         said = next(

@@ -9,7 +9,7 @@ from typing import Any
 
 from recordsmith.errors import ChangedFileError, RecordsmithError
 from recordsmith.storage.objects.addresses import child_url, without_secrets
-from recordsmith.workers.threads import in_order, thread_pool
+from recordsmith.storage.objects.interruptible import interruptible_in_order
 
 __all__ = ["BLOCK", "ConditionFailedError", "ObjectFacts", "ObjectFolder"]
 
@@ -85,10 +85,7 @@ class ObjectFolder(abc.ABC):
         self, key: str, ranges: Sequence[tuple[int, int]], *, etag: str | None = None, at_once: int = _AT_ONCE
     ) -> list[memoryview]:
         """Return several ranges of one object, several requests at a time. Nothing is merged here."""
-        with thread_pool(min(at_once, len(ranges)) or 1) as pool:
-            return list(
-                in_order(pool, lambda part: self.get_range(key, *part, etag=etag), ranges, ahead=max(at_once, 1))
-            )
+        return list(interruptible_in_order(lambda part: self.get_range(key, *part, etag=etag), ranges, at_once=at_once))
 
     def stream(
         self, key: str, *, facts: ObjectFacts | None = None, block: int = BLOCK, at_once: int = _AT_ONCE
@@ -102,8 +99,9 @@ class ObjectFolder(abc.ABC):
                 advice="Download the file, then use the local copy.",
             )
         ranges = ((start, min(start + block, facts.size)) for start in range(0, facts.size, block))
-        with thread_pool(at_once) as pool:
-            yield from in_order(pool, lambda part: self.get_range(key, *part, etag=facts.etag), ranges, ahead=at_once)
+        yield from interruptible_in_order(
+            lambda part: self.get_range(key, *part, etag=facts.etag), ranges, at_once=at_once
+        )
 
     # --- writing ---
 
@@ -127,6 +125,10 @@ class ObjectFolder(abc.ABC):
             path: the local file.
             advance: called with the number of bytes that were just sent.
         """
+
+    @abc.abstractmethod
+    def copy(self, key: str, new: str, *, create: bool = False) -> None:
+        """Copy an object inside the store; with `create` only if there is none of the new name."""
 
     @abc.abstractmethod
     def delete(self, keys: Iterable[str]) -> None:

@@ -4,8 +4,9 @@ A request is repeated after 5xx and 429 answers, connections that break or stall
 growing pauses, until RECORDSMITH_REMOTE_TIMEOUT seconds have passed (120 by default). obstore repeats single
 requests; what it does not repeat (a body that breaks off, a write that was not answered) is repeated here.
 
-A conditional write that was not answered may have happened. It is repeated; if it then fails on its own condition,
-the object is read: if it is the one that was to be written, the write has succeeded.
+A conditional write that was not answered may have happened. If it fails on its condition, the object is looked at: if
+it is the one that was to be written, the write has succeeded; if the condition holds, another write was under way, and
+it is tried again.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any, TypeVar
 
 from recordsmith.errors import RecordsmithError, import_extra
 from recordsmith.storage.objects.addresses import scheme_of
+from recordsmith.storage.objects.interruptible import interruptible
 from recordsmith.storage.objects.object_folder import BLOCK, ConditionFailedError, ObjectFacts, ObjectFolder
 from recordsmith.storage.objects.s3_uploads import UnfinishedUploads
 from recordsmith.storage.objects.store_failures import denied, failed, is_passing, missing, reason
@@ -33,6 +35,7 @@ Result = TypeVar("Result")
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
 _PARTS_AT_ONCE = 4
+_SAME_AGAIN = 6  # attempts at a conditional write that fails although its condition holds
 
 
 def time_limit() -> float:
@@ -104,21 +107,27 @@ class ObstoreFolder(ObjectFolder):
     def put(self, key: str, data: bytes, *, create: bool = False, etag: str | None = None) -> str | None:
         mode: Any = "create" if create else {"e_tag": etag} if etag is not None else "overwrite"
 
+        left = _SAME_AGAIN
+
         def put() -> str | None:
-            answer: str | None = self._store.put(key, data, mode=mode, use_multipart=False)["e_tag"]
+            nonlocal left
+            try:
+                answer: str | None = self._store.put(key, data, mode=mode, use_multipart=False)["e_tag"]
+            except (errors.AlreadyExistsError, errors.PreconditionError):
+                try:
+                    facts = self.head(key)
+                except FileNotFoundError:
+                    facts = None
+                if facts is not None and facts.size == len(data) and self.read(key, longest=len(data))[0] == data:
+                    return facts.etag
+                left -= 1
+                if left and (facts is None if create else facts is not None and facts.etag == etag):
+                    raise OSError("another write of the same object was under way") from None
+                raise
             return answer
 
-        try:
-            return self._tried(key, put)
-        except ConditionFailedError:
-            # It may be that the first request was done, its answer was lost, and the next one failed on the condition.
-            try:
-                stored, facts = self.read(key, longest=len(data))
-            except (FileNotFoundError, RecordsmithError):
-                stored, facts = b"", None
-            if facts is None or stored != data:
-                raise
-            return facts.etag
+        errors = self._errors
+        return self._tried(key, put)
 
     def upload(self, key: str, path: str, *, advance: Callable[[int], None] | None = None) -> str | None:
         size = os.path.getsize(path)
@@ -148,6 +157,9 @@ class ObstoreFolder(ObjectFolder):
 
         return self._tried(key, put)
 
+    def copy(self, key: str, new: str, *, create: bool = False) -> None:
+        self._tried(new, lambda: self._store.copy(key, new, overwrite=not create))
+
     def delete(self, keys: Iterable[str]) -> None:
         every = list(keys)
         for first in range(0, len(every), 1000):
@@ -169,6 +181,10 @@ class ObstoreFolder(ObjectFolder):
         return None if uploads is None else self._tried(prefix, lambda: uploads.abort(prefix))
 
     # --- obstore ---
+
+    @property
+    def _errors(self) -> Any:
+        return import_extra("obstore.exceptions", extra="remote", purpose="Reading and writing remote files")
 
     @cached_property
     def _settings(self) -> Settings:
@@ -205,12 +221,12 @@ class ObstoreFolder(ObjectFolder):
 
     def _tried(self, key: str, request: Callable[[], Result]) -> Result:
         """Make a request, again where a failure may pass, and return its result or raise one error about it."""
-        errors = import_extra("obstore.exceptions", extra="remote", purpose="Reading and writing remote files")
+        errors = self._errors
         begun, limit, attempts = time.monotonic(), time_limit(), 0
         while True:
             attempts += 1
             try:
-                return request()
+                return interruptible(request)
             except FileNotFoundError as error:
                 raise missing(error, self.shown(key)) from None
             except errors.AlreadyExistsError:

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import http.client
-import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from urllib.parse import quote, urlencode, urlsplit
-from xml.etree import ElementTree as ET
 
 from recordsmith.storage.objects.addresses import scheme_of
 from recordsmith.storage.objects.store_settings import Settings
@@ -50,16 +47,20 @@ class UnfinishedUploads:
 
     def abort(self, prefix: str) -> int:
         """Abort those whose key begins with the folder and this prefix, and return how many there were."""
-        found = list(self._listed("/".join(filter(None, (self.folder, prefix)))))
+        found = list(self.listed(prefix))
         for key, upload in found:
             self._ask("DELETE", key, {"uploadId": upload})
         return len(found)
 
-    def _listed(self, prefix: str) -> Iterator[tuple[str, str]]:
+    def listed(self, prefix: str) -> Iterator[tuple[str, str]]:
+        """Give the key and the id of each."""
+        from xml.etree import ElementTree as ET
+
+        start = "/".join(filter(None, (self.folder, prefix)))
         after: dict[str, str] = {}
         for _ in range(_MOST_PAGES):
             # An answer is at most 8 MiB long, and Python's parser of XML limits what entities may become.
-            page = ET.fromstring(self._ask("GET", "", {"uploads": "", "prefix": prefix, **after}))  # noqa: S314
+            page = ET.fromstring(self._ask("GET", "", {"uploads": "", "prefix": start, **after}))  # noqa: S314
             space = page.tag.partition("}")[0] + "}" if page.tag.startswith("{") else ""
             for upload in page.iter(f"{space}Upload"):
                 yield upload.findtext(f"{space}Key", ""), upload.findtext(f"{space}UploadId", "")
@@ -72,6 +73,9 @@ class UnfinishedUploads:
 
     def _ask(self, method: str, key: str, query: dict[str, str]) -> bytes:
         """Send a signed request without a body (AWS Signature Version 4), and return the answer."""
+        import http.client
+        import ssl
+
         host = self.settings.endpoint or f"https://s3.{self.settings.region}.amazonaws.com"
         parts = urlsplit(host)
         path = quote(f"{parts.path.rstrip('/')}/{self.bucket}" + (f"/{key}" if key else ""), safe="/~")

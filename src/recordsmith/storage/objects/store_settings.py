@@ -97,7 +97,12 @@ def _amazon() -> Settings:
         or environment.get("AWS_ENDPOINT")
         or profile.get("endpoint_url")
     )
-    options: dict[str, Any] = {"region": region, **({"endpoint": endpoint} if endpoint else {})}
+    # "multipart" is how S3 itself copies an object only if there is none of that name.
+    options: dict[str, Any] = {
+        "region": region,
+        "copy_if_not_exists": "multipart",
+        **({"endpoint": endpoint} if endpoint else {}),
+    }
     allow_http = _is_loopback(endpoint) or _is_true("AWS_ALLOW_HTTP")
     keys = None
     anonymous = _is_true("AWS_SKIP_SIGNATURE")

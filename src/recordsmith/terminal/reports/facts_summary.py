@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -13,12 +12,13 @@ from rich.text import Text
 
 from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
 from recordsmith.report.class_order import classes_in_order
+from recordsmith.terminal.plain_table import plain_table
 from recordsmith.terminal.values.block_histogram import bar, block_histogram
 from recordsmith.terminal.values.payload_names import payload_name
 from recordsmith.wording.numbers import bytes_text, count_text
 from recordsmith.wording.visible_text import clipped, middle_left_out, printable
 
-__all__ = ["facts_head", "label_table", "plain_table", "shard_lines", "split_table"]
+__all__ = ["facts_head", "label_table", "shard_lines", "split_table"]
 
 _MOST_CLASSES = 12
 
@@ -139,10 +139,3 @@ def shard_lines(facts: DatasetFacts, width: int) -> RenderableType:
     if len(damaged) > 5:
         lines.append(f"\n       and {len(damaged) - 5:,} more damaged files", "red")
     return lines
-
-
-def plain_table() -> Table:
-    """Return a table with nothing but a line below its head."""
-    return Table(
-        box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold", border_style="dim"
-    )

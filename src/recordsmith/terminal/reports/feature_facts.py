@@ -6,10 +6,11 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from recordsmith.facts.dataset_facts import DatasetFacts, FeatureFacts, ImageFacts, LabelFacts, LengthFacts, NumberFacts
+from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
 from recordsmith.facts.feature_order import features_in_order
+from recordsmith.facts.value_facts import FeatureFacts, ImageFacts, LengthFacts, NumberFacts
 from recordsmith.query.overview import FeatureOverview
-from recordsmith.terminal.reports.facts_summary import plain_table
+from recordsmith.terminal.plain_table import plain_table
 from recordsmith.terminal.values.block_histogram import block_histogram
 from recordsmith.terminal.values.feature_types import shape_text, type_text
 from recordsmith.terminal.values.short_values import middle_left_out, printable, quoted

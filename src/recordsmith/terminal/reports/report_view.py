@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from recordsmith.report.contents import ReportContents
+from recordsmith.report.followed_file import followed_lines
 from recordsmith.report.plain_text import verdict
 from recordsmith.rules import Severity
 from recordsmith.terminal.reports.facts_summary import facts_head, label_table, shard_lines, split_table
@@ -35,6 +36,8 @@ def report_blocks(report: ReportContents, *, width: int, facts: bool = True) -> 
         parts += [section_block(section, width), Text()]
     if report.findings:
         parts += [findings_renderable(report.findings), Text()]
+    for line in followed_lines(report.followed):
+        parts.append(Text(printable(line), "dim"))
     return Group(*parts, verdict_line(report))
 
 

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from recordsmith.report.sections import GridImage, HistogramSection, ImageGrid, Section, TableSection, TextSection
-from recordsmith.terminal.reports.facts_summary import plain_table
+from recordsmith.terminal.plain_table import plain_table
 from recordsmith.terminal.values.block_histogram import block_histogram
 from recordsmith.wording.numbers import number_text
 from recordsmith.wording.visible_text import clipped

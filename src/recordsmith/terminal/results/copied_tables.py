@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import asdict
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from recordsmith.copying.copied_dataset import CopiedDataset
 from recordsmith.exporting.export import ExportedDataset
 from recordsmith.terminal.error_block import warning_block
+from recordsmith.terminal.results.written_splits import some_names, splits_table, written_json
 from recordsmith.terminal.values.short_values import printable
 from recordsmith.wording.numbers import bytes_text, count_text
 
 __all__ = ["copied_json", "copied_renderable", "exported_json", "exported_renderable"]
-
-_NAMED = 8  # features that are named
 
 
 def copied_renderable(copied: CopiedDataset, *, path: str) -> RenderableType:
@@ -31,7 +27,7 @@ def copied_renderable(copied: CopiedDataset, *, path: str) -> RenderableType:
         path: where it is, as the user named it.
 
     >>> from rich.console import Console
-    >>> from recordsmith.run.publishing.made_split import MadeSplit
+    >>> from recordsmith.run.publishing.written_dataset import MadeSplit
     >>> copied = CopiedDataset("/tmp/data", {"train": MadeSplit(7, 1234, 1)}, source_rows=10, duplicates=3)
     >>> Console(width=70).print(copied_renderable(copied, path="data"))
     data: 7 of 10 records, 1.23 KB, copied byte for byte
@@ -39,7 +35,7 @@ def copied_renderable(copied: CopiedDataset, *, path: str) -> RenderableType:
     """
     parts: list[RenderableType] = [_title(copied, path)]
     if set(copied.splits) != {""}:
-        parts += [Text(), _splits(copied)]
+        parts += [Text(), splits_table(copied, "records")]
     left = _left_behind(copied)
     if left:
         parts += [Text(), *left]
@@ -52,16 +48,9 @@ def copied_renderable(copied: CopiedDataset, *, path: str) -> RenderableType:
 def copied_json(copied: CopiedDataset) -> dict[str, Any]:
     """Turn what came of copying a dataset into JSON-ready values."""
     return {
-        "ok": copied.ok,
+        **written_json(copied),
         "path": copied.path,
-        "rows": copied.rows,
-        "bytes": copied.bytes,
         "verbatim": copied.verbatim,
-        "splits": {
-            name: {"rows": split.rows, "bytes": split.bytes, "shards": split.shards, "classes": split.classes}
-            for name, split in copied.splits.items()
-        },
-        "source": {"rows": copied.source_rows, "bytes": copied.source_bytes},
         "left_behind": {
             "rejects": copied.rejects,
             "unmatched": copied.unmatched,
@@ -69,9 +58,6 @@ def copied_json(copied: CopiedDataset) -> dict[str, Any]:
             "not_sampled": copied.not_sampled,
             "unassigned": copied.unassigned,
         },
-        "reasons": [asdict(reason) for reason in copied.reasons],
-        "left_out": list(copied.left_out),
-        "warnings": list(copied.warnings),
     }
 
 
@@ -129,19 +115,6 @@ def _title(copied: CopiedDataset, path: str) -> Text:
     return title.append(", copied byte for byte" if copied.verbatim else ", encoded again")
 
 
-def _splits(copied: CopiedDataset) -> Table:
-    table = Table(
-        box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold", border_style="dim"
-    )
-    table.add_column("split", no_wrap=True)
-    for heading in ("records", "share", "files", "size"):
-        table.add_column(heading, no_wrap=True, justify="right")
-    for name, split in copied.splits.items():
-        share = f"{100 * split.rows / copied.rows:.1f} %" if copied.rows else ""
-        table.add_row(Text(name, "bold"), f"{split.rows:,}", share, f"{split.shards:,}", bytes_text(split.bytes))
-    return table
-
-
 def _left_behind(copied: CopiedDataset) -> list[RenderableType]:
     lines: list[RenderableType] = []
     for count, name, what in (
@@ -164,6 +137,4 @@ def _left_behind(copied: CopiedDataset) -> list[RenderableType]:
 
 
 def _features_left_out(names: tuple[str, ...]) -> Text:
-    named = ", ".join(printable(name) for name in names[:_NAMED])
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return Text().append("features left out: ", "bold").append(f"{named}{more}")
+    return Text().append("features left out: ", "bold").append(some_names(names))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from recordsmith.dataset.index_report import IndexedFile
+from recordsmith.terminal.plain_table import plain_table
 from recordsmith.terminal.values.short_values import middle_left_out, printable
 from recordsmith.wording.numbers import bytes_text, count_text
 
@@ -44,9 +43,7 @@ def index_table(files: Sequence[IndexedFile], width: int) -> RenderableType:
     a.tfrecord        2  38 bytes  written
     """
     folder = _common_folder([file.path for file in files])
-    table = Table(
-        box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold", border_style="dim"
-    )
+    table = plain_table()
     table.add_column("file", no_wrap=True)
     table.add_column("records", no_wrap=True, justify="right", style="cyan")
     table.add_column("size", no_wrap=True)

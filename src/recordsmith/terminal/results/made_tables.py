@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from dataclasses import asdict
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -16,13 +14,14 @@ from rich.text import Text
 
 from recordsmith.making.made_dataset import MadeDataset
 from recordsmith.terminal.error_block import warning_block
+from recordsmith.terminal.plain_table import plain_table
+from recordsmith.terminal.results.written_splits import some_names, splits_table, written_json
 from recordsmith.terminal.values.short_values import middle_left_out, printable
 from recordsmith.wording.numbers import bytes_text, count_text, number_text
 
 __all__ = ["made_json", "made_renderable"]
 
 _MOST_CLASSES = 16  # that are listed; of more, the commonest and the rarest
-_LEFT_OUT = 8  # columns that are named
 
 
 def made_renderable(made: MadeDataset, *, folder: str, width: int) -> RenderableType:
@@ -34,7 +33,7 @@ def made_renderable(made: MadeDataset, *, folder: str, width: int) -> Renderable
         width: of the terminal.
 
     >>> from rich.console import Console
-    >>> from recordsmith.run.publishing.made_split import MadeSplit
+    >>> from recordsmith.run.publishing.written_dataset import MadeSplit
     >>> made = MadeDataset("/tmp/data", "pets", {"train": MadeSplit(10, 1234, 1)}, source_rows=10, source_bytes=2048)
     >>> Console(width=60).print(made_renderable(made, folder="data", width=60))
     data: 10 rows, 1.23 KB from 2.05 KB
@@ -42,7 +41,7 @@ def made_renderable(made: MadeDataset, *, folder: str, width: int) -> Renderable
     split  rows  share  files  size
     ...
     """
-    parts: list[RenderableType] = [_title(made, folder), Text(), _splits(made)]
+    parts: list[RenderableType] = [_title(made, folder), Text(), splits_table(made, "rows")]
     if made.splits_kept:
         parts += [_fact("splits", f"kept as the source has them: {', '.join(made.splits)}")]
     if made.label is not None and any(split.classes for split in made.splits.values()):
@@ -56,27 +55,17 @@ def made_renderable(made: MadeDataset, *, folder: str, width: int) -> Renderable
 def made_json(made: MadeDataset) -> dict[str, Any]:
     """Turn what came of making a dataset into JSON-ready values."""
     return {
-        "ok": made.ok,
+        **written_json(made),
         "folder": made.folder,
         "name": made.name,
-        "rows": made.rows,
-        "bytes": made.bytes,
-        "splits": {
-            name: {"rows": split.rows, "bytes": split.bytes, "shards": split.shards, "classes": split.classes}
-            for name, split in made.splits.items()
-        },
-        "source": {"rows": made.source_rows, "bytes": made.source_bytes},
         "label": made.label,
         "class_weights": made.weights_by_name,
         "rejects": made.rejects,
         "rejected_file": made.rejected_path,
-        "reasons": [asdict(reason) for reason in made.reasons],
         "dropped": made.dropped,
         "unassigned": made.unassigned,
         "unlabelled": made.unlabelled,
         "splits_kept": made.splits_kept,
-        "left_out": list(made.left_out),
-        "warnings": list(made.warnings),
     }
 
 
@@ -88,17 +77,6 @@ def _title(made: MadeDataset, folder: str) -> Text:
     return title
 
 
-def _splits(made: MadeDataset) -> Table:
-    table = _plain_table()
-    table.add_column("split", no_wrap=True)
-    for heading in ("rows", "share", "files", "size"):
-        table.add_column(heading, no_wrap=True, justify="right")
-    for name, split in made.splits.items():
-        share = f"{100 * split.rows / made.rows:.1f} %" if made.rows else ""
-        table.add_row(Text(name, "bold"), f"{split.rows:,}", share, f"{split.shards:,}", bytes_text(split.bytes))
-    return table
-
-
 def _classes(made: MadeDataset, width: int) -> RenderableType:
     """A line for each class: how many of it each split has, and what it weighs."""
     names = list(dict.fromkeys(name for split in made.splits.values() for name in split.classes))
@@ -107,7 +85,7 @@ def _classes(made: MadeDataset, width: int) -> RenderableType:
         totals = {name: sum(split.classes.get(name, 0) for split in made.splits.values()) for name in names}
         by_count = sorted(names, key=lambda name: -totals[name])
         shown = [*by_count[: _MOST_CLASSES // 2], *by_count[-(_MOST_CLASSES // 2) :]]
-    table = _plain_table()
+    table = plain_table()
     table.add_column(Text(printable(made.label or "")), no_wrap=True)
     for split in made.splits:
         table.add_column(Text(split), no_wrap=True, justify="right")
@@ -147,9 +125,7 @@ def _left_behind(made: MadeDataset, folder: str) -> list[RenderableType]:
     if made.unassigned:
         lines.append(_fact("not asked for", f"{count_text(made.unassigned, 'row')}, which no split took"))
     if made.left_out:
-        named = ", ".join(printable(name) for name in made.left_out[:_LEFT_OUT])
-        more = f" and {len(made.left_out) - _LEFT_OUT} more" if len(made.left_out) > _LEFT_OUT else ""
-        lines.append(_fact("left out", f"columns that the schema does not have: {named}{more}"))
+        lines.append(_fact("left out", f"columns that the schema does not have: {some_names(made.left_out)}"))
     return lines
 
 
@@ -178,9 +154,3 @@ def _reasons(made: MadeDataset) -> Table:
         text = Text(printable(f"{reason.reason.removesuffix('.')}{where}"))
         table.add_row(f"{reason.count:,} x", text.append(printable(f", as in {reason.example}"), "dim"))
     return table
-
-
-def _plain_table() -> Table:
-    return Table(
-        box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold", border_style="dim"
-    )

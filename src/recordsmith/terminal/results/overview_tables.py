@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from recordsmith.query.overview import DatasetOverview, FeatureOverview, RowOverview
+from recordsmith.terminal.plain_table import plain_table
 from recordsmith.terminal.values.class_names import named_class
 from recordsmith.terminal.values.feature_types import shape_text, type_text
 from recordsmith.terminal.values.hex_dump import hex_dump
@@ -121,7 +121,7 @@ def _features(overview: DatasetOverview, width: int) -> RenderableType:
     rest = sum(max(7, *(len(row[column]) for row in cells)) + 2 for column in (1, 2, 3))
     longest = max(7, *(len(row[0]) for row in cells))
     room = max(16, width - rest - min(_WIDEST_SUMMARY, width // 3) - 2)
-    table = _plain_table()
+    table = plain_table()
     table.add_column("feature", no_wrap=True, width=min(longest, room))
     table.add_column("type", no_wrap=True)
     table.add_column("shape", no_wrap=True)
@@ -150,12 +150,6 @@ def more_features(count: int) -> list[Text]:
     left = count - MOST_FEATURES
     text = f"and {count_text(left, 'more feature')}: --features NAMES shows these, --format json all"
     return [Text(text, "yellow")] if left > 0 else []
-
-
-def _plain_table() -> Table:
-    return Table(
-        box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold", border_style="dim"
-    )
 
 
 def _presence(feature: FeatureOverview, looked_at: int) -> Text:
@@ -216,7 +210,7 @@ def _table_width(columns: Sequence[FeatureOverview], rows: Iterable[RowOverview]
 
 
 def _row_table(columns: Sequence[FeatureOverview], rows: Sequence[RowOverview]) -> Table:
-    table = _plain_table()
+    table = plain_table()
     table.add_column("record", justify="right", style="dim", no_wrap=True)
     for feature in columns:
         values = [row.value(feature.name, steps=feature.steps) for row in rows]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from recordsmith.repairing import FileRepair, Gap, Loss, RepairedHeader, RepairResult
+from recordsmith.repairing import FileRepair, Gap, Loss, RepairedHeader, RepairResult, lost_text
+from recordsmith.terminal.plain_table import plain_table
 from recordsmith.wording.numbers import bytes_text, count_text
 from recordsmith.wording.visible_text import middle_left_out, printable
 
@@ -48,9 +48,7 @@ def repair_renderable(result: RepairResult, *, width: int) -> RenderableType:
 
 
 def _files(files: Sequence[FileRepair], width: int) -> RenderableType:
-    table = Table(
-        box=SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False, header_style="bold", border_style="dim"
-    )
+    table = plain_table(gap=2)
     table.add_column("file", no_wrap=True)
     for heading in ("kept", "repaired", "lost"):
         table.add_column(heading, no_wrap=True, justify="right")
@@ -64,7 +62,7 @@ def _files(files: Sequence[FileRepair], width: int) -> RenderableType:
             name,
             Text(f"{file.records:,}", "green"),
             Text(f"{len(file.repaired_headers):,}", "yellow" if file.repaired_headers else "dim"),
-            Text(f"~{file.lost_records:,}" if file.losses or file.lost_records else "0", "" if file.ok else "bold red"),
+            Text(f"~{file.lost_records:,}" if file.lost_records else "0", "bold red" if file.lost_records else ""),
             Text(bytes_text(file.lost_bytes), "" if file.ok else "red"),
         )
     if len(files) > _MOST_FILES:
@@ -109,7 +107,7 @@ def _summary(result: RepairResult) -> Text:
     if result.ok:
         text.append(", none lost. " if not all(file.is_sound for file in result.files) else ". Nothing is damaged. ")
     else:
-        text.append(", ").append(f"about {result.lost_records:,} lost", "bold red").append(". ")
+        text.append(", ").append(lost_text(result), "bold red").append(". ")
     if result.output is None:
         reason = "" if result.dry_run else "There is no record to keep. "
         return text.append(f"{reason}Nothing was written.", "dim")

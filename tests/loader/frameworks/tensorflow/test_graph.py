@@ -88,9 +88,9 @@ def test_images(tmp_path: Path) -> None:
     y, x = np.mgrid[0:48, 0:64]
     schema = rs.Schema({"image": rs.Image(), "label": rs.Label(3)})
     with rs.RecordWriter(tmp_path / "a.tfrecord") as writer:
-        pictures = [np.stack([x * 2 + n, y * 3, x + y], axis=-1).astype(np.uint8) for n in range(4)]
+        images = [np.stack([x * 2 + n, y * 3, x + y], axis=-1).astype(np.uint8) for n in range(4)]
         writer.write_columns(
-            {"image": [encode_image(one, "jpeg") for one in pictures], "label": np.arange(4) % 3}, schema
+            {"image": [encode_image(one, "jpeg") for one in images], "label": np.arange(4) % 3}, schema
         )
     ds = rs.open(tmp_path / "a.tfrecord", schema=schema)
     loader = ds.images(size=(24, 32), scale=1 / 255, layout="NCHW").batch(3).pairs("image", "label")

@@ -72,9 +72,9 @@ def test_features_and_label_packed_in_one_blob(tmp_path: Path) -> None:
 @pytest.mark.parametrize("encoding", ["jpeg", "png"])
 def test_images_decoded_repeated_batched(tmp_path: Path, encoding: str) -> None:
     y, x = np.mgrid[0:48, 0:64]
-    pictures = [np.stack([(x + n) * 3, y * 4, x + 2 * y], axis=-1).astype(np.uint8) for n in range(6)]
+    images = [np.stack([(x + n) * 3, y * 4, x + 2 * y], axis=-1).astype(np.uint8) for n in range(6)]
     schema = rs.Schema({"image": rs.Image(height=48, width=64, encoding=encoding), "label": rs.Label(3)})
-    columns = {"image": [encode_image(one, encoding) for one in pictures], "label": np.arange(6) % 3}
+    columns = {"image": [encode_image(one, encoding) for one in images], "label": np.arange(6) % 3}
     path = write(tmp_path / "a.tfrecord", schema, columns)
 
     def parse(record: Any) -> tuple[Any, Any]:

@@ -12,7 +12,7 @@ from recordsmith.doctor.diagnose.observing.batch import Batch, Values
 from recordsmith.doctor.diagnose.observing.image_measuring import measure_images
 from recordsmith.doctor.diagnose.observing.observations import ColumnFacts
 from recordsmith.doctor.diagnose.probes.reinterpretation import bits_of
-from recordsmith.facts.dataset_facts import Histogram
+from recordsmith.facts.value_facts import Histogram
 
 __all__ = ["find_leaks", "find_same_inputs", "histogram_of", "measure_columns", "rows_without_tokens"]
 

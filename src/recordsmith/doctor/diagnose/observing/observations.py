@@ -21,7 +21,7 @@ from typing import Literal
 
 from recordsmith.doctor.diagnose.observing.model_facts import ModelFacts, SignalFacts
 from recordsmith.doctor.diagnose.observing.validation_facts import ValidationFacts
-from recordsmith.facts.dataset_facts import Histogram
+from recordsmith.facts.value_facts import Histogram
 
 __all__ = [
     "ChainStep",

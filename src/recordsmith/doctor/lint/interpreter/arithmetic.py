@@ -7,7 +7,7 @@ import operator as operators
 from collections.abc import Callable
 from typing import Any
 
-from recordsmith.doctor.lint.interpreter.values import Choice, Group, Literal, Operation, Unknown, Value
+from recordsmith.doctor.lint.interpreter.values import Choice, Group, Literal, Operation, Table, Unknown, Value
 
 __all__ = ["combine"]
 
@@ -22,6 +22,7 @@ _NUMBERS: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
     ast.FloorDiv: ("//", operators.floordiv),
     ast.Mod: ("%", operators.mod),
     ast.Pow: ("**", operators.pow),
+    ast.MatMult: ("@", operators.matmul),
 }
 
 
@@ -36,6 +37,8 @@ def combine(operator: ast.operator, left: Value, right: Value, node: ast.expr) -
         return Operation(sign, (left, right), node=node)
     if isinstance(left, Literal) and isinstance(right, Literal) and sign != "?":
         return _constant(sign, compute, left.value, right.value, node)
+    if isinstance(left, Table) and isinstance(right, Table) and isinstance(operator, ast.BitOr):
+        return Table({**left.entries, **right.entries}, left.complete and right.complete, left.made_by, node=node)
     if isinstance(left, Group) and isinstance(right, Group) and sign == "+":
         return Group((*left.members, *right.members), is_list=left.is_list, node=node)
     times = right.value if isinstance(right, Literal) and isinstance(right.value, int) and sign == "*" else None

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import functools
 
+from recordsmith.doctor.lint.interpreter.containers import TABLE_METHODS, table_method
+from recordsmith.doctor.lint.interpreter.known_functions import known_result, text_method
 from recordsmith.doctor.lint.interpreter.library_names import canonical
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.machine import Arguments, Machine
-from recordsmith.doctor.lint.interpreter.python_types import is_instance
 from recordsmith.doctor.lint.interpreter.scope import Scope, join
+from recordsmith.doctor.lint.interpreter.settings import annotated_type, option_of_argparse, setting
 from recordsmith.doctor.lint.interpreter.values import (
     Call,
     Choice,
@@ -18,6 +20,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Item,
     Literal,
     Many,
+    Module,
     Object,
     Parameter,
     ProgramClass,
@@ -28,8 +31,10 @@ from recordsmith.doctor.lint.interpreter.values import (
 )
 from recordsmith.doctor.lint.libraries.dataset_methods import dataset_method, looks_like_dataset_method
 from recordsmith.doctor.lint.libraries.dataset_sources import dataset_source
+from recordsmith.doctor.lint.libraries.parse_specs import parsed_tables
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Source, Use
 from recordsmith.doctor.lint.libraries.torch_modules import WRAPS_MODULE, same_object
+from recordsmith.doctor.lint.libraries.written_features import filled_list
 
 __all__ = ["Calls"]
 
@@ -47,6 +52,8 @@ _WRAPPERS = {
     "torch.no_grad",
     "contextlib.closing",
 }
+_OPTION_GROUPS = {".add_argument_group", ".add_mutually_exclusive_group"}
+_FLAG_TYPES = {"string": "str", "integer": "int", "float": "float", "bool": "bool", "boolean": "bool"}
 _RUNS = ("run", "experimental_run_v2")
 _POOL_MAPS = ("map", "starmap", "imap", "imap_unordered", "submit", "apply_async")
 # Methods of models that take datasets: the position or name, and what they are for.
@@ -64,21 +71,32 @@ class Calls(Machine):
 
     def evaluate_call(self, node: ast.Call, scope: Scope) -> Value:
         """Return what a call gives."""
+        if isinstance(node.func, ast.Attribute) and _is_super(node.func.value):
+            return self._super(node, node.func.attr, self._arguments(node, scope), scope)
+        callee = self.evaluate(node.func.value if isinstance(node.func, ast.Attribute) else node.func, scope)
+        arguments = self._arguments(node, scope)
         self.sites.append(node)
         try:
-            return self._evaluate_call(node, scope)
+            if isinstance(node.func, ast.Attribute):
+                return self.method(callee, node.func.attr, arguments, node, scope)
+            return self.apply(callee, arguments, node, scope)
         finally:
             self.sites.pop()
 
-    def _evaluate_call(self, node: ast.Call, scope: Scope) -> Value:
-        if isinstance(node.func, ast.Attribute):
-            if _is_super(node.func.value):
-                self._arguments(node, scope)
-                return Unknown(node=node)
-            receiver = self.evaluate(node.func.value, scope)
-            return self.method(receiver, node.func.attr, self._arguments(node, scope), node, scope)
-        callee = self.evaluate(node.func, scope)
-        return self.apply(callee, self._arguments(node, scope), node, scope)
+    def _super(self, node: ast.Call, name: str, arguments: Arguments, scope: Scope) -> Value:
+        """Follow a method of a base class of the program."""
+        outer: ast.AST | None = node
+        while outer is not None and not isinstance(outer, ast.ClassDef):
+            outer = getattr(outer, "parent", None)
+        owner = scope.lookup("self")
+        own = next((one for one in self.classes if one.definition is outer), None)
+        if own is None and isinstance(owner, Object):
+            own = owner.program_class
+        for base in own.bases if own is not None else ():
+            member = base.members.get(name) if isinstance(base, ProgramClass) else None
+            if isinstance(member, Function):
+                return self.follow(Function(member.definition, member.scope, owner=owner), arguments)
+        return Unknown(node=node)
 
     def _arguments(self, node: ast.Call, scope: Scope) -> Arguments:
         positional: list[Value] = []
@@ -126,7 +144,9 @@ class Calls(Machine):
         self._hand_over(made)
         return made
 
-    def method(self, receiver: Value, name: str, arguments: Arguments, node: ast.Call, scope: Scope) -> Value:
+    def method(  # noqa: C901 - one for each kind of value
+        self, receiver: Value, name: str, arguments: Arguments, node: ast.Call, scope: Scope
+    ) -> Value:
         """Return what a method of a value gives."""
         match receiver:
             case Symbol(path=path):
@@ -139,8 +159,16 @@ class Calls(Machine):
                 member = self.attribute(receiver, name, node.func)
                 if isinstance(member, Function | ProgramClass | Choice | Object | Call):
                     return self.apply(member, arguments, node, scope)
-            case Table() if name in ("get", "pop", "copy", "update", "setdefault"):
-                return self._table_method(receiver, name, arguments)
+            case Module():
+                return self.apply(self.attribute(receiver, name, node.func), arguments, node, scope)
+            case Table() if name in TABLE_METHODS:
+                self.call(f".{name}", receiver, arguments, node)
+                return table_method(receiver, name, arguments, certain=not self.open_branches)
+            case Literal(value=str() as text):
+                known = text_method(text, name, arguments)
+                if known is not None:
+                    known.node = node
+                    return known
             case Group() if name in ("append", "extend", "insert"):
                 receiver.grown = True  # in a loop, nobody knows how often
                 if name == "append" and len(receiver.members) < _MOST_APPENDED:
@@ -162,7 +190,15 @@ class Calls(Machine):
         raise NotImplementedError
 
     def _foreign_method(self, receiver: Value, name: str, arguments: Arguments, node: ast.Call) -> Value:
+        filled = filled_list(receiver, name)
+        if filled is not None and arguments.positional:
+            value = Group(arguments.positional, is_list=True) if name == "append" else arguments.positional[0]
+            return self.call(filled, receiver, Arguments((value,)), node)
         made = self.call(f".{name}", receiver, arguments, node)
+        if name == "add_argument":
+            self._add_option(made)
+        if name == "parse_args_into_dataclasses":
+            return self._parsed_dataclasses(made, node)
         if name == "compile" and isinstance(receiver, Object):
             self._follow_model(receiver)
         for position, keyword, role in _CONSUMERS.get(name, ()):
@@ -190,29 +226,18 @@ class Calls(Machine):
             arguments = Arguments((Unknown(),), exact=False)
             model.fields["()"] = self.follow(Function(member.definition, member.scope, owner=model), arguments)
 
-    def _table_method(self, table: Table, name: str, arguments: Arguments) -> Value:
-        if name == "copy":
-            return Table(dict(table.entries), table.complete, node=table.node)
-        if name == "update":
-            given = arguments.positional[0] if arguments.positional else None
-            if isinstance(given, Table):
-                table.entries |= given.entries
-                table.complete &= given.complete
-            table.entries |= arguments.keywords
-            table.complete &= given is None or isinstance(given, Table)
-            return Literal(None)
-        key = arguments.positional[0] if arguments.positional else None
-        if isinstance(key, Literal) and key.value in table.entries:
-            return table.entries.pop(key.value) if name == "pop" else table.entries[key.value]
-        return Unknown()
-
     def _library(self, path: str, arguments: Arguments, node: ast.Call) -> Value:
         if path in _WRAPPERS and arguments.positional:
             return arguments.positional[0]
         made = self.call(path, None, arguments, node)
-        simple = self._simple(path, made)
+        simple = known_result(self, made) or parsed_tables(made)
         if simple is not None:
             return simple
+        if path in WRAPS_MODULE and arguments.positional:
+            return arguments.positional[0]
+        if "flags.DEFINE_" in path:
+            self._define_flag(made)
+            return made
         pipeline = dataset_source(self, made)
         if pipeline is not None:
             return pipeline
@@ -224,37 +249,25 @@ class Calls(Machine):
         self._hand_over(made)
         return made
 
-    def _simple(self, path: str, made: Call) -> Value | None:
-        first = made.args[0] if made.args else None
-        if path == "functools.partial" and isinstance(first, Function):
-            return Function(
-                first.definition,
-                first.scope,
-                owner=first.owner,
-                bound=(*first.bound, *made.args[1:]),
-                bound_keywords={**first.bound_keywords, **made.keywords},
-                node=made.node,
-            )
-        if path == "builtins.isinstance" and len(made.args) == 2:
-            decided = is_instance(*made.args)
-            return None if decided is None else Literal(decided, node=made.node)
-        if path == "builtins.len" and isinstance(first, Group):
-            return None if first.grown else Literal(len(first.members))
-        if path in ("builtins.list", "builtins.tuple", "builtins.sorted") and isinstance(first, Group | Many):
-            return first if path != "builtins.sorted" else None
-        if path in ("builtins.int", "builtins.float", "builtins.str") and isinstance(first, Literal):
-            return _converted(path, first)
-        if path == "builtins.dict" and not made.args:
-            return Table(dict(made.keywords), made.exact, node=made.node)
-        if path == "builtins.next" and isinstance(first, Call | Pipeline):
-            found = pipelines_in(first)
-            return found[0].element if found else None
-        if path in WRAPS_MODULE:
-            return first
-        if path == "tensorflow.cond":
-            sides = [made.argument(1, "true_fn"), made.argument(2, "false_fn")]
-            return join([(frozenset(), self.follow(side, Arguments())) for side in sides if isinstance(side, Function)])
-        return None
+    def _add_option(self, call: Call) -> None:
+        parser = call.receiver
+        while isinstance(parser, Call) and parser.name in _OPTION_GROUPS:
+            parser = parser.receiver
+        option = option_of_argparse(call)
+        if option is not None:
+            self.options.setdefault(id(parser), {}).setdefault(*option)
+
+    def _define_flag(self, call: Call) -> None:
+        name = call.argument(0, "name")
+        if isinstance(name, Literal):
+            kind = _FLAG_TYPES.get(call.name.rpartition("_")[2])
+            self.flags[str(name.value)] = setting(str(name.value), call.argument(1, "default", "default_value"), kind)
+
+    def _parsed_dataclasses(self, call: Call, node: ast.Call) -> Value:
+        given = call.receiver.argument(0, "dataclass_types") if isinstance(call.receiver, Call) else None
+        classes = given.members if isinstance(given, Group) else (given,)
+        made = tuple(self._instance(one, Arguments(), node) for one in classes if isinstance(one, ProgramClass))
+        return Group(made, node=node) if made else call
 
     def _hand_over(self, made: Call) -> None:
         """Follow the functions of the program that something unknown is given, so that their bodies are seen."""
@@ -266,16 +279,13 @@ class Calls(Machine):
 
     def _instance(self, program_class: ProgramClass, arguments: Arguments, node: ast.Call) -> Value:
         made = Object(program_class, node=node)
+        self.instances[id(program_class.definition)] = made
+        self.objects.append(made)
         start = program_class.members.get("__init__")
         if isinstance(start, Function):
             self.follow(Function(start.definition, start.scope, owner=made), arguments)
-        elif any("dataclass" in ast.unparse(one) for one in program_class.definition.decorator_list):
-            names = [
-                one.target.id
-                for one in program_class.definition.body
-                if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
-            ]
-            made.fields |= dict(zip(names, arguments.positional, strict=False)) | arguments.keywords
+        else:
+            made.fields |= dict(zip(_fields(program_class), arguments.positional, strict=False)) | arguments.keywords
         return made
 
     def follow(self, function: Function, arguments: Arguments, *, label: str = "") -> Value:
@@ -294,7 +304,8 @@ class Calls(Machine):
         finally:
             self.stack.pop()
         if _is_generator(definition):
-            return Unknown()
+            each = join([(frozenset(), one) for one in scope.yields])
+            return Many(each)
         results = list(scope.returns)
         if goes_on and not results:
             return Literal(None)
@@ -312,6 +323,9 @@ class Calls(Machine):
         }
         keywords = {**function.bound_keywords, **arguments.keywords}
         values = dict(zip(names, given, strict=False))
+        all_parameters = (*signature.posonlyargs, *signature.args, *signature.kwonlyargs)
+        annotations = {one.arg: one.annotation for one in all_parameters}
+        options = self.decorated.get(id(function.definition), {})
         for name in (*names, *(one.arg for one in signature.kwonlyargs)):
             if name in keywords:
                 value = keywords.pop(name)
@@ -319,8 +333,11 @@ class Calls(Machine):
                 value = values[name]
             elif name in defaults and arguments.exact:
                 value = self.evaluate(defaults[name], function.scope)
+            elif name in options:
+                value = options[name]
             else:
-                value = Parameter(name, self.evaluate(defaults[name], function.scope) if name in defaults else None)
+                default = self.evaluate(defaults[name], function.scope) if name in defaults else None
+                value = self._parameter(name, default, annotations[name], function.scope)
             scope.names[name] = value
         if signature.vararg is not None:
             rest = given[len(names) :]
@@ -328,16 +345,29 @@ class Calls(Machine):
         if signature.kwarg is not None:
             scope.names[signature.kwarg.arg] = Table(keywords, arguments.exact)
 
+    def _parameter(self, name: str, default: Value | None, annotation: ast.expr | None, scope: Scope) -> Value:
+        if isinstance(annotation, ast.Name | ast.Attribute):
+            kind = self.evaluate(annotation, scope)
+            if isinstance(kind, Symbol) and kind.path == "tensorflow.data.Dataset":
+                made = Pipeline(Source("unknown", None), names=[name])
+                self.pipelines.append(made)
+                return made
+        return setting(name, default, annotated_type(annotation))
+
+
+def _fields(program_class: ProgramClass) -> list[str]:
+    """The fields of a dataclass in their order, those of its base classes first."""
+    inherited = [name for base in program_class.bases if isinstance(base, ProgramClass) for name in _fields(base)]
+    own = [
+        one.target.id
+        for one in program_class.definition.body
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+    ]
+    return list(dict.fromkeys([*inherited, *own]))
+
 
 def _is_super(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
-
-
-def _converted(path: str, value: Literal) -> Value | None:
-    try:
-        return Literal({"builtins.int": int, "builtins.float": float, "builtins.str": str}[path](value.value))
-    except (TypeError, ValueError):
-        return None
 
 
 @functools.lru_cache(maxsize=4096)

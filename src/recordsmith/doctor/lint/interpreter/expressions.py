@@ -10,6 +10,7 @@ from recordsmith.doctor.lint.interpreter.library_names import canonical
 from recordsmith.doctor.lint.interpreter.loops import loop_values
 from recordsmith.doctor.lint.interpreter.machine import Arguments, Machine
 from recordsmith.doctor.lint.interpreter.scope import Scope, condition_of, join
+from recordsmith.doctor.lint.interpreter.settings import default_of, setting
 from recordsmith.doctor.lint.interpreter.truth import compare, truth_of
 from recordsmith.doctor.lint.interpreter.values import (
     Call,
@@ -19,6 +20,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Item,
     Literal,
     Many,
+    Module,
     Object,
     Operation,
     Parameter,
@@ -31,6 +33,7 @@ from recordsmith.doctor.lint.interpreter.values import (
 )
 from recordsmith.doctor.lint.libraries.dataset_sources import split_of_tfds
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.randomness import draws
 
 __all__ = ["Expressions"]
 
@@ -71,7 +74,9 @@ class Expressions(Machine):
             case ast.Dict():
                 return self._table(node, scope)
             case ast.BinOp(left=left, op=operator, right=right):
-                return combine(operator, self.evaluate(left, scope), self.evaluate(right, scope), node)
+                made = combine(operator, self.evaluate(left, scope), self.evaluate(right, scope), node)
+                self.operations.append(made)
+                return made
             case ast.UnaryOp():
                 return self._unary(node, scope)
             case ast.BoolOp():
@@ -98,10 +103,12 @@ class Expressions(Machine):
                 each = self._each(pair, node.generators, scope)
                 complete = each is not None
                 return self._table_of(each or [self._comprehension(pair, node.generators, scope, [])], node, complete)
-            case ast.Starred(value=inner) | ast.Await(value=inner) | ast.YieldFrom(value=inner):
+            case ast.Starred(value=inner) | ast.Await(value=inner):
                 return self.evaluate(inner, scope)
+            case ast.YieldFrom(value=inner):
+                scope.yields.extend(value for value, _ in loop_values(self.evaluate(inner, scope)))
             case ast.Yield(value=inner):
-                self.evaluate(inner, scope)
+                scope.yields.append(self.evaluate(inner, scope))
             case ast.JoinedStr(values=parts):
                 return self._text(node, parts, scope)
             case ast.FormattedValue(value=inner):
@@ -117,11 +124,19 @@ class Expressions(Machine):
             return Symbol(f"builtins.{name}", node=node)
         return Parameter(name, node=node)
 
-    def attribute(self, base: Value, name: str, node: ast.expr) -> Value:
+    def attribute(self, base: Value, name: str, node: ast.expr) -> Value:  # noqa: PLR0911 - one for each kind of value
         """Return `base.name`."""
         match base:
+            case Symbol(path=path) if path.endswith("flags.FLAGS") and name in self.flags:
+                return self.flags[name]
             case Symbol(path=path):
                 return Symbol(canonical(f"{path}.{name}"), node=node)
+            case Module(scope=inner):
+                return inner.lookup(name) or self.submodule(base, name) or Unknown(node=node)
+            case Table(entries=entries) if name in entries:  # of a namespace or a config
+                return entries[name]
+            case Call() | Item() if (option := self._option(base, name)) is not None:
+                return option
             case Object(fields=fields, program_class=program_class):
                 if name in fields:
                     return fields[name]
@@ -137,7 +152,24 @@ class Expressions(Machine):
         self.attributes.append(made)
         return made
 
+    def submodule(self, module: Module, name: str) -> Value | None:
+        """Return a module inside an imported package."""
+        raise NotImplementedError
+
+    def _option(self, base: Call | Item, name: str) -> Value | None:
+        """Return an option of the command line: `base` is what a parser gives, or a flag of absl."""
+        if isinstance(base, Item) and isinstance(base.base, Call) and base.base.name == ".parse_known_args":
+            base = base.base
+        if not isinstance(base, Call):
+            return None
+        if base.name in (".parse_args", ".parse_known_args"):
+            return self.options.get(id(base.receiver), {}).get(name)
+        flag = base.argument(0, "name") if "flags.DEFINE_" in base.name and name == "value" else None
+        return self.flags.get(str(flag.value)) if isinstance(flag, Literal) else None
+
     def _member(self, member: Value | None, owner: Object, name: str, node: ast.expr) -> Value:
+        if isinstance(member, Call) and default_of(member) is not member:
+            return setting(name, member)
         if not isinstance(member, Function):
             return member if member is not None else Item(owner, Literal(name), attribute=True, node=node)
         if _is_decorated(member, "staticmethod"):
@@ -162,12 +194,16 @@ class Expressions(Machine):
                 ]
                 if len(bounds) == 2 and all(isinstance(bound, int | None) for bound in bounds):
                     return Group(members[slice(*bounds)], is_list=is_list, node=node)
-            case Table(entries=entries), Literal(value=key) if key in entries:
+            case Table(entries=entries, complete=complete), Literal(value=key):
+                return entries[key] if key in entries else Item(base, index, missing=complete, node=node)
+            case Table(entries=entries), Symbol(path=key) if key in entries:
                 return entries[key]
             case Many(member=member), Literal(value=int()):
                 return member
             case Many(), Slice():
                 return base
+            case Parameter(name=name, annotation=str() as kind), Literal() | Unknown() if kind.startswith("list["):
+                return Parameter(name, annotation=kind[5:-1], node=node)
             case Call(name=name), Literal(value=key) if name in ("tensorflow_datasets.load", ".as_dataset"):
                 return split_of_tfds(self, base, key)
         return Item(base, index, node=node)
@@ -196,6 +232,7 @@ class Expressions(Machine):
             key = self.evaluate(key_node, scope)
             if isinstance(key, Literal):
                 table.entries[key.value] = value
+                _name_by_key(value, key)
             elif isinstance(key, Symbol):
                 table.entries[key.path] = value
             else:
@@ -210,6 +247,8 @@ class Expressions(Machine):
             if isinstance(pair, Group) and len(pair.members) == 2 and isinstance(pair.members[0], Literal)
         ]
         entries = {key.value: value for key, value in known if isinstance(key, Literal)}
+        for key, value in known:
+            _name_by_key(value, key)
         return Table(entries, complete and len(known) == len(pairs), node=node)
 
     def _each(self, element: ast.expr, generators: list[ast.comprehension], scope: Scope) -> list[Value] | None:
@@ -257,10 +296,13 @@ class Expressions(Machine):
             decided = compare(type(node.ops[0]).__name__, left, rights[0])
             if decided is not None:
                 return Literal(decided, node=node)
-        return Operation("compare", (left, *rights), node=node)
+        made = Operation("compare", (left, *rights), node=node)
+        self.operations.append(made)
+        return made
 
     def _if_expression(self, node: ast.IfExp, scope: Scope) -> Value:
-        truth = truth_of(self.evaluate(node.test, scope))
+        test = self.evaluate(node.test, scope)
+        truth = truth_of(test)
         condition, positive = condition_of(node.test)
         if truth is None and condition in scope.holds:
             truth = scope.holds[condition] == positive
@@ -270,7 +312,7 @@ class Expressions(Machine):
         for side, holds in ((node.body, positive), (node.orelse, not positive)):
             value = self.evaluate(side, scope.branch(condition, holds=holds))
             sides.append((frozenset({(condition, holds)}) if condition else frozenset(), value))
-        return join(sides)
+        return join(sides, by=test if draws(test) else None)
 
     def _comprehension(
         self, element: ast.expr, generators: list[ast.comprehension], scope: Scope, overs: list[Value]
@@ -280,7 +322,9 @@ class Expressions(Machine):
             over = self.evaluate(generator.iter, inner)
             overs.append(over)
             value, _ = next(iter(loop_values(over)))
-            self.bind(generator.target, value if isinstance(over, Many | Pipeline) else _any_like(over), inner)
+            self.bind(
+                generator.target, value if isinstance(over, Many | Pipeline | Parameter) else _any_like(over), inner
+            )
             for condition in generator.ifs:
                 self.evaluate(condition, inner)
         return self.evaluate(element, inner)
@@ -295,6 +339,12 @@ class Expressions(Machine):
     def evaluate_call(self, node: ast.Call, scope: Scope) -> Value:
         """Return what a call gives."""
         raise NotImplementedError
+
+
+def _name_by_key(value: Value, key: Value) -> None:
+    """A dataset in a dict is called by its key: "train", "val"."""
+    if isinstance(value, Pipeline) and isinstance(key, Literal) and isinstance(key.value, str):
+        value.names.append(key.value)
 
 
 def _any_like(over: Value) -> Value:

@@ -8,7 +8,7 @@ from recordsmith.doctor.lint.interpreter.calls import Calls
 from recordsmith.doctor.lint.interpreter.expressions import Expressions
 from recordsmith.doctor.lint.interpreter.scope import Scope
 from recordsmith.doctor.lint.interpreter.statements import Statements
-from recordsmith.doctor.lint.interpreter.values import Function, Object
+from recordsmith.doctor.lint.interpreter.values import Function, Module, Object, Value
 
 __all__ = ["Interpreter"]
 
@@ -29,12 +29,19 @@ class Interpreter(Statements, Calls, Expressions):
         """Follow a whole module and return its names."""
         scope = Scope()
         self.execute(tree.body, scope)
-        for program_class in list(self.classes):
-            made = Object(program_class)
-            for member in program_class.members.values():
+        own = set(map(id, ast.walk(tree)))
+        for program_class in [one for one in self.classes if id(one.definition) in own]:
+            made = self.instances.get(id(program_class.definition)) or Object(program_class)
+            self.objects += [] if made in self.objects else [made]
+            members = sorted(program_class.members.items(), key=lambda entry: entry[0] != "__init__")
+            for _, member in members:
                 if isinstance(member, Function) and id(member.definition) not in self.followed:
                     self.follow_with_unknown(Function(member.definition, member.scope, owner=made))
         for function in self.functions:
-            if id(function.definition) not in self.followed:
+            if id(function.definition) not in self.followed and id(function.definition) in own:
                 self.follow_with_unknown(function)
         return scope
+
+    def submodule(self, module: Module, name: str) -> Value | None:  # noqa: ARG002 - a project uses them
+        """Return a module inside an imported package: none is imported here."""
+        return None

@@ -14,6 +14,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Literal,
     Many,
     Object,
+    Parameter,
     Symbol,
     Table,
     Unknown,
@@ -22,7 +23,7 @@ from recordsmith.doctor.lint.interpreter.values import (
 )
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 
-__all__ = ["loop_values", "pipelines_in", "role_of_loop"]
+__all__ = ["loop_values", "only_tests", "pipelines_in", "role_of_loop"]
 
 _LONGEST = 8  # members of a list that are followed one by one
 
@@ -62,6 +63,8 @@ def loop_values(over: Value) -> Iterator[tuple[Value, Pipeline | None]]:
                 yield member, None
         case Many(member=member):
             yield member, None
+        case Parameter(name=name, annotation=str() as kind) if kind.startswith("list["):
+            yield Parameter(name, annotation=kind[5:-1]), None
         case Table(entries=entries) if entries:
             for key in list(entries)[:_LONGEST]:
                 yield Literal(key), None
@@ -128,6 +131,12 @@ def role_of_loop(statement: ast.For | ast.AsyncFor, scope: Scope) -> str:
     if words & _TRAINS:
         return "training"
     return "validation" if words & _TESTS else "loop"
+
+
+def only_tests(statement: ast.For | ast.AsyncFor, calls: list[Call]) -> bool:
+    """Tell whether a loop with `backward` in it does not reach it, as in the validation phase of a common loop."""
+    attributes = {node.attr for node in ast.walk(statement) if isinstance(node, ast.Attribute)}
+    return "backward" in attributes and bool(calls) and not any(call.name == ".backward" for call in calls)
 
 
 def _words(body: list[ast.stmt], scope: Scope, *, depth: int) -> set[str]:

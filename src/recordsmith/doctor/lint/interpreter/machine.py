@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from recordsmith.doctor.lint.interpreter.scope import Scope
-from recordsmith.doctor.lint.interpreter.values import Call, Function, Item, ProgramClass, Unknown, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Function, Item, Object, ProgramClass, Value
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Use
 
 __all__ = ["Arguments", "Machine"]
@@ -33,12 +33,20 @@ class Machine(ABC):
         self.pipelines: list[Pipeline] = []
         self.uses: list[Use] = []
         self.items: list[Value] = []
+        self.operations: list[Value] = []  # arithmetic and comparisons
         self.attributes: list[Item] = []  # `base.name`, where the base is of a library
         self.functions: list[Function] = []
         self.classes: list[ProgramClass] = []
+        self.objects: list[Object] = []  # all instances of these classes
         self.managed: set[int] = set()  # the nodes of calls that a with-statement closes
         self.followed: set[int] = set()  # the definitions that have been called
+        self.options: dict[int, dict[str, Value]] = {}  # of the command line, by the parser that they belong to
+        self.flags: dict[str, Value] = {}  # of absl
+        self.decorated: dict[int, dict[str, Value]] = {}  # options that decorators make of parameters
+        self.instances: dict[int, Object] = {}  # the last one made, by its class's definition
+        self.open_branches = 0  # branches being followed of which it is not known whether they are taken
         self.stack: list[str] = []
+        self.undecided: list[ast.If] = []  # the conditions of branches that are being followed and may not be taken
         self.sites: list[ast.Call] = []  # the calls that are being evaluated, outermost first
         self.steps = 0
 
@@ -46,6 +54,11 @@ class Machine(ABC):
         """Count a step; return False when the program is too large to be followed any further."""
         self.steps += 1
         return self.steps <= _MOST_STEPS
+
+    @property
+    def too_large(self) -> bool:
+        """The program was too large to be followed to its end."""
+        return self.steps > _MOST_STEPS
 
     @abstractmethod
     def evaluate(self, node: ast.expr | None, scope: Scope) -> Value:
@@ -81,14 +94,12 @@ class Machine(ABC):
             exact=arguments.exact,
             within=tuple(self.stack),
             via=tuple(self.sites[:-1]),
+            undecided=tuple(self.undecided),
             node=node,
         )
         self.calls.append(made)
         return made
 
     def follow_with_unknown(self, function: Function, *, label: str = "") -> Value:
-        """Follow a function whose arguments nobody knows."""
-        count = len(function.definition.args.args) - len(function.bound) - (function.owner is not None)
-        return self.follow(
-            function, Arguments(tuple(Unknown() for _ in range(max(count, 0))), exact=False), label=label
-        )
+        """Follow a function that nobody calls here: its annotations and defaults say what its parameters are."""
+        return self.follow(function, Arguments(exact=False), label=label)

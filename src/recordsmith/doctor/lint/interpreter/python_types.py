@@ -2,38 +2,82 @@
 
 from __future__ import annotations
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Operation, Symbol, Table, Value
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Choice,
+    Group,
+    Literal,
+    Many,
+    Operation,
+    Parameter,
+    Symbol,
+    Table,
+    Value,
+)
 
-__all__ = ["is_instance", "python_type"]
+__all__ = ["is_instance", "python_type", "type_named"]
 
 _TEXT_CALLS = {"builtins.str", "builtins.repr", "json.dumps", "os.path.basename", "os.path.dirname", "os.path.join"}
 _TEXT_METHODS = {".decode", ".format", ".hexdigest", ".strftime", ".isoformat"}
 _TEXT_KEEPERS = {".lower", ".upper", ".strip", ".replace", ".title", ".join", ".rstrip", ".lstrip"}
 _BYTES_METHODS = {".tobytes", ".tostring", ".encode", ".SerializeToString"}
+_OF_LIBRARIES = ("numpy.", "tensorflow.", "torch.", "pandas.", "PIL.", "jax.")
+# Which of Python's types these abstract ones include.
+_ABSTRACT = {
+    "Iterable": {"str", "bytes", "list", "tuple", "dict", "set", "range"},
+    "Collection": {"str", "bytes", "list", "tuple", "dict", "set", "range"},
+    "Sized": {"str", "bytes", "list", "tuple", "dict", "set", "range"},
+    "Container": {"str", "bytes", "list", "tuple", "dict", "set", "range"},
+    "Sequence": {"str", "bytes", "list", "tuple", "range"},
+    "MutableSequence": {"list"},
+    "Mapping": {"dict"},
+    "MutableMapping": {"dict"},
+    "Number": {"int", "float", "bool", "complex"},
+    "Real": {"int", "float", "bool"},
+    "Integral": {"int", "bool"},
+    "Callable": set[str](),
+    "PathLike": set[str](),
+    "Path": set[str](),
+}
+_CONCRETE = {"str", "bytes", "int", "float", "bool", "list", "tuple", "dict", "set", "NoneType", "range", "complex"}
+_CONCRETE |= {"bytearray", "memoryview", "frozenset", "slice"}
 
 
-def python_type(value: Value | None) -> str | None:
+def python_type(value: Value | None) -> str | None:  # noqa: PLR0911 - one for each kind of value
     """Return the name of a value's type; None if the source does not say.
 
     >>> python_type(Literal("x")), python_type(Call(".tobytes", None)), python_type(Call("f", None))
     ('str', 'bytes', None)
     """
-    if isinstance(value, Literal):
-        return type(value.value).__name__
-    if isinstance(value, Group):
-        return "list" if value.is_list else "tuple"
-    if isinstance(value, Table):
-        return "dict"
-    if isinstance(value, Operation):
-        text = value.operator == "text" or (value.operator in ("+", "%") and python_type(value.operands[0]) == "str")
-        return "str" if text else None
-    if not isinstance(value, Call):
-        return None
-    if value.name in _TEXT_KEEPERS:
-        return "str" if python_type(value.receiver) == "str" else None
-    if value.name in _TEXT_CALLS or value.name in _TEXT_METHODS:
-        return "str"
-    return "bytes" if value.name in _BYTES_METHODS else None
+    match value:
+        case Literal(value=constant):
+            return type(constant).__name__
+        case Group(is_list=is_list):
+            return "list" if is_list else "tuple"
+        case Table():
+            return "dict"
+        case Many(node=node) if type(node).__name__ == "ListComp":
+            return "list"
+        case Parameter(annotation=annotation) if annotation is not None:
+            return annotation.partition("[")[0]
+        case Operation(operator=operator, operands=operands):
+            text = operator == "text" or (operator in ("+", "%") and python_type(operands[0]) == "str")
+            return "str" if text else None
+        case Choice(options=options):
+            kinds = {python_type(one) for _, one in options}
+            return kinds.pop() if len(kinds) == 1 else None
+        case Call(name=name, receiver=receiver):
+            if name in _TEXT_KEEPERS:
+                return "str" if python_type(receiver) == "str" else None
+            if name in _TEXT_CALLS or name in _TEXT_METHODS:
+                return "str"
+            return "bytes" if name in _BYTES_METHODS else None
+    return None
+
+
+def type_named(value: Value | None) -> str | None:
+    """Return what `type(value)` is: as `python_type`, but never for a value that an annotation only promises."""
+    return None if isinstance(value, Parameter) else python_type(value)
 
 
 def is_instance(value: Value | None, types: Value | None) -> bool | None:
@@ -41,13 +85,25 @@ def is_instance(value: Value | None, types: Value | None) -> bool | None:
 
     >>> is_instance(Literal("x"), Group((Symbol("builtins.bytes"), Symbol("builtins.str"))))
     True
+    >>> is_instance(Literal(3), Symbol("collections.abc.Iterable")), is_instance(Literal(3), Symbol("six.string_types"))
+    (False, None)
     """
     known = python_type(value)
-    if known is None or types is None:
-        return None
     wanted = types.members if isinstance(types, Group) else (types,)
-    names = {one.path.rpartition(".")[2] for one in wanted if isinstance(one, Symbol)}
-    if known in names or (known == "bool" and "int" in names) or "object" in names:
-        return True
-    # What is not a type of Python's own, such as type(tf.constant(0)) or np.ndarray, these values are not.
-    return False if not names & {"Sequence", "Iterable", "Mapping", "Number", "Real", "Integral", "Sized"} else None
+    if known is None or known not in _CONCRETE:
+        return None
+    verdicts = [_is_one(known, one) for one in wanted]
+    return True if True in verdicts else None if None in verdicts else False
+
+
+def _is_one(known: str, wanted: Value | None) -> bool | None:
+    if not isinstance(wanted, Symbol):
+        return None
+    name = wanted.path.rpartition(".")[2]
+    if name in _ABSTRACT:
+        return known in _ABSTRACT[name]
+    if wanted.path.startswith("builtins."):
+        if name == "object" or (known == "bool" and name == "int"):
+            return True
+        return known == name if name in _CONCRETE else None
+    return False if wanted.path.startswith(_OF_LIBRARIES) else None

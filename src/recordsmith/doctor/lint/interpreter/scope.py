@@ -29,6 +29,7 @@ class Scope:
         self.names: dict[str, Value] = {}
         self.holds: dict[str, bool] = {} if parent is None else dict(parent.holds)
         self.returns: list[tuple[Guards, Value]] = []
+        self.yields: list[Value] = []  # of a generator function
         self.elsewhere: dict[str, Scope] = {}  # names declared global or nonlocal
 
     def lookup(self, name: str) -> Value | None:
@@ -55,7 +56,7 @@ class Scope:
         allowed = [(guards, one) for guards, one in value.options if not self.contradicts(guards)]
         if len(allowed) == len(value.options) or not allowed:
             return value
-        return allowed[0][1] if len(allowed) == 1 else Choice(tuple(allowed), node=value.node)
+        return allowed[0][1] if len(allowed) == 1 else Choice(tuple(allowed), by=value.by, node=value.node)
 
     def contradicts(self, guards: Guards) -> bool:
         """Tell whether one of the conditions is known not to hold."""
@@ -69,6 +70,7 @@ class Scope:
         if condition is not None:
             copy.holds[condition] = holds
         copy.returns = self.returns
+        copy.yields = self.yields
         copy.elsewhere = self.elsewhere
         return copy
 
@@ -77,8 +79,8 @@ class Scope:
         self.names = other.names
         self.holds = other.holds
 
-    def merge(self, condition: str | None, first: Scope, second: Scope) -> None:
-        """Go on as two branches ended; what differs becomes a choice by the condition."""
+    def merge(self, condition: str | None, first: Scope, second: Scope, *, by: Value | None = None) -> None:
+        """Continue as two branches ended; what differs becomes a choice by the condition, whose value is `by`."""
         merged: dict[str, Value] = {}
         yes, no = (frozenset({(condition, flag)}) if condition else frozenset() for flag in (True, False))
         for name in {**first.names, **second.names}:
@@ -86,13 +88,13 @@ class Scope:
             if one is None or other is None:
                 merged[name] = one or other or Unknown()
             else:
-                merged[name] = one if one is other else join([(yes, one), (no, other)])
+                merged[name] = one if one is other else join([(yes, one), (no, other)], by=by)
         self.names = merged
         self.holds = {key: value for key, value in first.holds.items() if second.holds.get(key) == value}
 
 
-def join(options: list[tuple[Guards, Value]]) -> Value:
-    """Make one value of several possible ones.
+def join(options: list[tuple[Guards, Value]], *, by: Value | None = None) -> Value:
+    """Make one value of several possible ones; `by` is the value of the condition that decides.
 
     >>> join([(frozenset(), Literal(3)), (frozenset(), Literal(3))]).value
     3
@@ -100,6 +102,7 @@ def join(options: list[tuple[Guards, Value]]) -> Value:
     flat: list[tuple[Guards, Value]] = []
     for guards, value in options:
         inner = value.options if isinstance(value, Choice) else ((frozenset[tuple[str, bool]](), value),)
+        by = by or (value.by if isinstance(value, Choice) else None)
         for more, one in inner:
             together = guards | more
             impossible = any((condition, not wanted) in together for condition, wanted in together)
@@ -107,7 +110,7 @@ def join(options: list[tuple[Guards, Value]]) -> Value:
                 flat.append((together, one))
     if not flat or len(flat) > _MOST_OPTIONS:
         return Unknown()
-    return flat[0][1] if len(flat) == 1 else Choice(tuple(flat), node=flat[0][1].node)
+    return flat[0][1] if len(flat) == 1 else Choice(tuple(flat), by=by, node=flat[0][1].node)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 
+from recordsmith.doctor.lint.interpreter.containers import remove_item, set_item
 from recordsmith.doctor.lint.interpreter.library_names import canonical
-from recordsmith.doctor.lint.interpreter.loops import loop_values, role_of_loop
-from recordsmith.doctor.lint.interpreter.machine import Machine
+from recordsmith.doctor.lint.interpreter.loops import loop_values, only_tests, role_of_loop
+from recordsmith.doctor.lint.interpreter.machine import Arguments, Machine
 from recordsmith.doctor.lint.interpreter.scope import Scope, condition_of
+from recordsmith.doctor.lint.interpreter.settings import annotated_type, click_options
 from recordsmith.doctor.lint.interpreter.truth import truth_of
 from recordsmith.doctor.lint.interpreter.values import (
     Call,
@@ -18,6 +21,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Item,
     Literal,
     Object,
+    Parameter,
     ProgramClass,
     Symbol,
     Table,
@@ -26,6 +30,8 @@ from recordsmith.doctor.lint.interpreter.values import (
     options_of,
 )
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Use
+from recordsmith.doctor.lint.libraries.randomness import draws
+from recordsmith.doctor.lint.libraries.written_features import filled_list
 
 __all__ = ["Statements"]
 
@@ -37,7 +43,7 @@ class Statements(Machine):
         """Follow statements; return whether the program continues after them."""
         return all(self.take_step() and self._execute_one(statement, scope) for statement in statements)
 
-    def _execute_one(self, statement: ast.stmt, scope: Scope) -> bool:  # noqa: C901, PLR0912 - one for each statement
+    def _execute_one(self, statement: ast.stmt, scope: Scope) -> bool:  # noqa: C901, PLR0912, PLR0915 - one for each statement
         match statement:
             case ast.Expr(value=node):
                 self.evaluate(node, scope)
@@ -47,19 +53,26 @@ class Statements(Machine):
                     self.bind(target, value, scope)
             case ast.AnnAssign(target=target, value=node) if node is not None:
                 self.bind(target, self.evaluate(node, scope), scope)
+            case ast.AnnAssign(target=ast.Name(id=owned), annotation=kind) if scope.label.startswith("class "):
+                scope.assign(owned, Parameter(owned, annotation=annotated_type(kind)))
             case ast.AugAssign(target=target, op=operator, value=node):
                 whole = ast.copy_location(ast.BinOp(_as_load(target), operator, node), statement)
                 value = self.evaluate(whole, scope)
                 if isinstance(value, Group):
                     value.grown = True
+                if isinstance(value, Literal) and self.open_branches:  # in a loop, nobody knows how often
+                    value = Unknown(node=node)
                 self.bind(target, value, scope)
             case ast.Import(names=names):
                 for name in names:
                     path = name.name if name.asname else name.name.split(".")[0]
-                    scope.assign(name.asname or path, self.imported_module(path))
-            case ast.ImportFrom(module=module, names=names, level=level):
+                    scope.assign(name.asname or path, self.imported_module(statement, path))
+            case ast.ImportFrom(names=[ast.alias(name="*")]):
+                for star_name, value in self.imported_names(statement).items():
+                    scope.assign(star_name, value)
+            case ast.ImportFrom(names=names):
                 for name in names:
-                    scope.assign(name.asname or name.name, self.imported(f"{'.' * level}{module or ''}", name.name))
+                    scope.assign(name.asname or name.name, self.imported(statement, name.name))
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self._define(statement, scope)
             case ast.ClassDef():
@@ -74,8 +87,10 @@ class Statements(Machine):
             case ast.For() | ast.AsyncFor():
                 self._for(statement, scope)
             case ast.While(test=test, body=body, orelse=orelse):
+                self._forget_counters(statement, scope)
                 self.evaluate(test, scope)
-                self._try_body(body, scope)
+                with self._open_branch():
+                    self._try_body(body, scope)
                 self.execute(orelse, scope)
             case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
                 for item in items:
@@ -87,21 +102,35 @@ class Statements(Machine):
                 self._declare(statement, global_names, scope)
             case ast.Delete(targets=targets):
                 for target in targets:
-                    if isinstance(target, ast.Name):
-                        scope.names.pop(target.id, None)
+                    self._delete(target, scope)
             case ast.Assert(test=test):
                 self.evaluate(test, scope)
             case ast.Match():
                 self._match(statement, scope)
         return True
 
-    def imported(self, module: str, name: str) -> Value:
+    def imported(self, statement: ast.ImportFrom, name: str) -> Value:
         """Return what `from module import name` gives."""
-        return Symbol(canonical(f"{module.lstrip('.')}.{name}"))
+        return Symbol(canonical(f"{statement.module}.{name}" if statement.module else name))
 
-    def imported_module(self, path: str) -> Value:
+    def imported_names(self, statement: ast.ImportFrom) -> dict[str, Value]:  # noqa: ARG002 - a project uses it
+        """Return what `from module import *` gives."""
+        return {}
+
+    def imported_module(self, statement: ast.stmt, path: str) -> Value:  # noqa: ARG002 - a project uses it
         """Return what `import path as name` gives."""
         return Symbol(path)
+
+    def _delete(self, target: ast.expr, scope: Scope) -> None:
+        match target:
+            case ast.Name(id=name):
+                scope.names.pop(name, None)
+            case ast.Subscript(value=base, slice=index):
+                removed = self.evaluate(index, scope)
+                remove_item(self.evaluate(base, scope), removed, certain=not self.open_branches)
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                for one in targets:
+                    self._delete(one, scope)
 
     def _declare(self, statement: ast.Global | ast.Nonlocal, names: Sequence[str], scope: Scope) -> None:
         outer = scope.parent
@@ -112,8 +141,7 @@ class Statements(Machine):
 
     def _define(self, statement: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
         made = Function(statement, scope)
-        for decorator in statement.decorator_list:
-            self.evaluate(decorator, scope)
+        self.decorated[id(statement)] = click_options([self.evaluate(one, scope) for one in statement.decorator_list])
         self.functions.append(made)
         scope.assign(statement.name, made)
 
@@ -132,18 +160,22 @@ class Statements(Machine):
         return made
 
     def _if(self, statement: ast.If, scope: Scope) -> bool:
-        truth = truth_of(self.evaluate(statement.test, scope))
+        test = self.evaluate(statement.test, scope)
+        truth = truth_of(test)
         condition, positive = condition_of(statement.test)
         if truth is None and condition in scope.holds:
             truth = scope.holds[condition] == positive
         if truth is not None:
             return self.execute(statement.body if truth else statement.orelse, scope)
         first, second = scope.branch(condition, holds=positive), scope.branch(condition, holds=not positive)
-        first_goes_on = self.execute(statement.body, first)
-        second_goes_on = self.execute(statement.orelse, second)
+        self.undecided.append(statement)
+        with self._open_branch():
+            first_goes_on = self.execute(statement.body, first)
+            second_goes_on = self.execute(statement.orelse, second)
+        self.undecided.pop()
         if first_goes_on and second_goes_on:
             yes, no = (first, second) if positive else (second, first)
-            scope.merge(condition, yes, no)
+            scope.merge(condition, yes, no, by=test if draws(test) else None)
         elif first_goes_on or second_goes_on:
             scope.become(first if first_goes_on else second)
         return first_goes_on or second_goes_on
@@ -155,8 +187,35 @@ class Statements(Machine):
             if pipeline is not None:
                 role = role_of_loop(statement, scope)
                 self.uses.append(Use(role, pipeline, statement, statement.target))
-            self._try_body(statement.body, scope)
+            reached = len(self.uses), len(self.calls)
+            if isinstance(over, Group | Table) and not any(isinstance(one, ast.Break) for one in ast.walk(statement)):
+                self._try_body(statement.body, scope)
+            else:
+                with self._open_branch():
+                    self._forget_counters(statement, scope)
+                    self._try_body(statement.body, scope)
+            if pipeline is not None and role == "training" and only_tests(statement, self.calls[reached[1] :]):
+                self.uses[reached[0] - 1] = Use("validation", pipeline, statement, statement.target)
         self.execute(statement.orelse, scope)
+
+    @contextlib.contextmanager
+    def _open_branch(self) -> Iterator[None]:
+        self.open_branches += 1
+        try:
+            yield
+        finally:
+            self.open_branches -= 1
+
+    def _forget_counters(self, loop: ast.For | ast.AsyncFor | ast.While, scope: Scope) -> None:
+        """What a loop counts up is not known in its body, where the first turn has another number than the rest."""
+        for node in ast.walk(loop):
+            match node:
+                case ast.AugAssign(target=ast.Name(id=name)) if isinstance(scope.lookup(name), Literal):
+                    scope.assign(name, Unknown())
+                case ast.AugAssign(target=ast.Attribute(value=base, attr=name)):
+                    for one in options_of(self.evaluate(base, scope)):
+                        if isinstance(one, Object) and isinstance(one.fields.get(name), Literal):
+                            one.fields[name] = Unknown()
 
     def _try_body(self, body: Sequence[ast.stmt], scope: Scope) -> None:
         inner = scope.branch(None, holds=True)
@@ -182,7 +241,9 @@ class Statements(Machine):
             inner = before.branch(None, holds=True)
             if handler.name:
                 inner.assign(handler.name, Unknown())
-            if self.execute(handler.body, inner):
+            with self._open_branch():
+                handled = self.execute(handler.body, inner)
+            if handled:
                 if goes_on:
                     scope.merge(None, scope.branch(None, holds=True), inner)
                 else:
@@ -197,10 +258,12 @@ class Statements(Machine):
             for node in ast.walk(case.pattern):
                 if isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
                     inner.assign(node.name, Unknown())
-            if self.execute(case.body, inner):
+            with self._open_branch():
+                continues = self.execute(case.body, inner)
+            if continues:
                 scope.merge(None, scope.branch(None, holds=True), inner)
 
-    def bind(self, target: ast.expr, value: Value, scope: Scope) -> None:
+    def bind(self, target: ast.expr, value: Value, scope: Scope) -> None:  # noqa: C901 - one for each target
         """Assign."""
         match target:
             case ast.Name(id=name):
@@ -216,13 +279,19 @@ class Statements(Machine):
                 for one in options_of(self.evaluate(base, scope)):
                     if isinstance(one, Object):
                         one.fields[name] = value
+                    elif isinstance(one, Table):  # a namespace or a config
+                        set_item(one, Literal(name), value, certain=not self.open_branches)
                     elif isinstance(one, Call | Item):
                         self.calls.append(Call(".__setattr__", one, (Literal(name), value), node=target))
                 for one in options_of(value):
                     if isinstance(one, Pipeline):
                         one.names.append(name)
             case ast.Subscript(value=base, slice=index):
-                self._set_item(self.evaluate(base, scope), self.evaluate(index, scope), value)
+                changed = self.evaluate(base, scope)
+                filled = filled_list(changed, "extend")
+                if filled is not None:
+                    self.call(filled, changed, Arguments((value,)), _as_call(target, base))
+                set_item(changed, self.evaluate(index, scope), value, certain=not self.open_branches)
 
     def _unpack(self, targets: list[ast.expr], value: Value, scope: Scope) -> None:
         known = value.members if isinstance(value, Group) else None
@@ -237,14 +306,12 @@ class Statements(Machine):
             else:
                 self.bind(target, Unknown(), scope)
 
-    @staticmethod
-    def _set_item(base: Value, index: Value, value: Value) -> None:
-        for one in options_of(base):
-            if isinstance(one, Table):
-                if isinstance(index, Literal):
-                    one.entries[index.value] = value
-                else:
-                    one.complete = False
+
+def _as_call(target: ast.expr, function: ast.expr) -> ast.Call:
+    """A call in place of an assignment that does the same."""
+    made = ast.copy_location(ast.Call(function, [], []), target)
+    made.source, made.parent = getattr(target, "source", None), getattr(target, "parent", None)  # type: ignore[attr-defined]
+    return made
 
 
 def _as_load(target: ast.expr) -> ast.expr:

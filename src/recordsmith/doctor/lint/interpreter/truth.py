@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from recordsmith.doctor.lint.interpreter.values import (
+    Call,
     Choice,
     Function,
     Group,
@@ -22,7 +23,13 @@ from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 
 __all__ = ["compare", "truth_of"]
 
-_FLAGS = {"builtins.True": True, "builtins.False": False, "typing.TYPE_CHECKING": False}
+_FLAGS = {
+    "builtins.True": True,
+    "builtins.False": False,
+    "typing.TYPE_CHECKING": False,
+    "six.PY3": True,
+    "six.PY2": False,
+}
 
 
 def truth_of(value: Value) -> bool | None:
@@ -43,6 +50,8 @@ def truth_of(value: Value) -> bool | None:
         return True
     if isinstance(value, Operation) and value.operator == "main":
         return True
+    if isinstance(value, Call) and value.name.startswith(("torchvision.transforms.", "albumentations.", "torch.nn.")):
+        return True if value.name.rpartition(".")[2][:1].isupper() else None
     return None
 
 
@@ -60,7 +69,10 @@ def compare(operator: str, left: Value, right: Value) -> bool | None:
         return _compare_symbols(left.path, right.path, positive=operator in ("Eq", "Is"))
     if isinstance(right, Literal) and right.value is None and operator in ("Is", "Eq", "IsNot", "NotEq"):
         something = isinstance(left, Function | ProgramClass | Object | Group | Table | Pipeline | Symbol)
+        something |= isinstance(left, Call) and left.name.rpartition(".")[2][:1].isupper()  # an instance of its class
         return (operator in ("IsNot", "NotEq")) if something else None
+    if isinstance(left, Literal) and isinstance(right, Table) and operator in ("In", "NotIn"):
+        return (left.value in right.entries) == (operator == "In") if right.complete else None
     if isinstance(left, Literal) and isinstance(right, Group) and operator in ("In", "NotIn"):
         known = [one.value for one in right.members if isinstance(one, Literal)]
         return (left.value in known) == (operator == "In") if len(known) == len(right.members) else None

@@ -23,6 +23,7 @@ __all__ = [
     "Item",
     "Literal",
     "Many",
+    "Module",
     "Object",
     "Operation",
     "Parameter",
@@ -59,10 +60,17 @@ class Unknown(Value):
 
 @dataclass(eq=False, slots=True)
 class Parameter(Value):
-    """A parameter of a function that the program does not call: its caller is elsewhere."""
+    """A parameter of a function that the program does not call, or an option of the command line.
+
+    Attributes:
+        name: its name.
+        default: what it is where nobody says otherwise.
+        annotation: the name of its type, as "str"; None if the source does not say.
+    """
 
     name: str
     default: Value | None = None
+    annotation: str | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -115,14 +123,23 @@ class Many(Value):
 
 @dataclass(eq=False, slots=True)
 class Table(Value):
-    """A dict with constant keys, as the program changed it. `complete` is False if there may be more keys."""
+    """A dict with constant keys, as the program changed it.
+
+    Attributes:
+        entries: the values by their keys.
+        complete: False if there may be more or fewer keys.
+        made_by: the call that returned it, of what a parser returned.
+    """
 
     entries: dict[Any, Value]
     complete: bool = True
+    made_by: Call | None = None
 
     def parts(self) -> Iterator[Value]:
-        """The values."""
+        """The values, and what made them."""
         yield from self.entries.values()
+        if self.made_by is not None:
+            yield self.made_by
 
 
 @dataclass(eq=False, slots=True)
@@ -142,6 +159,11 @@ class Slice(Value):
 class Item(Value):
     """`base[index]`, or with a text as index made by an attribute, `base.name`.
 
+    Attributes:
+        base, index: the two parts.
+        attribute: it is written as `base.name`.
+        missing: the base is a dict of which all keys are known at this point, and this key is not one of them.
+
     >>> Item(Unknown(), Literal("x")).index.value
     'x'
     """
@@ -149,6 +171,7 @@ class Item(Value):
     base: Value
     index: Value
     attribute: bool = False
+    missing: bool = False
 
     def parts(self) -> Iterator[Value]:
         """The base and the index."""
@@ -173,7 +196,8 @@ class Element(Value):
     """One element of a dataset where no more is known than its kind.
 
     Attributes:
-        kind: "record" (a serialized example), "path" (a file name), "line", or "" (anything).
+        kind: "record" (a serialized example), "path" (a file name), "line", "slice" (one row of the array `of`), or ""
+            (anything).
         batched: it is a whole batch of them.
         of: what it was taken from.
     """
@@ -225,6 +249,19 @@ class ProgramClass(Value):
 
 
 @dataclass(eq=False, slots=True)
+class Module(Value):
+    """A module of the program that was imported.
+
+    Attributes:
+        scope: its names.
+        path: its file.
+    """
+
+    scope: Any
+    path: str
+
+
+@dataclass(eq=False, slots=True)
 class Object(Value):
     """An instance of a class of the program; its fields change as the program changes them."""
 
@@ -245,6 +282,7 @@ class Call(Value):
             `tf.py_function` as "python:name".
         gives: of a pool's `map`: what its function returns.
         via: the calls of the program's own functions that led here, outermost first; their places say which loops run.
+        undecided: the conditions around it, and around what led to it, of which it is not known whether they hold.
 
     >>> Call("tensorflow.io.decode_raw", None, (Unknown(), Symbol("tensorflow.uint8"))).argument(1, "out_type").path
     'tensorflow.uint8'
@@ -258,6 +296,7 @@ class Call(Value):
     within: tuple[str, ...] = ()
     gives: Value | None = None
     via: tuple[ast.Call, ...] = ()
+    undecided: tuple[ast.If, ...] = ()
 
     def argument(self, position: int | None, *names: str) -> Value | None:
         """Return an argument by its position or its name; None if it was not given, Unknown if that is not sure."""
@@ -293,16 +332,21 @@ class Call(Value):
 class Choice(Value):
     """One of several values, by the conditions that lead to each; a condition is its source and whether it holds.
 
+    `by` is the value of the condition, where that is known.
+
     >>> [option.value for option in options_of(Choice(((frozenset(), Literal(1)), (frozenset(), Literal(2)))))]
     [1, 2]
     """
 
     options: tuple[tuple[frozenset[tuple[str, bool]], Value], ...]
+    by: Value | None = None
 
     def parts(self) -> Iterator[Value]:
-        """The options."""
+        """The options, and the condition."""
         for _, option in self.options:
             yield option
+        if self.by is not None:
+            yield self.by
 
 
 def options_of(value: Value | None) -> list[Value]:

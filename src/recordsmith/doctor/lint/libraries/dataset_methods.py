@@ -7,7 +7,17 @@ import re
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.machine import Arguments, Machine
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Function, Group, Item, Parameter, Unknown, Value
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Element,
+    Function,
+    Group,
+    Item,
+    Object,
+    Parameter,
+    Unknown,
+    Value,
+)
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Source, Stage, batched
 
 __all__ = ["dataset_method", "looks_like_dataset_method"]
@@ -114,8 +124,8 @@ def _mapped(machine: Machine, pipeline: Pipeline, stage: Stage) -> Pipeline:
         return pipeline.extend(stage, result if not isinstance(result, Unknown) else Element())
     if isinstance(stage.function, Value) and getattr(stage.function, "path", "") == "tensorflow.data.TFRecordDataset":
         made = machine.call("tensorflow.data.TFRecordDataset", None, Arguments((pipeline.element,)), stage.expression)
-        stage.inner = Pipeline(Source("tfrecord", made), Element("record"), extended=True)
-        return pipeline.extend(stage, Element("record"))
+        stage.inner = Pipeline(Source("tfrecord", made), Element("record", of=made), extended=True)
+        return pipeline.extend(stage, Element("record", of=made))
     inner = pipelines_in(result)
     if len(inner) == 1:
         stage.inner = inner[0]
@@ -126,6 +136,10 @@ def _mapped(machine: Machine, pipeline: Pipeline, stage: Stage) -> Pipeline:
 
 def _run(machine: Machine, function: Value | None, element: Value, prefix: str) -> Value:
     """Follow a function that gets an element: tuples are given as several arguments, as tf.data does."""
+    if isinstance(function, Object):  # a layer, or anything callable, of the program
+        members = [function.program_class.members.get(name) for name in ("call", "__call__")]
+        method = next((one for one in members if isinstance(one, Function)), None)
+        function = None if method is None else Function(method.definition, method.scope, owner=function)
     if not isinstance(function, Function):
         if isinstance(function, Call):  # a layer, or something that a library made
             return Element(of=function)

@@ -9,6 +9,7 @@ from recordsmith.doctor.lint.interpreter.machine import Machine
 from recordsmith.doctor.lint.interpreter.values import (
     Call,
     Element,
+    Function,
     Group,
     Literal,
     Many,
@@ -54,6 +55,12 @@ def dataset_source(machine: Machine, call: Call) -> Value | None:
 
 def _plain(machine: Machine, call: Call) -> Value:
     kind, element_kind = _PLAIN[call.name]
+    generator = call.argument(0, "generator") if call.name.endswith(".from_generator") else None
+    if isinstance(generator, Function):
+        made = machine.follow_with_unknown(generator)
+        each = made.member if isinstance(made, Many) else made
+        if not isinstance(each, Unknown):
+            return _note(machine, Pipeline(Source(kind, call), each, node=call.node))
     return _note(machine, Pipeline(Source(kind, call), Element(element_kind, of=call), node=call.node))
 
 
@@ -64,7 +71,7 @@ def _tensors(machine: Machine, call: Call) -> Value:
 
 def _files(machine: Machine, call: Call) -> Value:
     shuffles = _flag(call.argument(1, "shuffle"), default=True)
-    return _note(machine, Pipeline(Source("files", call, shuffles=shuffles), Element("path"), node=call.node))
+    return _note(machine, Pipeline(Source("files", call, shuffles=shuffles), Element("path", of=call), node=call.node))
 
 
 def _table(machine: Machine, call: Call) -> Value:

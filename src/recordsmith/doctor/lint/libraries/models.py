@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Symbol, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Object, Symbol, Value
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 
-__all__ = ["CompiledModel", "compiled_models"]
+__all__ = ["CompiledModel", "compiled_models", "layers_of"]
 
+_SEQUENTIAL = ("keras.Sequential", "keras.models.Sequential")
+_FUNCTIONAL = ("keras.Model", "keras.models.Model")
+# What TensorFlow's own losses take: raw scores, always.
+_OF_SCORES = {
+    "tensorflow.nn.sparse_softmax_cross_entropy_with_logits": "sparse",
+    "tensorflow.nn.softmax_cross_entropy_with_logits": "categorical",
+    "tensorflow.nn.sigmoid_cross_entropy_with_logits": "binary",
+}
 _LOSS = re.compile(
     r"(keras\.losses\.)?(Sparse|sparse_)?((?:Categorical|categorical_)(?:Crossentropy|crossentropy))"
     r"|(keras\.losses\.)?(Binary|binary_)(?:Crossentropy|crossentropy)"
@@ -20,10 +29,10 @@ _LOSS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class CompiledModel:
-    """A model as it is compiled.
+    """A model with its loss.
 
     Attributes:
-        compile: the call.
+        compile: the call of `compile`; in a training loop of one's own, the call of the loss.
         loss: "sparse", "categorical" or "binary" cross-entropy; None for another loss, or one that is not known.
         from_logits: the loss expects raw scores; None if the source does not say.
         units: of the last layer; None if that is not known.
@@ -31,6 +40,7 @@ class CompiledModel:
         last: the call that makes the last layer.
         trained_on: the datasets that `fit` is given.
         layers: all layers, first to last, where the source says them all; else None.
+        fits: the calls of `fit`.
     """
 
     compile: Call
@@ -41,20 +51,40 @@ class CompiledModel:
     last: Call | None
     trained_on: tuple[Pipeline, ...]
     layers: tuple[Call, ...] | None = None
+    fits: tuple[Call, ...] = ()
 
 
 def compiled_models(calls: list[Call]) -> Iterator[CompiledModel]:
-    """Yield each model that is compiled."""
+    """Yield each model that is compiled, or whose output is given to a loss."""
     for call in calls:
         if call.name != ".compile" or call.receiver is None:
+            yield from _in_loop(call, calls)
             continue
         loss, from_logits = _loss(call.argument(1, "loss"))
         last = _last_layer(call.receiver, calls)
         fits = [one for one in calls if one.name == ".fit" and one.receiver is call.receiver]
         trained_on = tuple(pipeline for one in fits for pipeline in pipelines_in(one.argument(0, "x")))
         units, activation = _output(last)
-        layers = _layers(call.receiver, calls)
-        yield CompiledModel(call, loss, from_logits, units, activation, last, trained_on, layers)
+        layers = layers_of(call.receiver, calls)
+        yield CompiledModel(call, loss, from_logits, units, activation, last, trained_on, layers, tuple(fits))
+
+
+def _in_loop(call: Call, calls: list[Call]) -> Iterator[CompiledModel]:
+    """What a call of a loss says about the model whose output it is given."""
+    if call.name == "()":
+        loss, from_logits = _loss(call.receiver) if isinstance(call.receiver, Call) else (None, None)
+    elif call.name in _OF_SCORES:
+        loss, from_logits = _OF_SCORES[call.name], True
+    else:
+        given = call.argument(2, "from_logits")
+        from_logits = False if given is None else bool(given.value) if isinstance(given, Literal) else None
+        loss = _kind(call.name) if call.name.rpartition(".")[2][:1].islower() else None
+    output = call.argument(1, "y_pred", "logits")
+    if loss is None or not isinstance(output, Call) or output.name != "()" or not isinstance(output.receiver, Call):
+        return
+    last = _last_layer(output.receiver, calls) or output.receiver
+    units, activation = _output(last)
+    yield CompiledModel(call, loss, from_logits, units, activation, last, (), layers_of(output.receiver, calls))
 
 
 def _loss(value: Value | None) -> tuple[str | None, bool | None]:
@@ -79,41 +109,63 @@ def _kind(name: str) -> str | None:
 
 
 def _last_layer(model: Value, calls: Iterable[Call]) -> Call | None:
-    if not isinstance(model, Call):
+    output: Value | None = None
+    if isinstance(model, Object):
+        output = model.fields.get("()")
+    elif not isinstance(model, Call):
         return None
-    if model.name in ("keras.Sequential", "keras.models.Sequential"):
-        layers = model.argument(0, "layers")
-        members = list(layers.members) if isinstance(layers, Group) else []
-        if layers is not None and not isinstance(layers, Group):
-            return None
-        members += [one.args[0] for one in calls if one.name == ".add" and one.receiver is model and one.args]
+    elif model.name in _SEQUENTIAL:
+        members = _added(model, calls)
         last = members[-1] if members else None
         return last if isinstance(last, Call) else None
-    if model.name in ("keras.Model", "keras.models.Model"):
+    elif model.name in _FUNCTIONAL:
         output = model.argument(1, "outputs")
         if isinstance(output, Group) and len(output.members) == 1:
             output = output.members[0]
-        if isinstance(output, Call) and output.name == "()" and isinstance(output.receiver, Call):
-            return output.receiver
+    if isinstance(output, Call) and output.name == "()" and isinstance(output.receiver, Call):
+        return output.receiver
     return None
 
 
-def _layers(model: Value, calls: Iterable[Call]) -> tuple[Call, ...] | None:
+def _added(model: Call, calls: Iterable[Call]) -> list[Value] | None:
+    """The layers of a Sequential; None if they are not all known, or depend on a branch."""
+    given = model.argument(0, "layers")
+    if given is not None and not isinstance(given, Group):
+        return None
+    adds = [one for one in calls if one.name == ".add" and one.receiver is model and one.args]
+    sides = [_sides(one.expression) for one in adds]
+    if any((branch, not side) in sides[-1] for one in sides for branch, side in one):
+        return None
+    return [*(given.members if isinstance(given, Group) else ()), *(one.args[0] for one in adds)]
+
+
+def _sides(node: ast.AST) -> set[tuple[int, bool]]:
+    """The branches that a statement is in: each `if`, and whether it is its first side."""
+    found: set[tuple[int, bool]] = set()
+    child, parent = node, getattr(node, "parent", None)
+    while parent is not None:
+        if isinstance(parent, ast.If):
+            found.add((id(parent), child in parent.body))
+        child, parent = parent, getattr(parent, "parent", None)
+    return found
+
+
+def layers_of(model: Value, calls: Iterable[Call]) -> tuple[Call, ...] | None:
+    """Return all layers of a model, first to last; None if the source does not say them all."""
     if not isinstance(model, Call):
         return None
     found: list[Value] = []
-    if model.name in ("keras.Sequential", "keras.models.Sequential"):
-        given = model.argument(0, "layers")
-        if given is not None and not isinstance(given, Group):
-            return None
-        found = list(given.members) if isinstance(given, Group) else []
-        found += [one.args[0] for one in calls if one.name == ".add" and one.receiver is model and one.args]
-    elif model.name in ("keras.Model", "keras.models.Model"):
+    if model.name in _SEQUENTIAL:
+        found = _added(model, calls) or []
+    elif model.name in _FUNCTIONAL:
         value = model.argument(1, "outputs")
         while isinstance(value, Call) and value.name == "()" and value.receiver is not None and len(value.args) == 1:
             found.append(value.receiver)
             value = value.args[0]
-        if not isinstance(value, Call) or value.name not in ("keras.Input", "keras.layers.Input"):
+        base = value.base if isinstance(value, Item) and value.attribute else None
+        if isinstance(base, Call) and base.name.startswith("keras.applications."):
+            value = base
+        elif not isinstance(value, Call) or value.name not in ("keras.Input", "keras.layers.Input"):
             return None
         found.append(value)
         found.reverse()
@@ -126,7 +178,7 @@ def _output(last: Call | None) -> tuple[int | None, str | None]:
         return None, None
     if last.name in ("keras.layers.Softmax", "keras.layers.Activation"):
         given = last.argument(0, "activation") if last.name.endswith("Activation") else Literal("softmax")
-        return None, _activation(given)
+        return None, _activation(given) or None  # a linear one leaves what comes before it
     if last.name != "keras.layers.Dense":
         return None, None
     units = last.argument(0, "units")

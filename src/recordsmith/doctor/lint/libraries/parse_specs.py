@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from recordsmith.doctor.lint.interpreter.values import Call, Choice, Group, Item, Literal, Table, Value, options_of
 from recordsmith.doctor.lint.libraries.arrays import dtype_named
 
-__all__ = ["ParseSpec", "ParsedFeature", "parse_specs", "parsed_feature_of"]
+__all__ = ["ParseSpec", "ParsedFeature", "parse_specs", "parsed_feature_of", "parsed_tables"]
 
 _PARSERS = {
     "tensorflow.io.parse_single_example": (0, 1),
@@ -90,6 +90,25 @@ def parse_specs(calls: Iterable[Call]) -> Iterator[ParseSpec]:
             serialized = call.argument(0, "serialized")
             yield from _specs(call, serialized, call.argument(1, "context_features"), in_steps=False)
             yield from _specs(call, serialized, call.argument(2, "sequence_features"), in_steps=True)
+
+
+def parsed_tables(call: Call) -> Value | None:
+    """Return the dict that a parser gives, or the dicts of a sequence parser; None for any other call."""
+    if call.name in ("tensorflow.io.parse_single_example", "tensorflow.io.parse_example"):
+        return _parsed(call, call.argument(1, "features"))
+    if call.name in _SEQUENCE_PARSERS:
+        sides = [_parsed(call, call.argument(*given)) for given in ((1, "context_features"), (2, "sequence_features"))]
+        known = [one or Table({}, complete=False) for one in sides]
+        lengths = [] if call.name.endswith("single_sequence_example") else [Table({}, complete=False)]
+        return Group((*known, *lengths), node=call.node)
+    return None
+
+
+def _parsed(call: Call, features: Value | None) -> Table | None:
+    if not isinstance(features, Table):
+        return None
+    entries: dict[object, Value] = {key: Item(call, Literal(key)) for key in features.entries}
+    return Table(entries, features.complete, made_by=call, node=call.node)
 
 
 def _specs(call: Call, serialized: Value | None, features: Value | None, *, in_steps: bool) -> Iterator[ParseSpec]:

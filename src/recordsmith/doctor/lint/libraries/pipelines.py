@@ -78,6 +78,7 @@ class Pipeline(Value):
     stage: Stage | None = None
     names: list[str] = field(default_factory=list)
     extended: bool = False
+    looked_at: bool = False  # something takes its first elements
 
     @property
     def stages(self) -> list[Stage]:
@@ -139,6 +140,7 @@ class Pipeline(Value):
     def extend(self, stage: Stage, element: Value | None = None) -> Pipeline:
         """Return this pipeline with one more stage."""
         self.extended |= stage.name != "take"  # which is often a look at a few elements
+        self.looked_at |= stage.name == "take"
         return Pipeline(self.source, self.element if element is None else element, self, stage, node=stage.call.node)
 
     def parts(self) -> Iterator[Value]:

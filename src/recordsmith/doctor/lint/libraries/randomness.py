@@ -5,10 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Table, Value, options_of, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Choice, Group, Literal, Table, Value, options_of, walk
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 
-__all__ = ["is_random_call", "is_shuffled", "shuffles_by_itself"]
+__all__ = [
+    "draws",
+    "is_random_call",
+    "is_shuffled",
+    "random_changes",
+    "shuffled_before",
+    "shuffles_by_itself",
+    "shuffles_values",
+]
 
 _RANDOM = re.compile(
     r"(tensorflow\.image\.(stateless_)?random_\w+|tensorflow\.image\.sample_distorted_bounding_box"
@@ -16,12 +24,22 @@ _RANDOM = re.compile(
     r"|keras_cv\.layers\.(Random|Mix|Cut|Aug|Grid)\w+|tensorflow_addons\.image\.random_\w+"
     r"|recordsmith\.augment\.\w+)"
 )
+_CHANGES_IMAGES = re.compile(r"tensorflow\.image\.|keras|\(\)|recordsmith\.augment\.")
 _SHUFFLERS = re.compile(
     r"(random\.(shuffle|sample)|numpy\.random\.(shuffle|permutation|permuted|choice)|tensorflow\.random\.shuffle"
     r"|sklearn\.utils\.(shuffle|resample)|sklearn\.model_selection\.(train_test_split|\w*Shuffle\w*)|torch\.randperm"
     r"|tensorflow\.random\.experimental\.\w*shuffle\w*|random\.Random\.\w+)"
 )
 _SHUFFLING_METHODS = {".shuffle", ".permutation", ".permuted", ".sample", ".choice", ".split", ".next"}
+_DRAWS = re.compile(
+    r"tensorflow\.random\.(uniform|normal|truncated_normal|stateless_\w+|categorical)"
+    r"|random\.(random|randint|uniform|randrange|choice|getrandbits|gauss|betavariate)"
+    r"|numpy\.random\.(rand|randn|random|randint|uniform|normal|choice|binomial|random_sample|beta)"
+    r"|torch\.(rand|randn|randint|bernoulli)"
+)
+_GENERATORS = re.compile(r"numpy\.random\.(default_rng|RandomState)|random\.Random|tensorflow\.random\.Generator\.\w+")
+_DRAWING_METHODS = {".random", ".uniform", ".normal", ".integers", ".randint", ".choice", ".rand", ".binomial"}
+_MOST_VALUES = 2000
 _IN_ORDER = {"tfrecord", "lines", "fixed", "slices", "recordsmith"}  # and torch, where it says so
 
 
@@ -39,6 +57,63 @@ def is_random_call(call: Call) -> bool:
             return False
         return any(_is_random_layer(one) for one in walk(call.receiver))
     return False
+
+
+def drawn_in(value: Value | None) -> Call | None:
+    """Return the call that draws a random number which a value depends on; None if there is none.
+
+    >>> drawn_in(Call("tensorflow.random.uniform", None)).name
+    'tensorflow.random.uniform'
+    """
+    for one in walk(value, limit=60):
+        if isinstance(one, Call) and (
+            _DRAWS.fullmatch(one.name)
+            or (
+                one.name in _DRAWING_METHODS
+                and isinstance(one.receiver, Call)
+                and _GENERATORS.fullmatch(one.receiver.name)
+            )
+        ):
+            return one
+    return None
+
+
+def draws(value: Value | None) -> bool:
+    """Tell whether a value depends on a random number that is drawn for it."""
+    return drawn_in(value) is not None
+
+
+def random_changes(value: Value, *, certain: bool = False, inside: frozenset[int] = frozenset()) -> Iterator[Call]:
+    """Yield the calls that change an element at random: those of images, and numbers that decide about a change.
+
+    If they must be `certain`, those on one side of a branch do not count unless there are such on the other side too.
+    `inside` are the branches that are being looked at: a list may hold itself.
+    """
+    for one in _decided(value, inside) if certain else walk(value):
+        if isinstance(one, Call) and _CHANGES_IMAGES.match(one.name) and is_random_call(one):
+            yield one
+        decided = drawn_in(one.by) if isinstance(one, Choice) and one.by is not None else None
+        if decided is not None and decided.in_map:
+            yield decided
+
+
+def _decided(value: Value, inside: frozenset[int]) -> Iterator[Value]:
+    """A value and all that it was made of, except what only one side of a branch has."""
+    seen: set[int] = set(inside)
+    waiting = [value]
+    while waiting and len(seen) < _MOST_VALUES:
+        one = waiting.pop(0)
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        open_choice = isinstance(one, Choice) and not (one.by is not None and draws(one.by))
+        if isinstance(one, Choice) and open_choice:
+            within = inside | {id(one)}
+            random = [next(random_changes(side, certain=True, inside=within), None) for _, side in one.options]
+            waiting += [side for _, side in one.options] if all(random) else []
+        else:
+            waiting.extend(one.parts())
 
 
 def _is_random_layer(value: Value) -> bool:
@@ -76,12 +151,16 @@ def is_shuffled(pipeline: Pipeline) -> bool | None:
 
 def shuffled_before(pipeline: Pipeline, calls: list[Call]) -> bool:
     """Tell whether what a dataset is made from was shuffled by other means: random.shuffle(files), train_test_split."""
+    return any(shuffles_values(origin.source.call, calls) for origin in pipeline.origins())
+
+
+def shuffles_values(made: Value | None, calls: list[Call]) -> bool:
+    """Tell whether a value, or something that it was made from, was shuffled, in place or not."""
     made_of: set[int] = set()
-    for origin in pipeline.origins():
-        for value in walk(origin.source.call):
-            made_of.add(id(value))
-            if isinstance(value, Call) and _shuffles(value):
-                return True
+    for value in walk(made):
+        made_of.add(id(value))
+        if isinstance(value, Call) and _shuffles(value):
+            return True
     shuffling = [call for call in calls if _shuffles(call)]
     return any(id(value) in made_of for call in shuffling for argument in call.args for value in walk(argument))
 

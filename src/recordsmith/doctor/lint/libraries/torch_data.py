@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.machine import Arguments, Machine
 from recordsmith.doctor.lint.interpreter.scope import Scope
@@ -50,6 +52,9 @@ def torch_loader(machine: Machine, call: Call) -> Value:
     steps = tuple(machine.calls[before:])
     source = Source("torch", call, of, shuffles=shuffles, batches=True, steps=steps)
     pipeline = Pipeline(source, element, node=call.node)
+    given_name = call.expression.args[0] if call.expression.args else None
+    if isinstance(given_name, ast.Name | ast.Attribute):  # says something where the loader itself has no name
+        pipeline.names.append(given_name.id if isinstance(given_name, ast.Name) else given_name.attr)
     machine.pipelines.append(pipeline)
     return pipeline
 
@@ -110,7 +115,7 @@ def _element(machine: Machine, dataset: Value | None) -> Value:
             return machine.follow(method, Arguments((Element("index"),)), label="map:__getitem__")
         return Element()
     if isinstance(base, Call) and base.name == "torch.utils.data.TensorDataset":
-        return Group(tuple(Element("", of=one) for one in base.args))
+        return Group(tuple(Element("slice", of=one) for one in base.args))
     if isinstance(base, Call) and base.name.startswith("torchvision.datasets."):
         transform = base.argument(1 if base.name.endswith("Folder") else 2, "transform")
         image: Value = Element("image", of=base)

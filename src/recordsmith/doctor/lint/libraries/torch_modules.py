@@ -76,7 +76,7 @@ def key_of(call: Call) -> object:
     """Return what stands for the receiver of a method: its identity where it is known, else its source."""
     if isinstance(call.receiver, Object | Call):
         return id(call.receiver)
-    function = call.expression.func
+    function = getattr(call.node, "func", None)
     return ast.unparse(function.value) if isinstance(function, ast.Attribute) else id(call)
 
 

@@ -6,11 +6,16 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Table, Value, options_of, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Table, Value, options_of, walk
 from recordsmith.doctor.lint.libraries.arrays import dtype_of
 
-__all__ = ["WrittenExample", "WrittenFeature", "features_of", "written_examples"]
+__all__ = ["WrittenExample", "WrittenFeature", "features_of", "filled_list", "written_examples"]
 
+_LISTS = {
+    "bytes_list": "tensorflow.train.BytesList",
+    "float_list": "tensorflow.train.FloatList",
+    "int64_list": "tensorflow.train.Int64List",
+}
 _KINDS = {"bytes_list": "bytes", "float_list": "float", "int64_list": "int64"}
 
 
@@ -53,18 +58,41 @@ class WrittenFeature:
 
 @dataclass(frozen=True, slots=True)
 class WrittenExample:
-    """One place that builds an Example; `complete` is False if it may have more features."""
+    """One place that builds an Example.
+
+    Attributes:
+        call: the call of `tf.train.Features`.
+        features: by their names.
+        complete: False if it may have more features.
+        paths: what the files are called that it is written to, as far as the source says it.
+    """
 
     call: Call
     features: dict[str, WrittenFeature]
     complete: bool
+    paths: tuple[Value, ...] = ()
 
 
 def written_examples(calls: Iterable[Call]) -> Iterator[WrittenExample]:
     """Yield what each tf.train.Features is made of."""
+    calls = list(calls)
+    files: dict[int, list[Value]] = {}
+    for call in calls:
+        path = _written_path(call)
+        if path is not None:
+            for one in walk(call.args[0]):
+                if isinstance(one, Call) and one.name == "tensorflow.train.Features":
+                    files.setdefault(id(one), []).append(path)
     for call in calls:
         if call.name == "tensorflow.train.Features":
-            yield from _examples(call)
+            yield from _examples(call, tuple(files.get(id(call), ())))
+
+
+def _written_path(call: Call) -> Value | None:
+    """The path of the writer whose `write` this is."""
+    if call.name != ".write" or not call.args or not isinstance(call.receiver, Call):
+        return None
+    return call.receiver.argument(0, "path") if call.receiver.name == "tensorflow.io.TFRecordWriter" else None
 
 
 def features_of(value: Value | None) -> list[WrittenExample]:
@@ -74,7 +102,15 @@ def features_of(value: Value | None) -> list[WrittenExample]:
     return list(written_examples(one for one in walk(value) if isinstance(one, Call)))
 
 
-def _examples(call: Call) -> Iterator[WrittenExample]:
+def filled_list(receiver: Value, method: str) -> str | None:
+    """Return which list of a proto a method fills, as "tensorflow.train.BytesList" for `x.bytes_list.value.append`."""
+    match receiver:
+        case Item(base=Item(index=Literal(value=str() as kind)), index=Literal(value="value"), attribute=True):
+            return _LISTS.get(kind) if method in ("append", "extend") else None
+    return None
+
+
+def _examples(call: Call, paths: tuple[Value, ...]) -> Iterator[WrittenExample]:
     for table in options_of(call.argument(0, "feature")):
         if isinstance(table, Table):
             found: dict[str, WrittenFeature] = {}
@@ -84,9 +120,9 @@ def _examples(call: Call) -> Iterator[WrittenExample]:
                     if feature is not None:
                         found.setdefault(str(name), feature)
             known = all(isinstance(name, str) for name in table.entries)
-            yield WrittenExample(call, found, table.complete and known and len(found) == len(table.entries))
+            yield WrittenExample(call, found, table.complete and known and len(found) == len(table.entries), paths)
         else:
-            yield WrittenExample(call, {}, complete=False)
+            yield WrittenExample(call, {}, complete=False, paths=paths)
 
 
 def _feature(name: str, value: Value) -> WrittenFeature | None:

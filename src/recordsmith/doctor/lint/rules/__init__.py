@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.inference.inputs import INPUT_RULES
+from recordsmith.doctor.lint.rules.inference.order import PREDICTION_ORDER_RULES
 from recordsmith.doctor.lint.rules.pipeline.augmentation import AUGMENTATION_RULES
 from recordsmith.doctor.lint.rules.pipeline.batches import BATCH_RULES
 from recordsmith.doctor.lint.rules.pipeline.order import ORDER_RULES
 from recordsmith.doctor.lint.rules.pipeline.pairs import PAIR_RULES
+from recordsmith.doctor.lint.rules.pipeline.python_randomness import PYTHON_RANDOMNESS_RULES
 from recordsmith.doctor.lint.rules.pipeline.speed import SPEED_RULES
 from recordsmith.doctor.lint.rules.pipeline.splitting import SPLITTING_RULES
+from recordsmith.doctor.lint.rules.pixels.class_maps import CLASS_MAP_RULES
+from recordsmith.doctor.lint.rules.pixels.overflow import OVERFLOW_RULES
+from recordsmith.doctor.lint.rules.reach.following import FOLLOWING_RULES
+from recordsmith.doctor.lint.rules.reading.class_numbers import CLASS_NUMBER_RULES
 from recordsmith.doctor.lint.rules.reading.compressed_files import COMPRESSION_RULES
 from recordsmith.doctor.lint.rules.reading.features import FEATURE_RULES
 from recordsmith.doctor.lint.rules.reading.listings import LISTING_RULES
 from recordsmith.doctor.lint.rules.reading.raw_bytes import RAW_BYTES_RULES
+from recordsmith.doctor.lint.rules.reading.sparse_features import SPARSE_FEATURE_RULES
+from recordsmith.doctor.lint.rules.splits.learnt_features import LEARNT_FEATURE_RULES
+from recordsmith.doctor.lint.rules.splits.ordered import ORDERED_RULES
+from recordsmith.doctor.lint.rules.splits.overlaps import OVERLAP_RULES
+from recordsmith.doctor.lint.rules.splits.parts import PART_RULES
+from recordsmith.doctor.lint.rules.torch import TORCH_RULES
 from recordsmith.doctor.lint.rules.training.images import IMAGE_RULES
+from recordsmith.doctor.lint.rules.training.outputs import OUTPUT_RULES
 from recordsmith.doctor.lint.rules.training.ranges import RANGE_RULES
+from recordsmith.doctor.lint.rules.training.steps import STEP_RULES
 from recordsmith.doctor.lint.rules.training.targets import TARGET_RULES
 from recordsmith.doctor.lint.rules.training.vectorisers import VECTORISER_RULES
 from recordsmith.doctor.lint.rules.writing.stored_size import STORED_SIZE_RULES
@@ -43,5 +58,20 @@ RULES: RuleSet[Program] = RuleSet(
         *SPLITTING_RULES,
         *STORED_SIZE_RULES,
         *WRITTEN_VALUE_RULES,
+        *INPUT_RULES,
+        *PREDICTION_ORDER_RULES,
+        *PYTHON_RANDOMNESS_RULES,
+        *LEARNT_FEATURE_RULES,
+        *ORDERED_RULES,
+        *OVERLAP_RULES,
+        *PART_RULES,
+        *OUTPUT_RULES,
+        *STEP_RULES,
+        *CLASS_MAP_RULES,
+        *OVERFLOW_RULES,
+        *CLASS_NUMBER_RULES,
+        *SPARSE_FEATURE_RULES,
+        *TORCH_RULES,
+        *FOLLOWING_RULES,
     ]
 )

@@ -96,7 +96,7 @@ def _cardinality(session: Session) -> int | None:
 
 def _is_whole(plan: Plan, start: Cursor) -> bool:
     """Say whether an iteration that begins at a place has all batches of its epochs."""
-    return not start.batch and start.epoch % (plan.epochs_fed or 1) == 0
+    return start == Cursor(start.epoch) and start.epoch % (plan.epochs_fed or 1) == 0
 
 
 class _Source:

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import move_stage
-from recordsmith.doctor.lint.interpreter.values import Call, Literal, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Literal, walk
+from recordsmith.doctor.lint.libraries.fitting import model_uses
+from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
-from recordsmith.doctor.lint.libraries.randomness import is_random_call
+from recordsmith.doctor.lint.libraries.randomness import random_changes
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch.splits import augmented_in_torch
+from recordsmith.doctor.lint.rules.training.ranges import is_whole_numbers, scaled_by
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["AUGMENTATION_RULES"]
-
-_CHANGES_IMAGES = re.compile(r"tensorflow\.image\.|keras|\(\)|recordsmith\.augment\.")
-
-
-def _augmenting(value: Value) -> list[Call]:
-    """The random changes that a value went through; random numbers drawn for another purpose are not meant."""
-    calls = [one for one in walk(value) if isinstance(one, Call)]
-    return [call for call in calls if _CHANGES_IMAGES.match(call.name) and is_random_call(call)]
 
 
 def _called(call: Call) -> str:
@@ -51,13 +46,14 @@ def cache_after_augmentation(program: Program) -> Iterator[Finding]:
             before = pipeline.before(cache)
             if cache.name != "cache" or before is None or program.is_for_testing(pipeline):
                 continue
-            found = _augmenting(before.element)
+            found = list(random_changes(before.element))
+            sure = list(random_changes(before.element, certain=True))
             if not found or any(stage.name == "take" for stage in stages):
                 continue
             last = before.stage
             edits = None
             if last is not None and last.name == "map" and before.parent is not None:
-                earlier = _augmenting(before.parent.element)
+                earlier = list(random_changes(before.parent.element))
                 edits = move_stage(program.source_of(cache), [last, cache]) if not earlier else None
             yield program.finding(
                 cache_after_augmentation,
@@ -66,6 +62,7 @@ def cache_after_augmentation(program: Program) -> Iterator[Finding]:
                 "example is kept, and every epoch shows it again.",
                 edits=edits,
                 certain=edits is not None,
+                severity=None if sure else Severity.INFO,
             )
 
 
@@ -88,7 +85,7 @@ def augmented_validation(program: Program) -> Iterator[Finding]:
             continue
         if any("tta" in name.lower() for name in pipeline.all_names):
             continue
-        found = _augmenting(pipeline.element)
+        found = list(random_changes(pipeline.element, certain=True))
         if found:
             call = found[0]
             stage = _stage_of(pipeline, call)
@@ -98,6 +95,37 @@ def augmented_validation(program: Program) -> Iterator[Finding]:
                 f"{program.name_of(pipeline)} is for validation or testing, and `{_called(call)}` changes it at "
                 "random: the score differs from run to run for no reason.",
                 evidence={"call": _called(call), "line": call.expression.lineno},
+            )
+    yield from _augmenting_generators(program)
+    for call, pipeline, name, is_split in augmented_in_torch(program):
+        yield program.finding(
+            augmented_validation,
+            call.expression,
+            f"{program.name_of(pipeline)} is for validation or testing, and `{name}` changes it at random"
+            + (", because the split has the transform of the whole dataset" if is_split else "")
+            + ": the score differs from run to run for no reason.",
+            advice="Make two datasets, one with the random transforms and one without, and take the training examples "
+            "from the first and the others from the second, by the same indices."
+            if is_split
+            else "",
+        )
+
+
+def _augmenting_generators(program: Program) -> Iterator[Finding]:
+    """Validation or test data from an ImageDataGenerator that augments."""
+    flows = [flow for call in program.calls if (flow := flow_of(call)) is not None]
+    tested = {id(use.inputs) for use in model_uses(program.calls) if use.role == "validation"}
+    for flow in flows:
+        split = flow.constant("subset") == "validation"
+        if (split or id(flow.call) in tested) and flow.augments_by:
+            why = ", because both subsets come from the augmenting generator" if split else ""
+            yield program.finding(
+                augmented_validation,
+                flow.call.expression,
+                f"This is for validation or testing, and `{flow.augments_by[0]}` changes it at random{why}: the score "
+                "differs from run to run for no reason.",
+                advice="Make a second ImageDataGenerator without augmentation, with the same `rescale` and "
+                "`validation_split`, and take the validation data from that.",
             )
 
 
@@ -131,8 +159,7 @@ def brightness_beyond_range(program: Program) -> Iterator[Finding]:
         if not isinstance(delta, Literal) or not isinstance(delta.value, int | float) or abs(delta.value) < 1:
             continue
         image = call.argument(0, "image")
-        unscaled = isinstance(image, Call) and image.name == "tensorflow.cast"
-        if not unscaled:
+        if is_whole_numbers(image) or scaled_by(image) is not None:
             yield program.finding(
                 brightness_beyond_range,
                 call.expression,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.libraries.parse_specs import parsed_feature_of
@@ -12,10 +11,8 @@ from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["BATCH_RULES"]
 
-_ADVERSARIAL = re.compile(r"discriminator|pix2pix|cyclegan", re.IGNORECASE)
 
-
-@rule("P005", "batch-of-one", Severity.WARNING)
+@rule("P005", "batch-of-one", Severity.INFO)
 def batch_of_one(program: Program) -> Iterator[Finding]:
     """A model is trained with batches of a single example.
 
@@ -29,13 +26,10 @@ def batch_of_one(program: Program) -> Iterator[Finding]:
     Fix:
         Use 16 to 256 examples per batch, as many as fit into memory. Where images differ in size, resize or pad them.
     """
-    adversarial = bool(_ADVERSARIAL.search(program.source.text))  # there it is often chosen on purpose
     for pipeline in program.finished:
         for stage in pipeline.stages:
             if not stage.is_batch or stage.constant(0, "batch_size") != 1:
                 continue
-            endless = any(one.name == "repeat" and not one.call.args for one in pipeline.stages)
-            sure = "training" in program.roles(pipeline) or (endless and not program.is_for_testing(pipeline))
             if program.is_for_testing(pipeline) or any(one.is_batch for one in pipeline.stages if one is not stage):
                 continue
             yield program.finding(
@@ -43,7 +37,6 @@ def batch_of_one(program: Program) -> Iterator[Finding]:
                 stage.expression,
                 f"{program.name_of(pipeline)} is made of batches of one example: each step of the training follows a "
                 "single example, and the loss hardly falls.",
-                severity=Severity.WARNING if sure and not adversarial else Severity.INFO,
             )
 
 

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit, move_stage, segment_of
-from recordsmith.doctor.lint.interpreter.values import Group, Literal
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Slice, Table, Value, walk
 from recordsmith.doctor.lint.libraries.arrays import shape_of
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.libraries.randomness import is_shuffled, shuffled_before
 from recordsmith.doctor.lint.program import Program, is_dropped
+from recordsmith.doctor.lint.rules.pipeline.dropped_results import dropped_results
 from recordsmith.facts.dataset_facts import LabelFacts
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["ORDER_RULES"]
 
+_TINY = 32
 _SMALL = 64
 _MODEST = 1000
+_MIXED = re.compile(
+    r"keras\.datasets\.(mnist|fashion_mnist|cifar\d+|imdb|boston_housing|california_housing|reuters)\."
+    r"|sklearn\.datasets\.make_|numpy\.random\.|tensorflow\.random\.|torch\.rand|sklearn\.datasets\.fetch_(openml|lfw)"
+)
 _CHANGES = {"shuffle", "batch", "padded_batch", "map", "repeat", "cache", "prefetch", "filter", "shard", "with_options"}
+_OF_TF_DATA = {"padded_batch", "prefetch", "interleave", "flat_map", "with_options"}
 _COLLECTS = {"write", "append", "write_file", "imwrite", "add", "save"}
 
 
@@ -40,7 +48,7 @@ def batch_before_shuffle(program: Program) -> Iterator[Finding]:
     for pipeline in program.finished:
         stages = pipeline.stages
         found = _late_shuffle(stages)
-        if found is None or pipeline.source.batches or program.is_for_testing(pipeline):
+        if found is None or pipeline.source.batches or program.is_for_testing(pipeline) or is_small(program, pipeline):
             continue
         batch, shuffle = found
         between = stages[stages.index(batch) : stages.index(shuffle) + 1]
@@ -52,6 +60,7 @@ def batch_before_shuffle(program: Program) -> Iterator[Finding]:
             "batches: the examples in each batch are always the same ones.",
             edits=edits,
             certain=edits is not None,
+            severity=Severity.INFO if program.is_test_code else None,
         )
 
 
@@ -71,13 +80,13 @@ def _late_shuffle(stages: list[Stage]) -> tuple[Stage, Stage] | None:
     return None
 
 
-@rule("P002", "repeat-before-shuffle", Severity.WARNING)
+@rule("P002", "repeat-before-shuffle", Severity.INFO)
 def repeat_before_shuffle(program: Program) -> Iterator[Finding]:
     """The data is repeated first and shuffled afterwards.
 
     Why it matters:
         The shuffle buffer then mixes two epochs: some examples come twice before others have come once, and an epoch is
-        no longer one pass over the data. Metrics per epoch lose their meaning.
+        no longer one pass over the data. Where every epoch has a fixed number of steps, that is often accepted.
 
     Example:
         `dataset.repeat().shuffle(1000).batch(32)`
@@ -126,12 +135,15 @@ def never_shuffled(program: Program) -> Iterator[Finding]:
         Put `.shuffle(n)` before `.batch`, with n as large as memory allows, ideally the number of examples.
     """
     for node, pipelines in program.trained_on():
-        candidates = [one for one in pipelines if not _has_an_order(one)]
+        candidates = [one for one in pipelines if not _has_an_order(one) and not is_small(program, one)]
         if not candidates or any(is_shuffled(one) is not False for one in pipelines):
             continue
         if any(shuffled_before(one, program.calls) for one in pipelines) or _drops_a_shuffle(program):
             continue
         pipeline = candidates[0]
+        if any(is_shuffled(one) and _same_place(one, pipeline) for one in program.finished):
+            continue  # by a setting
+        made_up = program.is_test_code or _is_mixed_already(pipeline)
         batch = next((stage for stage in pipeline.stages if stage.is_batch), None)
         yield program.finding(
             never_shuffled,
@@ -139,6 +151,7 @@ def never_shuffled(program: Program) -> Iterator[Finding]:
             f"{program.name_of(pipeline)} is used for training, and nothing shuffles it: every epoch shows the "
             "examples in the same order, that of the data.",
             corrected=_with_shuffle(program, batch) if batch is not None else None,
+            severity=Severity.INFO if made_up else None,
             advice="Give `shuffle=True` to the DataLoader." if pipeline.library == "torch" else "",
         )
     yield from _repeated_unshuffled(program)
@@ -151,11 +164,12 @@ def _drops_a_shuffle(program: Program) -> bool:
 
 @rule("P035", "result-not-used", Severity.ERROR)
 def result_not_used(program: Program) -> Iterator[Finding]:
-    """The result of a dataset's method is not used, so the call does nothing.
+    """The result of a call that only returns something is not used, so the call does nothing.
 
     Why it matters:
         `shuffle`, `batch`, `map` and the others do not change a dataset: each returns a new one. Without `dataset = `
-        before it, the line has no effect, and training uses the dataset as it was.
+        before it, the line has no effect, and training uses the dataset as it was. The same is true of `df.drop(...)`,
+        `x.astype(...)`, `tf.image.random_flip_left_right(image)` and `sklearn.utils.shuffle(x, y)`.
 
     Example:
         `dataset.shuffle(1000)` as a statement on its own.
@@ -181,7 +195,17 @@ def result_not_used(program: Program) -> Iterator[Finding]:
             stage.expression,
             f"`{stage.name}` returns a new dataset, which is not used here: the line has no effect.",
             edits=edits,
+            severity=_severity_of_dropped(pipeline, stage),
         )
+    for node, message, edits, severity in dropped_results(program):
+        yield program.finding(result_not_used, node, message, edits=edits, severity=severity)
+
+
+def _severity_of_dropped(pipeline: Pipeline, stage: Stage) -> Severity | None:
+    """What is dropped changes the training, or only its speed; or nothing but a name says that it is a dataset."""
+    if pipeline.source.kind == "unknown" and not any(one.name in _OF_TF_DATA for one in pipeline.stages):
+        return Severity.INFO
+    return Severity.WARNING if stage.name in ("prefetch", "cache", "with_options") else None
 
 
 def _origin(pipeline: Pipeline) -> ast.AST | None:
@@ -196,10 +220,11 @@ def _repeated_unshuffled(program: Program) -> Iterator[Finding]:
         if program.roles(pipeline) - {"loop"} or program.named(pipeline) == "testing":
             continue
         repeat = next((one for one in pipeline.stages if one.name == "repeat"), None)
-        endless = repeat is not None and not isinstance(repeat.constant(0, "count"), int)
         batches = any(one.is_batch for one in pipeline.stages)
-        if not endless or repeat is None or not batches or repeat.call.args:
+        if repeat is None or not batches or repeat.call.args or repeat.call.keywords or is_small(program, pipeline):
             continue
+        if any(is_shuffled(one) and _same_place(one, pipeline) for one in program.finished):
+            continue  # by a setting
         visible = pipeline.source.kind == "unknown" and not any(one.name == "shuffle" for one in pipeline.all_stages())
         known = is_shuffled(pipeline) is False and not shuffled_before(pipeline, program.calls)
         if (known and not _has_an_order(pipeline)) or (visible and _is_whole_here(pipeline)):
@@ -208,8 +233,19 @@ def _repeated_unshuffled(program: Program) -> Iterator[Finding]:
                 repeat.expression,
                 f"{program.name_of(pipeline)} is repeated without end, as for training, and nothing here shuffles it: "
                 "every epoch shows the examples in the same order.",
-                severity=Severity.WARNING if known else Severity.INFO,
+                severity=Severity.WARNING if known and program.named(pipeline) == "training" else Severity.INFO,
             )
+
+
+def _same_place(one: Pipeline, other: Pipeline) -> bool:
+    """Two datasets are the same piece of source, followed along different branches."""
+    return one.stage is not None and other.stage is not None and one.stage.expression is other.stage.expression
+
+
+def _is_mixed_already(pipeline: Pipeline) -> bool:
+    """It is made of arrays that come mixed, or that are random numbers, so that their order means nothing."""
+    calls = [one for origin in pipeline.origins() for one in walk(origin.source.call) if isinstance(one, Call)]
+    return any(_MIXED.match(one.name) for one in calls)
 
 
 def _is_whole_here(pipeline: Pipeline) -> bool:
@@ -226,9 +262,21 @@ def _with_shuffle(program: Program, batch: Stage) -> str:
 def _has_an_order(pipeline: Pipeline) -> bool:
     """Time series and text cut into windows are often meant to stay in order; one element cannot be shuffled."""
     stages = list(pipeline.all_stages())
+    if _predicts_its_next(pipeline.element) or any(stage.name == "rebatch" for stage in stages):
+        return True
     windows = sum(stage.is_batch for stage in pipeline.stages) > 1 or any(stage.name == "window" for stage in stages)
     few = any(stage.name == "take" and isinstance(stage.constant(0, "count"), int) for stage in stages)
     return windows or few or pipeline.source.kind == "tensors"
+
+
+def _predicts_its_next(element: Value) -> bool:
+    """It is a pair of two slices of one sequence, `x[:-1], x[1:]`, as for a language model."""
+    if isinstance(element, Element) and element.of is not None:
+        element = element.of
+    members = element.members if isinstance(element, Group) and len(element.members) == 2 else ()
+    plain = [one.of if isinstance(one, Element) and one.of is not None else one for one in members]
+    sliced = [one.base for one in plain if isinstance(one, Item) and isinstance(one.index, Slice | Group)]
+    return len(sliced) == 2 and sliced[0] is sliced[1]
 
 
 def _is_file_level(stages: list[Stage], shuffle: Stage) -> bool:
@@ -257,6 +305,8 @@ def small_shuffle_buffer(program: Program) -> Iterator[Finding]:
         for shuffle in pipeline.stages:
             if shuffle.name != "shuffle" or _is_file_level(pipeline.stages, shuffle):
                 continue
+            if program.is_for_testing(pipeline) or _takes_few(pipeline, shuffle):
+                continue
             names = ("buffer",) if pipeline.library == "recordsmith" else ("buffer_size",)
             size = shuffle.constant(None if pipeline.library == "recordsmith" else 0, *names)
             if not isinstance(size, int) or isinstance(size, bool):
@@ -284,15 +334,17 @@ def _small(program: Program, pipeline: Pipeline, shuffle: Stage, size: int) -> I
             )
         return
     rows = _rows(program, pipeline)
-    if (rows is not None and size >= rows) or is_mixed_otherwise(program, pipeline):
+    if (rows is not None and size >= rows) or is_mixed_otherwise(program, pipeline) or is_small(program, pipeline):
         return
     batch = next((one.constant(0, "batch_size") for one in pipeline.stages if one.is_batch), None)
     if size < _SMALL or (isinstance(batch, int) and size < batch):
+        tiny = size <= _TINY or (isinstance(batch, int) and size < batch)
         mixes = "changes nothing at all" if size <= 1 else f"only ever chooses among {size} examples"
         yield program.finding(
             small_shuffle_buffer,
             node,
             f"A shuffle buffer of {size} {mixes}: the order stays nearly that of the data.",
+            severity=None if tiny and not program.is_test_code else Severity.INFO,
             evidence={"buffer": size},
         )
     elif size < _MODEST and pipeline.source.kind == "tfrecord" and rows is None:
@@ -333,12 +385,41 @@ def _rows(program: Program, pipeline: Pipeline) -> int | None:
     """How many examples there are, where the data or the source says how large the arrays are."""
     if program.data is not None and program.data.records:
         return program.data.records
+    rows = _rows_of_source(pipeline)
+    return rows if rows is not None else _made_here(program)
+
+
+def is_small(program: Program, pipeline: Pipeline) -> bool:
+    """The source says that there are only a few examples, as in a demonstration: their order means nothing."""
+    rows = program.data.records if program.data is not None and program.data.records else _rows_of_source(pipeline)
+    return rows is not None and rows <= _SMALL
+
+
+def _takes_few(pipeline: Pipeline, shuffle: Stage) -> bool:
+    later = pipeline.stages[pipeline.stages.index(shuffle) :]
+    counts = [one.constant(0, "count") for one in later if one.name == "take"]
+    return any(isinstance(count, int) and count <= _SMALL for count in counts)
+
+
+def _rows_of_source(pipeline: Pipeline) -> int | None:
     call = pipeline.source.call
-    value = None if call is None or pipeline.source.kind != "slices" else call.argument(0, "tensors")
+    if call is None or pipeline.source.kind not in ("slices", "range", "tensors"):
+        return None
+    if pipeline.source.kind == "tensors":
+        return 1
+    value = call.argument(0, "tensors")
+    if pipeline.source.kind == "range":
+        return (
+            value.value if isinstance(value, Literal) and isinstance(value.value, int) and len(call.args) == 1 else None
+        )
     if isinstance(value, Group) and not value.is_list and value.members:
         value = value.members[0]
+    if isinstance(value, Table) and value.entries:
+        value = next(iter(value.entries.values()))
+    if isinstance(value, Group) and value.is_list and not value.grown:
+        return len(value.members)
     shape = shape_of(value)
-    return shape[0] if shape else _made_here(program)
+    return shape[0] if shape else None
 
 
 def _made_here(program: Program) -> int | None:

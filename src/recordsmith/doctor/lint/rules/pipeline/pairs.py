@@ -17,6 +17,8 @@ __all__ = ["PAIR_RULES"]
 _LABEL = re.compile(r"label|target|mask|annot|truth|class|caption|answer|segment|categor|^y$|^ys$", re.IGNORECASE)
 _IN_PLACE = {"random.shuffle", "numpy.random.shuffle"}
 _PERMUTES = {"numpy.random.permutation", "tensorflow.random.shuffle", "sklearn.utils.shuffle", ".permutation"}
+_ZIPS = ("tensorflow.data.Dataset.from_tensor_slices", "builtins.zip")
+_READ = {"numpy.load", "numpy.loadtxt", "numpy.genfromtxt", "pandas.read_csv"}
 _SEEDS = {"random.seed", "numpy.random.seed"}
 _SHORT_LABEL = re.compile(r"^(y|ys|gt)_|_(y|ys|gt)$", re.IGNORECASE)
 
@@ -91,10 +93,7 @@ def _arrays_shuffled_apart(program: Program) -> Iterator[Finding]:
     if sum(one.name in _SEEDS for one in program.calls) > 1:
         return  # the same seed before each gives the same order
     for call in program.calls:
-        if call.name not in ("tensorflow.data.Dataset.from_tensor_slices", "builtins.zip"):
-            continue
-        given = call.args[0] if len(call.args) == 1 else None
-        members = given.members if isinstance(given, Group) else call.args
+        members = _paired(call)
         moved = [one for one in shuffles if any(one.args[0] is member for member in members)]
         distinct = {id(one.args[0]): one for one in moved}
         if len(members) == 2 and len(distinct) == 1:
@@ -122,11 +121,10 @@ def _arrays_shuffled_apart(program: Program) -> Iterator[Finding]:
 def _arrays_ordered_apart(program: Program) -> Iterator[Finding]:
     """Two arrays of which one was put into a random order, or both into different ones, and then paired by position."""
     for call in program.calls:
-        if call.name not in ("tensorflow.data.Dataset.from_tensor_slices", "builtins.zip"):
-            continue
-        given = call.args[0] if len(call.args) == 1 else None
-        members = given.members if isinstance(given, Group) and not given.is_list else call.args
+        members = _paired(call)
         if len(members) != 2 or not all(isinstance(member, Call | Item) for member in members):
+            continue
+        if call.name not in _ZIPS and not all(_is_plain(member) for member in members):
             continue
         orders = [_own_order(member) for member in members]
         first, second = members
@@ -139,6 +137,36 @@ def _arrays_ordered_apart(program: Program) -> Iterator[Finding]:
                 "belong to their examples.",
                 advice="Use one permutation for both: `order = np.random.permutation(len(x))`, `x[order]`, `y[order]`.",
             )
+
+
+def _is_plain(value: Value) -> bool:
+    """It was read, or put into an order, and nothing was done to it since."""
+    if isinstance(value, Item):
+        return isinstance(value.index, Call) and value.index.name in _PERMUTES
+    return isinstance(value, Call) and (value.name in _PERMUTES or value.name in _READ)
+
+
+def _paired(call: Call) -> tuple[Value, ...]:
+    """What a call pairs by position: examples and their labels."""
+    if call.name in _ZIPS:
+        given = call.args[0] if len(call.args) == 1 else None
+        return given.members if isinstance(given, Group) and not given.is_list else call.args
+    if call.name in (".fit", "sklearn.model_selection.train_test_split"):
+        return call.args[:2]
+    if call.name == "torch.utils.data.TensorDataset":
+        return tuple(map(_array_of, call.args))
+    return ()
+
+
+def _array_of(value: Value) -> Value:
+    """What a tensor was made from, in the same order."""
+    made = ("torch.tensor", "torch.from_numpy", "torch.as_tensor", "torch.Tensor", "numpy.array", "numpy.asarray")
+    while isinstance(value, Call) and (value.name in made or value.name in (".float", ".long", ".to")):
+        inner = value.receiver if value.name.startswith(".") else value.argument(0)
+        if inner is None:
+            return value
+        value = inner
+    return value
 
 
 def _own_order(value: Value) -> tuple[str, object]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Slice, Value, walk
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -15,10 +15,14 @@ __all__ = ["SPLITTING_RULES"]
 
 _SPLITS = re.compile(r"sklearn\.model_selection\.train_test_split|\.train_test_split|\.split")
 _RESAMPLERS = re.compile(r"imblearn\.\w+.*|sklearn\.utils\.resample")
+_CROSS_VALIDATES = re.compile(r"sklearn\.model_selection\.cross_val(_score|idate|_predict)")
+_TURNS = re.compile(
+    r"cv2\.(flip|rotate|GaussianBlur|warpAffine)|numpy\.(fliplr|flipud|flip|rot90)|tensorflow\.image\.flip\w+"
+)
 _LEARNS = {".fit", ".fit_transform", ".adapt", ".fit_on_texts"}
 _FITTED = re.compile(
     r"sklearn\.(preprocessing\.(Standard|MinMax|Robust|MaxAbs)Scaler|preprocessing\.(Quantile|Power)Transformer"
-    r"|preprocessing\.(Normalizer|KBinsDiscretizer|PolynomialFeatures)|feature_extraction\..*Vectorizer|decomposition\.\w+"
+    r"|preprocessing\.(KBinsDiscretizer|TargetEncoder)|feature_extraction\..*Vectorizer|decomposition\.\w+"
     r"|impute\.\w+|feature_selection\.\w+)|keras\.layers\.(TextVectorization|Normalization|StringLookup|Discretization)"
     r"|keras\.preprocessing\.text\.Tokenizer|tokenizers\.\w+"
 )
@@ -46,14 +50,18 @@ def oversampled_before_split(program: Program) -> Iterator[Finding]:
     """
     split_seen = False
     for call in program.calls:
-        if not _SPLITS.fullmatch(call.name):
+        if not _SPLITS.fullmatch(call.name) and not _CROSS_VALIDATES.fullmatch(call.name):
             continue
         split_seen |= call.name.endswith("train_test_split")
         resampled = next((one for argument in call.args for one in walk(argument) if _is_resampling(one)), None)
-        if isinstance(resampled, Call) and _derives_directly(call):
+        if (
+            resampled is not None
+            and resampled.node is not None
+            and (_derives_directly(call) or _CROSS_VALIDATES.fullmatch(call.name))
+        ):
             yield program.finding(
                 oversampled_before_split,
-                resampled.expression,
+                resampled.node,
                 "The data is oversampled before it is split: copies of the same example land in training and in test "
                 "data, and the score is too good to be true.",
             )
@@ -79,11 +87,50 @@ def _written_copies(program: Program) -> Iterator[Finding]:
 
 
 def _is_resampling(value: Value) -> bool:
+    if isinstance(value, Group):
+        return value.grown and _holds_turned_copies(value)
     if not isinstance(value, Call):
         return False
+    if _JOINS.fullmatch(value.name) and _adds_copies(value):
+        return True
     if value.name in (".fit_resample", ".fit_sample"):
         return isinstance(value.receiver, Call) and bool(_RESAMPLERS.fullmatch(value.receiver.name))
-    return value.name == "sklearn.utils.resample"
+    if value.name == ".sample":
+        drawn = value.argument(None, "replace")
+        return isinstance(drawn, Literal) and drawn.value is True
+    if value.name == "sklearn.utils.resample":
+        drawn = value.argument(None, "replace")
+        return drawn is None or (isinstance(drawn, Literal) and drawn.value is True)
+    return False
+
+
+def _holds_turned_copies(group: Group) -> bool:
+    """A list to which every example is appended, and then the same one flipped or rotated."""
+    whole = {id(one) for one in group.members}
+    return any(
+        isinstance(one, Call) and _TURNS.fullmatch(one.name) and one.args and id(one.args[0]) in whole
+        for one in group.members
+    )
+
+
+def _adds_copies(join: Call) -> bool:
+    """`np.concatenate([x, x[y == 1]])`: all rows, and some of them again."""
+    members = list(_flat(join.argument(0)))
+    return any(
+        isinstance(one, Item) and isinstance(one.index, Operation) and any(one.base is other for other in members)
+        for one in members
+    )
+
+
+def _flat(value: Value | None) -> Iterator[Value]:
+    if isinstance(value, Group):
+        for member in value.members:
+            yield from _flat(member)
+    elif isinstance(value, Operation) and value.operator in ("+", "*"):
+        for operand in value.operands:
+            yield from _flat(operand)
+    elif value is not None:
+        yield value
 
 
 def _derives_directly(call: Call) -> bool:
@@ -105,9 +152,18 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
         Split first. Fit on the training data only, then transform both: `scaler.fit(x_train)`,
         `scaler.transform(x_test)`.
     """
+    fitted_on = {
+        id(one.receiver): one.args[0]
+        for one in program.calls
+        if one.name == ".fit" and one.args and _is_fitting(one, also_adapt=True)
+    }
+    yield from _cut_afterwards(program)
     for call in program.calls:
-        if call.name.endswith("train_test_split"):
-            fitted = next((one for argument in call.args for one in walk(argument) if _is_fitting(one)), None)
+        if _CROSS_VALIDATES.fullmatch(call.name):
+            yield from _selected_before(program, call)
+        elif call.name.endswith("train_test_split"):
+            parts = [one for argument in call.args for one in walk(argument)]
+            fitted = next((one for one in parts if _is_fitting(one) or _is_fitted(one, fitted_on)), None)
             if isinstance(fitted, Call):
                 yield program.finding(
                     fitted_on_test_data,
@@ -123,10 +179,71 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
             )
 
 
+def _cut_afterwards(program: Program) -> Iterator[Finding]:
+    """What was fitted on all rows is cut into training and test rows afterwards: `x[:n]` and `x[n:]`."""
+    begins: dict[tuple[int, object], Value] = {}
+    for item in program.items:
+        index = item.index if isinstance(item, Item) else None
+        index = index.members[0] if isinstance(index, Group) and index.members else index
+        if not isinstance(item, Item) or not isinstance(index, Slice) or not _is_fitting(item.base):
+            continue
+        lower = None if isinstance(index.lower, Literal) and index.lower.value in (0, None) else index.lower
+        if lower is None and index.upper is not None:
+            begins[id(item.base), _bound(index.upper)] = item
+        elif lower is not None and (id(item.base), _bound(lower)) in begins and isinstance(item.base, Call):
+            yield program.finding(
+                fitted_on_test_data,
+                item.base.expression,
+                f"`{_name(item.base)}` is fitted on all the data before it is cut into training and test data: the "
+                "score will promise too much.",
+            )
+
+
+def _bound(value: Value) -> object:
+    if isinstance(value, Literal):
+        return value.value
+    return id(value) if value.node is None else ast.unparse(value.node)
+
+
+def _selected_before(program: Program, call: Call) -> Iterator[Finding]:
+    """Features that were selected with the labels of all rows, before a cross-validation."""
+    for one in (part for argument in call.args[1:2] for part in walk(argument)):
+        if isinstance(one, Call) and _is_fitting(one) and "feature_selection" in getattr(one.receiver, "name", ""):
+            yield program.finding(
+                fitted_on_test_data,
+                one.expression,
+                f"`{_name(one)}` selects features by the labels of all rows, also of those that each fold is tested "
+                "on: the score will promise too much.",
+                advice="Put the selection and the model into one pipeline, `make_pipeline(SelectKBest(), model)`, and "
+                "cross-validate that.",
+            )
+
+
+def _is_fitted(value: Value, fitted_on: dict[int, Value]) -> bool:
+    """`scaler.transform(x)` after `scaler.fit(x)`."""
+    if not isinstance(value, Call) or value.name != ".transform" or not value.args:
+        return False
+    maker = value.receiver
+    if isinstance(maker, Call) and maker.name == ".fit" and maker.args:
+        return _is_fitting(maker, also_adapt=True) and maker.args[0] is value.args[0]
+    return fitted_on.get(id(maker)) is value.args[0]
+
+
 def _is_fitting(value: Value, *, also_adapt: bool = False) -> bool:
     if not isinstance(value, Call) or (value.name != ".fit_transform" and not also_adapt):
         return False
+    if _is_in_loop(value.expression):
+        return False  # each series on its own, which learns nothing from the others
     return isinstance(value.receiver, Call) and bool(_FITTED.fullmatch(value.receiver.name))
+
+
+def _is_in_loop(node: ast.AST) -> bool:
+    outer: ast.AST | None = node
+    while outer is not None and not isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
+        if isinstance(outer, ast.For | ast.While | ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.Lambda):
+            return True
+        outer = getattr(outer, "parent", None)
+    return False
 
 
 def _name(call: Call) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
@@ -11,6 +12,7 @@ from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["COMPRESSION_RULES"]
 
+_SUFFIXES = {"gzip": {".gz", ".gzip", ".tgz"}, "zlib": {".zz", ".zlib", ".z", ".deflate"}}
 _WORDS = {None: "no compression", "gzip": "gzip", "zlib": "zlib"}
 
 
@@ -18,8 +20,8 @@ _WORDS = {None: "no compression", "gzip": "gzip", "zlib": "zlib"}
 def compression_type(program: Program) -> Iterator[Finding]:
     """The code reads files with another compression than they have.
 
-    The compression of the files is known from the data, from the code that writes them, or from a name that ends in
-    .gz.
+    The compression of the files is known from the data, from the code that writes them, or from names that end
+    in .gz, .gzip, .zz or .zlib.
 
     Why it matters:
         TensorFlow does not look at the content. Gzip read as plain fails with "corrupted record at 0"; plain read as
@@ -66,8 +68,10 @@ def _actual(program: Program, call: Call) -> tuple[str | None, str]:
     written = _written(program, names)
     if written is not None:
         return written[0], "they are written with"
-    if names and all(name.endswith((".gz", ".gzip")) for name in names):
-        return "gzip", "their names say"
+    suffixes = {os.path.splitext(name)[1].lower() for name in names} - {""}
+    for kind, endings in _SUFFIXES.items():
+        if suffixes and suffixes <= endings:
+            return kind, "their names say"
     return "?", ""
 
 

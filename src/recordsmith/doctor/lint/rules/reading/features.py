@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recordsmith.doctor.lint.edits import Edit
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many
+from recordsmith.doctor.lint.interpreter.values import Group, Item, Literal, Many, Table
 from recordsmith.doctor.lint.libraries.arrays import size_of
 from recordsmith.doctor.lint.libraries.parse_specs import ParsedFeature, ParseSpec, parse_specs
 from recordsmith.doctor.lint.libraries.written_features import WrittenExample, features_of
@@ -44,6 +44,8 @@ class Storage:
 
 def _storage(program: Program, spec: ParseSpec) -> Storage | None:
     direct = features_of(spec.serialized)
+    if direct and spec.in_steps:
+        return None
     if direct:
         return _of_examples(direct, "same")
     if program.data is not None and program.data.features:
@@ -54,9 +56,7 @@ def _storage(program: Program, spec: ParseSpec) -> Storage | None:
                 least = 0 if one.missing or one.empty else least
                 features[one.name] = Existing(one.kind if len(one.kinds) == 1 else None, least, most)
         return Storage(features, "data")
-    if spec.in_steps or not program.written:
-        return None
-    storage = _of_examples(program.written, "code")
+    storage = None if spec.in_steps else _of_examples(program.written_for(spec.serialized, spec.features), "code")
     shared = set(storage.features) & set(spec.features) if storage is not None else set()
     return storage if shared else None
 
@@ -279,8 +279,9 @@ def key_not_parsed(program: Program) -> Iterator[Finding]:
         if not isinstance(item, Item) or item.attribute or not isinstance(item.index, Literal) or item.node is None:
             continue
         base, key = item.base, item.index.value
-        specs = list(parse_specs([base])) if isinstance(base, Call) else []
-        if len(specs) != 1 or not isinstance(key, str) or not specs[0].complete or key in specs[0].features:
+        parsed = base.made_by if isinstance(base, Table) and item.missing else None
+        specs = list(parse_specs([parsed])) if parsed is not None else []
+        if len(specs) != 1 or not isinstance(key, str) or key in specs[0].features:
             continue
         near = _nearest(key, list(specs[0].features))
         node = item.node.slice if isinstance(item.node, ast.Subscript) else item.node

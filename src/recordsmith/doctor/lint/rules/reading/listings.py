@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Many, Value, walk
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch.rows import pairs_in_datasets
 from recordsmith.rules import Finding, Severity, rule
 
-__all__ = ["LISTING_RULES", "is_read_elsewhere"]
+__all__ = ["LISTINGS", "LISTING_RULES", "is_read_elsewhere"]
 
-_LISTINGS = {"glob.glob", "glob.iglob", "os.listdir", "os.scandir", ".glob", ".rglob", ".iterdir"}
+LISTINGS = {"glob.glob", "glob.iglob", "os.listdir", "os.scandir", ".glob", ".rglob", ".iterdir"}
 _KEEPS_ORDER = {
     "builtins.list", "numpy.array", "numpy.asarray", "tensorflow.constant", "builtins.tuple", "numpy.concatenate",
     "numpy.stack", "numpy.vstack", "tensorflow.concat", "pandas.concat",
@@ -57,12 +58,20 @@ def labels_beside_unsorted_files(program: Program) -> Iterator[Finding]:
                 corrected=_sorted(program, listing),
             )
             break
+    for listing, name, other in pairs_in_datasets(program):
+        yield program.finding(
+            labels_beside_unsorted_files,
+            listing.expression,
+            f"`{program.text(listing.expression)}` lists files in no certain order, and the dataset pairs "
+            f"`self.{name}` with `self.{other}` by position: examples get the labels of others.",
+            corrected=_sorted(program, listing),
+        )
 
 
 def _listing(value: Value) -> Call | None:
     """The listing that a value is, unsorted and in its order."""
     while True:
-        if isinstance(value, Call) and value.name in _LISTINGS:
+        if isinstance(value, Call) and value.name in LISTINGS:
             return value
         if isinstance(value, Call) and value.name in _KEEPS_ORDER and value.args:
             value = value.args[0]
@@ -86,7 +95,7 @@ def is_read_elsewhere(value: Value) -> bool:
     True
     """
     names = [part.name for part in walk(value) if isinstance(part, Call)]
-    return any(name in _LISTINGS or name in _READS or name.startswith(("pandas.read_", "csv.")) for name in names)
+    return any(name in LISTINGS or name in _READS or name.startswith(("pandas.read_", "csv.")) for name in names)
 
 
 def _sorted(program: Program, listing: Call) -> str:

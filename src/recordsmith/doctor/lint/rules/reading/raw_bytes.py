@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Slice, Value, options_of
 from recordsmith.doctor.lint.libraries.arrays import dtype_named
-from recordsmith.doctor.lint.libraries.parse_specs import parsed_feature_of
+from recordsmith.doctor.lint.libraries.parse_specs import parse_specs, parsed_feature_of
 from recordsmith.doctor.lint.libraries.written_features import WrittenFeature, features_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -182,8 +182,10 @@ def _times(stored: int, read: int) -> str:
 def _written(program: Program, call: Call, name: str) -> list[WrittenFeature]:
     value = call.argument(0, "input_bytes", "bytes")
     parser = value.base if isinstance(value, Item) else None
-    direct = features_of(parser.argument(0, "serialized")) if isinstance(parser, Call) else []
-    return [one.features[name] for one in direct or program.written if name in one.features]
+    serialized = parser.argument(0, "serialized") if isinstance(parser, Call) else None
+    names = [feature for spec in parse_specs([parser]) for feature in spec.features] if isinstance(parser, Call) else []
+    examples = features_of(serialized) or program.written_for(serialized, names or [name])
+    return [one.features[name] for one in examples if name in one.features]
 
 
 def _feature_name(value: Value | None) -> str | None:

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Operation, Value, walk
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Choice,
+    Element,
+    Group,
+    Item,
+    Literal,
+    Operation,
+    Table,
+    Value,
+    walk,
+)
+from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.models import compiled_models
+from recordsmith.doctor.lint.libraries.randomness import draws
 from recordsmith.doctor.lint.program import Program
-from recordsmith.facts.dataset_facts import ImageFacts
+from recordsmith.facts.value_facts import ImageFacts
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["IMAGE_RULES"]
@@ -21,7 +35,11 @@ _PASSES = {
     "tensorflow.identity",
     "tensorflow.image.per_image_standardization",
 }
-_MOVES = re.compile(r"tensorflow\.image\.(random_flip_\w+|random_crop|rot90)")
+_MOVES = re.compile(r"tensorflow\.image\.(stateless_)?random_(flip_\w+|crop)")
+_TURNS = re.compile(r"tensorflow\.image\.(flip_\w+|rot90|transpose|crop_to_bounding_box|central_crop)")
+_MOVING_LAYER = re.compile(r"keras\.layers\.Random(Flip|Rotation|Crop|Translation|Zoom)")
+_MASK = re.compile(r"mask|segment|annot|(^|_)seg(_|$)|label_?map", re.IGNORECASE)
+_BOXES = re.compile(r"^[xy](min|max)|(^|[_/])(bbox\w*|box(es)?|[xy](min|max)|keypoints?)($|[_/])", re.IGNORECASE)
 _SAME_SIZE = re.compile(
     r"tensorflow\.image\.(random_flip_\w+|random_(brightness|contrast|hue|saturation)|adjust_\w+)|tensorflow\.clip_by_value"
 )
@@ -110,32 +128,125 @@ def _sizes(images: ImageFacts | None) -> str:
 
 @rule("P032", "mask-left-behind", Severity.ERROR)
 def mask_left_behind(program: Program) -> Iterator[Finding]:
-    """An image is flipped, rotated or cropped at random, but its mask is not.
+    """An image is flipped, rotated or cropped at random, but its mask or boxes are not, or by another draw.
 
     Why it matters:
-        The mask then no longer fits the image, and many of its labels are wrong.
+        Masks and boxes then no longer fit the image, and many labels are wrong. Two random calls, one for the image and
+        one for the mask, draw two different numbers.
 
     Example:
         `return tf.image.random_flip_left_right(image), mask`
 
     Fix:
         Decide once and do the same to both: draw a seed, and give it to `tf.image.stateless_random_flip_left_right` for
-        the image and for the mask; or join them, flip, and split again.
+        the image and for the mask; or join them, flip, and split again. Boxes are flipped by `1 - x`. Layers and
+        generators take a `seed`.
     """
     for pipeline in program.finished:
-        element = pipeline.element
-        if not isinstance(element, Group) or len(element.members) != 2:
+        image, *others = _members(pipeline.element)
+        moves = _moves(image)
+        if not moves or not others:
             continue
-        image, mask = ([one for one in walk(member) if isinstance(one, Call)] for member in element.members)
-        moved = next((one for one in image if _MOVES.fullmatch(one.name)), None)
-        if moved is None or any(_MOVES.fullmatch(one.name) for one in mask):
+        for other in others:
+            found = _apart(moves[0], image, other)
+            if found is not None:
+                yield program.finding(mask_left_behind, moves[0].expression, found)
+                break
+    yield from _generators_apart(program)
+
+
+def _members(element: Value) -> list[Value]:
+    """The parts of an element, the image first."""
+    if isinstance(element, Element) and isinstance(element.of, Group | Table):
+        element = element.of
+    if isinstance(element, Table):
+        names = sorted(element.entries, key=lambda key: "image" not in str(key))
+        return [element.entries[name] for name in names] or [element]
+    return list(element.members) if isinstance(element, Group) and element.members else [element]
+
+
+def _moves(value: Value) -> list[Call]:
+    """The random flips, crops and rotations that a value went through."""
+    found: list[Call] = []
+    for one in walk(value):
+        if isinstance(one, Call) and one.node is not None:
+            found += [one] if _MOVES.fullmatch(one.name) or _moving_layer(one) is not None else []
+        elif isinstance(one, Choice) and _decides_at_random(one):
+            sides = [side for _, side in one.options if isinstance(side, Call) and _TURNS.fullmatch(side.name)]
+            found += sides
+    return found
+
+
+def _decides_at_random(choice: Choice) -> bool:
+    return choice.by is not None and draws(choice.by)
+
+
+def _moving_layer(call: Call) -> Call | None:
+    layer = call.receiver if call.name == "()" else None
+    return layer if isinstance(layer, Call) and _MOVING_LAYER.fullmatch(layer.name) else None
+
+
+def _apart(moved: Call, image: Value, other: Value) -> str | None:
+    """What is wrong with what belongs to an image that was moved; None if nothing is, or nobody knows."""
+    layer = _moving_layer(moved)
+    name = (layer or moved).name.rpartition(".")[2]
+    decided = [one for one in walk(other) if isinstance(one, Choice) and _decides_at_random(one)]
+    if decided or any(one is moved for one in walk(other)):
+        return None
+    again = _moves(other)
+    if again and (_same_draw(moved, again[0]) or not _is_mask(again[0], other)):
+        return None
+    if again:
+        return f"`{name}` is drawn twice, once for the image and once for its mask: they are moved differently."
+    parts = list(walk(other))
+    if any(isinstance(one, Call) and _DECODER.fullmatch(one.name) for one in parts) and image is not other:
+        return f"`{name}` moves the image and not the mask that belongs to it: they no longer fit together."
+    places = [one for one in parts if isinstance(one, Item) and isinstance(one.index, Literal)]
+    boxes = any(_BOXES.search(str(one.index.value)) for one in places if isinstance(one.index, Literal))
+    return f"`{name}` moves the image and not its boxes: they no longer fit together." if boxes else None
+
+
+def _is_mask(moved: Call, value: Value) -> bool:
+    """A name or a key says that it belongs to the image: two views of one image may be drawn separately."""
+    names = [str(one.index.value) for one in walk(value) if isinstance(one, Item) and isinstance(one.index, Literal)]
+    node = moved.expression.args[0] if moved.expression.args else None
+    names += [one.id for one in ast.walk(node) if isinstance(one, ast.Name)] if node is not None else []
+    return any(_MASK.search(name) for name in names)
+
+
+def _same_draw(first: Call, second: Call) -> bool:
+    """Both draw the same random numbers: by one seed. What is not known counts as the same."""
+    seeds = []
+    for call in (first, second):
+        layer = _moving_layer(call)
+        stateless = "stateless" in call.name
+        seed = layer.argument(None, "seed") if layer is not None else call.argument(None, "seed")
+        seeds.append(call.argument(1, "seed") if stateless and seed is None else seed)
+    one, other = seeds
+    if one is None or other is None:
+        return False
+    if isinstance(one, Literal) and isinstance(other, Literal):
+        one_layer = _moving_layer(first) is not None and _moving_layer(first) is _moving_layer(second)
+        return bool(one.value == other.value) and not one_layer
+    return True
+
+
+def _generators_apart(program: Program) -> Iterator[Finding]:
+    """Images and masks from two ImageDataGenerators without one seed for both."""
+    for call in program.calls:
+        flows = [flow_of(one) for one in call.args] if call.name == "builtins.zip" else []
+        if len(flows) != 2 or flows[0] is None or flows[1] is None:
             continue
-        if any(_DECODER.fullmatch(one.name) for one in mask) and not any(one is moved for one in mask):
+        seeds = [flow.option("seed") for flow in flows if flow is not None]
+        draws = any(flow.augments_by or flow.shuffles for flow in flows if flow is not None)
+        known = [one.value for one in seeds if isinstance(one, Literal)]
+        if draws and (None in seeds or (len(known) == 2 and known[0] != known[1])):
             yield program.finding(
                 mask_left_behind,
-                moved.expression,
-                f"`{moved.name.rpartition('.')[2]}` moves the image and not the mask that belongs to it: they no "
-                "longer fit together.",
+                call.expression,
+                "Images and masks come from two generators, each with random numbers of its own: they no longer fit "
+                "together.",
+                advice="Give both `flow` calls the same `seed`.",
             )
 
 

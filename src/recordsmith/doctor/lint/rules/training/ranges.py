@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Value, walk
 from recordsmith.doctor.lint.libraries.arrays import dtype_named
-from recordsmith.doctor.lint.libraries.models import CompiledModel, compiled_models
+from recordsmith.doctor.lint.libraries.image_generators import flow_of
+from recordsmith.doctor.lint.libraries.models import CompiledModel, compiled_models, layers_of
+from recordsmith.doctor.lint.libraries.scaling import scaling_of
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch.pixels import scaled_twice_in_torch
 from recordsmith.rules import Finding, Severity, rule
 
-__all__ = ["RANGE_RULES"]
+__all__ = ["RANGE_RULES", "is_whole_numbers", "scaled_by"]
 
 _DECODER = re.compile(r"tensorflow\.io\.decode_(jpeg|png|image|bmp|gif|webp)")
 _KEEPS_RANGE = re.compile(
@@ -22,6 +26,9 @@ _KEEPS_RANGE = re.compile(
 )
 _SCALES = re.compile(
     r"keras\.layers\.(Rescaling|Normalization|BatchNormalization|LayerNormalization|Lambda)|keras\.applications\..*"
+)
+_RESCALES_ITSELF = re.compile(
+    r"keras\.applications\.(\w+\.)?(EfficientNet(V2)?\w+|MobileNetV3\w+|ConvNeXt\w+|RegNet\w+|ResNetRS\w+)"
 )
 _PREPROCESS = re.compile(
     r"keras\.applications\.(resnet\w*|vgg\d+|mobilenet\w*|inception\w*|xception|densenet)\.preprocess_input"
@@ -56,19 +63,19 @@ def _inside(value: Value) -> Value | None:
     return None
 
 
-def _scaled_by(value: Value | None) -> str | None:
+def scaled_by(value: Value | None) -> str | None:
     """What has brought a value to 0..1, if anything has and nothing has changed that since."""
     while value is not None:
         if _is_division(value):
             return "a division by 255"
         if isinstance(value, Call) and value.name == "tensorflow.image.convert_image_dtype":
             to_float = (dtype_named(value.argument(1, "dtype")) or "").startswith("float")
-            return "`convert_image_dtype`" if to_float and _is_whole(value.argument(0)) else None
+            return "`convert_image_dtype`" if to_float and is_whole_numbers(value.argument(0)) else None
         value = _inside(value)
     return None
 
 
-def _is_whole(value: Value | None) -> bool:
+def is_whole_numbers(value: Value | None) -> bool:
     """It is still a decoder's whole numbers, which alone are scaled by convert_image_dtype."""
     while value is not None:
         if isinstance(value, Call) and _DECODER.fullmatch(value.name):
@@ -83,7 +90,21 @@ def _is_unscaled(value: Value | None) -> bool:
     while value is not None:
         if isinstance(value, Call) and _DECODER.fullmatch(value.name):
             return True
-        value = _inside(value)
+        value = value.argument(0) if _keeps_floats(value) and isinstance(value, Call) else _inside(value)
+    return False
+
+
+def _keeps_floats(value: Value) -> bool:
+    """`convert_image_dtype` to a float of what is a float already, which scales nothing."""
+    if not isinstance(value, Call) or value.name != "tensorflow.image.convert_image_dtype":
+        return False
+    inner = value.argument(0)
+    while isinstance(inner, Call) and not _DECODER.fullmatch(inner.name):
+        if inner.name == "tensorflow.image.resize" or (
+            inner.name == "tensorflow.cast" and (dtype_named(inner.argument(1, "dtype")) or "").startswith("float")
+        ):
+            return True
+        inner = _inside(inner)
     return False
 
 
@@ -92,6 +113,54 @@ def _inputs(model: CompiledModel) -> Iterator[Value]:
         element = pipeline.element
         if isinstance(element, Group) and element.members:
             yield element.members[0]
+    for fit in model.fits:
+        given = fit.argument(0, "x")
+        if given is not None and not pipelines_in(given):
+            yield given
+
+
+def _scaled_before(model: CompiledModel) -> str | None:
+    """What brings a model's inputs to 0..1 before it gets them."""
+    for value in _inputs(model):
+        flow, scaling = flow_of(value), scaling_of(value)
+        if flow is not None and scaling is not None and math.isclose(scaling.factor, 1 / 255, rel_tol=0.02):
+            return "`rescale` in the generator"
+        scaled = scaled_by(value)
+        if scaled is not None:
+            return f"{scaled} in the pipeline"
+    return None
+
+
+def _is_raw(model: CompiledModel) -> bool:
+    """It is trained on the pixels of image files, or of a well-known set of images, as they are stored."""
+    for fit in model.fits:
+        found = scaling_of(fit.argument(0, "x"))
+        if found is None or found.steps or found.factor != 1 or found.offset:
+            continue
+        name = found.root[1] if isinstance(found.root, tuple) else found.root
+        if name == "image" or re.fullmatch(r"keras\.datasets\.(mnist|fashion_mnist|cifar\w+)\.load_data", str(name)):
+            return True
+    return False
+
+
+def _all_layers(layers: Iterable[Call], calls: list[Call]) -> list[Call]:
+    """The layers of a model, also of the models inside it; none, if not all of them are known."""
+    found: list[Call] = []
+    for layer in layers:
+        if layer.name.startswith(("keras.Sequential", "keras.Model", "keras.models.")):
+            inner = layers_of(layer, calls)
+            if inner is None:
+                return []
+            found += inner
+        else:
+            found.append(layer)
+    return found
+
+
+def _scales_itself(layer: Call) -> bool:
+    """A network of `keras.applications` that begins by scaling pixels of 0..255."""
+    own = layer.argument(None, "include_preprocessing")
+    return bool(_RESCALES_ITSELF.fullmatch(layer.name)) and not (isinstance(own, Literal) and own.value is False)
 
 
 @rule("P025", "scaled-twice", Severity.WARNING)
@@ -107,7 +176,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
 
     Fix:
         Scale once: leave out the division, or use `tf.cast(image, tf.float32) / 255.0` instead. If the model begins
-        with a Rescaling layer, feed it 0..255.
+        with a Rescaling layer, feed it 0..255. EfficientNet, MobileNetV3, ConvNeXt and RegNet scale by themselves.
     """
     for pipeline in program.finished:
         for value in walk(pipeline.element):
@@ -116,7 +185,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                 continue
             inner = value.operands[0] if isinstance(value, Operation) else None
             inner = value.argument(0) if isinstance(value, Call) else inner
-            scaled = _scaled_by(inner)
+            scaled = scaled_by(inner)
             if scaled is not None and value.node is not None:
                 yield program.finding(
                     scaled_twice,
@@ -125,15 +194,17 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                     "is all but black.",
                 )
     for model in compiled_models(program.calls):
-        layer = next((one for one in model.layers or () if _rescales(one)), None)
-        scaled = next((by for value in _inputs(model) if (by := _scaled_by(value)) is not None), None)
+        layer = next((one for one in model.layers or () if _rescales(one) or _scales_itself(one)), None)
+        scaled = None if layer is None else _scaled_before(model)
         if layer is not None and scaled is not None:
+            by = "The model" if _rescales(layer) else f"`{layer.name.rpartition('.')[2]}`"
             yield program.finding(
                 scaled_twice,
                 layer.expression,
-                f"The model divides by 255 although {scaled} in the pipeline has brought the pixels to 0..1 already: "
-                "what is left is all but black.",
+                f"{by} scales pixels of 0..255 by itself although {scaled} has brought them to 0..1 already: what is "
+                "left is all but black.",
             )
+    yield from scaled_twice_in_torch(program, scaled_twice)
 
 
 @rule("P030", "unscaled-pixels", Severity.WARNING)
@@ -151,10 +222,11 @@ def unscaled_pixels(program: Program) -> Iterator[Finding]:
         Divide by 255 in the pipeline, or begin the model with `tf.keras.layers.Rescaling(1 / 255)`.
     """
     for model in compiled_models(program.calls):
-        if model.layers is None or any(_SCALES.fullmatch(one.name) for one in model.layers):
+        layers = _all_layers(model.layers or (), program.calls)
+        if not layers or any(_SCALES.fullmatch(one.name) for one in layers):
             continue
-        known = all(one.name.startswith("keras.") for one in model.layers)
-        if known and any(_is_unscaled(value) for value in _inputs(model)):
+        known = all(one.name.startswith("keras.layers.") or one.name == "keras.Input" for one in layers)
+        if known and (any(_is_unscaled(value) for value in _inputs(model)) or _is_raw(model)):
             yield program.finding(
                 unscaled_pixels,
                 model.compile.expression,
@@ -179,7 +251,7 @@ def scaled_pixels_made_whole(program: Program) -> Iterator[Finding]:
         if call.name != "tensorflow.cast":
             continue
         dtype = dtype_named(call.argument(1, "dtype")) or ""
-        scaled = _scaled_by(call.argument(0, "x"))
+        scaled = scaled_by(call.argument(0, "x"))
         if dtype.startswith(("int", "uint")) and scaled is not None:
             yield program.finding(
                 scaled_pixels_made_whole,

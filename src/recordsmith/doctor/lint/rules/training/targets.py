@@ -6,27 +6,18 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Value, walk
+from recordsmith.doctor.lint.libraries.labels import Labels, targets_of
 from recordsmith.doctor.lint.libraries.models import CompiledModel, compiled_models
 from recordsmith.doctor.lint.libraries.parse_specs import parsed_feature_of
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch.outputs import activation_in_torch, labels_beyond_output_in_torch
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["TARGET_RULES"]
 
 _DECODER = re.compile(r"tensorflow\.io\.decode_(jpeg|png|image|bmp|gif|webp)")
-_ONE_HOT = ("tensorflow.one_hot", "keras.utils.to_categorical", "keras.ops.one_hot")
 _KEEPS = ("tensorflow.cast", "tensorflow.identity", "tensorflow.squeeze")
-
-
-def _targets(model: CompiledModel) -> Iterator[Value]:
-    """What the labels are, as the model is given them."""
-    for pipeline in model.trained_on:
-        element = pipeline.element
-        if isinstance(element, Element) and element.of is not None:
-            element = element.of
-        if isinstance(element, Group) and len(element.members) in (2, 3):
-            yield _plain(element.members[1])
 
 
 def _plain(value: Value) -> Value:
@@ -55,25 +46,25 @@ def labels_against_loss(program: Program) -> Iterator[Finding]:
         Leave out the one-hot encoding, or use the loss without "sparse".
     """
     for model in compiled_models(program.calls):
-        for target in _targets(model):
-            one_hot = isinstance(target, Call) and target.name in _ONE_HOT
-            feature = parsed_feature_of(target, of_batches=True)
-            number = (
-                feature is not None and feature.form == "fixed" and feature.shape == () and feature.dtype == "int64"
-            )
-            if model.loss == "sparse" and one_hot:
+        for _, labels in targets_of(model):
+            if labels is None:
+                continue
+            if model.loss == "sparse" and labels.kind == "one-hot":
                 found = "one-hot labels are given to a sparse loss, which takes class numbers"
-            elif model.loss == "categorical" and number:
+                advice = 'Use loss="categorical_crossentropy", or leave out the one-hot encoding.'
+            elif model.loss == "categorical" and labels.kind in ("numbers", "binary"):
                 found = "class numbers are given to `categorical_crossentropy`, which takes one-hot rows"
+                advice = 'Use loss="sparse_categorical_crossentropy", or encode the labels with tf.one_hot.'
+            elif model.loss == "binary" and model.units == 1 and labels.kind == "one-hot" and labels.depth != 1:
+                found = "one-hot rows are given to a model with one output"
+                advice = "Give 0 or 1 as the label, or one output for each class with `categorical_crossentropy`."
             else:
                 continue
             yield program.finding(
                 labels_against_loss,
                 model.compile.expression,
-                f"Labels and loss do not fit: {found}.",
-                advice='Use loss="categorical_crossentropy", or leave out the one-hot encoding.'
-                if one_hot
-                else 'Use loss="sparse_categorical_crossentropy", or encode the labels with tf.one_hot.',
+                f"Labels and loss do not fit: {found}. The labels come from {labels.made_by}.",
+                advice=advice,
             )
 
 
@@ -117,17 +108,19 @@ def activation_against_loss(program: Program) -> Iterator[Finding]:
                 "The last layer gives raw scores, but the loss takes them for probabilities: give "
                 "`from_logits=True`, or end with a softmax or sigmoid.",
             )
+    yield from activation_in_torch(program, activation_against_loss)
 
 
 @rule("P029", "labels-beyond-output", Severity.ERROR)
 def labels_beyond_output(program: Program) -> Iterator[Finding]:
-    """The model has fewer outputs than there are classes.
+    """The labels are outside the range that the model and its loss can learn.
 
-    The number of classes is known from the data, or from the depth of a one-hot encoding.
+    The range of the labels is known from the data, from the depth of a one-hot encoding, or from constants such as
+    `np.where(x > 0, 1, -1)`.
 
     Why it matters:
         A label beyond the last unit cannot be learnt: the loss becomes NaN, or training stops with an error. Labels
-        from 1 to 10 need 11 units, unless 1 is subtracted from them.
+        from 1 to 10 need 11 units, unless 1 is subtracted from them. `binary_crossentropy` takes 0 and 1, not -1 and 1.
 
     Example:
         Labels up to 10, and `Dense(10, activation="softmax")`.
@@ -136,17 +129,12 @@ def labels_beyond_output(program: Program) -> Iterator[Finding]:
         Give the last layer one unit for each class number, 0 included.
     """
     for model in compiled_models(program.calls):
-        if model.units is None or model.last is None or model.loss not in ("sparse", "categorical"):
+        if model.units is None or model.last is None or model.loss is None:
             continue
-        for target in _targets(model):
-            if isinstance(target, Call) and target.name in _ONE_HOT:
-                depth = target.argument(1, "depth", "num_classes")
-                if isinstance(depth, Literal) and isinstance(depth.value, int) and depth.value != model.units:
-                    yield program.finding(
-                        labels_beyond_output,
-                        model.last.expression,
-                        f"Labels are one-hot with {depth.value} classes, but the last layer has {model.units} units.",
-                    )
+        for target, labels in targets_of(model):
+            beyond = _beyond(model, labels)
+            if beyond is not None:
+                yield program.finding(labels_beyond_output, model.last.expression, beyond)
             feature = parsed_feature_of(target, of_batches=True)
             facts = None if feature is None or program.data is None else program.data.feature(feature.name)
             largest = None if facts is None or facts.numbers is None else facts.numbers.max
@@ -159,6 +147,24 @@ def labels_beyond_output(program: Program) -> Iterator[Finding]:
                     evidence={"largest": largest, "units": model.units},
                     feature=feature.name,
                 )
+    yield from labels_beyond_output_in_torch(program, labels_beyond_output)
+
+
+def _beyond(model: CompiledModel, labels: Labels | None) -> str | None:
+    """What is wrong with the range of labels, by the source alone."""
+    if labels is None or model.units is None:
+        return None
+    if labels.kind == "one-hot" and labels.depth not in (None, model.units) and model.loss == "categorical":
+        return f"Labels are one-hot with {labels.depth} classes, but the last layer has {model.units} units."
+    if labels.lowest is None or labels.highest is None or model.loss == "categorical":
+        return None
+    wanted = max(model.units, 2) - 1
+    if model.loss == "binary" and model.units > 1:
+        return None
+    if labels.lowest < 0 or labels.highest > wanted:
+        takes = "0 or 1" if model.loss == "binary" else f"0 to {wanted}"
+        return f"The labels go from {labels.lowest} to {labels.highest}, but the loss takes {takes}."
+    return None
 
 
 @rule("P036", "inputs-and-label-swapped", Severity.ERROR)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.python_types import python_type
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Many, Value, options_of
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Many, Value
 from recordsmith.doctor.lint.libraries.arrays import shape_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -34,9 +34,9 @@ def _is_bytes(value: Value) -> bool:
 def _lists(program: Program) -> Iterator[tuple[Call, str, Value]]:
     for call in program.calls:
         kind = _LISTS.get(call.name)
-        if kind is not None:
-            for value in options_of(call.argument(0, "value")):
-                yield call, kind, value
+        value = call.argument(0, "value")
+        if kind is not None and value is not None:
+            yield call, kind, value
 
 
 @rule("P040", "text-in-bytes-list", Severity.ERROR)
@@ -58,7 +58,7 @@ def text_in_bytes_list(program: Program) -> Iterator[Finding]:
             continue
         members = value.members if isinstance(value, Group) else (value.member,) if isinstance(value, Many) else ()
         members = (value,) if _is_text(value) else members
-        text = next((one for member in members for one in options_of(member) if _is_text(one)), None)
+        text = next((member for member in members if _is_text(member)), None)
         if text is None:
             continue
         shown = f" ({text.value!r})" if isinstance(text, Literal) and len(text.value) < 40 else ""

@@ -1,0 +1,152 @@
+"""How labels are encoded: as class numbers or as one-hot rows, and in which range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Slice, Value
+from recordsmith.doctor.lint.libraries.fitting import split_part
+from recordsmith.doctor.lint.libraries.image_generators import flow_of
+from recordsmith.doctor.lint.libraries.models import CompiledModel
+from recordsmith.doctor.lint.libraries.parse_specs import parsed_feature_of
+from recordsmith.doctor.lint.libraries.pipelines import Pipeline
+
+__all__ = ["Labels", "labels_of", "targets_of"]
+
+_ONE_HOT = (
+    "tensorflow.one_hot",
+    "keras.utils.to_categorical",
+    "keras.ops.one_hot",
+    "keras.utils.np_utils.to_categorical",
+)
+_KEEPS = (
+    "tensorflow.cast",
+    "tensorflow.identity",
+    "tensorflow.squeeze",
+    "numpy.array",
+    "numpy.asarray",
+    ".astype",
+    ".copy",
+)
+_NUMBERED = ("sklearn.preprocessing.LabelEncoder", "sklearn.preprocessing.OrdinalEncoder")
+_ROWS = ("sklearn.preprocessing.LabelBinarizer", "sklearn.preprocessing.OneHotEncoder")
+# What the loaders of folders yield for each `label_mode` or `class_mode`.
+_MODES = {"int": "numbers", "sparse": "numbers", "categorical": "one-hot", "binary": "binary"}
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What the source says about labels.
+
+    Attributes:
+        kind: "numbers", "one-hot" or "binary" (0 or 1); "" if only the range is known.
+        made_by: what made them so, for a message.
+        depth: the length of one-hot rows, where that is known.
+        lowest, highest: their range, where that is known.
+    """
+
+    kind: str
+    made_by: str
+    depth: int | None = None
+    lowest: int | None = None
+    highest: int | None = None
+
+
+def targets_of(model: CompiledModel) -> Iterator[tuple[Value, Labels | None]]:
+    """Yield the labels that a model is trained on, and what is known about them."""
+    for pipeline in model.trained_on:
+        element = pipeline.element
+        if isinstance(element, Element) and element.of is not None:
+            element = element.of
+        if isinstance(element, Group) and len(element.members) in (2, 3):
+            target = _plain(element.members[1])
+            yield target, _of_loader(pipeline, target) or labels_of(target)
+    for fit in model.fits:
+        flow = flow_of(fit.argument(0, "x"))
+        target_given = fit.argument(1, "y")
+        if flow is not None and flow.directory is not None:
+            mode = flow.constant("class_mode", "categorical")
+            kind = _MODES.get(str(mode))
+            if kind is not None:
+                yield flow.call, Labels(kind, f"`class_mode={mode!r}`")
+        elif target_given is not None:
+            target = _plain(target_given)
+            yield target, labels_of(target)
+
+
+def _of_loader(pipeline: Pipeline, target: Value) -> Labels | None:
+    """The labels of a folder, as they come from the loader."""
+    untouched = isinstance(target, Element) and target.of is None and not target.kind
+    call = pipeline.source.call
+    if not untouched or pipeline.source.kind != "directory" or call is None or "timeseries" in call.name:
+        return None
+    labels, mode = call.argument(1, "labels"), call.argument(2, "label_mode")
+    inferred = labels is None or (isinstance(labels, Literal) and labels.value == "inferred")
+    if not inferred or (mode is not None and not isinstance(mode, Literal)) or not call.exact:
+        return None
+    name = "int" if mode is None else str(mode.value) if isinstance(mode, Literal) else ""
+    kind = _MODES.get(name)
+    return None if kind is None else Labels(kind, f"`label_mode={name!r}`{', the default' if mode is None else ''}")
+
+
+def _plain(value: Value) -> Value:
+    """What labels are apart from their dtype, and from which part of them is taken."""
+    for _ in range(40):
+        part = split_part(value)
+        if part is not None:
+            value = part.whole
+        elif isinstance(value, Element) and value.of is not None:
+            value = value.of
+        elif isinstance(value, Call) and value.name in _KEEPS and (value.receiver or value.args):
+            inner = value.receiver if value.name.startswith(".") else value.args[0]
+            value = inner if inner is not None else value
+        elif isinstance(value, Item) and isinstance(value.index, Slice) and not value.attribute:
+            value = value.base
+        else:
+            break
+    return value
+
+
+def labels_of(value: Value) -> Labels | None:
+    """Return what the source says about labels; None if it says nothing."""
+    feature = parsed_feature_of(value, of_batches=True)
+    if feature is not None and feature.form == "fixed" and feature.shape == () and feature.dtype == "int64":
+        return Labels("numbers", f"the feature {feature.name!r}")
+    if isinstance(value, Item) and _is_loaded_label(value):
+        return Labels("numbers", "`load_data`")
+    if not isinstance(value, Call):
+        return None
+    if value.name in _ONE_HOT:
+        depth = value.argument(1, "depth", "num_classes")
+        size = depth.value if isinstance(depth, Literal) and isinstance(depth.value, int) else None
+        return Labels("one-hot", f"`{value.name.rpartition('.')[2]}`", depth=size)
+    if value.name == "pandas.get_dummies":
+        return Labels("one-hot", "`get_dummies`")
+    if value.name in (".fit_transform", ".transform") and isinstance(value.receiver, Call):
+        maker = value.receiver.name
+        name = f"`{maker.rpartition('.')[2]}`"
+        return Labels("numbers", name) if maker in _NUMBERED else Labels("one-hot", name) if maker in _ROWS else None
+    if value.name == "numpy.where" and len(value.args) == 3:
+        return _between(value.args[1:], "`np.where`")
+    if value.name in ("numpy.random.randint", ".integers"):
+        bounds = [one.value for one in value.args[:2] if isinstance(one, Literal) and isinstance(one.value, int)]
+        if len(bounds) == 2 and len(value.args) >= 2:
+            return Labels("numbers", f"`{value.name.rpartition('.')[2]}`", lowest=bounds[0], highest=bounds[1] - 1)
+    return None
+
+
+def _between(values: tuple[Value, ...], made_by: str) -> Labels | None:
+    known = [one.value for one in values if isinstance(one, Literal) and isinstance(one.value, int | float)]
+    if len(known) != len(values) or any(one != int(one) for one in known):
+        return None
+    return Labels("numbers", made_by, lowest=int(min(known)), highest=int(max(known)))
+
+
+def _is_loaded_label(value: Item) -> bool:
+    """`(x, y), (x_test, y_test) = keras.datasets.mnist.load_data()`."""
+    base = value.base
+    known = isinstance(value.index, Literal) and value.index.value == 1 and isinstance(base, Item)
+    if not known or not isinstance(base, Item) or not isinstance(base.base, Call):
+        return False
+    return base.base.name.startswith("keras.datasets.") and base.base.name.endswith(".load_data")

@@ -1,0 +1,166 @@
+"""Rules on inputs that differ between training and the rest: their scale, their colours, their shape."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.interpreter.values import Call, Literal, Operation, Value
+from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses
+from recordsmith.doctor.lint.libraries.models import compiled_models
+from recordsmith.doctor.lint.libraries.scaling import Scaling, scaling_of
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["INPUT_RULES"]
+
+_WORDS = {"validation": "validation or test data", "prediction": "what it predicts"}
+_ONE_IMAGE = re.compile(
+    r"cv2\.(imread|cvtColor|resize|flip|GaussianBlur)|PIL\.Image\.open|keras\.(preprocessing\.image|utils)\."
+    r"(load_img|img_to_array)|\.(astype|convert|resize)|numpy\.(array|asarray)"
+)
+
+
+def _compared(program: Program) -> Iterator[tuple[Scaling, ModelUse, Scaling]]:
+    """Pairs of what a model is trained on and what else it gets, where the source says all about both."""
+    uses = list(model_uses(program.calls))
+    models = {id(use.model): use.model for use in uses}
+    for model in models.values():
+        trained = [scaling_of(use.inputs) for use in uses if use.model is model and use.role == "training"]
+        first = trained[0] if trained else None
+        if first is None or any(one is None or one != first for one in trained):
+            continue
+        for use in uses:
+            if use.model is not model or use.role == "training":
+                continue
+            other = scaling_of(use.inputs)
+            if other is not None and other.root == first.root:
+                yield first, use, other
+
+
+@rule("P210", "scaled-differently", Severity.ERROR)
+def scaled_differently(program: Program) -> Iterator[Finding]:
+    """Validation, test or new data is scaled otherwise than the training data.
+
+    Why it matters:
+        A model knows only the range of values that it was trained on. With values of another range, such as 0 to 255
+        instead of 0 to 1, its predictions are meaningless, and the validation score says nothing.
+
+    Example:
+        `model.fit(x_train / 255, y_train)`, then `model.evaluate(x_test, y_test)`.
+
+    Fix:
+        Put the preprocessing into one function, or into the model (`Rescaling(1 / 255)`), and use it everywhere.
+    """
+    for trained, use, other in _compared(program):
+        if not trained.scales_like(other):
+            yield program.finding(
+                scaled_differently,
+                use.call.expression,
+                f"Training data and {_WORDS[use.role]} are scaled differently: training data is {trained.words}, and "
+                f"this is {other.words}.",
+                evidence={"training": trained.words, use.role: other.words},
+            )
+
+
+@rule("P211", "channels-in-another-order", Severity.ERROR)
+def channels_in_another_order(program: Program) -> Iterator[Finding]:
+    """Images are read as RGB for training and as BGR afterwards, or the other way round.
+
+    Why it matters:
+        OpenCV reads images as blue, green, red; Keras, TensorFlow and Pillow as red, green, blue. With the channels
+        swapped no error is raised, but the colours are wrong and predictions get worse.
+
+    Example:
+        Training with `flow_from_directory`, and `model.predict(cv2.imread("x.jpg")[None])`.
+
+    Fix:
+        Convert what OpenCV reads: `cv2.cvtColor(image, cv2.COLOR_BGR2RGB)`.
+    """
+    for trained, use, other in _compared(program):
+        if {trained.channels, other.channels} == {"RGB", "BGR"}:
+            yield program.finding(
+                channels_in_another_order,
+                use.call.expression,
+                f"Training data is {trained.channels}, and {_WORDS[use.role]} is {other.channels}: red and blue are "
+                "swapped.",
+            )
+
+
+@rule("P238", "image-without-batch", Severity.ERROR)
+def image_without_batch(program: Program) -> Iterator[Finding]:
+    """A single image is given to `predict`, which takes a batch.
+
+    Why it matters:
+        Keras takes the first dimension for the batch: an image of 224 × 224 × 3 becomes 224 inputs of 224 × 3. Most
+        models raise an error about shapes; some give one prediction per row.
+
+    Example:
+        `model.predict(cv2.resize(cv2.imread("x.jpg"), (224, 224)))`
+
+    Fix:
+        Add the dimension: `model.predict(image[None])`, or `np.expand_dims(image, 0)`.
+    """
+    for use in model_uses(program.calls):
+        if use.role == "prediction" and use.call.name == ".predict" and _is_one_image(use.inputs):
+            yield program.finding(
+                image_without_batch,
+                use.call.expression,
+                "`predict` takes a batch and is given a single image: its rows are taken for the examples.",
+            )
+
+
+def _is_one_image(value: Value | None) -> bool:
+    """Every step from a file to here is known, and none adds a dimension for the batch."""
+    array = False
+    while isinstance(value, Call) or _is_arithmetic(value):
+        if isinstance(value, Call):
+            if not _ONE_IMAGE.fullmatch(value.name):
+                return False
+            array |= value.name.startswith(("cv2.", "numpy.")) or value.name.endswith("img_to_array")
+            if value.name in ("cv2.imread", "PIL.Image.open") or value.name.endswith("load_img"):
+                return array
+            value = value.receiver if value.name.startswith(".") else value.argument(0)
+        else:
+            value = value.operands[0] if isinstance(value, Operation) else None
+    return False
+
+
+def _is_arithmetic(value: Value | None) -> bool:
+    if not isinstance(value, Operation) or len(value.operands) != 2:
+        return False
+    return value.operator in ("/", "*", "-", "+") and isinstance(value.operands[1], Literal)
+
+
+@rule("P255", "argmax-of-one-unit", Severity.ERROR)
+def argmax_of_one_unit(program: Program) -> Iterator[Finding]:
+    """The class is taken by `argmax` from a model with a single output.
+
+    Why it matters:
+        `argmax` over one number is always 0: every example is assigned to the first class.
+
+    Example:
+        `np.argmax(model.predict(x), axis=1)`, where the model ends with `Dense(1, activation="sigmoid")`.
+
+    Fix:
+        Compare with a threshold: `(model.predict(x) > 0.5).astype(int)`.
+    """
+    units = {id(model.compile.receiver): model.units for model in compiled_models(program.calls)}
+    for call in program.calls:
+        if call.name in ("numpy.argmax", "tensorflow.argmax", "tensorflow.math.argmax", "keras.ops.argmax"):
+            given, axis = call.argument(0), call.argument(1, "axis")
+        elif call.name == ".argmax":
+            given, axis = call.receiver, call.argument(0, "axis")
+        else:
+            continue
+        predicted = isinstance(given, Call) and given.name in (".predict", ".predict_on_batch")
+        over_units = isinstance(axis, Literal) and axis.value in (1, -1)
+        if predicted and over_units and isinstance(given, Call) and units.get(id(given.receiver)) == 1:
+            yield program.finding(
+                argmax_of_one_unit,
+                call.expression,
+                "The model has one output, and `argmax` over one number is always 0: every example gets class 0.",
+            )
+
+
+INPUT_RULES = [scaled_differently, channels_in_another_order, image_without_batch, argmax_of_one_unit]

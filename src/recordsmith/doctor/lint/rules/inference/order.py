@@ -1,0 +1,128 @@
+"""The rule on predictions and labels that come in two different orders."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.interpreter.loops import pipelines_in
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Operation, Value, walk
+from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses
+from recordsmith.doctor.lint.libraries.image_generators import flow_of
+from recordsmith.doctor.lint.libraries.lists import name_of_list
+from recordsmith.doctor.lint.libraries.pipelines import Pipeline
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["PREDICTION_ORDER_RULES"]
+
+_IN_FILE_ORDER = {"classes", "labels", "filenames", "filepaths"}
+
+
+@rule("P201", "predictions-in-another-order", Severity.ERROR)
+def predictions_in_another_order(program: Program) -> Iterator[Finding]:
+    """Predictions on a shuffling dataset are compared with labels in another order.
+
+    Why it matters:
+        A dataset that shuffles gives another order in every pass. Predictions come in the order of one pass, and the
+        labels in that of another one, or in that of the files (`generator.classes`). The confusion matrix and every
+        score made from them look like guessing, although the model may be good.
+
+    Example:
+        `confusion_matrix(generator.classes, model.predict(generator).argmax(1))`, where `flow_from_directory` shuffles
+        by default.
+
+    Fix:
+        Make the dataset with `shuffle=False`, or take labels and predictions in one pass:
+        `for x, y in dataset: predictions.append(model(x)); labels.append(y)`.
+    """
+    for use in model_uses(program.calls):
+        if use.role != "prediction":
+            continue
+        other = _file_order(program, use) or _other_pass(program, use)
+        if other is not None:
+            yield program.finding(
+                predictions_in_another_order,
+                use.call.expression,
+                f"The data is shuffled, so the predictions come in a random order, and {other} come in another one: "
+                "labels and predictions do not belong together.",
+                advice="Give `shuffle=False` where this data is loaded, or collect labels and predictions in one loop.",
+            )
+
+
+def _file_order(program: Program, use: ModelUse) -> str | None:
+    flow = flow_of(use.inputs)
+    if flow is None or flow.shuffles is not True:
+        return None
+    for item in program.attributes:
+        if item.base is flow.call and isinstance(item.index, Literal) and item.index.value in _IN_FILE_ORDER:
+            return f"its `{item.index.value}`"
+    return None
+
+
+def _other_pass(program: Program, use: ModelUse) -> str | None:
+    shuffled = [point for one in pipelines_in(use.inputs) if (point := _shuffles_at(one)) is not None]
+    if not shuffled:
+        return None
+    gathered = _gathered(program, shuffled)
+    for value in _comparisons(program):
+        parts = list(value.parts())
+        predicted = [one for one in parts if any(inner is use.call for inner in walk(one))]
+        rest = [one for one in parts if not any(inner is use.call for inner in walk(one))]
+        if predicted and any(_comes_from(one, shuffled) or _is_filled(one, gathered) for one in rest):
+            return "the labels, taken in a pass of their own,"
+    return None
+
+
+def _gathered(program: Program, shuffled: list[Pipeline]) -> set[str]:
+    """The lists that a loop over the same data fills, where the loop itself predicts nothing."""
+    found: set[str] = set()
+    for use in program.uses:
+        if use.role != "loop" or not isinstance(use.node, ast.For):
+            continue
+        if not any(point in list(use.pipeline.ancestors()) for point in shuffled):
+            continue
+        for node in ast.walk(use.node):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "extend")):
+                    found.add(name)
+                case ast.AugAssign(target=ast.Name(id=name)):
+                    found.add(name)
+    return found
+
+
+def _is_filled(value: Value, gathered: set[str]) -> bool:
+    return any(isinstance(one, Group) and one.grown and name_of_list(one) in gathered for one in walk(value, 60))
+
+
+def _comparisons(program: Program) -> Iterator[Value]:
+    """What is made from predictions and something else: scores, tables, comparisons."""
+    for call in program.calls:
+        if len(call.args) + len(call.keywords) > 1:
+            yield call
+        for argument in call.args:
+            if isinstance(argument, Operation) and argument.operator == "compare":
+                yield argument
+
+
+def _shuffles_at(pipeline: Pipeline) -> Pipeline | None:
+    """The stage from which on every pass has an order of its own."""
+    for one in pipeline.ancestors():
+        if one.stage is not None and one.stage.name == "cache":
+            return None
+        if one.stage is not None and one.stage.name == "shuffle":
+            return one if one.stage.constant(2, "reshuffle_each_iteration") is not False else None
+    first = list(pipeline.ancestors())[-1]
+    return first if first.source.shuffles and first.source.kind in ("directory", "files") else None
+
+
+def _comes_from(value: Value, shuffled: list[Pipeline]) -> bool:
+    for one in walk(value):
+        if isinstance(one, Call) and one.name.startswith(".predict"):
+            return False
+        if isinstance(one, Pipeline) and any(point in list(one.ancestors()) for point in shuffled):
+            return True
+    return False
+
+
+PREDICTION_ORDER_RULES = [predictions_in_another_order]

@@ -1,0 +1,92 @@
+"""The rule on masks of class numbers that are resized like photos."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Symbol, walk
+from recordsmith.doctor.lint.libraries.models import compiled_models
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["CLASS_MAP_RULES"]
+
+_MASK = re.compile(r"(^|_)(masks?|seg|segmentation|annotations?|label_?map|trimap)(_|$|\d)|mask$", re.IGNORECASE)
+_ROUNDS = re.compile(
+    r"tensorflow\.(round|math\.round|greater\w*|one_hot)|numpy\.(round|rint|where)|cv2\.threshold|\.round"
+)
+
+
+@rule("P243", "class-map-interpolated", Severity.WARNING)
+def class_map_interpolated(program: Program) -> Iterator[Finding]:
+    """A mask of class numbers is resized with interpolation between its values.
+
+    Why it matters:
+        Bilinear interpolation between class 0 and class 2 gives 1, another class, or a fraction. Along every border the
+        mask then has classes that are not there.
+
+    Example:
+        `mask = tf.image.resize(mask, (128, 128))`
+
+    Fix:
+        Take the nearest value: `tf.image.resize(mask, (128, 128), method="nearest")`.
+    """
+    scaled = _scaled_later(program)
+    targets = _class_targets(program)
+    for call in program.calls:
+        if not _interpolates(call) or call.node is None or id(call) in scaled:
+            continue
+        if any(isinstance(one, Operation) and one.operator in ("/", "compare") for one in walk(call, 40)):
+            continue
+        if id(call) in targets or _is_called_mask(call.expression):
+            yield program.finding(
+                class_map_interpolated,
+                call.expression,
+                "A mask is resized with interpolation, which makes values between the class numbers: use the nearest "
+                "value instead.",
+            )
+
+
+def _interpolates(call: Call) -> bool:
+    if call.name != "tensorflow.image.resize":
+        return False
+    method = call.argument(2, "method")
+    if isinstance(method, Literal):
+        return str(method.value) in ("bilinear", "bicubic", "area", "lanczos3", "0", "2", "3")
+    return method is None or (isinstance(method, Symbol) and "NEAREST" not in method.path)
+
+
+def _is_called_mask(node: ast.Call) -> bool:
+    """What is resized is called a mask, and so is the result."""
+    given = node.args[0] if node.args else None
+    parent = getattr(node, "parent", None)
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    names = [one.id if isinstance(one, ast.Name) else "" for one in (given, target)]
+    return all(_MASK.search(name) for name in names)
+
+
+def _scaled_later(program: Program) -> set[int]:
+    """Masks that are made of 0 and 1 by a division, a comparison or a rounding afterwards: soft edges do no harm."""
+    found: set[int] = set()
+    for value in (*program.operations, *program.calls):
+        soft = isinstance(value, Operation) and value.operator in ("/", "compare")
+        if soft or (isinstance(value, Call) and _ROUNDS.fullmatch(value.name)):
+            found |= {id(one) for part in value.parts() for one in walk(part, 40)}
+    return found
+
+
+def _class_targets(program: Program) -> set[int]:
+    """What is the target of a loss for class numbers."""
+    found: set[int] = set()
+    for model in compiled_models(program.calls):
+        for pipeline in model.trained_on if model.loss == "sparse" else ():
+            element = pipeline.element
+            inner = element.of if isinstance(element, Element) and element.of is not None else element
+            if isinstance(inner, Group) and len(inner.members) >= 2:
+                found |= {id(one) for one in walk(inner.members[1], 60)}
+    return found
+
+
+CLASS_MAP_RULES = [class_map_interpolated]

@@ -1,0 +1,1 @@
+"""Rules about how far code could be followed."""

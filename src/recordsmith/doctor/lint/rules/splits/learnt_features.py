@@ -1,0 +1,152 @@
+"""Rules on features: prepared from the test data, or holding the answer."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Value
+from recordsmith.doctor.lint.libraries.fitting import model_uses, split_part
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["LEARNT_FEATURE_RULES"]
+
+_TRAIN = re.compile(r"(^|_)(train|training|trn|tr)(_|$|\d)", re.IGNORECASE)
+_TEST = re.compile(r"(^|_)(test|testing|tst|val|valid|validation)(_|$|\d)", re.IGNORECASE)
+_TRANSFORMER = re.compile(r"sklearn\.(preprocessing|decomposition|feature_extraction|feature_selection|impute)\..*")
+_SAME_FRAME = {".dropna", ".copy", ".reset_index", ".drop_duplicates", ".fillna", ".astype"}
+
+
+@rule("P212", "fitted-again-on-test-data", Severity.WARNING)
+def fitted_again_on_test_data(program: Program) -> Iterator[Finding]:
+    """A scaler or encoder that was fitted on the training data is fitted again on the test data.
+
+    Why it matters:
+        `fit_transform` on the test data learns another mean, another range or other numbers for the same words. The
+        same input then means something else in training and in testing, and the test score is wrong.
+
+    Example:
+        `x_train = scaler.fit_transform(x_train)` and `x_test = scaler.fit_transform(x_test)`.
+
+    Fix:
+        Fit once, and only transform the rest: `x_test = scaler.transform(x_test)`.
+    """
+    fitted: dict[int, list[Call]] = {}
+    for call in program.calls:
+        maker = call.receiver
+        if call.name not in (".fit", ".fit_transform") or not isinstance(maker, Call) or not call.args:
+            continue
+        if not _TRANSFORMER.fullmatch(maker.name):
+            continue
+        side = _side(call)
+        if side == "test" and any(_side(one) == "training" for one in fitted.get(id(maker), ())):
+            yield program.finding(
+                fitted_again_on_test_data,
+                call.expression,
+                f"`{maker.name.rpartition('.')[2]}` was fitted on the training data and is fitted again on the test "
+                "data: the same value now means something else in each.",
+                advice="Use `transform` here, with what was fitted on the training data.",
+            )
+        fitted.setdefault(id(maker), []).append(call)
+
+
+def _side(call: Call) -> str | None:
+    """Whether a fit is given the training or the test part, by where that comes from, or by its name."""
+    part = split_part(call.args[0])
+    if part is not None:
+        return "test" if part.is_test else "training"
+    node = call.expression.args[0] if call.expression.args else None
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return "test" if _TEST.search(name) else "training" if _TRAIN.search(name) else None
+
+
+@rule("P251", "target-among-features", Severity.ERROR)
+def target_among_features(program: Program) -> Iterator[Finding]:
+    """The column to predict is among the features.
+
+    Why it matters:
+        The model reads the answer from its input. The score is close to perfect, and the model is useless where the
+        answer is not known.
+
+    Example:
+        `y = df["price"]`, `x = df.drop(columns=["id"])`, then `train_test_split(x, y)`.
+
+    Fix:
+        Drop the target too: `x = df.drop(columns=["id", "price"])`.
+    """
+    changed = {id(one.receiver) for one in program.calls if _changes_columns(one)}
+    deleted = {
+        ast.unparse(target.value)
+        for node in ast.walk(program.source.tree)
+        if isinstance(node, ast.Delete)
+        for target in node.targets
+        if isinstance(target, ast.Subscript)
+    }
+    pairs = [(call, call.args[0], call.args[1]) for call in program.calls if _is_split(call)]
+    pairs += [
+        (use.call, use.inputs, use.targets)
+        for use in model_uses(program.calls)
+        if use.role == "training" and use.targets is not None
+    ]
+    for call, inputs, target in pairs:
+        if not isinstance(target, Item) or target.attribute or not isinstance(target.index, Literal):
+            continue
+        column, frame = target.index.value, target.base
+        if not isinstance(column, str) or not _is_frame(frame) or id(frame) in changed:
+            continue
+        if _holds(inputs, column, frame) and not any(name in ast.unparse(call.expression) for name in deleted):
+            yield program.finding(
+                target_among_features,
+                call.expression,
+                f"The features still hold {column!r}, the column to predict: the model reads the answer from its "
+                "input.",
+                advice=f'Drop it from the features: `.drop(columns=["{column}"])`.',
+            )
+
+
+def _is_split(call: Call) -> bool:
+    return call.name.endswith("train_test_split") and len(call.args) == 2
+
+
+def _changes_columns(call: Call) -> bool:
+    in_place = call.argument(None, "inplace")
+    return call.name == ".pop" or (call.name == ".drop" and isinstance(in_place, Literal) and bool(in_place.value))
+
+
+def _is_frame(value: Value) -> bool:
+    while isinstance(value, Call) and value.name in _SAME_FRAME and value.receiver is not None:
+        value = value.receiver
+    return isinstance(value, Call) and value.name.startswith(("pandas.read_", "pandas.DataFrame"))
+
+
+def _holds(inputs: Value, column: str, frame: Value) -> bool:
+    """The features are the table itself, with columns dropped of which none is the target."""
+    while True:
+        if inputs is frame:
+            return True
+        if isinstance(inputs, Item) and inputs.attribute and isinstance(inputs.index, Literal):
+            if inputs.index.value != "values":
+                return False
+            inputs = inputs.base
+        elif isinstance(inputs, Call) and inputs.name == ".drop" and inputs.receiver is not None:
+            given = inputs.argument(None, "columns") or _by_axis(inputs)
+            dropped = given.members if isinstance(given, Group) else () if given is None else (given,)
+            names = [one.value for one in dropped if isinstance(one, Literal)]
+            if given is None or len(names) != len(dropped) or column in names:
+                return False
+            inputs = inputs.receiver
+        elif isinstance(inputs, Call) and inputs.name in (*_SAME_FRAME, ".to_numpy") and inputs.receiver is not None:
+            inputs = inputs.receiver
+        else:
+            return False
+
+
+def _by_axis(drop: Call) -> Value | None:
+    axis = drop.argument(1, "axis")
+    columns = isinstance(axis, Literal) and axis.value in (1, "columns")
+    return drop.argument(0, "labels") if columns else None
+
+
+LEARNT_FEATURE_RULES = [fitted_again_on_test_data, target_among_features]

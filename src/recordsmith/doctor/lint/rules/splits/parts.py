@@ -1,0 +1,265 @@
+"""Rules on the parts of a split: mixed up, drawn apart, or not used where they should be."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.edits import Edit
+from recordsmith.doctor.lint.interpreter.loops import pipelines_in
+from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Slice, Value, walk
+from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses, split_part
+from recordsmith.doctor.lint.libraries.models import compiled_models
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["PART_RULES"]
+
+_LABELS = re.compile(r"^(y|ys|labels?|targets?)([_\d]|$)|_(y|labels?|targets?)$", re.IGNORECASE)
+_INPUTS = re.compile(r"^(x|xs|images?|features?|data|inputs?)([_\d]|$)|_(x|images?|features?|data)$", re.IGNORECASE)
+
+
+@rule("P202", "validated-on-training-data", Severity.WARNING)
+def validated_on_training_data(program: Program) -> Iterator[Finding]:
+    """The validation data is the training data.
+
+    Why it matters:
+        The validation score then says how well the model has memorised, not how it does on new data: overfitting stays
+        invisible, and early stopping has nothing to stop at.
+
+    Example:
+        `model.fit(train, validation_data=train)`
+
+    Fix:
+        Keep a part of the data apart before training, and validate on that.
+    """
+    uses = list(model_uses(program.calls))
+    for use in uses:
+        if use.role != "validation" or use.call.name not in (".fit", ".fit_generator"):
+            continue
+        trained = next(one for one in uses if one.call is use.call and one.role == "training")
+        if isinstance(use.inputs, Literal):
+            continue
+        part = use.inputs.base if isinstance(use.inputs, Item) and isinstance(use.inputs.index, Slice) else None
+        if _is_same(trained.inputs, use.inputs) or part is trained.inputs:
+            what = "a part of the training data" if part is trained.inputs else "the training data itself"
+            yield program.finding(
+                validated_on_training_data,
+                use.call.expression,
+                f"The validation data is {what}: the validation score cannot show overfitting.",
+            )
+
+
+def _is_same(first: Value, second: Value) -> bool:
+    if first is second:
+        return True
+    one, other = pipelines_in(first), pipelines_in(second)
+    return len(one) == 1 and len(other) == 1 and one[0] is other[0]
+
+
+@rule("P203", "trained-on-the-whole-set", Severity.ERROR)
+def trained_on_the_whole_set(program: Program) -> Iterator[Finding]:
+    """A model is trained on all the data, and then tested on a part of it.
+
+    Why it matters:
+        The data is split, but `fit` is given the whole of it. The test part has been trained on, and its score is too
+        good.
+
+    Example:
+        `x_train, x_test, y_train, y_test = train_test_split(x, y)`, then `model.fit(x, y)` and
+        `model.score(x_test, y_test)`.
+
+    Fix:
+        Train on the training part: `model.fit(x_train, y_train)`.
+    """
+    uses = list(model_uses(program.calls))
+    for position, use in enumerate(uses):
+        if use.role != "training":
+            continue
+        later = _until_next_training(uses, position)
+        for other in later:
+            part = split_part(other.inputs)
+            of_split = part is not None and part.is_test and part.whole is use.inputs
+            if of_split or _is_fold_of(other.inputs, use.inputs):
+                yield program.finding(
+                    trained_on_the_whole_set,
+                    use.call.expression,
+                    "The model is trained on the whole data, and then tested on a part that was split from it: the "
+                    "test data has been trained on.",
+                    evidence={"tested in line": other.call.expression.lineno},
+                )
+                break
+
+
+def _is_fold_of(value: Value, whole: Value) -> bool:
+    """`whole[indices]` with the indices of a fold."""
+    if not isinstance(value, Item) or value.base is not whole:
+        return False
+    return any(
+        isinstance(one, Call) and one.name == ".split" and isinstance(one.receiver, Call) and _is_splitter(one.receiver)
+        for one in walk(value.index, 30)
+    )
+
+
+def _is_splitter(value: Call) -> bool:
+    return bool(re.fullmatch(r"sklearn\.model_selection\.\w*(KFold|Split|LeaveOneOut|LeaveOneGroupOut)", value.name))
+
+
+@rule("P206", "model-kept-across-folds", Severity.ERROR)
+def model_kept_across_folds(program: Program) -> Iterator[Finding]:
+    """A Keras model is made once and trained in every fold of a cross-validation.
+
+    Why it matters:
+        `fit` goes on from the weights that the model has. In the second fold, it has already been trained on the test
+        data of that fold: the scores rise from fold to fold and mean nothing. (Models of scikit-learn begin anew.)
+
+    Example:
+        `model = build()` before `for train, test in KFold(5).split(x): model.fit(x[train], y[train])`
+
+    Fix:
+        Make the model inside the loop, or set the first weights again: `model.set_weights(start)`.
+    """
+    models = {id(model.compile.receiver) for model in compiled_models(program.calls)}
+    reported: set[int] = set()
+    for use in model_uses(program.calls):
+        receiver = use.call.expression.func
+        name = receiver.value.id if isinstance(receiver, ast.Attribute) and isinstance(receiver.value, ast.Name) else ""
+        loop = _fold_loop(program, use.call.expression)
+        if use.role != "training" or id(use.model) not in models or loop is None or not name or id(loop) in reported:
+            continue
+        names = [one.id for one in ast.walk(loop) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+        restored = re.search(r"set_weights|load_weights|clone_model|load_model|reset", ast.unparse(loop))
+        if name not in names and not restored:
+            reported.add(id(loop))
+            yield program.finding(
+                model_kept_across_folds,
+                use.call.expression,
+                f"`{name}` is made before the loop over the folds and keeps its weights: from the second fold on, it "
+                "has been trained on the data that it is tested on.",
+            )
+
+
+def _fold_loop(program: Program, node: ast.AST) -> ast.For | None:
+    """The loop over the folds of a cross-validation that something is in."""
+    splits = {
+        id(one.node)
+        for one in program.calls
+        if one.name == ".split" and isinstance(one.receiver, Call) and _is_splitter(one.receiver)
+    }
+    one = getattr(node, "parent", None)
+    while one is not None and not isinstance(one, ast.FunctionDef | ast.Module):
+        if isinstance(one, ast.For) and any(id(part) in splits for part in ast.walk(one.iter)):
+            return one
+        one = getattr(one, "parent", None)
+    return None
+
+
+def _until_next_training(uses: list[ModelUse], position: int) -> Iterator[ModelUse]:
+    for use in uses[position + 1 :]:
+        if use.model is uses[position].model:
+            if use.role == "training" and use.call is not uses[position].call:
+                return
+            yield use
+
+
+@rule("P204", "split-apart", Severity.ERROR)
+def split_apart(program: Program) -> Iterator[Finding]:
+    """Inputs and labels are split at random in two separate calls.
+
+    Why it matters:
+        Each call draws its own order. The labels then no longer belong to their inputs, no error is raised, and the
+        model learns nothing.
+
+    Example:
+        `x_train, x_test = train_test_split(x)` and `y_train, y_test = train_test_split(y)`.
+
+    Fix:
+        Split both in one call: `x_train, x_test, y_train, y_test = train_test_split(x, y)`.
+    """
+    reported: set[int] = set()
+    for use in model_uses(program.calls):
+        first, second = split_part(use.inputs), split_part(use.targets)
+        if first is None or second is None or first.split is second.split or first.whole is second.whole:
+            continue
+        if len(first.split.args) != 1 or len(second.split.args) != 1 or id(second.split) in reported:
+            continue
+        if _is_ordered(first.split) or _is_ordered(second.split) or _same_seed(first.split, second.split):
+            continue
+        reported.add(id(second.split))
+        yield program.finding(
+            split_apart,
+            second.split.expression,
+            "Inputs and labels are split at random in two separate calls: the labels no longer belong to their inputs.",
+        )
+
+
+def _is_ordered(split: Call) -> bool:
+    shuffle = split.argument(None, "shuffle")
+    return not split.exact or (isinstance(shuffle, Literal) and not shuffle.value)
+
+
+def _same_seed(first: Call, second: Call) -> bool:
+    seeds = [call.argument(None, "random_state") for call in (first, second)]
+    if None in seeds:
+        return False
+    constants = [seed.value for seed in seeds if isinstance(seed, Literal)]
+    return len(constants) < 2 or constants[0] == constants[1]
+
+
+@rule("P205", "split-in-wrong-order", Severity.ERROR)
+def split_in_wrong_order(program: Program) -> Iterator[Finding]:
+    """The results of a split are assigned in the wrong order.
+
+    Why it matters:
+        `train_test_split(x, y)` returns both parts of `x` first, and then both parts of `y`. In another order, inputs
+        are taken for labels. Where the shapes happen to fit, no error is raised.
+
+    Example:
+        `x_train, y_train, x_test, y_test = train_test_split(x, y)`
+
+    Fix:
+        `x_train, x_test, y_train, y_test = train_test_split(x, y)`
+    """
+    for call in program.calls:
+        targets = _targets(call)
+        if call.name.endswith("train_test_split") and len(targets) == 4 and len(call.args) == 2:
+            names = [_word(one) for one in targets]
+            wrong = _LABELS.search(names[1]) and _INPUTS.search(names[2]) and _INPUTS.search(names[0])
+            if wrong and not _LABELS.search(_word(call.expression.args[0])):
+                yield _misassigned(program, call, targets)
+
+
+def _misassigned(program: Program, call: Call, targets: list[ast.expr]) -> Finding:
+    source = getattr(call.expression, "source", program.source)
+    spans = [source.span(one) for one in targets]
+    texts = [source.text[begin:end] for begin, end in spans]
+    return program.finding(
+        split_in_wrong_order,
+        call.expression,
+        "The results are assigned in the wrong order: the call returns both parts of the first array, then both parts "
+        "of the second one.",
+        edits=[Edit(spans[1][0], spans[1][1], texts[2]), Edit(spans[2][0], spans[2][1], texts[1])],
+        certain=True,
+    )
+
+
+def _targets(call: Call) -> list[ast.expr]:
+    parent = getattr(call.node, "parent", None)
+    target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
+    return target.elts if isinstance(target, ast.Tuple | ast.List) else []
+
+
+def _word(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+PART_RULES = [
+    split_in_wrong_order,
+    split_apart,
+    trained_on_the_whole_set,
+    model_kept_across_folds,
+    validated_on_training_data,
+]

@@ -1,0 +1,209 @@
+"""Rules on how a PyTorch program draws from its DataLoaders: workers, epochs and batches."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.interpreter.loops import pipelines_in
+from recordsmith.doctor.lint.interpreter.values import Call, Function, Literal, Object, Value, options_of
+from recordsmith.doctor.lint.libraries.control_flow import loops_around, root_of
+from recordsmith.doctor.lint.libraries.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.torch_data import ITERABLE, base_dataset
+from recordsmith.doctor.lint.libraries.torch_modules import derives_from
+from recordsmith.doctor.lint.libraries.torch_training import training_steps
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["LOADER_RULES"]
+
+_WORKER = re.compile(r"worker_info|worker_id|num_workers|split_by_worker|get_rank|\brank\b|shard")
+_GENERATORS = re.compile(r"numpy\.random\.(default_rng|RandomState|Generator)|random\.Random|torch\.Generator")
+_SETS_EPOCH = r"set_epoch|[Ll]ightning|\bTrainer\(|[Aa]ccelerat|\bFabric\(|ignite"
+
+
+def _loaders(program: Program) -> Iterator[tuple[Pipeline, Call]]:
+    seen: set[int] = set()
+    for pipeline in program.pipelines:
+        call = pipeline.source.call
+        if (
+            pipeline.source.kind == "torch"
+            and call is not None
+            and id(call.node) not in seen
+            and pipeline.stage is None
+        ):
+            seen.add(id(call.node))
+            yield pipeline, call
+
+
+def _has_workers(call: Call) -> bool:
+    """It has workers for certain: a number above 0 is written there, or is the default of an option."""
+    given = call.argument(5, "num_workers")
+    found = [one.value for one in options_of(given) if isinstance(one, Literal)]
+    return bool(found) and all(isinstance(one, int) and one > 0 for one in found)
+
+
+def _is_given(value: Value | None) -> bool:
+    return value is not None and not (isinstance(value, Literal) and value.value is None)
+
+
+@rule("P105", "first-batch-only", Severity.WARNING)
+def first_batch_only(program: Program) -> Iterator[Finding]:
+    """A loop takes `next(iter(loader))` in every turn, which begins anew each time.
+
+    Why it matters:
+        `iter(loader)` starts a new pass over the data. Without shuffling, every step gets the same first batch, and
+        the model memorises it. With shuffling, each step starts all workers anew for a single batch, which is slow.
+
+    Example:
+        `for step in range(1000): x, y = next(iter(train_loader))`
+
+    Fix:
+        Loop over the loader itself, `for x, y in train_loader:`; or make the iterator once, before the loop.
+    """
+    steps = [one for one in training_steps(program.calls) if one.kind == "backward"]
+    for call in program.calls:
+        inner = call.args[0] if call.name == "builtins.next" and call.args else None
+        loops = loops_around(call)
+        if not isinstance(inner, Call) or inner.name != "builtins.iter" or not loops or loops_around(inner) != loops:
+            continue
+        if not any(one.loops == loops and one.root is root_of(call) for one in steps):
+            continue
+        found = pipelines_in(inner)
+        if any(program.is_for_testing(one) for one in found):
+            continue
+        sure = bool(found) and all(one.source.kind == "torch" and one.source.shuffles is False for one in found)
+        text = program.text(inner.args[0].node) if inner.args and inner.args[0].node is not None else ""
+        name = program.name_of(found[0]) if found else "the loader"
+        yield program.finding(
+            first_batch_only,
+            call.expression,
+            f"`next(iter(...))` starts {name} anew in every turn of the loop: "
+            + (
+                "training sees only the first batch, again and again."
+                if sure
+                else "without shuffling it always gives the first batch, and with shuffling it is slow."
+            ),
+            severity=None if sure else Severity.INFO,
+            evidence={"loader": text},
+        )
+
+
+@rule("P106", "read-by-every-worker", Severity.ERROR)
+def read_by_every_worker(program: Program) -> Iterator[Finding]:
+    """An IterableDataset is read with several workers, and each of them yields all of it.
+
+    Why it matters:
+        Every worker gets a copy of the dataset and iterates over it. Unless `__iter__` asks which worker it runs in,
+        each example arrives once per worker: an epoch is several times too long, and batches repeat each other.
+
+    Example:
+        `DataLoader(Lines("data.txt"), num_workers=4)` with an `__iter__` that reads the whole file.
+
+    Fix:
+        Divide the work in `__iter__`: `info = torch.utils.data.get_worker_info()`, then
+        `itertools.islice(rows, info.id, None, info.num_workers)` if `info` is not None. Or use `num_workers=0`.
+    """
+    for _, call in _loaders(program):
+        dataset = base_dataset(call.argument(0, "dataset"))
+        if not isinstance(dataset, Object) or not derives_from(dataset.program_class, ITERABLE):
+            continue
+        iterate = dataset.program_class.members.get("__iter__")
+        if not isinstance(iterate, Function) or not _has_workers(call) or _is_given(call.argument(8, "worker_init_fn")):
+            continue
+        body = ast.unparse(dataset.program_class.definition)
+        endless = any(isinstance(one, ast.While) for one in ast.walk(iterate.definition)) or "random" in body
+        if not _WORKER.search(body):
+            yield program.finding(
+                read_by_every_worker,
+                call.expression,
+                f"`{dataset.program_class.definition.name}` does not ask which worker it runs in, so each worker "
+                "yields the whole dataset: every example arrives once per worker.",
+                severity=Severity.INFO if endless else None,
+            )
+
+
+@rule("P107", "workers-draw-alike", Severity.WARNING)
+def workers_draw_alike(program: Program) -> Iterator[Finding]:
+    """All workers of a DataLoader draw the same random numbers.
+
+    The dataset has a random generator of its own, or sets a seed whenever it is asked for an example.
+
+    Why it matters:
+        Each worker gets a copy of the dataset, and with it the same state of its generator. All workers draw the same
+        crops and flips, and a new epoch, with new copies, draws them again: there is far less variety than expected.
+        PyTorch gives each worker its own seed only for `torch`, `random` and `numpy.random`.
+
+    Example:
+        `self.rng = np.random.default_rng(0)` in `__init__`, `self.rng.random()` in `__getitem__`, and `num_workers=4`.
+
+    Fix:
+        Draw with `torch.rand` or `np.random`; or make the generator in the worker, from
+        `torch.utils.data.get_worker_info().seed` or in `worker_init_fn`.
+    """
+    for pipeline, call in _loaders(program):
+        dataset = base_dataset(call.argument(0, "dataset"))
+        if not isinstance(dataset, Object) or _is_given(call.argument(8, "worker_init_fn")):
+            continue
+        if re.search(r"worker_info|worker_id|worker_seed|initial_seed", ast.unparse(dataset.program_class.definition)):
+            continue
+        name = dataset.program_class.definition.name
+        held = [one for field in dataset.fields.values() for one in options_of(field)]
+        for step in pipeline.source.steps:
+            if step.name in ("numpy.random.seed", "random.seed", "torch.manual_seed") and _is_constant(step):
+                yield program.finding(
+                    workers_draw_alike,
+                    step.expression,
+                    f"`{name}.__getitem__` sets the same seed for every example: all examples are changed in the same "
+                    "way, in every epoch.",
+                )
+                break
+            generator = step.receiver
+            own = isinstance(generator, Call) and _GENERATORS.fullmatch(generator.name)
+            if own and any(one is generator for one in held) and _has_workers(call):
+                yield program.finding(
+                    workers_draw_alike,
+                    step.expression,
+                    f"Each worker gets a copy of the random generator of `{name}`: all workers draw the same numbers, "
+                    "and draw them again in every epoch.",
+                )
+                break
+
+
+def _is_constant(call: Call) -> bool:
+    return len(call.args) == 1 and isinstance(call.args[0], Literal) and call.args[0].value is not None
+
+
+@rule("P108", "epoch-never-set", Severity.WARNING)
+def epoch_never_set(program: Program) -> Iterator[Finding]:
+    """A DistributedSampler is used over several epochs, and `set_epoch` is never called.
+
+    Why it matters:
+        The sampler shuffles by its seed and the number of the epoch, so that all processes agree. If it is not told
+        the epoch, that number stays 0, and every epoch has the same order.
+
+    Example:
+        `for epoch in range(10): for x, y in loader: ...` with `DataLoader(data, sampler=DistributedSampler(data))`.
+
+    Fix:
+        Call `sampler.set_epoch(epoch)` at the beginning of every epoch.
+    """
+    if program.mentions(_SETS_EPOCH):
+        return
+    for pipeline, call in _loaders(program):
+        for sampler in options_of(call.argument(3, "sampler")):
+            if not isinstance(sampler, Call) or sampler.name != "torch.utils.data.DistributedSampler":
+                continue
+            shuffle = sampler.argument(3, "shuffle")
+            if (isinstance(shuffle, Literal) and not shuffle.value) or program.is_for_testing(pipeline):
+                continue
+            if "training" in program.roles(pipeline):
+                yield program.finding(
+                    epoch_never_set,
+                    sampler.expression,
+                    "`set_epoch` is never called: this DistributedSampler gives the same order in every epoch.",
+                )
+
+
+LOADER_RULES = [first_batch_only, read_by_every_worker, workers_draw_alike, epoch_never_set]

@@ -1,0 +1,176 @@
+"""Rules on training and evaluation mode of PyTorch models: `train()` and `eval()`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.interpreter.values import Call
+from recordsmith.doctor.lint.libraries.control_flow import conditions_around, loops_around, root_of
+from recordsmith.doctor.lint.libraries.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.torch_modules import is_optimizer, key_of
+from recordsmith.doctor.lint.libraries.torch_training import Step, receiver_text, training_steps
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["MODE_RULES"]
+
+_HAS_MODES = re.compile(
+    r"torch\.nn\.(\w*Dropout\w*|\w*BatchNorm\w*|InstanceNorm\w*|Transformer\w*)|torchvision\.models\.\w+|timm\.create_model"
+    r"|torch\.nn\.functional\.dropout\w*"
+)
+_FRAMEWORKS = r"[Ll]ightning|\bTrainer\(|ignite|fastai|deepspeed"
+
+
+def _trained(program: Program) -> set[object]:
+    """What stands for the models whose parameters an optimizer is given."""
+    found: set[object] = set()
+    for call in program.calls:
+        if call.name in (".parameters", ".named_parameters"):
+            found |= {key_of(call), receiver_text(call)}
+    if any(is_optimizer(call) for call in program.calls):
+        return found
+    switched = {receiver_text(one.call) for one in training_steps(program.calls) if one.kind in ("eval", "train")}
+    return set(switched) if len(switched) == 1 else set()
+
+
+def _is_once_in_a_while(test: ast.expr) -> bool:
+    """The condition counts: `step % 100 == 0`, `epoch > 5`."""
+    words = {one.id for one in ast.walk(test) if isinstance(one, ast.Name)}
+    words |= {one.attr for one in ast.walk(test) if isinstance(one, ast.Attribute)}
+    counted = any(re.search(r"epoch|step|iter|batch|^i$|idx", word) for word in words)
+    return counted and any(isinstance(one, ast.Mod | ast.Gt | ast.GtE) for one in ast.walk(test))
+
+
+def _is_sure(step: Step, loop: ast.AST | None) -> bool:
+    """Nothing leaves it open whether a mode is set before the next training step."""
+    for condition, in_body in conditions_around(step.call, loop):
+        branch = condition.body if in_body else condition.orelse
+        if not in_body or not _is_once_in_a_while(condition.test):
+            return False
+        if isinstance(branch[-1], ast.Return | ast.Raise | ast.Break | ast.Continue):
+            return False
+    return True
+
+
+@rule("P103", "stays-in-eval-mode", Severity.WARNING)
+def stays_in_eval_mode(program: Program) -> Iterator[Finding]:
+    """A PyTorch model is put into evaluation mode and then trained further in it.
+
+    Why it matters:
+        `eval()` switches dropout off and lets batch normalisation use its stored averages, until `train()` is called.
+        Training goes on without regularisation and without updating these averages: later epochs learn differently
+        from the first one, and the model overfits.
+
+    Example:
+        `model.train()` once before all epochs, and `model.eval()` for validation at the end of each epoch.
+
+    Fix:
+        Call `model.train()` at the beginning of every epoch, and again after every validation inside one.
+    """
+    trained = _trained(program)
+    steps = [one for one in training_steps(program.calls) if one.kind in ("eval", "train", "mode", "backward", "step")]
+    for root in dict.fromkeys(one.root for one in steps):
+        mine = [one for one in steps if one.root is root]
+        if not any(one.kind == "step" for one in mine):
+            continue
+        loops = list(dict.fromkeys(loop for one in mine if one.kind == "backward" for loop in one.loops))
+        culprit = _left_in_eval(mine, None, trained)
+        for loop in loops:
+            if culprit is None:
+                inside = [one for one in mine if loop in one.loops]
+                culprit = _left_in_eval([*inside, *inside], loop, trained)
+        if culprit is not None:
+            name = receiver_text(culprit.call)
+            yield program.finding(
+                stays_in_eval_mode,
+                culprit.call.expression,
+                f"`{name}.eval()` is followed by more training without `{name}.train()`: dropout stays off and batch "
+                "normalisation keeps its stored averages.",
+            )
+
+
+def _left_in_eval(steps: list[Step], loop: ast.AST | None, trained: set[object]) -> Step | None:
+    state: dict[object, Step | None] = {}
+    for step in steps:
+        if step.kind == "eval":
+            known = step.key in trained or receiver_text(step.call) in trained
+            state[step.key] = step if known and _is_sure(step, loop) else None
+        elif step.kind in ("train", "mode"):
+            state = {} if step.key not in state else {**state, step.key: None}
+        elif step.kind == "backward":
+            found = next((one for one in state.values() if one is not None), None)
+            if found is not None and not _is_test_loop(step.loop):
+                return found
+    return None
+
+
+def _is_test_loop(loop: ast.AST | None) -> bool:
+    """Training on validation data is said by a rule of its own."""
+    return isinstance(loop, ast.For) and bool(re.search(r"(^|[_.(])(val|valid|test)\w*", ast.unparse(loop.iter)))
+
+
+@rule("P104", "never-in-eval-mode", Severity.WARNING)
+def never_in_eval_mode(program: Program) -> Iterator[Finding]:
+    """A PyTorch model with dropout or batch normalisation is validated in training mode.
+
+    Why it matters:
+        In training mode dropout removes activations at random, and batch normalisation uses, and learns from, the
+        batch that it sees. The score is worse than the model is, depends on the batch size, and validation data
+        changes the model.
+
+    Example:
+        A loop over `val_loader` with `model(x)`, and `model.eval()` nowhere before it.
+
+    Fix:
+        Call `model.eval()` before the loop, and `model.train()` before training goes on.
+    """
+    if program.mentions(_FRAMEWORKS) or not any(_HAS_MODES.fullmatch(call.name) for call in program.calls):
+        return
+    steps = list(training_steps(program.calls))
+    if not any(one.kind == "backward" for one in steps):
+        return
+    for loop, pipeline in _test_loops(program):
+        inside = [call for call in program.calls if loop in loops_around(call)]
+        if not inside or any(one.call in inside for one in steps if one.kind in ("step", "eval")):
+            continue
+        if _mode_at(program, steps, inside[0]) == "train":
+            yield program.finding(
+                never_in_eval_mode,
+                loop,
+                f"{program.name_of(pipeline)} is evaluated in training mode, without `eval()`: dropout is active, and "
+                "batch normalisation uses and learns from the batch.",
+            )
+            return
+
+
+def _test_loops(program: Program) -> Iterator[tuple[ast.AST, Pipeline]]:
+    """The loops over validation and test data, and the comprehensions, by the name of what they go over."""
+    named: dict[str, Pipeline] = {}
+    for pipeline in program.pipelines:
+        if pipeline.source.kind == "torch" and program.is_for_testing(pipeline):
+            named |= dict.fromkeys(pipeline.all_names, pipeline)
+    for use in program.uses:
+        tests = use.role != "training" and use.pipeline.source.kind == "torch"
+        if isinstance(use.node, ast.For) and tests and program.is_for_testing(use.pipeline):
+            yield use.node, use.pipeline
+    for node in ast.walk(program.source.tree):
+        if isinstance(node, ast.GeneratorExp | ast.ListComp):
+            name = ast.unparse(node.generators[0].iter).rpartition(".")[2]
+            if name in named:
+                yield node, named[name]
+
+
+def _mode_at(program: Program, steps: list[Step], call: Call) -> str | None:
+    """The mode that the program has set last when it makes a call; "train" if it never sets one."""
+    modes = [one for one in steps if one.kind in ("eval", "train", "mode")]
+    if not modes:
+        return None if program.mentions(r"\.eval\b|\.train\(") else "train"
+    place = program.calls.index(call)
+    before = [one for one in modes if one.root is root_of(call) and program.calls.index(one.call) < place]
+    sure = bool(before) and not conditions_around(before[-1].call)
+    return before[-1].kind if sure else None
+
+
+MODE_RULES = [stays_in_eval_mode, never_in_eval_mode]

@@ -1,0 +1,220 @@
+"""Rules on images as a PyTorch model gets them: axes, order of transforms, channels, range."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from recordsmith.doctor.lint.interpreter.values import Call, Function, Group, Literal, Operation, Value, options_of
+from recordsmith.doctor.lint.libraries.control_flow import statement_of
+from recordsmith.doctor.lint.libraries.torch_transforms import (
+    applied_transforms,
+    step_name,
+    sure_parts,
+    transform_steps,
+)
+from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch.masks import IMAGE_READERS, is_mask
+from recordsmith.doctor.lint.rules.torch.splits import torch_loaders
+from recordsmith.rules import Finding, Rule, Severity, rule
+
+__all__ = ["PIXEL_RULES", "scaled_twice_in_torch"]
+
+
+@rule("P124", "reshaped-for-permuted", Severity.ERROR)
+def reshaped_for_permuted(program: Program) -> Iterator[Finding]:
+    """The axes of an image are changed with `reshape` or `view`, which does not move pixels.
+
+    Why it matters:
+        Images are read as (height, width, channels). `reshape(3, height, width)` gives the shape that PyTorch expects,
+        but keeps the order of the values: colours and positions are mixed up, and the image is noise.
+
+    Example:
+        `torch.from_numpy(cv2.imread(path)).reshape(3, 224, 224)`
+
+    Fix:
+        Move the axis: `image.transpose(2, 0, 1)` for arrays, `image.permute(2, 0, 1)` for tensors.
+    """
+    for call in program.calls:
+        if call.name in (".reshape", ".view"):
+            source, sizes = call.receiver, call.args
+        elif call.name in ("numpy.reshape", "torch.reshape"):
+            source, sizes = call.argument(0), call.args[1:]
+        else:
+            continue
+        if len(sizes) == 1 and isinstance(sizes[0], Group):
+            sizes = sizes[0].members
+        numbers = [one.value if isinstance(one, Literal) else None for one in sizes]
+        channels_first = (len(numbers) == 3 and numbers[0] == 3) or (
+            len(numbers) == 4 and numbers[:2] in ([1, 3], [-1, 3])
+        )
+        if channels_first and numbers[-1] != 3 and _is_read_image(source):
+            yield program.finding(
+                reshaped_for_permuted,
+                call.expression,
+                "`reshape` does not move the channels of an image to the front: it mixes pixels and colours. Use "
+                "`transpose(2, 0, 1)` or `permute(2, 0, 1)`.",
+            )
+
+
+_SAME_IMAGE = {
+    ".astype",
+    ".float",
+    ".copy",
+    ".to",
+    "numpy.array",
+    "numpy.asarray",
+    "torch.from_numpy",
+    "torch.tensor",
+    "torch.as_tensor",
+    "cv2.resize",
+    "cv2.cvtColor",
+    ".convert",
+    ".resize",
+    "torch.FloatTensor",
+    "torch.Tensor",
+}
+
+
+def _is_read_image(value: Value | None, depth: int = 12) -> bool:
+    """It is an image as it was read, with the channels last."""
+    match value:
+        case _ if depth == 0:
+            return False
+        case Call(name=name) if name in IMAGE_READERS:
+            return True
+        case Call(name=name) if name in _SAME_IMAGE:
+            return _is_read_image(value.receiver if name.startswith(".") else value.argument(0), depth - 1)
+        case Operation(operator="/" | "*" | "-", operands=(inner, _)):
+            return _is_read_image(inner, depth - 1)
+    return False
+
+
+@rule("P125", "transform-order", Severity.ERROR)
+def transform_order(program: Program) -> Iterator[Finding]:
+    """`Normalize` comes before the step that makes a tensor, or after it where it must come before.
+
+    Why it matters:
+        In torchvision, `Normalize` and `RandomErasing` take tensors, so they come after `ToTensor`. In albumentations,
+        `Normalize` takes arrays, so it comes before `ToTensorV2`. The other way round, the first example stops with an
+        error.
+
+    Example:
+        `Compose([Normalize(mean, std), ToTensor()])`
+
+    Fix:
+        torchvision: `ToTensor()`, then `Normalize(mean, std)`. albumentations: `Normalize()`, then `ToTensorV2()`.
+    """
+    seen: set[int] = set()
+    for call in program.calls:
+        if call.name not in ("torchvision.transforms.Compose", "albumentations.Compose") or id(call.node) in seen:
+            continue
+        seen.add(id(call.node))
+        steps, known = transform_steps(call)
+        names = [step_name(one) for one in steps]
+        tensor = "ToTensorV2" if call.name.startswith("alb") else "ToTensor"
+        if not known or names.count(tensor) != 1 or "Normalize" not in names:
+            continue
+        late = names.index("Normalize") > names.index(tensor)
+        if late == call.name.startswith("alb"):
+            yield program.finding(
+                transform_order,
+                steps[names.index("Normalize")].expression,
+                f"`Normalize` comes {'after' if late else 'before'} `{tensor}`, but takes "
+                f"{'an array' if late else 'a tensor'}: the first example stops with an error.",
+            )
+
+
+@rule("P128", "blue-and-red-swapped", Severity.WARNING)
+def blue_and_red_swapped(program: Program) -> Iterator[Finding]:
+    """Images are read with OpenCV, as BGR, where the model gets RGB.
+
+    Why it matters:
+        `cv2.imread` gives blue, green, red; PIL, torchvision and all pretrained weights have red, green, blue. With
+        the channels swapped, pretrained features do not fit, and a model trained on one order fails on the other.
+
+    Example:
+        `ImageFolder` for training, and `transform(Image.fromarray(cv2.imread(path)))` for prediction.
+
+    Fix:
+        `image = cv2.cvtColor(image, cv2.COLOR_BGR2RGB)` right after reading.
+    """
+    if program.mentions(r"cvtColor|COLOR_|::-1|swapaxes|IMREAD_GRAYSCALE|BGR|bgr|\.flip\(|channel_swap|torch\.flip"):
+        return
+    reads = [one for one in program.calls if one.name == "cv2.imread" and one.node is not None and _is_colour(one)]
+    pretrained = next(
+        (one for one in program.calls if one.name.startswith("torchvision.models.") and _has_weights(one)), None
+    )
+    in_rgb = any(
+        one.name == "PIL.Image.open" for loader in torch_loaders(program) for one in loader.source.steps
+    ) or any(one.name == "torchvision.datasets.ImageFolder" for one in program.calls)
+    for read in reads:
+        if is_mask(statement_of(read.expression)):
+            continue
+        if pretrained is not None or in_rgb:
+            why = "the pretrained weights expect red first" if pretrained is not None else "training reads red first"
+            yield program.finding(
+                blue_and_red_swapped,
+                read.expression,
+                f"`cv2.imread` gives the channels as blue, green, red (BGR), and nothing converts them: {why} (RGB).",
+            )
+            return
+
+
+def _is_colour(call: Call) -> bool:
+    flag = call.argument(1, "flags")
+    return flag is None or (isinstance(flag, Literal) and flag.value == 1)
+
+
+def _has_weights(call: Call) -> bool:
+    given = call.argument(0, "weights", "pretrained")
+    return given is not None and not (isinstance(given, Literal) and given.value in (None, False))
+
+
+def scaled_twice_in_torch(program: Program, found_by: Rule[Any]) -> Iterator[Finding]:
+    """Find divisions by 255 of what `ToTensor` has scaled already."""
+    seen: set[int] = set()
+    values = [value for call in program.calls for value in (call.receiver, *call.args) if value is not None]
+    values += [part for loader in torch_loaders(program) for part in sure_parts(loader.element)]
+    for value in values:
+        for one in options_of(value):
+            if not isinstance(one, Operation) or one.node is None or id(one.node) in seen or not _is_by_255(one):
+                continue
+            applied = [steps for _, steps, _ in applied_transforms(one.operands[0])]
+            if any(step_name(step) == "ToTensor" for steps in applied for step in steps):
+                seen.add(id(one.node))
+                yield program.finding(
+                    found_by,
+                    one.node,
+                    "These pixels are divided by 255 although `ToTensor` has brought them to 0..1 already: what is "
+                    "left is almost black.",
+                )
+    for call in program.calls:
+        inner = call.argument(0, "transforms") if call.name == "torchvision.transforms.Compose" else None
+        steps = inner.members if isinstance(inner, Group) else ()
+        names = [step_name(one) if isinstance(one, Call) else "" for one in steps]
+        for place, step in enumerate(steps):
+            function = step.argument(0, "lambd") if isinstance(step, Call) and names[place] == "Lambda" else step
+            text = ast.unparse(function.definition) if isinstance(function, Function) else ""
+            if "ToTensor" in names[:place] and text.startswith("lambda") and re.search(r"/ 255(\.0)?\b", text):
+                assert isinstance(function, Function)  # noqa: S101 - it has a text
+                if id(function.definition) not in seen:
+                    seen.add(id(function.definition))
+                    yield program.finding(
+                        found_by,
+                        function.definition,
+                        "These pixels are divided by 255 although `ToTensor` has brought them to 0..1 already: what is "
+                        "left is almost black.",
+                    )
+
+
+def _is_by_255(value: Operation) -> bool:
+    match value:
+        case Operation(operator="/", operands=(_, Literal(value=255 | 255.0))):
+            return True
+    return False
+
+
+PIXEL_RULES = [reshaped_for_permuted, transform_order, blue_and_red_swapped]

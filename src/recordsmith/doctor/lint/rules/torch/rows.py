@@ -1,0 +1,206 @@
+"""Rules on the rows of a PyTorch dataset: files beside their labels, class numbers, columns."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.interpreter.values import Call, Function, Many, Object, Value, walk
+from recordsmith.doctor.lint.libraries.control_flow import function_of
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["ROW_RULES", "pairs_in_datasets"]
+
+_LISTINGS = {"os.listdir", "os.scandir", ".iterdir", "glob.glob", ".glob"}
+
+
+@rule("P126", "classes-numbered-unsorted", Severity.WARNING)
+def classes_numbered_unsorted(program: Program) -> Iterator[Finding]:
+    """Classes are numbered in the order of a folder listing or a set, which is not certain.
+
+    Why it matters:
+        `os.listdir` and `iterdir` list in any order, and a set of texts has another order in every run. The numbers of
+        the classes then differ between training and test data, between machines, and between training and prediction.
+
+    Example:
+        `class_to_index = {name: i for i, name in enumerate(os.listdir(folder))}`
+
+    Fix:
+        Sort first: `enumerate(sorted(os.listdir(folder)))`.
+    """
+    for call in program.calls:
+        if (
+            call.name != "builtins.enumerate"
+            or not call.args
+            or call.node is None
+            or not program.mentions(r"\btorch\b")
+        ):
+            continue
+        kind = _unsorted(call.args[0])
+        parent = getattr(call.node, "parent", None)
+        if kind is None or not _numbers_classes(parent):
+            continue
+        saved = program.mentions(r"torch\.save|save_pretrained|load_state_dict|save_checkpoint")
+        yield program.finding(
+            classes_numbered_unsorted,
+            call.expression,
+            f"Classes are numbered in the order of {kind}, which is not certain: the same class may get another number "
+            "in the next run or on another machine.",
+            severity=Severity.INFO if kind == "a set" and not saved else None,
+        )
+
+
+def _unsorted(value: Value) -> str | None:
+    while isinstance(value, Call) and value.name == "builtins.list" and value.args:
+        value = value.args[0]
+    if isinstance(value, Call) and value.name in ("os.listdir", "os.scandir", ".iterdir"):
+        return "a folder listing"
+    if isinstance(value, Many) and len(value.over) == 1 and not isinstance(value.node, ast.SetComp):
+        return _unsorted(value.over[0])
+    if isinstance(value, Call) and value.name == "builtins.set" and value.args:
+        return "a set"
+    return "a set" if isinstance(value, Many) and isinstance(value.node, ast.SetComp) else None
+
+
+def _numbers_classes(parent: ast.AST | None) -> bool:
+    """It makes a table from names to numbers, or labels the files of one folder after the other."""
+    if isinstance(parent, ast.comprehension):
+        owner = getattr(parent, "parent", None)
+        target = parent.target
+        if isinstance(owner, ast.DictComp) and isinstance(target, ast.Tuple) and len(target.elts) == 2:
+            return ast.unparse(owner.value) == ast.unparse(target.elts[0])
+    if isinstance(parent, ast.For) and isinstance(parent.target, ast.Tuple):
+        number = ast.unparse(parent.target.elts[0])
+        body = "\n".join(ast.unparse(one) for one in parent.body)
+        return bool(re.search(r"listdir|iterdir|glob", body)) and bool(re.search(rf"\b{re.escape(number)}\b", body))
+    return False
+
+
+@rule("P127", "same-column-twice", Severity.WARNING)
+def same_column_twice(program: Program) -> Iterator[Finding]:
+    """Two lists of a batch are filled from the same column.
+
+    Why it matters:
+        One of the inputs is a copy of another: what it should have been never reaches the model. No shape is wrong, so
+        nothing is reported.
+
+    Example:
+        `ids.append(row[0]); types.append(row[0])`, where `row[1]` was meant.
+
+    Fix:
+        Take the column that belongs to each list.
+    """
+    for node in ast.walk(program.source.tree):
+        block = getattr(node, "body", None)
+        if not isinstance(node, ast.For) or not isinstance(block, list):
+            continue
+        filled: dict[str, str] = {}
+        for statement in block:
+            match statement:
+                case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[value])):
+                    text = ast.unparse(value)
+                    column = any(
+                        isinstance(one, ast.Subscript) and isinstance(one.slice, ast.Constant)
+                        for one in ast.walk(value)
+                    )
+                    rows = {one.id for one in ast.walk(node.target) if isinstance(one, ast.Name)}
+                    read = {one.id for one in ast.walk(value) if isinstance(one, ast.Name)}
+                    if column and rows & read and text in filled and filled[text] != name and _is_batch_maker(node):
+                        yield program.finding(
+                            same_column_twice,
+                            statement,
+                            f"`{name}` is filled from the same column as `{filled[text]}`, with `{text}`: one is a "
+                            "copy of the other.",
+                        )
+                    filled.setdefault(text, name)
+
+
+def _is_batch_maker(node: ast.AST) -> bool:
+    owner = function_of(node)
+    return isinstance(owner, ast.FunctionDef) and bool(re.search(r"collat|pad|__call__|__getitem__|batch", owner.name))
+
+
+def pairs_in_datasets(program: Program) -> Iterator[tuple[Call, str, str]]:
+    """Yield unsorted listings that a dataset pairs by index with something else: the listing, its field, the other."""
+    in_place = {id(one.receiver) for one in program.calls if one.name == ".sort"}
+    seen: set[int] = set()
+    for made in program.instances:
+        getter = made.program_class.members.get("__getitem__")
+        if not isinstance(getter, Function):
+            continue
+        indexed = _indexed_fields(getter)
+        for name in indexed:
+            listing = _field_listing(made, name)
+            if (
+                listing is None
+                or id(listing.node) in seen
+                or id(listing) in in_place
+                or id(made.fields[name]) in in_place
+            ):
+                continue
+            for other in indexed:
+                if other == name or other not in made.fields:
+                    continue
+                value = made.fields[other]
+                own = _field_listing(made, other)
+                apart = (own is not None and own is not listing) or (own is None and _is_read(value))
+                if apart and not any(part is listing for part in walk(value)):
+                    seen.add(id(listing.node))
+                    yield listing, name, other
+                    break
+
+
+def _indexed_fields(getter: Function) -> list[str]:
+    """The fields that `__getitem__` takes at its index, or at the batch that its index stands for."""
+    arguments = getter.definition.args.args
+    index = {arguments[1].arg} if len(arguments) > 1 else set()
+    for node in ast.walk(getter.definition):
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.BinOp() | ast.Call(func=ast.Name(id="slice")) as value
+            ) if _names(value) & index:
+                index.add(name)
+    found: list[str] = []
+    for node in ast.walk(getter.definition):
+        match node:
+            case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name), slice=used) if (
+                _names(used) & index
+            ):
+                found.append(name)
+            case ast.Subscript(
+                value=ast.Attribute(value=ast.Attribute(value=ast.Name(id="self"), attr=name), attr="iloc" | "loc"),
+                slice=used,
+            ) if _names(used) & index:
+                found.append(name)
+    return list(dict.fromkeys(found))
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def _field_listing(made: Object, name: str) -> Call | None:
+    value = made.fields.get(name)
+    for _ in range(8):
+        if isinstance(value, Call) and value.name in _LISTINGS:
+            return value
+        if isinstance(value, Call) and value.name in ("builtins.list", "numpy.array", "builtins.tuple") and value.args:
+            value = value.args[0]
+        elif isinstance(value, Many) and len(value.over) == 1:
+            value = value.over[0]
+        else:
+            return None
+    return None
+
+
+def _is_read(value: Value) -> bool:
+    names = [part.name for part in walk(value) if isinstance(part, Call)]
+    return any(name in _LISTINGS for name in names) or any(
+        name.startswith(("pandas.read_", "csv.", "numpy.load", "json.load", "numpy.genfromtxt", "scipy.io.loadmat"))
+        for name in names
+    )
+
+
+ROW_RULES = [classes_numbered_unsorted, same_column_twice]

@@ -1,0 +1,289 @@
+"""Rules on the training, validation and test data of a PyTorch program: what is read, and how it is prepared."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Object, Value
+from recordsmith.doctor.lint.libraries.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.torch_data import base_dataset, split_of
+from recordsmith.doctor.lint.libraries.torch_transforms import (
+    UNKNOWN,
+    applied_transforms,
+    is_random_step,
+    normalisation,
+    step_name,
+    transform_steps,
+)
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["SPLIT_RULES", "augmented_in_torch"]
+
+_DRAWS = re.compile(
+    r"(numpy\.random|random)\.(random|rand|randint|uniform|choice|random_sample)|torch\.(rand|randint|randn)"
+)
+_MOVES = re.compile(
+    r"cv2\.(flip|rotate|warpAffine)|numpy\.(flip|fliplr|flipud|rot90|roll)|torch\.(flip|rot90)"
+    r"|torchvision\.transforms\.functional\.(hflip|vflip|rotate|affine|adjust_\w+|crop)|PIL\.ImageOps\.(mirror|flip)"
+    r"|PIL\.ImageEnhance\.\w+|scipy\.ndimage\.(rotate|shift|zoom)"
+)
+
+
+def torch_loaders(program: Program) -> list[Pipeline]:
+    """Return the DataLoaders of a program."""
+    return [one for one in program.pipelines if one.source.kind == "torch" and one.stage is None and one.source.call]
+
+
+def _dataset(pipeline: Pipeline) -> Value | None:
+    return None if pipeline.source.call is None else pipeline.source.call.argument(0, "dataset")
+
+
+def _is_drawn(pipeline: Pipeline) -> bool:
+    """A sampler decides what it reads."""
+    call = pipeline.source.call
+    given = [None if call is None else call.argument(None, name) for name in ("sampler", "batch_sampler")]
+    return any(one is not None and not (isinstance(one, Literal) and one.value is None) for one in given)
+
+
+def _sampler(pipeline: Pipeline) -> Call | None:
+    sampler = None if pipeline.source.call is None else pipeline.source.call.argument(3, "sampler")
+    return sampler if isinstance(sampler, Call) else None
+
+
+def _trains(program: Program, pipeline: Pipeline) -> bool:
+    roles = program.roles(pipeline)
+    return "training" in roles or (not roles - {"loop"} and program.named(pipeline) == "training")
+
+
+def augmented_in_torch(program: Program) -> Iterator[tuple[Call, Pipeline, str, bool]]:
+    """Yield what changes validation or test data at random: the place, the loader, its name, whether it is a split."""
+    for pipeline in torch_loaders(program):
+        if not program.is_for_testing(pipeline) or any("tta" in name.lower() for name in pipeline.all_names):
+            continue
+        call = pipeline.source.call
+        element = pipeline.element
+        if any(_dataset(one) is _dataset(pipeline) for one in torch_loaders(program) if _trains(program, one)):
+            continue  # it reads the training data: that is said by a rule of its own
+        random = [step for _, steps, _ in applied_transforms(element) for step in steps if is_random_step(step)]
+        if random and call is not None:
+            yield call, pipeline, step_name(random[0]), split_of(_dataset(pipeline)) is not None
+            continue
+        for step in pipeline.source.steps:
+            near = [one for one in pipeline.source.steps if one.within == step.within]
+            if _MOVES.fullmatch(step.name) and any(_DRAWS.fullmatch(one.name) for one in near):
+                yield step, pipeline, step.name.rpartition(".")[2], False
+                break
+
+
+@rule("P109", "whole-set-instead-of-split", Severity.ERROR)
+def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
+    """A DataLoader is given the whole dataset where one of its splits was meant.
+
+    Why it matters:
+        The model is trained on the examples that it is validated on. The score is too good, and says nothing about new
+        data.
+
+    Example:
+        `train, val = random_split(data, [0.8, 0.2])`, then `DataLoader(train.dataset)`: that is all of `data`.
+
+    Fix:
+        Give the loader the split itself: `DataLoader(train)`.
+    """
+    loaders = torch_loaders(program)
+    for pipeline in loaders:
+        dataset, call = _dataset(pipeline), pipeline.source.call
+        match dataset:
+            case Item(base=base, index=Literal(value="dataset"), attribute=True) if split_of(base) is not None:
+                if call is None or _is_drawn(pipeline):
+                    continue
+                yield program.finding(
+                    whole_set_instead_of_split,
+                    call.expression,
+                    f"{program.name_of(pipeline)} reads `.dataset` of a split, which is the whole dataset: training "
+                    "and validation read the same examples.",
+                )
+    trained = [one for one in loaders if _trains(program, one) and not _is_drawn(one)]
+    tested = [one for one in loaders if program.is_for_testing(one) and not _is_drawn(one)]
+    for train, test in itertools.product(trained, tested):
+        one, other = _dataset(train), _dataset(test)
+        if not isinstance(one, Object | Call | Item) or train.source.call is None or test.source.call is None:
+            continue
+        if one is other:
+            yield program.finding(
+                whole_set_instead_of_split,
+                test.source.call.expression,
+                f"{program.name_of(test)} reads the same dataset as {program.name_of(train)}: the model is tested on "
+                "the examples that it was trained on, not on a split of its own.",
+                severity=Severity.WARNING,
+            )
+        elif split_of(other) is not None and base_dataset(other) is one:
+            yield program.finding(
+                whole_set_instead_of_split,
+                train.source.call.expression,
+                f"{program.name_of(train)} reads the whole dataset, and {program.name_of(test)} a split of it: the "
+                "model is trained on its validation data.",
+            )
+    for train, test in itertools.product(loaders, loaders):
+        first, second = (_sampler(one) for one in (train, test))
+        if first is None or first is not second or test.source.call is None:
+            continue
+        if _trains(program, train) and program.is_for_testing(test) and _dataset(train) is _dataset(test):
+            yield program.finding(
+                whole_set_instead_of_split,
+                test.source.call.expression,
+                f"{program.name_of(test)} has the sampler of {program.name_of(train)}: the model is tested on the "
+                "split that it was trained on.",
+                severity=Severity.WARNING,
+            )
+    yield from _trainer_splits(program)
+
+
+def _trainer_splits(program: Program) -> Iterator[Finding]:
+    """The Trainer of transformers: it is evaluated on what it is trained on, or on a split of that."""
+    for call in program.calls:
+        train, test = call.argument(None, "train_dataset"), call.argument(None, "eval_dataset")
+        if not call.name.endswith("Trainer") or train is None or test is None or call.node is None:
+            continue
+        nodes = {one.arg: ast.unparse(one.value) for one in call.expression.keywords}
+        match test:
+            case Item(base=Call(name=".train_test_split", receiver=whole)):
+                part = _is_same(whole, train)
+            case _:
+                part = False
+        if part or nodes.get("train_dataset") == nodes.get("eval_dataset"):
+            yield program.finding(
+                whole_set_instead_of_split,
+                call.expression,
+                f"`eval_dataset` ({nodes.get('eval_dataset')}) is "
+                + ("a split of" if part else "the same as")
+                + f" `train_dataset` ({nodes.get('train_dataset')}): the model is evaluated on its training data.",
+                severity=Severity.WARNING,
+            )
+
+
+def _is_same(one: Value | None, other: Value) -> bool:
+    """They are one value, or the same item of one value."""
+    if one is other:
+        return True
+    match one, other:
+        case Item(base=base, index=Literal(value=key)), Item(base=second, index=Literal(value=name)):
+            return base is second and key == name
+    return False
+
+
+@rule("P110", "other-split-loaded", Severity.WARNING)
+def other_split_loaded(program: Program) -> Iterator[Finding]:
+    """A test loader reads the training part of a standard dataset, or a training loader the test part.
+
+    Why it matters:
+        The model is tested on what it was trained on, or trained on what it is tested on: the score is too good.
+
+    Example:
+        `test_data = datasets.MNIST("data", train=True)`
+
+    Fix:
+        Give `train=False`, or `split="test"`, for the test data.
+    """
+    loaders = torch_loaders(program)
+    trained = {_part(base_dataset(_dataset(one))) for one in loaders if _trains(program, one)}
+    for pipeline in loaders:
+        dataset, call = _dataset(pipeline), pipeline.source.call
+        part = _part(dataset)
+        if call is None or not isinstance(dataset, Call) or part is None or _is_drawn(pipeline):
+            continue
+        if part == "training" and program.is_for_testing(pipeline) and part in trained and program.named(pipeline):
+            found, wanted = "the training part", "testing"
+        elif part == "testing" and _trains(program, pipeline):
+            found, wanted = "the test part", "training"
+        else:
+            continue
+        yield program.finding(
+            other_split_loaded,
+            dataset.expression,
+            f"{program.name_of(pipeline)} is for {wanted}, but reads {found} of the dataset.",
+        )
+
+
+def _part(dataset: Value | None) -> str | None:
+    if not isinstance(dataset, Call) or not dataset.name.startswith("torchvision.datasets."):
+        return None
+    train = dataset.argument(None if dataset.name.endswith("Folder") else 1, "train", "split")
+    if isinstance(train, Literal):
+        if train.value is True or train.value == "train":
+            return "training"
+        return "testing" if train.value is False or train.value in ("test", "val") else None
+    return None
+
+
+@rule("P111", "normalised-differently", Severity.WARNING)
+def normalised_differently(program: Program) -> Iterator[Finding]:
+    """Training images are normalised in another way than those for validation, test or prediction.
+
+    Why it matters:
+        The model learns with inputs of one mean and spread, and is used with another. The training loss looks well,
+        and every prediction is wrong in a systematic way.
+
+    Example:
+        `Compose([ToTensor(), Normalize(mean, std)])` for training, and `Compose([ToTensor()])` for testing.
+
+    Fix:
+        Use the same `Normalize`, with the same mean and standard deviation, everywhere; leave out only the random
+        transforms.
+    """
+    loaders = torch_loaders(program)
+    trained = [(one, _preparation(one)) for one in loaders if _trains(program, one)]
+    tested = [(one, _preparation(one)) for one in loaders if program.is_for_testing(one)]
+    for (train, first), (test, second) in itertools.product(trained, tested):
+        if first is None or second is None or not _same_kind(_dataset(train), _dataset(test)):
+            continue
+        message = _difference(first, second, "training data", program.name_of(test))
+        if message and test.source.call is not None:
+            yield program.finding(normalised_differently, test.source.call.expression, message)
+            return
+    used = {id(one) for _, steps in trained + tested for one in steps or ()}
+    for call in program.calls:
+        if call.name != "()" or not trained or trained[0][1] is None or call.in_map:
+            continue
+        steps, known = transform_steps(call.receiver)
+        if not known or any(id(one) in used for one in steps) or not any(map(_makes_tensor, steps)):
+            continue
+        message = _difference(trained[0][1], steps, "training data", "what is predicted on")
+        if message and re.search(r"predict|infer|classify|demo|test", " ".join(call.within)):
+            yield program.finding(normalised_differently, call.expression, message)
+            return
+
+
+def _preparation(pipeline: Pipeline) -> list[Call] | None:
+    """The steps that an example goes through; None if they are not all known."""
+    applied = applied_transforms(pipeline.element)
+    if len(applied) != 1 or not applied[0][2] or not any(map(_makes_tensor, applied[0][1])):
+        return None
+    return applied[0][1]
+
+
+def _makes_tensor(step: Call) -> bool:
+    return step_name(step) in ("ToTensor", "ToTensorV2", "ToImage", "PILToTensor")
+
+
+def _same_kind(one: Value | None, other: Value | None) -> bool:
+    first, second = base_dataset(one), base_dataset(other)
+    if isinstance(first, Call) and isinstance(second, Call):
+        return first.name == second.name
+    return isinstance(first, Object) and isinstance(second, Object) and first.program_class is second.program_class
+
+
+def _difference(first: list[Call], second: list[Call], one: str, other: str) -> str | None:
+    before, after = normalisation(first), normalisation(second)
+    if before == after or (before and after and UNKNOWN in (*before, *after)):
+        return None
+    if before is None or after is None:
+        with_it, without = (one, other) if after is None else (other, one)
+        return f"`Normalize` is applied to {with_it}, but not to {without}: the model gets inputs of another range."
+    return f"{other} and {one} are normalised with different constants: the model gets inputs of another range."
+
+
+SPLIT_RULES = [whole_set_instead_of_split, other_split_loaded, normalised_differently]

@@ -1,0 +1,137 @@
+"""Rules on the shape of a model's output, its vocabulary, and the mode that it runs in."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Value
+from recordsmith.doctor.lint.libraries.models import compiled_models, layers_of
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["OUTPUT_RULES"]
+
+_BEHAVES_DIFFERENTLY = ("keras.layers.Dropout", "keras.layers.BatchNormalization")
+
+
+@rule("P220", "output-against-loss", Severity.ERROR)
+def output_against_loss(program: Program) -> Iterator[Finding]:
+    """The last layer has another number of units, or another activation, than the loss is made for.
+
+    Why it matters:
+        A categorical cross-entropy compares several outputs that add up to 1. With a single unit it is always 0. A
+        binary cross-entropy scores every unit for itself, so that the accuracy of many classes looks high from the
+        start.
+
+    Example:
+        `Dense(1, activation="sigmoid")` with `categorical_crossentropy`; `Dense(10, activation="softmax")` with
+        `binary_crossentropy`.
+
+    Fix:
+        One unit with sigmoid and `binary_crossentropy` for two classes; one unit for each class with softmax and
+        `categorical_crossentropy` for more.
+    """
+    for model in compiled_models(program.calls):
+        if model.last is None or model.units is None or model.loss is None:
+            continue
+        severity = Severity.WARNING
+        if model.units == 1 and model.loss in ("sparse", "categorical") and model.activation != "softmax":
+            severity = Severity.ERROR
+            found = "The last layer has one unit, over which a categorical cross-entropy cannot tell classes apart"
+        elif model.loss == "binary" and model.activation == "softmax" and model.units > 2:
+            found = (
+                f"The last layer is a softmax over {model.units} classes, and `binary_crossentropy` scores each unit "
+                "by itself: the accuracy looks high and means little"
+            )
+        elif model.loss in ("sparse", "categorical") and model.activation == "sigmoid" and model.units > 1:
+            found = (
+                f"The last layer gives {model.units} independent probabilities (sigmoid), and the loss expects a "
+                "softmax over the classes"
+            )
+        elif model.activation in ("relu", "tanh") and not model.from_logits:
+            found = (
+                f"The last layer ends with {model.activation}, and the loss expects probabilities: values above 1 or "
+                "below 0 are cut off, and their gradients are lost"
+            )
+        else:
+            continue
+        yield program.finding(output_against_loss, model.last.expression, f"{found}.", severity=severity)
+
+
+@rule("P260", "trained-in-inference-mode", Severity.WARNING)
+def trained_in_inference_mode(program: Program) -> Iterator[Finding]:
+    """A training loop calls the model without `training=True`.
+
+    Why it matters:
+        In a loop of one's own, Keras runs a model in inference mode unless it is told otherwise: Dropout drops nothing,
+        and BatchNormalization uses and keeps its initial averages, which are wrong for the data.
+
+    Example:
+        `with tf.GradientTape() as tape: loss = loss_fn(y, model(x))`
+
+    Fix:
+        `model(x, training=True)` in training, `model(x, training=False)` in validation.
+    """
+    reported: set[int] = set()
+    for call in program.calls:
+        if call.name != "()" or call.receiver is None or call.argument(None, "training") is not None:
+            continue
+        layers = layers_of(call.receiver, program.calls) or ()
+        sensitive = next((one for one in layers if one.name in _BEHAVES_DIFFERENTLY), None)
+        if id(call.receiver) in reported or not _in_tape(call.expression) or len(call.args) != 1:
+            continue
+        reported.add(id(call.receiver))
+        if sensitive is not None:
+            name = sensitive.name.rpartition(".")[2]
+            yield program.finding(
+                trained_in_inference_mode,
+                call.expression,
+                f"The model is trained in inference mode, because `training=True` is missing: `{name}` does not do "
+                "what it does in training.",
+            )
+
+
+def _in_tape(node: ast.AST) -> bool:
+    one: ast.AST | None = node
+    while one is not None and not isinstance(one, ast.FunctionDef | ast.Module):
+        if isinstance(one, ast.With):
+            return any("GradientTape" in ast.unparse(item.context_expr) for item in one.items)
+        one = getattr(one, "parent", None)
+    return False
+
+
+@rule("P261", "embedding-too-small", Severity.ERROR)
+def embedding_too_small(program: Program) -> Iterator[Finding]:
+    """An embedding has fewer rows than there are words.
+
+    Why it matters:
+        Keras' Tokenizer numbers words from 1; 0 is padding. An embedding with `len(word_index)` rows has none for the
+        last word: training stops with an index error on the CPU, and reads zeros on a GPU.
+
+    Example:
+        `Embedding(len(tokenizer.word_index), 64)`
+
+    Fix:
+        `Embedding(len(tokenizer.word_index) + 1, 64)`
+    """
+    for call in program.calls:
+        if call.name == "keras.layers.Embedding" and _is_word_count(call.argument(0, "input_dim")):
+            yield program.finding(
+                embedding_too_small,
+                call.expression,
+                "Word numbers go from 1 to the number of words, and this embedding has one row too few for the last "
+                "one.",
+                advice="Add 1, for the padding at number 0: `len(tokenizer.word_index) + 1`.",
+            )
+
+
+def _is_word_count(value: Value | None) -> bool:
+    if not isinstance(value, Call) or value.name != "builtins.len" or not value.args:
+        return False
+    index = value.args[0]
+    known = isinstance(index, Item) and isinstance(index.index, Literal) and index.index.value == "word_index"
+    return known and isinstance(index, Item) and isinstance(index.base, Call) and index.base.name.endswith(".Tokenizer")
+
+
+OUTPUT_RULES = [output_against_loss, trained_in_inference_mode, embedding_too_small]

@@ -1,0 +1,303 @@
+"""Rules on how a model is trained: its steps, its learning rate, what is frozen, and what is monitored."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.interpreter.loops import pipelines_in
+from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Operation, Table, Unknown, Value, walk
+from recordsmith.doctor.lint.libraries.models import compiled_models
+from recordsmith.doctor.lint.libraries.pipelines import Pipeline
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["STEP_RULES"]
+
+_FINITE = {"tfrecord", "lines", "fixed", "slices", "tensors", "files", "directory", "tfds", "range"}
+_ADAPTIVE = re.compile(r"keras\.optimizers\.(?:legacy\.)?(Adam|AdamW|Nadam|RMSprop|Adamax)")
+_OPTIMIZER = re.compile(r"keras\.optimizers\.(?:legacy\.)?[A-Z]\w+|tensorflow\.optimizers\.[A-Z]\w+")
+_LARGEST_RATE = 0.5
+_GETS_BETTER_DOWN = re.compile(r"(val_)?(\w+_)?(loss|mse|mae|rmse|error|mean_squared_error|mean_absolute_error)")
+_GETS_BETTER_UP = re.compile(r"(val_)?(\w+_)?(acc|accuracy|auc|precision|recall|f1|f1_score|iou|dice|mean_io_u)")
+
+
+@rule("P230", "steps-without-repeat", Severity.WARNING)
+def steps_without_repeat(program: Program) -> Iterator[Finding]:
+    """`steps_per_epoch` is given for several epochs, and the dataset is not repeated.
+
+    Why it matters:
+        With `steps_per_epoch`, Keras does not start the dataset again after an epoch: it goes on where it stopped. A
+        dataset without `repeat` is used up after the first epoch. Training then stops with the warning "Your input ran
+        out of data".
+
+    Example:
+        `model.fit(dataset.batch(32), epochs=20, steps_per_epoch=len(x) // 32)`
+
+    Fix:
+        Leave out `steps_per_epoch`, or repeat the dataset: `dataset.repeat().batch(32)`.
+    """
+    for call in program.calls:
+        steps, epochs = call.argument(None, "steps_per_epoch"), call.argument(None, "epochs")
+        if call.name != ".fit" or steps is None or (isinstance(steps, Literal) and steps.value is None):
+            continue
+        once = epochs is None or (isinstance(epochs, Literal) and epochs.value in (1, None))
+        for pipeline in pipelines_in(call.argument(0, "x")):
+            if once or not _ends(pipeline):
+                continue
+            whole = _is_whole_epoch(call, steps)
+            yield program.finding(
+                steps_without_repeat,
+                call.expression,
+                f"{program.name_of(pipeline)} is not repeated, and `steps_per_epoch` makes Keras go on where the last "
+                "epoch stopped: the data is used up before the last epoch, and training ends early.",
+                severity=None if whole else Severity.INFO,
+            )
+
+
+def _ends(pipeline: Pipeline) -> bool:
+    """It is of a known and finite kind, and nothing in it repeats."""
+    return all(one.source.kind in _FINITE | {"zip", "mixed"} for one in pipeline.origins()) and not any(
+        stage.name in ("repeat", "apply", "from_generator") for stage in pipeline.all_stages()
+    )
+
+
+def _is_whole_epoch(call: Call, steps: Value) -> bool:
+    """The steps are the size of the data by the size of a batch."""
+    node = next((one.value for one in call.expression.keywords if one.arg == "steps_per_epoch"), None)
+    if any(isinstance(one, Operation) and one.operator in ("/", "//") for one in walk(steps)):
+        return True
+    if any(isinstance(one, Call) and one.name in ("builtins.len", "math.ceil") for one in walk(steps)):
+        return True
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.FloorDiv)
+
+
+@rule("P232", "unfrozen-without-compile", Severity.WARNING)
+def unfrozen_without_compile(program: Program) -> Iterator[Finding]:
+    """`trainable` is changed between two trainings without a new `compile`.
+
+    Why it matters:
+        What is trained is fixed when the training step is first built. Without a new `compile`, the second `fit` runs
+        the old step: layers that were unfrozen stay as they are.
+
+    Example:
+        `model.fit(train)`, `base.trainable = True`, `model.fit(train)`.
+
+    Fix:
+        Compile again after the change, usually with a lower learning rate.
+    """
+    fits: dict[int, bool] = {}
+    changed: Call | None = None
+    for call in program.calls:
+        if call.name in (".compile", ".load_weights") or call.name.startswith("keras.models."):
+            changed = None
+            if call.name == ".compile":
+                fits[id(call.receiver)] = False
+        elif call.name == ".__setattr__" and isinstance(call.args[0], Literal) and call.args[0].value == "trainable":
+            changed = call
+        elif call.name == ".fit" and id(call.receiver) in fits:
+            if fits[id(call.receiver)] and changed is not None and changed.node is not None:
+                yield program.finding(
+                    unfrozen_without_compile,
+                    changed.node,
+                    "`trainable` is changed after the model was trained, and it is trained again without a new "
+                    "`compile`: the change has no effect.",
+                )
+            fits[id(call.receiver)] = True
+            changed = None
+
+
+@rule("P237", "everything-frozen", Severity.ERROR)
+def everything_frozen(program: Program) -> Iterator[Finding]:
+    """All layers of a model are frozen, and then it is trained.
+
+    Why it matters:
+        A layer with `trainable = False` keeps its weights. If that is all of them, the new last layer included, the
+        loss never changes.
+
+    Example:
+        `for layer in model.layers: layer.trainable = False`, then `model.compile(...)` and `model.fit(...)`.
+
+    Fix:
+        Freeze the base only: `for layer in base.layers: layer.trainable = False`.
+    """
+    frozen: dict[int, Call] = {}
+    for call in program.calls:
+        if call.name == ".__setattr__" and isinstance(call.args[0], Literal) and call.args[0].value == "trainable":
+            value = call.args[1]
+            whole = _whole_model(call.receiver)
+            if isinstance(value, Literal) and value.value is False and whole is not None:
+                frozen[id(whole)] = call
+            else:
+                frozen.clear()  # something is, or may be, trainable again
+        elif call.name == ".add":
+            frozen.pop(id(call.receiver), None)
+        elif call.name == ".fit" and id(call.receiver) in frozen:
+            node = frozen.pop(id(call.receiver)).node
+            if node is not None:
+                yield program.finding(
+                    everything_frozen,
+                    node,
+                    "Every layer of this model is frozen, also the last one, and then it is trained: nothing can be "
+                    "learnt.",
+                )
+
+
+def _whole_model(value: Value | None) -> Value | None:
+    """The model of `model.trainable`, or of a layer that a loop takes from `model.layers`."""
+    if isinstance(value, Item) and not value.attribute and isinstance(value.index, Unknown):
+        layers = value.base
+        if isinstance(layers, Item) and isinstance(layers.index, Literal) and layers.index.value == "layers":
+            return layers.base
+        return None
+    return value if isinstance(value, Call) else None
+
+
+@rule("P233", "optimizer-made-in-loop", Severity.ERROR)
+def optimizer_made_in_loop(program: Program) -> Iterator[Finding]:
+    """The optimizer is made anew for every batch.
+
+    Why it matters:
+        Adam and its relatives keep averages of the gradients. A new optimizer forgets them: every step is a first step,
+        and training is slow or does not converge.
+
+    Example:
+        `for x, y in dataset: optimizer = Adam(); ...; optimizer.apply_gradients(...)`
+
+    Fix:
+        Make the optimizer once, before the loop.
+    """
+    for call in program.calls:
+        if not _OPTIMIZER.fullmatch(call.name) or call.node is None:
+            continue
+        loop = _loop_around(call.expression)
+        used = loop is not None and any(
+            isinstance(one, ast.Attribute) and one.attr == "apply_gradients" for one in ast.walk(loop)
+        )
+        over_data = any(use.node is loop for use in program.uses)
+        if used and over_data:
+            yield program.finding(
+                optimizer_made_in_loop,
+                call.expression,
+                "The optimizer is made anew for every batch: it forgets what it knows about the gradients each time.",
+            )
+
+
+def _loop_around(node: ast.AST) -> ast.For | None:
+    one = getattr(node, "parent", None)
+    while one is not None and not isinstance(one, ast.FunctionDef | ast.Module | ast.Lambda):
+        if isinstance(one, ast.For):
+            return one
+        one = getattr(one, "parent", None)
+    return None
+
+
+@rule("P234", "class-weight-keys", Severity.ERROR)
+def class_weight_keys(program: Program) -> Iterator[Finding]:
+    """The keys of `class_weight` are not the class numbers.
+
+    Why it matters:
+        Keras takes a dict from class numbers, 0 to n - 1, to weights. With names, or with numbers that begin at 1, it
+        raises an error, or weights the wrong classes.
+
+    Example:
+        `model.fit(x, y, class_weight={1: 1.0, 2: 5.0})`, or `class_weight="balanced"`.
+
+    Fix:
+        Use the class numbers: `class_weight={0: 1.0, 1: 5.0}`.
+    """
+    units = {id(model.compile.receiver): model for model in compiled_models(program.calls)}
+    for call in program.calls:
+        given = call.argument(None, "class_weight")
+        model = units.get(id(call.receiver))
+        if call.name not in (".fit", ".fit_generator") or model is None:
+            continue
+        if isinstance(given, Literal) and isinstance(given.value, str):
+            found = f"{given.value!r}, which only scikit-learn understands"
+        elif isinstance(given, Table) and given.complete and given.entries:
+            keys = list(given.entries)
+            classes = 2 if model.units == 1 else model.units
+            if all(isinstance(key, int) for key in keys):
+                if classes is None or model.loss is None or set(keys) <= set(range(classes)):
+                    continue
+                found = f"the keys {sorted(keys)}, but the classes are 0 to {classes - 1}"
+            else:
+                found = f"the key {keys[0]!r}, which is no class number"
+        else:
+            continue
+        yield program.finding(
+            class_weight_keys, call.expression, f"`class_weight` takes a dict by class number, and is given {found}."
+        )
+
+
+@rule("P235", "learning-rate-too-high", Severity.WARNING)
+def learning_rate_too_high(program: Program) -> Iterator[Finding]:
+    """The learning rate of an adaptive optimizer is far too high.
+
+    Why it matters:
+        Adam and RMSprop change every weight by about the learning rate in each step, whatever the gradient. Weights are
+        around 0.1: with a rate of 1, the first steps destroy them, and the loss becomes constant or NaN.
+
+    Example:
+        `Adam(learning_rate=1.0)`
+
+    Fix:
+        Begin with 0.001, the default.
+    """
+    for call in program.calls:
+        rate = call.argument(0, "learning_rate", "lr")
+        if not _ADAPTIVE.fullmatch(call.name) or not isinstance(rate, Literal):
+            continue
+        if isinstance(rate.value, int | float) and rate.value >= _LARGEST_RATE:
+            yield program.finding(
+                learning_rate_too_high,
+                call.expression,
+                f"A learning rate of {rate.value:g} changes every weight by about {rate.value:g} in each step: the "
+                "weights are destroyed in the first steps.",
+            )
+
+
+@rule("P258", "monitor-in-wrong-direction", Severity.ERROR)
+def monitor_in_wrong_direction(program: Program) -> Iterator[Finding]:
+    """A callback takes the worst value of a metric for the best one.
+
+    Why it matters:
+        With `mode="min"` for an accuracy, or `mode="max"` for a loss, the worst model is kept, or training stops when
+        it gets better.
+
+    Example:
+        `ModelCheckpoint("best.keras", monitor="val_accuracy", mode="min")`
+
+    Fix:
+        `mode="max"` for accuracies and scores, `mode="min"` for losses and errors.
+    """
+    for call in program.calls:
+        if not re.fullmatch(r"keras\.callbacks\.(ModelCheckpoint|EarlyStopping|ReduceLROnPlateau)", call.name):
+            continue
+        mode = call.argument(None, "mode")
+        position = 1 if call.name.endswith("ModelCheckpoint") else 0
+        monitor = call.argument(position, "monitor") or Literal("val_loss")
+        if not isinstance(mode, Literal) or not isinstance(monitor, Literal) or not isinstance(monitor.value, str):
+            continue
+        wrong = (mode.value == "min" and _GETS_BETTER_UP.fullmatch(monitor.value)) or (
+            mode.value == "max" and _GETS_BETTER_DOWN.fullmatch(monitor.value)
+        )
+        if wrong:
+            better = "higher" if mode.value == "min" else "lower"
+            yield program.finding(
+                monitor_in_wrong_direction,
+                call.expression,
+                f"`{monitor.value}` is better when it is {better}, but `mode={mode.value!r}` looks for the opposite.",
+            )
+
+
+STEP_RULES = [
+    steps_without_repeat,
+    unfrozen_without_compile,
+    everything_frozen,
+    optimizer_made_in_loop,
+    class_weight_keys,
+    learning_rate_too_high,
+    monitor_in_wrong_direction,
+]

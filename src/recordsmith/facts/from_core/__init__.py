@@ -1,0 +1,1 @@
+"""Turns what the survey of the native core returns into facts."""

@@ -1,0 +1,251 @@
+"""Uploads files to a new version of a remote folder, verifies them, and puts them in force in one step.
+
+A note on this machine says which version is being written and what of it is finished, so that a killed upload
+continues (see `versions` for what is in the remote folder).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from recordsmith.errors import RecordsmithError, advise
+from recordsmith.storage.atomic_file import write_text_atomically
+from recordsmith.storage.json_descriptions import read_json_object
+from recordsmith.storage.objects.interruptible import interruptible_in_order
+from recordsmith.storage.objects.object_folder import ConditionFailedError, ObjectFacts, ObjectFolder
+from recordsmith.storage.objects.versions import PUBLISHED_NAME, Published, PublishedFile
+
+__all__ = ["FolderUpload", "check_conditional", "upload_verified", "verify"]
+
+_FILES_AT_ONCE = 2
+_PROBE = ".conditional-write"
+
+OnBytes = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class _Note:
+    """What is known of an upload: all that a later process needs to continue it.
+
+    Attributes:
+        version: the folder that is being written.
+        seen: the ETag of recordsmith.json when the run began; None if there was none.
+        replaces: the versions that go when this one is in force.
+        done: the ETags of the files that were uploaded and verified.
+    """
+
+    version: str
+    seen: str | None = None
+    replaces: tuple[str, ...] = ()
+    done: dict[str, str | None] = field(default_factory=dict)
+
+
+class FolderUpload:
+    """One upload to a remote folder.
+
+    Args:
+        folder: the remote folder.
+        note: the path of the local note.
+        allow_race: also write to a store that has no conditional writes.
+
+    Attributes:
+        is_conditional: whether the store has them.
+    """
+
+    def __init__(self, folder: ObjectFolder, note: str, *, allow_race: bool = False) -> None:
+        self._folder = folder
+        self._path = note
+        self._allow_race = allow_race
+        self._note: _Note | None = None
+        self.is_conditional = True
+        self._lock = threading.Lock()
+
+    def begin(self, now: Published | None, *, replacing: bool, resume: bool) -> bool:
+        """Choose a version, or continue the noted one; True if that one is in force already.
+
+        Args:
+            now: what is in force.
+            replacing: what is in force may be replaced.
+            resume: continue the noted upload. Otherwise it is given up, and what it left is removed.
+        """
+        noted = self._read_note()
+        if noted is not None and now is not None and now.folder == noted.version:
+            self._note = noted
+            if resume:
+                return True
+            self.clean_up()
+            noted = None
+        if noted is not None and not resume:
+            self._remove(noted.version)
+            noted = None
+        seen = None if now is None else now.etag
+        replaces = () if now is None else tuple(name for name in (now.folder, now.replaced) if name)
+        if noted is None:
+            self._note = _Note(f"version-{secrets.token_hex(8)}", seen if replacing else None, replaces)
+        else:
+            self._folder.abort_uploads(f"{noted.version}/")
+            self._note = replace(noted, seen=seen, replaces=replaces) if replacing else noted
+        self._write_note()
+        probe = f"{self._noted().version}/{_PROBE}"
+        self.is_conditional = check_conditional(self._folder, probe, allow_race=self._allow_race)
+        return False
+
+    def send(self, files: Mapping[str, str], carried: Iterable[str], before: Published, advance: OnBytes) -> Published:
+        """Upload files, given with their paths, and copy others from the version that is in force; return all."""
+        note = self._noted()
+
+        def one(item: tuple[str, str]) -> tuple[str, PublishedFile]:
+            name, path = item
+            facts = PublishedFile.of(path)
+            key = f"{note.version}/{name}"
+            if name in note.done and self._is_there(key, facts.bytes, note.done[name]):
+                advance(facts.bytes)
+            else:
+                self._done(name, upload_verified(self._folder, key, path, facts, advance_unless_stopped))
+            return name, facts
+
+        stopped = threading.Event()
+
+        def advance_unless_stopped(size: int) -> None:
+            if stopped.is_set():  # an error here ends the upload, and its parts are aborted
+                raise RuntimeError("the run has ended")
+            advance(size)
+
+        try:
+            sent = dict(interruptible_in_order(one, files.items(), at_once=_FILES_AT_ONCE))
+        finally:
+            stopped.set()
+        for name in carried:
+            self._folder.copy(f"{before.folder}/{name}" if before.folder else name, f"{note.version}/{name}")
+            sent[name] = before.files[name]
+        return Published(note.version, sent, before.folder)
+
+    def commit(self, published: Published) -> None:
+        """Put the version in force, unless another run has put one there; then remove the old one."""
+        note = self._noted()
+        create, etag = (note.seen is None, note.seen) if self.is_conditional else (False, None)
+        try:
+            self._folder.put(PUBLISHED_NAME, published.to_bytes(), create=create, etag=etag)
+        except ConditionFailedError:
+            self._remove(note.version)
+            raise RecordsmithError(
+                "Another run has written to this output in the meantime. What it has written is kept.",
+                path=self._folder.shown(),
+                advice=advise("Choose another output, or give {overwrite} to replace what is there.", overwrite=True),
+            ) from None
+        self.clean_up()
+
+    def clean_up(self) -> None:
+        """Remove the versions that are replaced, and the note."""
+        for version in () if self._note is None else self._note.replaces:
+            self._remove(version)
+        self._forget()
+
+    def give_up(self) -> None:
+        """Remove what was uploaded, as far as that succeeds."""
+        if self._note is not None:
+            with contextlib.suppress(RecordsmithError, OSError):
+                self._remove(self._note.version)
+            self._forget()
+
+    # --- inside ---
+
+    def _is_there(self, key: str, size: int, etag: str | None) -> bool:
+        try:
+            facts = self._folder.head(key)
+        except FileNotFoundError:
+            return False
+        return (facts.size, facts.etag) == (size, etag)
+
+    def _remove(self, version: str) -> None:
+        self._folder.abort_uploads(f"{version}/")
+        self._folder.delete([facts.key for facts in self._folder.walk(version)])
+
+    def _done(self, name: str, etag: str | None) -> None:
+        with self._lock:
+            self._noted().done[name] = etag
+            self._write_note()
+
+    def _noted(self) -> _Note:
+        if self._note is None:
+            raise RuntimeError("begin was not called")
+        return self._note
+
+    def _write_note(self) -> None:
+        write_text_atomically(self._path, json.dumps(asdict(self._noted())))
+
+    def _read_note(self) -> _Note | None:
+        if not os.path.exists(self._path):
+            return None
+        entries: Any = read_json_object(self._path, "note of an upload").entries
+        with contextlib.suppress(KeyError, TypeError):
+            return _Note(entries["version"], entries["seen"], tuple(entries["replaces"]), dict(entries["done"]))
+        return None
+
+    def _forget(self) -> None:
+        self._note = None
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self._path)
+
+
+def upload_verified(folder: ObjectFolder, key: str, path: str, facts: PublishedFile, advance: OnBytes) -> str | None:
+    """Upload a file, read it back by ranges, compare the digests, and return its ETag."""
+    etag = folder.upload(key, path, advance=advance)
+    verify(folder, key, facts, etag)
+    return etag
+
+
+def verify(folder: ObjectFolder, key: str, facts: PublishedFile, etag: str | None) -> None:
+    """Read an object back by ranges, and raise unless it is the file that was uploaded."""
+    digest = hashlib.sha256()
+    for block in folder.stream(key, facts=ObjectFacts(key, facts.bytes, etag), at_once=4):
+        digest.update(block)
+    if digest.hexdigest() != facts.sha256:
+        raise RecordsmithError(
+            "The remote storage returns other bytes than were uploaded.",
+            path=folder.shown(key),
+            found=f"sha256 {digest.hexdigest()}",
+            expected=f"sha256 {facts.sha256}",
+            advice="Check the storage and the network, then try again.",
+        )
+
+
+def check_conditional(folder: ObjectFolder, probe: str, *, allow_race: bool) -> bool:
+    """Say whether a store can be told to create an object only if there is none; if not, that must be allowed.
+
+    Args:
+        folder: the remote folder.
+        probe: the name of an object for a trial: some servers ignore the condition, and answer that all is well.
+        allow_race: whether a store without conditional writes is accepted.
+    """
+    if folder.has_conditional_put and _obeys(folder, probe):
+        return True
+    if not allow_race:
+        raise RecordsmithError(
+            "This remote storage has no conditional writes, so two runs could overwrite each other's output.",
+            path=folder.shown(),
+            advice=advise("If you are sure that nobody else writes there, give {allow_race}.", allow_race=True),
+        )
+    return False
+
+
+def _obeys(folder: ObjectFolder, probe: str) -> bool:
+    try:
+        folder.put(probe, b"first")
+        folder.put(probe, b"second", create=True)
+    except ConditionFailedError:
+        return True
+    except RecordsmithError as error:
+        if "501" not in str(error.found):  # not implemented
+            raise
+    finally:
+        folder.delete([probe])
+    return False

@@ -1,0 +1,392 @@
+"""Datasets written to S3: whole or not at all, the same bytes as on disk, one winner of a race."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recordsmith as rs
+from recordsmith.cli import main
+from recordsmith.storage.objects import open_folder, read_published
+from recordsmith.storage.objects.obstore_folder import ObstoreFolder
+from recordsmith.storage.objects.s3_uploads import UnfinishedUploads
+from recordsmith.storage.objects.store_settings import settings_for
+from tests.storage.servers.faulty_proxy import Fault, FaultyProxy
+from tests.storage.servers.s3_servers import SECRET_KEY, S3Server
+
+pytest.importorskip("obstore")
+
+SCHEMA = rs.Schema({"n": rs.Scalar("int64")})
+ROWS = [{"n": n, "text": "x" * (n % 50)} for n in range(2000)]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECORDSMITH_CACHE", str(tmp_path / "cache"))
+
+
+def in_force(url: str) -> dict[str, bytes]:
+    """Return the files in force, each of which has the digest that recordsmith.json says."""
+    published = read_published(open_folder(url))
+    assert published is not None
+    folder = open_folder(published.url(url))
+    found = {name: b"".join(bytes(part) for part in folder.stream(name)) for name in published.files}
+    assert {name: hashlib.sha256(data).hexdigest() for name, data in found.items()} == {
+        name: file.sha256 for name, file in published.files.items()
+    }
+    return found
+
+
+def local_files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def nothing_left(url: str, cache: Path) -> bool:
+    """Say whether there is one version, no upload under way, and nothing in the staging folder."""
+    folder = open_folder(url)
+    published = read_published(folder)
+    expected = set() if published is None else {f"{published.folder}/{name}" for name in published.files}
+    expected |= set() if published is None else {"recordsmith.json"}
+    staged = [path for path in cache.rglob("*") if path.is_file() and path.suffix != ".lock"]
+    return {facts.key for facts in folder.walk()} == expected and folder.abort_uploads("") == 0 and not staged
+
+
+def test_made_at_a_url_has_the_bytes_of_a_local_one(every_s3_url: str, tmp_path: Path) -> None:
+    url = f"{every_s3_url}/pets"
+    made = rs.make(ROWS, url, split="train=0.8,test=0.2", shards=2, seed=3)
+    rs.make(ROWS, tmp_path / "pets", split="train=0.8,test=0.2", shards=2, seed=3)
+    assert in_force(url) == local_files(tmp_path / "pets")
+    assert (made.folder, made.rows, made.name) == (url, 2000, "pets")
+    document = json.loads(open_folder(url).read("recordsmith.json", longest=10**6)[0])
+    assert document["splits"]["train"]["records"] == 1600  # the manifest, for whoever looks at it
+    assert nothing_left(url, tmp_path / "cache")
+
+
+def test_what_is_there_is_refused_and_replaced_only_on_demand(s3_url: str, tmp_path: Path) -> None:
+    rs.make(ROWS[:10], s3_url, name="a")
+    before = in_force(s3_url)
+    with pytest.raises(rs.RecordsmithError, match="already") as raised:
+        rs.make(ROWS[:20], s3_url, name="a")
+    assert s3_url in str(raised.value)
+    assert in_force(s3_url) == before
+    rs.make(ROWS[:20], s3_url, name="a", overwrite=True)
+    assert len(in_force(s3_url)) == len(before)
+    assert in_force(s3_url) != before
+    assert nothing_left(s3_url, tmp_path / "cache")
+
+
+def test_files_of_others_are_refused(s3_url: str) -> None:
+    open_folder(s3_url).put("train.tfrecord", b"of somebody else")
+    with pytest.raises(rs.RecordsmithError, match="already"):
+        rs.make(ROWS[:10], s3_url)
+    rs.make(ROWS[:10], s3_url, overwrite=True)
+    assert open_folder(s3_url).read("train.tfrecord", longest=100)[0] == b"of somebody else"
+
+
+def test_the_old_version_is_in_force_until_the_last_request(s3_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rs.make(ROWS[:10], s3_url, name="a")
+    before = in_force(s3_url)
+    seen: list[bool] = []
+    usual = ObstoreFolder.put
+
+    def put(self: Any, key: str, data: bytes, **condition: Any) -> Any:
+        if key == "recordsmith.json":
+            seen.append(in_force(s3_url) == before)
+        return usual(self, key, data, **condition)
+
+    monkeypatch.setattr(ObstoreFolder, "put", put)
+    rs.make(ROWS[:20], s3_url, name="a", overwrite=True)
+    assert seen == [True]
+
+
+def test_a_run_that_was_overtaken_is_told(s3_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rs.make(ROWS[:10], s3_url, name="a")
+    usual = ObstoreFolder.put
+
+    def put(self: Any, key: str, data: bytes, **condition: Any) -> Any:
+        if key == "recordsmith.json":
+            monkeypatch.setattr(ObstoreFolder, "put", usual)
+            rs.make(ROWS[:30], s3_url, name="a", overwrite=True, staging=tmp_path / "other")
+        return usual(self, key, data, **condition)
+
+    monkeypatch.setattr(ObstoreFolder, "put", put)
+    with pytest.raises(rs.RecordsmithError, match="Another run has written to this output"):
+        rs.make(ROWS[:20], s3_url, name="a", overwrite=True)
+    rs.make(ROWS[:30], tmp_path / "local", name="a")
+    assert in_force(s3_url) == local_files(tmp_path / "local")
+    # What the other one had finished is kept: it is uploaded on demand.
+    rs.make(ROWS[:20], s3_url, name="a", overwrite=True, resume=True)
+    rs.make(ROWS[:20], tmp_path / "second", name="a")
+    assert in_force(s3_url) == local_files(tmp_path / "second")
+    assert nothing_left(s3_url, tmp_path / "cache")
+
+
+def test_resuming_what_is_finished_does_nothing(s3_url: str, tmp_path: Path) -> None:
+    first = rs.make(ROWS[:10], s3_url, name="a")
+    assert rs.make(ROWS[:10], s3_url, name="a", resume=True) == first
+    with pytest.raises(rs.RecordsmithError, match="other options") as raised:
+        rs.make(ROWS[:10], s3_url, name="b", resume=True)
+    assert s3_url in str(raised.value)
+    assert nothing_left(s3_url, tmp_path / "cache")
+
+
+def test_splits_are_added(s3_url: str, tmp_path: Path) -> None:
+    for place in (s3_url, str(tmp_path / "local")):
+        for split in ("train", "test"):
+            with rs.write(place, SCHEMA, name="a", split=split) as writer:
+                writer.extend({"n": np.arange(10)})
+        with pytest.raises(rs.RecordsmithError, match="split 'test'"):
+            rs.write(place, SCHEMA, name="a", split="test")
+        with rs.write(place, SCHEMA, name="a", split="train", overwrite=True) as writer:
+            writer.extend({"n": np.arange(20)})
+    assert in_force(s3_url) == local_files(tmp_path / "local")
+    with pytest.raises(ZeroDivisionError), rs.write(s3_url, SCHEMA, name="a", split="third") as writer:
+        raise ZeroDivisionError
+    assert in_force(s3_url) == local_files(tmp_path / "local")
+    assert nothing_left(s3_url, tmp_path / "cache")
+
+
+def test_copies_exports_and_repairs(every_s3_url: str, tmp_path: Path) -> None:
+    rs.make(ROWS, tmp_path / "data", split="train=0.5,test=0.5")
+    shards = sorted(name for name in local_files(tmp_path / "data") if "tfrecord" in name)
+    bytes_of = local_files(tmp_path / "data")
+
+    assert rs.copy(tmp_path / "data", f"{every_s3_url}/copy", name="data").path == f"{every_s3_url}/copy"
+    copied = in_force(f"{every_s3_url}/copy")
+    assert {name: copied[name] for name in shards} == {name: bytes_of[name] for name in shards}
+
+    rs.copy(tmp_path / "data", f"{every_s3_url}/all.tfrecord", merge_splits=True)
+    rs.copy(tmp_path / "data", tmp_path / "all.tfrecord", merge_splits=True)
+    one = open_folder(every_s3_url).read("all.tfrecord", longest=10**7)[0]
+    assert one == (tmp_path / "all.tfrecord").read_bytes()
+    with pytest.raises(rs.RecordsmithError, match="already"):
+        rs.copy(tmp_path / "data", f"{every_s3_url}/all.tfrecord", merge_splits=True)
+    rs.copy(tmp_path / "data", f"{every_s3_url}/all.tfrecord", merge_splits=True, take=3, overwrite=True)
+    assert open_folder(every_s3_url).read("all.tfrecord", longest=10**7)[0] != one
+
+    exported = rs.export(tmp_path / "data", f"{every_s3_url}/tables", kind="parquet")
+    assert sorted(exported.files) == [f"{every_s3_url}/tables/test.parquet", f"{every_s3_url}/tables/train.parquet"]
+    assert sorted(in_force(f"{every_s3_url}/tables")) == ["test.parquet", "train.parquet"]
+    rs.export(tmp_path / "data", f"{every_s3_url}/train.csv", split="train")
+    assert open_folder(every_s3_url).read("train.csv", longest=10**7)[0].startswith(b'"n","text"')
+    assert open_folder(every_s3_url).head("train.csv.schema.json").size
+    with pytest.raises(rs.RecordsmithError, match="need a folder"):
+        rs.export(tmp_path / "data", f"{every_s3_url}/many.csv", split="train", shard_size="1KB")
+
+    result = rs.repair(tmp_path / "data", f"{every_s3_url}/repaired")
+    rs.repair(tmp_path / "data", tmp_path / "repaired")
+    assert result.output == f"{every_s3_url}/repaired"
+    assert result.files[0].output == f"{every_s3_url}/repaired/{shards[0]}"
+    assert in_force(f"{every_s3_url}/repaired") == local_files(tmp_path / "repaired")
+    rs.repair(tmp_path / "data" / shards[0], f"{every_s3_url}/one.tfrecord")
+    assert open_folder(every_s3_url).read("one.tfrecord", longest=10**7)[0] == bytes_of[shards[0]]
+
+
+def test_the_command_line(s3_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.csv").write_text("n,m\n1,2\n3,4\n")
+    command = ["make", str(tmp_path / "a.csv"), "-o", s3_url, "--name", "a"]
+    with pytest.raises(SystemExit, match="0"):
+        main([*command, "--staging", str(tmp_path / "s")])
+    assert s3_url in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="2"):
+        main(command)
+    text = capsys.readouterr().err
+    assert "--overwrite" in text
+    assert SECRET_KEY not in text
+
+
+def test_no_secret_is_stored(s3_url: str, tmp_path: Path) -> None:
+    rs.make(ROWS[:10], s3_url)
+    for data in in_force(s3_url).values():
+        assert SECRET_KEY.encode() not in data
+
+
+def test_storage_without_conditions_is_refused_unless_allowed(tmp_path: Path) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    fsspec.filesystem("memory").rm("/", recursive=True)
+    with pytest.raises(rs.RecordsmithError, match="no conditional writes"):
+        rs.make(ROWS[:10], "memory://bucket/data")
+    rs.make(ROWS[:10], "memory://bucket/data", allow_race=True)
+    rs.make(ROWS[:10], tmp_path / "data")
+    assert in_force("memory://bucket/data") == local_files(tmp_path / "data")
+    with pytest.raises(rs.RecordsmithError, match="already"):
+        rs.make(ROWS[:10], "memory://bucket/data", allow_race=True)
+
+
+def test_a_server_that_ignores_conditions_is_found_out(
+    moto_server: S3Server, s3_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with FaultyProxy(moto_server.port, dropped_headers=("if-none-match",)) as proxy:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", proxy.endpoint)
+        with pytest.raises(rs.RecordsmithError, match="no conditional writes"):
+            rs.make(ROWS[:10], s3_url)
+        rs.make(ROWS[:10], s3_url, name="a", allow_race=True)
+        assert in_force(s3_url)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [Fault("reset"), Fault("lost answer"), Fault("status", 503, "SlowDown"), Fault("status", 500), Fault("truncated")],
+    ids=lambda fault: f"{fault.kind} {fault.status}",
+)
+def test_faults_during_the_upload(
+    fault: Fault, faulty_proxy: FaultyProxy, s3_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every third request fails: the dataset is whole all the same."""
+    monkeypatch.setenv("RECORDSMITH_REMOTE_TIMEOUT", "30")
+    faulty_proxy.fail(fault, times=10**6, every=3)
+    rs.make(ROWS, s3_url, name="a", shards=4)
+    faulty_proxy.heal()
+    rs.make(ROWS, tmp_path / "local", name="a", shards=4)
+    assert in_force(s3_url) == local_files(tmp_path / "local")
+    assert nothing_left(s3_url, tmp_path / "cache")
+
+
+def test_a_server_that_fails_is_one_error_and_the_run_is_resumed(
+    faulty_proxy: FaultyProxy, s3_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECORDSMITH_REMOTE_TIMEOUT", "1")
+    faulty_proxy.fail(Fault("status", 503), times=10**6, method="PUT", path="tfrecord")
+    with pytest.raises(rs.RecordsmithError, match="503") as raised:
+        rs.make(ROWS, s3_url, name="a")
+    assert "resume" in "".join(raised.value.__notes__)
+    faulty_proxy.heal()
+    with pytest.raises(rs.RecordsmithError, match="unfinished run"):
+        rs.make(ROWS, s3_url, name="a")
+    rs.make(ROWS, s3_url, name="a", resume=True)
+    rs.make(ROWS, tmp_path / "local", name="a")
+    assert in_force(s3_url) == local_files(tmp_path / "local")
+    assert nothing_left(s3_url, tmp_path / "cache")
+
+
+# --- several processes ---
+
+RACE = """
+import sys, time
+import recordsmith as rs
+url, staging, number, start = sys.argv[1:]
+rows = [{"n": int(number) * 1000 + n} for n in range(50)]
+while time.time() < float(start):
+    time.sleep(0.001)
+try:
+    rs.make(rows, url, name="a", shards=2, staging=staging)
+    print("won")
+except rs.RecordsmithError as error:
+    print("told" if "Another run" in str(error) or "already" in str(error) else str(error))
+"""
+
+
+def race(url: str, tmp_path: Path, processes: int) -> None:
+    """Let processes create one dataset at the same time: one of them does, and the others are told."""
+    start = time.time() + 2 + processes / 2
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", RACE, url, str(tmp_path / f"staging-{number}"), str(number), str(start)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(processes)
+    ]
+    results = [process.communicate(timeout=120) for process in running]
+    words = [out.strip() for out, _ in results]
+    assert sorted(words) == ["told"] * (processes - 1) + ["won"], results
+    winner = words.index("won")
+    rs.make([{"n": winner * 1000 + n} for n in range(50)], tmp_path / "local", name="a", shards=2, overwrite=True)
+    assert in_force(url) == local_files(tmp_path / "local")
+    assert nothing_left(url, tmp_path / "cache")
+
+
+def test_one_of_two_racing_processes_wins(s3_url: str, tmp_path: Path) -> None:
+    race(s3_url, tmp_path, 2)
+
+
+@pytest.mark.proof
+def test_one_of_eight_racing_processes_wins_twenty_times(s3_url: str, tmp_path: Path) -> None:
+    for number in range(20):
+        race(f"{s3_url}/{number}", tmp_path / str(number), 8)
+
+
+KILLED = """
+import sys
+import recordsmith as rs
+rs.make(sys.argv[1], sys.argv[2], name="a", split="train=0.8,test=0.2", shards=1, staging=sys.argv[3], resume=True)
+"""
+
+
+def killed_and_resumed(url: str, tmp_path: Path, moments: list[float]) -> int:
+    """Kill a run at these shares of its usual time, and resume it each time; return how often it was killed."""
+    rng = np.random.default_rng(0)
+    rows = 120_000
+    source = tmp_path / "source.npz"
+    np.savez(source, n=np.arange(rows), x=rng.random((rows, 64), dtype=np.float32))  # 30 MB, in parts of 8
+    command = [sys.executable, "-c", KILLED, str(source)]
+    begun = time.monotonic()
+    subprocess.run([*command, f"{url}-whole", str(tmp_path / "staging-whole")], check=True, timeout=300)
+    usual = time.monotonic() - begun
+    expected = in_force(f"{url}-whole")
+    killed = 0
+    for moment in moments:
+        process = subprocess.Popen([*command, url, str(tmp_path / "staging")])
+        try:
+            process.wait(moment * usual)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            killed += 1
+        published = read_published(open_folder(url))
+        if published is not None:  # never a half
+            assert in_force(url) == expected
+    subprocess.run([*command, url, str(tmp_path / "staging")], check=True, timeout=300)
+    assert in_force(url) == expected
+    assert nothing_left(url, tmp_path / "staging")
+    return killed
+
+
+def test_a_killed_run_is_resumed_to_the_same_bytes(s3_url: str, tmp_path: Path) -> None:
+    assert killed_and_resumed(f"{s3_url}/a", tmp_path, [0.5, 0.75, 0.85]) >= 1
+
+
+def test_parts_that_a_killed_process_left_are_removed(
+    faulty_proxy: FaultyProxy, s3_url: str, tmp_path: Path, s3_server: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "source.npz"
+    np.savez(source, x=np.random.default_rng(0).random((70_000, 64), dtype=np.float32))  # 18 MB
+    command = [sys.executable, "-c", KILLED, str(source), s3_url, str(tmp_path / "staging")]
+    faulty_proxy.fail(Fault("stall"), times=10**6, method="PUT", path="partNumber=2")
+    process = subprocess.Popen(command)
+    try:
+        while not any("partNumber=2" in path for _, path in faulty_proxy.requests):
+            assert process.poll() is None
+            time.sleep(0.01)
+    finally:
+        process.kill()
+        process.wait()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", s3_server.endpoint)
+    settings = settings_for("s3")
+    left = UnfinishedUploads.of(s3_url, settings)
+    assert left is not None
+    assert len(list(left.listed(""))) == 1
+    subprocess.run(command, check=True, timeout=300)
+    assert list(left.listed("")) == []
+    assert in_force(s3_url)
+    assert nothing_left(s3_url, tmp_path / "staging")
+
+
+@pytest.mark.proof
+def test_runs_that_are_killed_at_random_moments_are_resumed(s3_url: str, tmp_path: Path) -> None:
+    shares = np.random.default_rng(7).uniform(0.2, 1.0, 25)
+    killed = 0
+    for number, share in enumerate(shares):
+        (tmp_path / str(number)).mkdir()
+        killed += killed_and_resumed(f"{s3_url}/{number}", tmp_path / str(number), [float(share)])
+    assert killed >= 15, os.times()

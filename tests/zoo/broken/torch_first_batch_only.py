@@ -1,0 +1,18 @@
+# cause: P105
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+labels = torch.randint(0, 4, (512,))
+data = TensorDataset(torch.randn(512, 16) + labels[:, None], labels)
+train_loader = DataLoader(data, batch_size=32)
+model = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 4))
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+criterion = nn.CrossEntropyLoss()
+
+for step in range(1000):
+    x, y = next(iter(train_loader))
+    loss = criterion(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()

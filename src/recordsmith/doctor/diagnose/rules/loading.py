@@ -42,7 +42,7 @@ def pipeline_hangs(observed: Observations) -> Iterator[Finding]:
     )
 
 
-@rule("T048", "workers-draw-alike", Severity.WARNING)
+@rule("T048", "fed-same-random-numbers", Severity.WARNING)
 def workers_draw_alike(observed: Observations) -> Iterator[Finding]:
     """The workers of a DataLoader draw the same random numbers, or draw the same ones in every epoch.
 

@@ -50,5 +50,5 @@ def _look(path: str, files: int, expected: str | None, left: int) -> tuple[Sourc
     except (RecordsmithError, OSError):
         return SourceFacts(path, files, compression, expected, damage, content.looks_like), left
     looks_like = content.looks_like if damage and not census.records and not content.compression else ""
-    names = tuple(str(one["key"]) for one in census.features if one["steps"])
+    names = tuple(one.key for one in census.features if one.in_steps)
     return SourceFacts(path, files, compression, expected, damage, looks_like, census.payload, names), left

@@ -160,7 +160,8 @@ def _is_word_count(value: Value | None) -> bool:
         return False
     index = value.args[0]
     known = isinstance(index, Item) and isinstance(index.index, Literal) and index.index.value == "word_index"
-    return known and isinstance(index, Item) and isinstance(index.base, Call) and index.base.name.endswith(".Tokenizer")
+    maker = index.base if known and isinstance(index, Item) else None
+    return isinstance(maker, Call) and maker.name.endswith(".Tokenizer") and maker.argument(0, "num_words") is None
 
 
 OUTPUT_RULES = [output_against_loss, accuracy_of_numbers, trained_in_inference_mode, embedding_too_small]

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from recordsmith.doctor.lint.edits import replace_argument
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Operation, Table, Unknown, Value, walk
 from recordsmith.doctor.lint.libraries.models import compiled_models
@@ -285,10 +286,14 @@ def monitor_in_wrong_direction(program: Program) -> Iterator[Finding]:
         )
         if wrong:
             better = "higher" if mode.value == "min" else "lower"
+            source = getattr(call.expression, "source", program.source)
+            edits = replace_argument(source, call.expression, "mode", '"max"' if mode.value == "min" else '"min"')
             yield program.finding(
                 monitor_in_wrong_direction,
                 call.expression,
                 f"`{monitor.value}` is better when it is {better}, but `mode={mode.value!r}` looks for the opposite.",
+                edits=edits,
+                certain=edits is not None,
             )
 
 

@@ -21,6 +21,7 @@ from recordsmith.run.publishing.destination import open_destination, staged_path
 from recordsmith.run.publishing.publishing import dataset_files
 from recordsmith.storage.atomic_file import is_url, write_atomically
 from recordsmith.storage.publication import Publication, complete, public_path
+from recordsmith.storage.ranged.opening import file_size, is_ranged, pieces_of
 from recordsmith.wording.numbers import count_text
 
 __all__ = ["repair"]
@@ -155,7 +156,7 @@ class _Progress:
 
     def __init__(self, files: Iterable[str], progress: OnProgress | None) -> None:
         self._progress = progress
-        self._total = sum(map(os.path.getsize, files))
+        self._total = sum(map(file_size, files))
         self._done = 0
 
     def __call__(self, done: int) -> None:
@@ -227,7 +228,7 @@ def _repair_file(
             target,
             action,
             file.compression,
-            os.path.getsize(path),
+            file_size(path),
             file.records,
             file.kept_bytes,
             repaired_headers=file.repaired_headers(),
@@ -248,7 +249,11 @@ def _write(file: DamagedFile, new: str) -> None:
 
 def _copy(path: str, new: str, file: DamagedFile) -> None:
     with write_atomically(new) as temporary:
-        shutil.copyfile(path, temporary)
+        if is_ranged(path):
+            with open(temporary, "wb") as copy:
+                copy.writelines(pieces_of(path))
+        else:
+            shutil.copyfile(path, temporary)
     _verify(new, file)
 
 
@@ -276,7 +281,7 @@ def _link(path: str, new: str) -> str:
 def _refuse_other_formats(path: str) -> None:
     """Raise if the file is plainly something else; an unknown one may be a TFRecord file of which nothing is left."""
     content = describe_content(path)
-    if os.path.getsize(path) == 0 or content.format == "tfrecord" or content.compression is not None:
+    if file_size(path) == 0 or content.format == "tfrecord" or content.compression is not None:
         return
     if content.looks_like != "does not begin with a record":
         raise NotTFRecordError(

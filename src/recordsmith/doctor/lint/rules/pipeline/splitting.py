@@ -134,7 +134,15 @@ def _flat(value: Value | None) -> Iterator[Value]:
 
 
 def _derives_directly(call: Call) -> bool:
-    return call.name.endswith("train_test_split")
+    """It splits rows: by `train_test_split`, or by the folds of scikit-learn."""
+    of_folds = call.name == ".split" and isinstance(call.receiver, Call)
+    return call.name.endswith("train_test_split") or (
+        of_folds and _receiver(call).startswith("sklearn.model_selection.")
+    )
+
+
+def _receiver(call: Call) -> str:
+    return call.receiver.name if isinstance(call.receiver, Call) else ""
 
 
 @rule("P048", "fitted-on-test-data", Severity.WARNING)

@@ -17,6 +17,7 @@ from recordsmith.loader.session import Session
 from recordsmith.loader.skipping import Skipped
 from recordsmith.loader.state import shown_verb
 from recordsmith.loader.verbs import Verbs
+from recordsmith.loader.verbs.pack import Efficiency, Packed
 from recordsmith.loader.verbs.select import SelectVerb
 from recordsmith.workers.forking import in_own_process
 
@@ -82,6 +83,12 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
     def skipped(self) -> Skipped:
         """What `on_error="skip"` has skipped so far: `.count`, and the `.first` records with their reasons."""
         return self._session.skipped
+
+    @property
+    def packing(self) -> Efficiency:
+        """How much of the rows that `.pack()` made so far is tokens: `.share`, `.tokens` and `.rows`."""
+        packed = [change for change in self.plan.changes if isinstance(change, Packed)]
+        return packed[0].efficiency if packed else Efficiency()
 
     @property
     def shuffle_quality(self) -> ShuffleQuality:

@@ -121,7 +121,7 @@ def test_random_packings_are_their_models_and_resume_at_every_batch(ds: rs.Datas
 def test_best_fit_leaves_less_padding(ds: rs.Dataset):
     shares = {}
     for fit in ("first", "best"):
-        loader = ds.shuffle(seed=0).pack(32, "tokens", fit=fit).batch(4)  # type: ignore[arg-type]
+        loader = ds.shuffle(seed=0).pack(32, "tokens", fit=fit).batch(4)
         assert list(loader)
         shares[fit] = loader.packing.share
     assert shares["best"] >= shares["first"] > 0.9

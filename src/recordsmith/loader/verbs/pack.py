@@ -92,7 +92,7 @@ class Packed(RowChange):
         packed: dict[str, Any] = {}
         for name, column in columns.items():
             starts = column.offsets[owners] + pieces[:, 1]
-            packed[name] = self._filled(column.values, starts, sizes, bins, count)
+            packed[name] = self._filled(np.asarray(column.values), starts, sizes, bins, count)
         packed["segments"], packed["positions"] = (np.empty((count, self.length), np.int32) for _ in range(2))
         _core.number_packed(sizes, bins, packed["segments"], packed["positions"])
         packed["loss_mask"] = packed["segments"] > 0

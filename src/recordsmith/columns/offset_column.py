@@ -38,7 +38,7 @@ class OffsetColumn(ABC):
 
     @property
     def present(self) -> Bools | None:
-        """Which rows hold a value; None if all of them do."""
+        """Which rows have a value; None if all have one."""
         return self._present
 
     @property

@@ -39,7 +39,7 @@ class ExportedDataset:
         bytes: the size of all files.
         source_rows: the number of records in the input, damaged ones included.
         rejects: damaged records, and those that do not fit the schema.
-        reasons: why the first of them were refused.
+        reasons: why the first of them were rejected.
         unmatched: records that do not meet the condition.
         left_out: features that are not exported.
 
@@ -92,12 +92,12 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     NAME.schema.json beside a CSV or JSON lines file, or as the first member of a tar file.
 
     Args:
-        paths: files, folders or globs; several are exported one after the other.
+        paths: files, folders or globs; several are joined in this order.
         out: the file to write; or a folder, for one file for each split. Or the URL of one.
         kind: "parquet", "csv", "jsonl" or "webdataset"; None: detected from the name of the file.
         split: export only this split.
         where: export only records that meet a condition, such as "label == 'cat' and len(tokens) > 10".
-        features: the only features to export, in this order.
+        features: export only these features, in this order.
         drop: features to leave out.
         schema: what is in a record; None: the schema beside the files, or one inferred from all records.
         merge_splits: write the records of all splits into one file.
@@ -110,7 +110,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
             cache folder.
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
             each other's output.
-        on_progress: called from time to time with a `Progress`.
+        on_progress: a function that is called with a `Progress` from time to time.
 
     >>> import recordsmith as rs, tempfile, pathlib
     >>> folder = tempfile.mkdtemp()

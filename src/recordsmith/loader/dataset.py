@@ -47,7 +47,7 @@ class Dataset(Verbs[Loader[Row], Loader[Row], Loader[Pair]], StoredDataset):
 
     @property
     def plan(self) -> Plan:
-        """What the chain of verbs amounts to."""
+        """The plan that the chain of verbs describes."""
         return plan_of(self)
 
     def _then(self, plan: Plan) -> Loader[Any]:
@@ -82,8 +82,8 @@ def open_dataset(
 ) -> Dataset:
     """Open TFRecords: a file, a folder, a glob, a URL, or a list of these.
 
-    A folder may have a `recordsmith.json` or be one that TensorFlow Datasets prepared; without either, its TFRecord
-    files are taken by name, or by content where the names say nothing. Opening reads nothing yet.
+    A folder may be a dataset of recordsmith or of TensorFlow Datasets. In other folders, TFRecord files are found by
+    name, or by content if the names do not show it. No records are read yet.
 
     Args:
         path: what to open.

@@ -50,7 +50,7 @@ class NotAnArrayError(PipelineError, AttributeError):
 
 
 class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any]", "Loader[Pair]"], Generic[Item_co]):
-    """A chain of verbs over a dataset. It does not change; what it iterates over is fed anew in each epoch.
+    """A chain of verbs over a dataset. A verb returns a new loader. Each iteration is an epoch.
 
     For type checkers it says what it iterates over: `Loader[dict[str, Any]]` gives rows or batches, and
     `Loader[tuple[Any, ...]]`, after `.pairs()`, tuples.
@@ -69,7 +69,7 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
 
     @property
     def plan(self) -> Plan:
-        """What the chain of verbs amounts to."""
+        """The plan that the chain of verbs describes."""
         return self._session.plan
 
     def _then(self, plan: Plan) -> Loader[Any]:
@@ -128,9 +128,9 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
                 yield row_at(columns, number)
 
     def verify_pairs(self, n: int = 1000) -> int:
-        """Prove that inputs and targets belong together: read the records of the first n rows again and compare.
+        """Check that inputs and targets belong together: read the records of the first n rows again and compare.
 
-        Returns how many rows were compared. It needs `.pairs()`, begins with the first epoch, and moves nothing.
+        Returns the number of compared rows. It needs `.pairs()`, uses the first epoch, and does not change the state.
         """
         return verify_pairs(self.plan, n)
 
@@ -218,7 +218,7 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
         return to_jax(self._session, device=device, ahead=ahead)
 
     def state(self) -> dict[str, Any]:
-        """Return the place that the consumer has reached, JSON-ready: what was read ahead does not count.
+        """Return the position of the consumer, JSON-ready. Batches that were read ahead do not count.
 
         It is the same whether the loader itself is iterated over or what `to_tf`, `to_torch` or `to_jax` made from it.
         It is not known, and refused, while worker processes of PyTorch's DataLoader make the batches.
@@ -226,7 +226,7 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
         return self._session.state()
 
     def restore(self, state: Mapping[str, Any]) -> Self:
-        """Begin the next iteration where a loader of the same chain over the same data was; returns the loader.
+        """Start the next iteration at the position of a loader with the same chain and data. Returns the loader.
 
         The batch size and the number of ranks may be others: what is left of the epoch is then divided anew, in the
         same order. The state of a StatefulDataLoader around what `to_torch` returned can be given too.
@@ -252,7 +252,7 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
         self.restore(state)
 
     def set_epoch(self, epoch: int) -> None:
-        """Let the next iteration be the one of this number, counted from 0; one restored to its middle continues."""
+        """Set the number of the next epoch, counted from 0. An epoch restored in the middle continues."""
         self._session.set_epoch(epoch)
 
     def __repr__(self) -> str:

@@ -92,7 +92,7 @@ class Batching:
 
     Attributes:
         size: rows in a batch.
-        drop_last: leave out a last batch that is not full.
+        drop_last: leave out the last batch if it is not full.
     """
 
     size: int

@@ -27,16 +27,16 @@ class BatchVerb(Chain[LoaderT]):
     ) -> LoaderT:
         """Make batches of n rows: dicts of columns.
 
-        Numbers of a fixed shape come as numpy arrays (masked where optional values are absent), those of varying
-        length as `Ragged`, byte strings and text as `ByteColumn`. Iterating again is a new epoch.
+        Numbers of a fixed shape are numpy arrays (masked if optional values are absent), rows of different lengths are
+        `Ragged`, byte strings and text are `ByteColumn`. Each iteration is a new epoch.
 
         Args:
             n: rows per batch.
-            drop_last: leave out a last batch that is not full.
-            threads: how many threads read in advance; None: one per core, up to four; 0: none. The batches are the
-                same.
-            on_error: "skip" leaves out records that are damaged, do not fit the schema, or make a function of yours
-                fail: their batches are shorter, and `loader.skipped` counts them, with the reasons.
+            drop_last: leave out the last batch if it is not full.
+            threads: the number of threads that read in advance; None: one per core, at most four; 0: none. The batches
+                do not depend on it.
+            on_error: "skip" leaves out records that are damaged, do not fit the schema, or raise an error in your
+                function. Their batches are shorter, and `loader.skipped` has their number and the reasons.
 
         >>> import recordsmith as rs, tempfile
         >>> path = tempfile.mkdtemp() + "/data.tfrecord"

@@ -107,15 +107,14 @@ class MixVerb(Chain[LoaderT]):
         seed: int = 0,
         stop: Stop = "first",
     ) -> LoaderT:
-        """Mix the rows with those of other datasets, in shares that hold in every thousand rows.
+        """Mix the rows with those of other datasets. The shares hold in every thousand rows.
 
         Args:
-            others: the other datasets, or chains of them that only choose and order rows.
+            others: the other datasets, or chains that only select and order rows.
             weights: the share of each, this one first; None: equal shares. Shares that change within an epoch are a
                 mapping of the row from which they hold: {0: [1, 0], 10_000: [1, 3]}.
             seed: a different seed gives another interleaving.
-            stop: an epoch ends when the first of them is used up, or when all are; then the shorter ones are
-                repeated.
+            stop: an epoch ends when the first dataset ends, or when all have ended and shorter ones were repeated.
         """
         plan = self.plan
         check_whole_number("The seed", seed, least=None)

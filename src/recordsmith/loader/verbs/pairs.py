@@ -131,7 +131,7 @@ class PairsVerb(Chain[LoaderT]):
             weight: the feature with the weight of each row in the loss.
             class_weight: weights by class of the target, or "balanced", which reads the target of all records once;
                 multiplied with `weight` if both are given.
-            one_hot: encode the target; True takes the number of classes from its `Label`.
+            one_hot: encode the target one-hot, with this number of classes; True uses that of its `Label`.
             with_index: add the numbers of the records, for `verify_pairs`.
 
         >>> import recordsmith as rs, tempfile

@@ -45,9 +45,8 @@ def reshuffled_split(program: Program) -> Iterator[Finding]:
         yield program.finding(
             reshuffled_split,
             shuffle,
-            f"{program.name_of(taken)} and {program.name_of(skipped)} are split by `take` and `skip` from a dataset "
-            "that is shuffled again in every epoch: both parts get other examples each time, and validation examples "
-            "leak into training.",
+            f"`take` and `skip` split {program.name_of(taken.parent)}, which is shuffled again in every epoch: both "
+            "parts get other examples each time, and validation examples leak into training.",
             edits=_kept_order(program, shuffle),
             certain=trains,
             severity=None if trains else Severity.INFO,

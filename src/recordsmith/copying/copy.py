@@ -282,7 +282,11 @@ def _check(
     if sample is not None and take is not None:
         raise RecordsmithError("sample and take are two ways to copy less: choose one of them.")
     if sample is not None and (isinstance(sample, bool) or not _is_amount(sample)):
-        raise RecordsmithError("sample is a share or a number of records.", found=repr(sample), expected="0.1, or 500")
+        raise RecordsmithError(
+            "sample must be a share between 0 and 1, or a number of records.",
+            found=repr(sample),
+            expected="a share such as 0.1, or a number such as 500",
+        )
     if take is not None and (isinstance(take, bool) or not isinstance(take, int) or take < 1):
         raise RecordsmithError("take must be a whole number of records, at least 1.", found=repr(take))
     check_on_error(on_error)

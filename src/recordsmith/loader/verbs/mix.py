@@ -118,6 +118,11 @@ class MixVerb(Chain[LoaderT]):
         """
         plan = self.plan
         check_whole_number("The seed", seed, least=None)
+        for other in others:
+            if not isinstance(other, Chain):
+                raise PipelineError(
+                    "mix needs datasets.", found=repr(other)[:200], expected="what rs.open returns, or a chain over it"
+                )
         plans = [plan, *(other.plan for other in others)]
         for one in plans:
             if one.changes or one.batching is not None:

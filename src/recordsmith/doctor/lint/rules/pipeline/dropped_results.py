@@ -49,7 +49,7 @@ def dropped_results(program: Program) -> Iterator[tuple[ast.Call, str, list[Edit
                     f"`{definition.name}` changes nothing and only returns a result, which is not used here: the line "
                     "has no effect."
                 )
-                yield node, message, None, None
+                yield node, message, None, Severity.INFO if exported else None
 
 
 def _is_statement(node: ast.AST) -> bool:

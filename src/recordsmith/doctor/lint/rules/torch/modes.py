@@ -38,10 +38,10 @@ def _trained(program: Program) -> set[object]:
 def _models_of(step: Step) -> set[object]:
     """What stands for the models that a step changes; nothing if that is not known."""
     optimizer = step.call.args[0] if step.call.args and is_optimizer(step.call.args[0]) else step.call.receiver
-    given = optimizer.args[0] if isinstance(optimizer, Call) and is_optimizer(optimizer) and optimizer.args else None
+    given = optimizer.argument(0, "params") if isinstance(optimizer, Call) and is_optimizer(optimizer) else None
     calls = [one for one in walk(given, 200) if isinstance(one, Call) and one.name.endswith("parameters")]
     whole = {id(part) for one in calls for part in walk(one.receiver, 20) if isinstance(part, Call | Object)}
-    return whole | {part for one in calls for part in (key_of(one), receiver_text(one))}
+    return whole | {key_of(one) for one in calls}
 
 
 def _has_modes(program: Program, step: Step) -> bool:
@@ -95,6 +95,7 @@ def stays_in_eval_mode(program: Program) -> Iterator[Finding]:
         if not any(one.kind == "step" for one in mine):
             continue
         loops = list(dict.fromkeys(loop for one in mine if one.kind == "backward" for loop in one.loops))
+        loops = [loop for loop in loops if getattr(loop, "source", None) is program.source]
         culprit = _left_in_eval(mine, None, trained)
         for loop in loops:
             if culprit is None:
@@ -128,7 +129,7 @@ def _left_in_eval(steps: list[Step], loop: ast.AST | None, trained: set[object])
         elif step.kind == "step":
             models = _models_of(step)
             left = [one for one in state.values() if one is not None]
-            found = next((one for one in left if not models or {one.key, receiver_text(one.call)} & models), None)
+            found = next((one for one in left if not models or one.key in models), None)
             if found is not None and not _is_test_loop(step.loop):
                 return found
     return None

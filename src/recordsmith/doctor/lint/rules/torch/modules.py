@@ -52,7 +52,7 @@ def layers_not_registered(program: Program) -> Iterator[Finding]:
             looped = re.search(
                 rf"for [^\n]* in [^\n]*self\.{re.escape(name)}\b[^\n]*:\n[^\n]*(add_module|setattr|register)", body
             )
-            if used > 1 and not wrapped and not looped:
+            if used > 1 and not wrapped and not looped and not re.search(r"setattr\(self|add_module\(", body):
                 yield program.finding(
                     layers_not_registered,
                     value.node,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Object, walk
-from recordsmith.doctor.lint.libraries.control_flow import conditions_around, loops_around, root_of
+from recordsmith.doctor.lint.libraries.control_flow import conditions_around, enclosing, loops_around, root_of
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch_modules import is_optimizer, key_of
 from recordsmith.doctor.lint.libraries.torch_training import Step, receiver_text, training_steps
@@ -161,10 +161,15 @@ def never_in_eval_mode(program: Program) -> Iterator[Finding]:
     if not any(one.kind == "backward" for one in steps):
         return
     for loop, pipeline in _test_loops(program):
-        inside = [call for call in program.calls if loop in loops_around(call)]
-        if not inside or any(one.call in inside for one in steps if one.kind in ("step", "eval")):
-            continue
-        if _mode_at(program, steps, inside[0]) == "train":
+        ways: dict[tuple[ast.Call, ...], list[Call]] = {}  # a function may train with one call and test with another
+        for call in program.calls:
+            if loop in loops_around(call):
+                way = tuple(site for site in call.via if not any(parent is loop for parent, _ in enclosing(site)))
+                depth = next((place for place, site in enumerate(call.via) if site not in way), len(way))
+                ways.setdefault(call.via[:depth], []).append(call)
+        busy = {id(one.call) for one in steps if one.kind in ("step", "eval", "backward")}
+        testing = [calls[0] for calls in ways.values() if not any(id(call) in busy for call in calls)]
+        if testing and _mode_at(program, steps, testing[0]) == "train":
             yield program.finding(
                 never_in_eval_mode,
                 loop,

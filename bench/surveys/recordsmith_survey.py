@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recordsmith.facts.dataset_facts import FeatureFacts
 from recordsmith.facts.survey import survey as survey_files
+from recordsmith.facts.value_facts import FeatureFacts
 
 
 def survey(_dataset: str, paths: list[str], threads: int) -> dict[str, list[float]]:

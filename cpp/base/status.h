@@ -27,6 +27,7 @@ enum class Code : std::uint8_t {
   kWrongByteLength,  // a byte value that must have a fixed size has another one
   kChanged,          // the file is not what it was when it was opened or indexed
   kStaleIndex,       // the index does not fit the file, which has not changed
+  kForeign,          // `cause` is an exception of the language that the core was called from
   kInvalidArgument,  // a caller's mistake
 };
 
@@ -43,6 +44,7 @@ struct Failure {
   std::string detail;
   std::vector<std::string> names;  // the features that the record does have
   int system_error = 0;
+  std::shared_ptr<void> cause;
 };
 
 class [[nodiscard]] Status {

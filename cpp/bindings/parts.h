@@ -22,6 +22,7 @@ void bind_permutation(nb::module_& module);
 void bind_images(nb::module_& module);
 void bind_reading(nb::module_& module);
 void bind_record_access(nb::module_& module);
+void bind_remote_files(nb::module_& module);
 void bind_string_tensor(nb::module_& module);
 void bind_survey(nb::module_& module);
 void bind_recovery(nb::module_& module);

@@ -74,7 +74,12 @@ class ThreadedBatches {
   ThreadedBatches(const ThreadedBatches&) = delete;
   ThreadedBatches& operator=(const ThreadedBatches&) = delete;
   ~ThreadedBatches() {
-    if (getpid() != process_) static_cast<void>(stream_.release());
+    if (getpid() != process_) {
+      static_cast<void>(stream_.release());
+      return;
+    }
+    const GilRelease released;  // a thread that reads a remote file needs it before it can end
+    stream_.reset();
   }
 
   nb::object next() {

@@ -134,6 +134,11 @@ class IndexedFiles final : public OpenFiles {
   nb::list decode(const Plan& plan, Int64Array numbers, bool verify) {
     return columns_at(plan, places_of(numbers), verify);
   }
+  // Tells the stores of remote files that these records are read soon.
+  void announce(Int64Array numbers) {
+    const std::vector<RecordPlace> places = places_of(numbers);
+    run([&] { return announce_records(files(), places); });
+  }
 
  private:
   Files files() const override { return table_.files().files(); }
@@ -205,7 +210,8 @@ void bind_record_access(nb::module_& module) {
       .def(nb::init<const nb::list&, const nb::list&, const nb::list&>(), nb::arg("paths"), nb::arg("known"),
            nb::arg("indexes"))
       .def("read", &IndexedFiles::read, nb::arg("numbers"), nb::arg("verify"))
-      .def("decode", &IndexedFiles::decode, nb::arg("plan"), nb::arg("numbers"), nb::arg("verify"));
+      .def("decode", &IndexedFiles::decode, nb::arg("plan"), nb::arg("numbers"), nb::arg("verify"))
+      .def("announce", &IndexedFiles::announce, nb::arg("numbers"));
 
   module.def("record_numbers", &record_numbers, nb::arg("keys"), nb::arg("start"), nb::arg("step"), nb::arg("count"));
 }

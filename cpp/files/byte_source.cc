@@ -62,6 +62,7 @@ const char* compression_name(Compression compression) {
 Descriptor::~Descriptor() { ::close(number_); }
 
 Status File::open(const std::string& path, std::shared_ptr<File>* to, const FileIdentity* known, bool lends) {
+  if (RemoteFile::is_url(path)) return open_remote(path, to, known);
   std::shared_ptr<File> file(new File(path));
   const int descriptor = open_descriptor(path);
   if (descriptor < 0) return file->system_failure("open", errno);
@@ -86,6 +87,17 @@ Status File::open(const std::string& path, std::shared_ptr<File>* to, const File
     if (known != nullptr) RECORDSMITH_RETURN_IF_ERROR(file->compare(descriptor, now));
   }
   if (file->lends_) descriptor_budget::add(file.get());
+  *to = std::move(file);
+  return Status::ok();
+}
+
+Status File::open_remote(const std::string& url, std::shared_ptr<File>* to, const FileIdentity* known) {
+  std::shared_ptr<File> file(new File(url));
+  RECORDSMITH_RETURN_IF_ERROR(RemoteFile::open(url, &file->remote_));
+  file->seekable_ = file->is_settled_ = true;
+  file->seen_ = file->remote_->facts();
+  file->known_ = {file->seen_, file->seen_.inode, nanoseconds_now()};
+  if (known != nullptr && known->facts != file->seen_) return file->changed(known->facts, file->seen_);
   *to = std::move(file);
   return Status::ok();
 }
@@ -162,6 +174,10 @@ void File::release() const {
 Status File::check_unchanged(std::uint64_t* size) const {
   if (size != nullptr) *size = kUnknown;
   if (!seekable_) return Status::ok();
+  if (remote_ != nullptr) {
+    if (size != nullptr) *size = seen_.size;
+    return Status::ok();  // every request was for this version
+  }
   bool is_new = false;
   {
     const std::lock_guard lock(mutex_);
@@ -183,6 +199,10 @@ Status File::check_unchanged(std::uint64_t* size) const {
 }
 
 Status File::size(std::uint64_t* bytes) const {
+  if (remote_ != nullptr) {
+    *bytes = seen_.size;
+    return Status::ok();
+  }
   Held descriptor;
   RECORDSMITH_RETURN_IF_ERROR(acquire(&descriptor));
   struct stat status;
@@ -192,6 +212,7 @@ Status File::size(std::uint64_t* bytes) const {
 }
 
 Status File::read_at(std::uint64_t offset, void* to, std::size_t wanted, std::size_t* got) const {
+  if (remote_ != nullptr) return remote_->read_at(offset, to, wanted, got);
   Held descriptor;
   *got = 0;
   RECORDSMITH_RETURN_IF_ERROR(acquire(&descriptor));
@@ -213,7 +234,7 @@ Status File::read_next(void* to, std::size_t wanted, std::size_t* got) const {
 std::unique_ptr<MappedFile> File::map_all() const {
   std::uint64_t bytes = 0;
   Held descriptor;
-  if (!seekable_ || !size(&bytes).is_ok() || !acquire(&descriptor).is_ok()) return nullptr;
+  if (!seekable_ || remote_ != nullptr || !size(&bytes).is_ok() || !acquire(&descriptor).is_ok()) return nullptr;
   return MappedFile::map(descriptor->number(), 0, bytes, MappedFile::Access::kRandom);
 }
 
@@ -225,11 +246,15 @@ const MappedFile* File::mapped() const {
 std::unique_ptr<MappedFile> File::map_window(std::uint64_t offset, std::uint64_t size) const {
   std::uint64_t bytes = 0;
   Held descriptor;
-  if (!seekable_ || !this->size(&bytes).is_ok() || offset >= bytes || !acquire(&descriptor).is_ok()) return nullptr;
+  if (!seekable_ || remote_ != nullptr || !this->size(&bytes).is_ok() || offset >= bytes ||
+      !acquire(&descriptor).is_ok()) {
+    return nullptr;
+  }
   return MappedFile::map(descriptor->number(), offset, std::min(size, bytes - offset), MappedFile::Access::kInOrder);
 }
 
 void File::announce(std::uint64_t offset, std::uint64_t size) const {
+  if (remote_ != nullptr) return;
   Held descriptor;
   if (!acquire(&descriptor).is_ok()) return;  // reading reports it
   posix_fadvise(descriptor->number(), static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_WILLNEED);

@@ -1,7 +1,8 @@
 // Where bytes come from.
 //
 // File          an open file, read at any offset with pread; several threads may use one File. Readers check
-//               from time to time that the file is unchanged, so that rows of two versions never mix unnoticed
+//               from time to time that the file is unchanged, so that rows of two versions never mix unnoticed.
+//               A URL is a file too, read by ranges (remote_file.h): every byte is of the version that was opened
 // ByteStream    bytes in order: FileStream (a File, or a pipe), or InflateStream (inflate_source.h)
 //
 // What is parsed is read, not mapped: page faults cost about what copying costs, and a mapping kills the process with
@@ -24,6 +25,7 @@
 #include "base/status.h"
 #include "files/file_identity.h"
 #include "files/mapped_file.h"
+#include "files/remote_file.h"
 
 namespace recordsmith {
 
@@ -77,6 +79,8 @@ class File {
   Status read_at(std::uint64_t offset, void* to, std::size_t wanted, std::size_t* got) const;
   // The same at the position that a pipe is at.
   Status read_next(void* to, std::size_t wanted, std::size_t* got) const;
+  // The file in its store; null if it is local.
+  const RemoteFile* remote() const { return remote_.get(); }
   // Releases the pages of the mapping that were touched so far.
   void forget() const {
     if (mapped_ != nullptr) mapped_->forget();
@@ -98,6 +102,7 @@ class File {
   using Held = std::shared_ptr<const Descriptor>;
 
   explicit File(std::string path) : path_(std::move(path)) {}
+  static Status open_remote(const std::string& url, std::shared_ptr<File>* file, const FileIdentity* known);
   Status system_failure(const char* action, int error) const;
   Status changed(const FileFacts& before, const FileFacts& now) const;
   // The descriptor, opened again if it was given up.
@@ -109,6 +114,7 @@ class File {
   bool lends_ = false;
   bool seekable_ = false;
   FileIdentity known_;
+  std::unique_ptr<RemoteFile> remote_;
 
   mutable std::atomic<bool> is_used_ = false;
   mutable std::mutex mutex_;

@@ -42,11 +42,15 @@ struct FrameTarget {
   std::uint8_t* footer;
 };
 
+// What a list of places needs of remote files, by file.
+using RemoteBytes = std::vector<Segments>;
+
 // Consecutive records of a list of places, copied under one guard.
 struct Group {
   Files files;
   std::span<const RecordPlace> places;  // all of them
   const FrameTarget* targets;           // of the group
+  const RemoteBytes* remote;            // of remote files
   std::size_t first;
   std::size_t last;
   volatile std::size_t next;  // the first that is not copied
@@ -64,11 +68,21 @@ void copy_group(void* context) {
     if (i + kPrefetchRecords < group.places.size()) prefetch(group.files, group.places[i + kPrefetchRecords]);
     const RecordPlace& place = group.places[i];
     const auto length = static_cast<std::size_t>(place.length);
-    if (length > kLargestCopy) return;
+    if (length > kLargestCopy && group.files[place.file]->remote() == nullptr) return;
+    const FrameTarget& target = group.targets[i - group.first];
+    if (group.files[place.file]->remote() != nullptr) {
+      const Segments& segments = (*group.remote)[place.file];
+      if (!segments.copy(place.offset, target.header, kHeaderBytes) ||
+          !segments.copy(place.offset + kHeaderBytes, target.payload, length) ||
+          !segments.copy(place.offset + kHeaderBytes + length, target.footer, kFooterBytes)) {
+        return;
+      }
+      group.next = i + 1;
+      continue;
+    }
     const MappedFile* mapped = group.files[place.file]->mapped();
     const std::uint8_t* from = mapped == nullptr ? nullptr : mapped->bytes(place.offset, length + kFramingBytes);
     if (from == nullptr) return;
-    const FrameTarget& target = group.targets[i - group.first];
     std::memcpy(target.header, from, kHeaderBytes);
     std::memcpy(target.payload, from + kHeaderBytes, length);
     std::memcpy(target.footer, from + kHeaderBytes + length, kFooterBytes);
@@ -97,8 +111,8 @@ Status check_frame(const File& file, const RecordPlace& place, const FrameTarget
 
 // Fetches and checks the records of places[first, last), at most kGroupRecords of them.
 Status read_group(Files files, std::span<const RecordPlace> places, std::size_t first, std::size_t last, bool verify,
-                  const FrameTarget* targets) {
-  Group group{files, places, targets, first, last, first};
+                  const FrameTarget* targets, const RemoteBytes& remote) {
+  Group group{files, places, targets, &remote, first, last, first};
   for (;;) {
     MappedFile::guarded(&copy_group, &group);
     const std::size_t stopped = group.next;
@@ -156,8 +170,30 @@ Status check_files(Files files, std::span<const RecordPlace> places) {
   return Status::ok();
 }
 
-// Before a series of groups: tells the system and the processor what will be read.
-void prepare(Files files, std::span<const RecordPlace> places) {
+// The ranges of each remote file that places are in; empty if no file is remote.
+std::vector<std::vector<ByteRange>> remote_ranges(Files files, std::span<const RecordPlace> places) {
+  std::vector<std::vector<ByteRange>> ranges;
+  for (const RecordPlace& place : places) {
+    if (files[place.file]->remote() == nullptr) continue;
+    ranges.resize(files.size());
+    ranges[place.file].push_back({place.offset, place.offset + place.length + kFramingBytes});
+  }
+  return ranges;
+}
+
+// Before a series of groups: fetches what is remote, and tells the system and the processor what will be read.
+Status prepare(Files files, std::span<const RecordPlace> places, RemoteBytes* remote) {
+  std::vector<std::vector<ByteRange>> ranges = remote_ranges(files, places);
+  remote->resize(ranges.size());
+  // All files are asked first, so that their answers come at the same time.
+  const bool is_spread = std::count_if(ranges.begin(), ranges.end(), [](const auto& of) { return !of.empty(); }) > 1;
+  for (std::size_t file = 0; file < ranges.size() && is_spread; ++file) {
+    if (!ranges[file].empty()) files[file]->remote()->announce(ranges[file]);
+  }
+  for (std::size_t file = 0; file < ranges.size(); ++file) {
+    if (ranges[file].empty()) continue;
+    RECORDSMITH_RETURN_IF_ERROR(files[file]->remote()->fetch(std::move(ranges[file]), &(*remote)[file]));
+  }
   MappedFile::arm();
   for (std::size_t first = 0; first < places.size();) {
     // Neighbours are announced together.
@@ -172,6 +208,7 @@ void prepare(Files files, std::span<const RecordPlace> places) {
     first = last;
   }
   for (const RecordPlace& place : places.first(std::min(places.size(), kPrefetchRecords))) prefetch(files, place);
+  return Status::ok();
 }
 
 }  // namespace
@@ -186,17 +223,20 @@ RecordTable::RecordTable(std::vector<std::string> paths, std::vector<FileIdentit
 
 Status RecordTable::find(std::span<const std::int64_t> numbers, std::vector<RecordPlace>* places) {
   places->resize(numbers.size());
-  lookups_.resize(numbers.size());
   std::size_t file = 0;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const auto number = static_cast<std::uint64_t>(numbers[i]);
     if (number < starts_[file] || number >= starts_[file + 1]) {
       file = static_cast<std::size_t>(std::upper_bound(starts_.begin(), starts_.end(), number) - starts_.begin()) - 1;
     }
+    (*places)[i] = {static_cast<std::uint32_t>(file), 0, 0, number - starts_[file]};
+    // Opening a remote file may let another call come between; it must be before lookups_ is used.
     RECORDSMITH_RETURN_IF_ERROR(files_.open(file));
-    const std::uint64_t within = number - starts_[file];
-    RECORDSMITH_RETURN_IF_ERROR(offsets_[file]->locate(within, &lookups_[i]));
-    (*places)[i] = {static_cast<std::uint32_t>(file), 0, 0, within};
+  }
+  lookups_.resize(numbers.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const RecordPlace& place = (*places)[i];
+    RECORDSMITH_RETURN_IF_ERROR(offsets_[place.file]->locate(place.number, &lookups_[i]));
   }
   Lookup lookup{lookups_, *places, 0};
   MappedFile::arm();
@@ -240,7 +280,8 @@ Status read_records(Files files, std::span<const RecordPlace> places, bool verif
                     std::vector<RecordView>* records) {
   std::uint64_t total = 0;
   RECORDSMITH_RETURN_IF_ERROR(check_places(files, places, &total));
-  prepare(files, places);
+  RemoteBytes remote;
+  RECORDSMITH_RETURN_IF_ERROR(prepare(files, places, &remote));
   *bytes = Buffer(static_cast<std::size_t>(total));
   records->clear();
   records->reserve(places.size());
@@ -257,7 +298,7 @@ Status read_records(Files files, std::span<const RecordPlace> places, bool verif
       records->push_back({to + kHeaderBytes, length, places[i].offset, places[i].number});
       to += length + kFramingBytes;
     }
-    RECORDSMITH_RETURN_IF_ERROR(read_group(files, places, first, last, verify, targets.data()));
+    RECORDSMITH_RETURN_IF_ERROR(read_group(files, places, first, last, verify, targets.data(), remote));
     pauses.after(static_cast<std::size_t>(to - begin));
     first = last;
   }
@@ -266,7 +307,8 @@ Status read_records(Files files, std::span<const RecordPlace> places, bool verif
 
 Status read_payloads(Files files, std::span<const RecordPlace> places, bool verify, unsigned threads,
                      std::span<std::uint8_t* const> targets) {
-  prepare(files, places);
+  RemoteBytes remote;
+  RECORDSMITH_RETURN_IF_ERROR(prepare(files, places, &remote));
   std::uint64_t total = 0;
   for (const RecordPlace& place : places) total += place.length;
   const std::size_t workers =
@@ -289,7 +331,7 @@ Status read_payloads(Files files, std::span<const RecordPlace> places, bool veri
         std::uint8_t* const ends = framing[i - first].data();
         frames[i - first] = {ends, targets[i], ends + kHeaderBytes};
       }
-      Status status = read_group(files, places, first, last, verify, frames.data());
+      Status status = read_group(files, places, first, last, verify, frames.data(), remote);
       if (status.is_ok()) continue;
       const std::lock_guard lock(mutex);
       first_failure = std::move(status);
@@ -298,6 +340,16 @@ Status read_payloads(Files files, std::span<const RecordPlace> places, bool veri
   });
   RECORDSMITH_RETURN_IF_ERROR(std::move(first_failure));
   return check_files(files, places);
+}
+
+Status announce_records(Files files, std::span<const RecordPlace> places) {
+  std::uint64_t total = 0;
+  RECORDSMITH_RETURN_IF_ERROR(check_places(files, places, &total));
+  std::vector<std::vector<ByteRange>> ranges = remote_ranges(files, places);
+  for (std::size_t file = 0; file < ranges.size(); ++file) {
+    if (!ranges[file].empty()) files[file]->remote()->announce(std::move(ranges[file]));
+  }
+  return Status::ok();
 }
 
 bool TouchedPages::add(Files files, std::size_t records, std::uint64_t bytes) {

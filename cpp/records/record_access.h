@@ -4,7 +4,8 @@
 // which does not fit, or which leaves a record out, is noticed. After each list of places, its files are checked for
 // changes. Records are copied out of a guarded mapping (mapped_file.h), some of them under one guard, while the
 // processor already fetches the next ones: random places are never in its caches, and waiting for memory would take
-// longer than everything else. What is checked is the copy.
+// longer than everything else. What is checked is the copy. The places of remote files (remote_file.h) are fetched
+// first, all of a list at once.
 #pragma once
 
 #include <memory>
@@ -39,7 +40,7 @@ class FileList {
     std::shared_ptr<File> opened;
     RECORDSMITH_RETURN_IF_ERROR(
         File::open(paths_[file], &opened, known_.empty() ? nullptr : &known_[file], /*lends=*/true));
-    files_[file] = std::move(opened);
+    if (files_[file] == nullptr) files_[file] = std::move(opened);  // another call may have come first
     return Status::ok();
   }
   std::size_t size() const { return paths_.size(); }
@@ -98,5 +99,8 @@ Status read_records(Files files, std::span<const RecordPlace> places, bool verif
 // The payloads only, each to its target, on up to `threads` threads. The places must have been checked.
 Status read_payloads(Files files, std::span<const RecordPlace> places, bool verify, unsigned threads,
                      std::span<std::uint8_t* const> targets);
+
+// Tells the stores of remote files that these records are read soon.
+Status announce_records(Files files, std::span<const RecordPlace> places);
 
 }  // namespace recordsmith

@@ -181,6 +181,12 @@ bool IndexFile::leads_on(const File& file, std::uint64_t record) const {
 
 Status IndexFile::fits(const std::string& path, bool* fits) {
   *fits = false;
+  if (RemoteFile::is_url(path)) {
+    std::shared_ptr<File> file;
+    Status opened = File::open(path, &file, &facts_.file);
+    *fits = opened.is_ok();
+    return !opened.is_ok() && opened.failure().code == Code::kChanged ? Status::ok() : std::move(opened);
+  }
   struct stat status;
   if (stat(path.c_str(), &status) != 0) return system_failure(path, "stat");
   const FileFacts now = facts_of(status);

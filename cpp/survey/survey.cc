@@ -74,6 +74,10 @@ class Surveyor {
       state.failure = open_input(shared_.files[i].input, &file, &state.compression);
       if (state.failure.is_ok() && file->is_seekable()) state.failure = file->size(&state.size);
       state.facts.compression = state.compression;
+      if (!state.failure.is_ok() && state.failure.failure().code == Code::kForeign) {
+        failure_ = std::move(state.failure);  // not a fault of the data: the network failed
+        return;
+      }
       if (!state.failure.is_ok()) continue;
       if (file->is_seekable()) state.known = KnownFile{file->identity()};
       const bool is_cut = state.compression == Compression::kNone && file->is_seekable() &&

@@ -144,6 +144,11 @@ class UnitWalker {
 
   void add_damage(Status status, std::uint64_t number, std::uint64_t bytes) {
     FileSummary& facts = result_->facts;
+    if (status.failure().code == Code::kForeign) {  // not a fault of the data: the network failed
+      result_->failure = std::move(status);
+      shared_->is_stopped = true;
+      return;
+    }
     if (facts.damage_count++ >= kMostDamages) return;
     const std::uint64_t offset = status.failure().offset;
     facts.damages.push_back(
@@ -154,7 +159,7 @@ class UnitWalker {
   bool pass_damage(Status status) {
     const std::uint64_t number = cursor_->number();
     const Code code = status.failure().code;
-    if (code == Code::kSystem || code == Code::kCompression || code == Code::kChanged) {
+    if (code == Code::kSystem || code == Code::kCompression || code == Code::kChanged || code == Code::kForeign) {
       add_damage(std::move(status), number, kUnknown);
       return false;
     }

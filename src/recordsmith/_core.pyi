@@ -1,6 +1,6 @@
 """The native core: the compiled module of `cpp/`. Its layouts are described in recordsmith/schema/plan.py."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Buffer, Callable, Mapping, Sequence
 from typing import Any, TypeAlias, overload
 
 import numpy as np
@@ -93,6 +93,7 @@ class IndexedFiles:
     ) -> None: ...
     def read(self, numbers: npt.NDArray[np.int64], verify: bool) -> list[bytes]: ...
     def decode(self, plan: Plan, numbers: npt.NDArray[np.int64], verify: bool) -> list[Any]: ...
+    def announce(self, numbers: npt.NDArray[np.int64]) -> None: ...
 
 class RecoveredPiece:
     """A piece of a damaged file; see cpp/recovery/recovery.h.
@@ -226,6 +227,7 @@ def digest_frames(
     frames: npt.NDArray[np.uint8], offsets: npt.NDArray[np.uint64], ignored: list[str]
 ) -> npt.NDArray[np.uint64]: ...
 def masked_crc32c(data: bytes) -> int: ...
+def crc32c(data: Buffer) -> int: ...
 def crc32c_backend() -> str: ...
 def pool_retained_bytes() -> int: ...
 def trim_pool() -> None: ...
@@ -256,6 +258,27 @@ def adjust_contrast(pixels: npt.NDArray[np.float32], factor: float) -> None:
 
 def adjust_saturation(pixels: npt.NDArray[np.float32], factor: float) -> None:
     """Change the saturation of values from 0 to 1, in place."""
+
+def pack_lengths(lengths: npt.NDArray[np.int64], capacity: int, best: bool) -> npt.NDArray[np.int64]:
+    """Return the row that each sequence is put into, by first fit, or by best fit with the longest first."""
+
+def fill_packed(
+    values: npt.NDArray[np.uint8],
+    starts: npt.NDArray[np.int64],
+    sizes: npt.NDArray[np.int64],
+    rows: npt.NDArray[np.int64],
+    padding: npt.NDArray[np.uint8],
+    target: npt.NDArray[np.uint8],
+) -> None:
+    """Copy pieces of the values, in rising order of their rows, into the rows of `target`, and fill up the rest."""
+
+def number_packed(
+    sizes: npt.NDArray[np.int64],
+    rows: npt.NDArray[np.int64],
+    segments: npt.NDArray[np.int32],
+    positions: npt.NDArray[np.int32],
+) -> None:
+    """Write the numbers of the pieces in their row, from 1, and of the items in their piece, from 0; 0 elsewhere."""
 
 def pad_rows(
     values: npt.NDArray[np.uint8],

@@ -50,7 +50,7 @@ _LONGEST_FACT = 300  # characters of a found or expected value that a message sh
 
 
 class RecordsmithError(Exception):
-    """The root of the tree: one except clause for everything recordsmith says about data.
+    """The base class of all errors of recordsmith about data.
 
     Attributes, each None where it is not known:
         problem: the first line of the message.
@@ -188,7 +188,7 @@ class TruncatedFileError(RecordsmithError, ValueError):
 
 
 class CompressionError(RecordsmithError, ValueError):
-    """The compressed stream is damaged, or is not what it was said to be.
+    """The compressed data is damaged, or has another compression than the given one.
 
     >>> print(CompressionError("The gzip stream is damaged.", path="a.tfrecord.gz"))
     The gzip stream is damaged.
@@ -197,7 +197,7 @@ class CompressionError(RecordsmithError, ValueError):
 
 
 class NotTFRecordError(RecordsmithError, ValueError):
-    """The file holds something else, from its first byte on.
+    """The file is not a TFRecord file.
 
     >>> print(NotTFRecordError("This is a zip archive.", path="a.tfrecord", advice="Unpack it first."))
     This is a zip archive.
@@ -207,7 +207,7 @@ class NotTFRecordError(RecordsmithError, ValueError):
 
 
 class ChangedFileError(RecordsmithError, ValueError):
-    """The file was changed or replaced while it was in use, so that its old and its new rows would mix.
+    """The file was changed or replaced while it was in use.
 
     >>> print(ChangedFileError("The file was changed while it was in use.", path="a.tfrecord"))
     The file was changed while it was in use.
@@ -216,7 +216,7 @@ class ChangedFileError(RecordsmithError, ValueError):
 
 
 class SchemaError(RecordsmithError, ValueError):
-    """A schema or a feature is declared in a way that cannot work.
+    """A schema or a feature is not valid.
 
     >>> print(SchemaError("There is no dtype 'flaot32'.", feature="x", expected="a numpy dtype"))
     There is no dtype 'flaot32'.
@@ -237,7 +237,7 @@ class SchemaMismatchError(RecordsmithError, ValueError):
 
 
 class EncodeError(RecordsmithError, ValueError):
-    """A value to be written does not fit its feature; nothing of it was written.
+    """A value does not fit its feature. It was not written.
 
     >>> print(EncodeError("A value does not fit.", row=3, feature="age", found=300, expected="uint8, 0 to 255"))
     A value does not fit.
@@ -248,7 +248,7 @@ class EncodeError(RecordsmithError, ValueError):
 
 
 class PipelineError(RecordsmithError, ValueError):
-    """A step of a reading or feeding chain was asked for something it cannot do.
+    """A source, a loader or a command was used in a way that cannot work.
 
     >>> print(PipelineError("A row is longer than 8.", row=3, found=12, advice="Pass truncate=True to cut it."))
     A row is longer than 8.
@@ -259,7 +259,7 @@ class PipelineError(RecordsmithError, ValueError):
 
 
 class MissingExtraError(RecordsmithError, ImportError):
-    """An optional package is needed for what was asked; the message names the command that installs it.
+    """An optional package is missing. The message names the command that installs it.
 
     >>> print(MissingExtraError("pyarrow", "arrow", purpose="Dataset.to_arrow"))
     Dataset.to_arrow needs pyarrow, which is not installed.

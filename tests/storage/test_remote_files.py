@@ -147,6 +147,8 @@ def test_local_urls_are_not_copied(tmp_path: Path, storage: Any) -> None:
 
 
 def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "fsspec", None)
-    with pytest.raises(rs.MissingExtraError, match="recordsmith\\[remote\\]"):
-        rs.open("s3://bucket/a.tfrecord")
+    for package in ("fsspec", "obstore.store", "obstore.exceptions"):
+        monkeypatch.setitem(sys.modules, package, None)
+    for url in ("s3://bucket/a.tfrecord", "hf://datasets/a.tfrecord"):
+        with pytest.raises(rs.MissingExtraError, match="recordsmith\\[remote\\]"):
+            rs.open(url)

@@ -33,6 +33,7 @@ const char* code_name(Code code) {
       return "changed";
     case Code::kStaleIndex:
       return "stale_index";
+    case Code::kForeign:
     case Code::kInvalidArgument:
       break;
   }
@@ -48,6 +49,11 @@ nb::object text_of(const std::string& bytes) {
 void raise_if_failed(const Status& status) {
   if (status.is_ok()) return;
   const Failure& failure = status.failure();
+  if (failure.code == Code::kForeign) {
+    auto* const raised = static_cast<PyObject*>(failure.cause.get());
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised)), raised);
+    throw nb::python_error();
+  }
   nb::list names;
   for (const std::string& name : failure.names) names.append(text_of(name));
   const auto failures =

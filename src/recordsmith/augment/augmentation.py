@@ -67,7 +67,7 @@ def random_keys(seed: int, purpose: str, *, records: npt.NDArray[np.int64], epoc
 
 @dataclass(frozen=True)
 class Augmentation(ABC):
-    """Something that may happen to an image."""
+    """A random change to an image."""
 
     @property
     def name(self) -> str:

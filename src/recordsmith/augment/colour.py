@@ -40,10 +40,10 @@ class _ColourChange(Augmentation):
 
 @dataclass(frozen=True)
 class Brightness(_ColourChange):
-    """Adds the same to all values, as `tf.image.adjust_brightness`.
+    """Adds a random number to all values, as `tf.image.adjust_brightness` does.
 
     Args:
-        most: how much at most, as a part of the whole range; anything from -most to most is drawn.
+        most: the maximum change, as a fraction of the value range. The change is between -most and most.
 
     >>> from recordsmith.augment import brightness
     >>> brightness(0.2).change(np.full((1, 1, 3), 250, np.uint8), 0.1).tolist()
@@ -53,7 +53,7 @@ class Brightness(_ColourChange):
     most: float = 0.2
 
     def __post_init__(self) -> None:
-        check_number("How much the brightness changes at most", self.most, least=0, most=1)
+        check_number("The maximum change of brightness", self.most, least=0, most=1)
 
     def draw(self, rng: Random) -> float:
         """Draw how much is added, as a part of the range."""
@@ -70,8 +70,8 @@ class Contrast(_ColourChange):
     """Moves all values away from the mean of their channel, or towards it, as `tf.image.adjust_contrast`.
 
     Args:
-        least: the smallest factor that is drawn; below 1 lessens the contrast.
-        most: the largest.
+        least: the smallest factor; factors below 1 reduce the contrast.
+        most: the largest factor.
 
     >>> from recordsmith.augment import contrast
     >>> contrast(0.5, 2).change(np.array([[[100], [110]]], np.uint8), 2.0).tolist()
@@ -95,11 +95,11 @@ class Contrast(_ColourChange):
 
 @dataclass(frozen=True)
 class Saturation(_ColourChange):
-    """Makes colours stronger or greyer, as `tf.image.adjust_saturation`. Grey images stay what they are.
+    """Makes colours stronger or greyer, as `tf.image.adjust_saturation`. Grey images do not change.
 
     Args:
-        least: the smallest factor that is drawn; 0 is grey.
-        most: the largest.
+        least: the smallest factor; 0 gives a grey image.
+        most: the largest factor.
 
     >>> from recordsmith.augment import saturation
     >>> saturation().change(np.array([[[200, 100, 100]]], np.uint8), 0.5).tolist()

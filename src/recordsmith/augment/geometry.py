@@ -21,7 +21,7 @@ class FlipLeftRight(Augmentation):
     """Mirrors left and right.
 
     Args:
-        p: how often, from 0 to 1.
+        p: the probability, from 0 to 1.
 
     >>> from recordsmith.augment import flip_left_right
     >>> flip_left_right(p=1).change(np.array([[[1], [2]]], np.uint8), True).tolist()
@@ -47,7 +47,7 @@ class FlipUpDown(Augmentation):
     """Mirrors top and bottom.
 
     Args:
-        p: how often, from 0 to 1.
+        p: the probability, from 0 to 1.
 
     >>> from recordsmith.augment import flip_up_down
     >>> flip_up_down()
@@ -70,7 +70,7 @@ class FlipUpDown(Augmentation):
 
 @dataclass(frozen=True)
 class Crop(Augmentation):
-    """Takes a part of the image, anywhere in it. Loaders do this before they resize, so no detail is lost to it.
+    """Crops a random part of the image. Loaders crop before they resize, so that no detail is lost.
 
     Args:
         least: the smallest part of the area that is kept.
@@ -122,12 +122,12 @@ class Crop(Augmentation):
 
 @dataclass(frozen=True)
 class Rotation(Augmentation):
-    """Turns the image about its middle; its size stays.
+    """Rotates the image about its centre; the size does not change.
 
     Args:
-        degrees: how far at most, to either side.
-        border: what comes in at the corners: "reflect" mirrors the image at its edge, "edge" repeats its last pixels,
-            "black" leaves it black.
+        degrees: the maximum angle in either direction.
+        border: how the corners are filled: "reflect" mirrors the image at its edge, "edge" repeats the last pixels,
+            "black" uses black.
 
     >>> from recordsmith.augment import rotation
     >>> rotation(90).change(np.array([[[1], [2]], [[3], [4]]], np.uint8), 90.0)[:, :, 0].tolist()

@@ -47,18 +47,18 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
     Args:
         paths: a file, folder, glob, or list of them.
         split: only the files of this split.
-        schema: what the records should hold, or a file that says so; None: the schema beside the files, if any.
-        select: the rules to apply, by code, beginning of a code, or name; without any, all. Where all of them are
-            about files and frames (F, D008 to D011), records are not looked into, which takes a fraction of the time.
+        schema: the schema to check against, or its file; None: the declared schema, if there is one.
+        select: the rules to apply: codes, prefixes of codes, or names; by default all. If they are only about files and
+            framing (F, D008 to D011), records are not decoded, which is much faster.
         ignore: the rules to leave out.
-        fail_on: the least severity that makes the report not `ok`: "error", "warning", "info" or "never"; None: as the
-            configuration says, which is "warning" without one.
-        baseline: known findings, or the file of them, which are not reported again; None: as the configuration says.
-        decode: which images to decode in full.
+        fail_on: the lowest severity that makes the report not `ok`: "error", "warning", "info" or "never"; None: that
+            of the configuration, or "warning".
+        baseline: known findings, which are not reported again, or their file; None: that of the configuration.
+        decode: which images to decode.
         similar_images: look for images that look alike.
         configuration: a project's settings, from `rs.load_configuration()`; None: no file is read.
-        progress: True shows a bar on a terminal, and nothing elsewhere; False shows none. A function is called now and
-            then with the phase, what is done of it, and how much it is (0 where that is not known).
+        progress: show a progress bar on a terminal; or a function that is called from time to time with the phase, the
+            amount done, and the total (0 if it is not known).
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"

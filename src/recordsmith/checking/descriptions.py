@@ -11,6 +11,7 @@ from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.records.described_splits import files_by_split
 from recordsmith.storage.publication import in_force
+from recordsmith.storage.ranged.opening import is_file
 
 __all__ = ["Description", "description_in", "descriptions", "read_description"]
 
@@ -41,7 +42,7 @@ class Description:
 
 def description_in(folder: str) -> str | None:
     """Return the description that counts in a folder; None if there is none."""
-    return next((path for name in _NAMES if os.path.isfile(in_force(path := os.path.join(folder, name)))), None)
+    return next((path for name in _NAMES if is_file(in_force(path := os.path.join(folder, name)))), None)
 
 
 def read_description(path: str) -> Description:

@@ -31,9 +31,9 @@ class ByteColumn(OffsetColumn):
 
     Args:
         data: the bytes of all rows, one after the other (uint8, or anything with a buffer).
-        offsets: where each row starts, and last where the last one ends.
+        offsets: where each row starts, and where the last one ends.
         text: rows read as str instead of bytes.
-        present: which rows hold a value; the others read as None.
+        present: which rows have a value; the others are read as None.
 
     >>> column = ByteColumn(b"catdogsbee", [0, 3, 7, 10])
     >>> column[1], column[-1], len(column)
@@ -67,7 +67,7 @@ class ByteColumn(OffsetColumn):
 
     @classmethod
     def unchecked(cls, data: Array, offsets: Int64s, *, text: bool = False, present: Bools | None = None) -> Self:
-        """Build from arrays that are known to be right, such as the native core's, without looking at them."""
+        """Build from arrays that are known to be valid, such as those of the native core, without checking them."""
         column = cls.__new__(cls)
         column._data, column._offsets, column._text, column._present = data, offsets, text, present  # noqa: SLF001 - ours
         return column
@@ -88,7 +88,7 @@ class ByteColumn(OffsetColumn):
         return np.diff(self._offsets)
 
     def to_list(self) -> list[Any]:
-        """Return the rows as bytes or str, with None for those that are absent.
+        """Return the rows as bytes or str, with None for absent rows.
 
         >>> ByteColumn(b"catdog", [0, 3, 3, 6], text=True, present=[True, False, True]).to_list()
         ['cat', None, 'dog']
@@ -121,7 +121,7 @@ class ByteColumn(OffsetColumn):
         return objects if dtype is None else objects.astype(dtype)
 
     def to_arrow(self) -> pa.Array:
-        """Return a pyarrow binary or string array that shares the bytes (a large_ one from 2 GiB on).
+        """Return a pyarrow binary or string array that shares the bytes (a large_ type for 2 GiB or more).
 
         >>> ByteColumn(b"catdog", [0, 3, 6], text=True).to_arrow().to_pylist()
         ['cat', 'dog']

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
@@ -19,8 +19,12 @@ _SHOWN_ROWS = 4  # rows that a repr shows
 _LARGEST_INT32 = 2**31 - 1
 
 
-class OffsetColumn(Sequence[Any]):
-    """Rows that offsets cut from flat arrays. A class says which arrays, and how a column is made of others."""
+class OffsetColumn(ABC):
+    """Rows that offsets cut from flat arrays. A class says which arrays, and how a column is made of others.
+
+    It is not a `collections.abc.Sequence`, though it can be used as one: libraries that move batches to a device take
+    sequences apart and rebuild them with `type(x)(list)`, and leave alone what they do not know.
+    """
 
     __slots__ = ("_offsets", "_present")
 
@@ -34,7 +38,7 @@ class OffsetColumn(Sequence[Any]):
 
     @property
     def present(self) -> Bools | None:
-        """Which rows hold a value; None if all of them do."""
+        """Which rows have a value; None if all have one."""
         return self._present
 
     @property
@@ -44,6 +48,12 @@ class OffsetColumn(Sequence[Any]):
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
+
+    def __reversed__(self) -> Iterator[Any]:
+        return (self[row] for row in reversed(range(len(self))))
+
+    def __contains__(self, value: object) -> bool:
+        return any(row is value or row == value for row in self)
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, (int, np.integer)):

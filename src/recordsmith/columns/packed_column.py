@@ -19,11 +19,11 @@ _SHOWN_ROWS = 4
 
 
 class PackedColumn:
-    """Rows of several parts over one structured array: a part by its name, a row by its number.
+    """Rows of several parts, as one structured array: `column[name]` is a part of all rows, `column[i]` a row.
 
     Args:
         rows: a structured array with one entry for each row.
-        present: which rows hold a value; the others read as None, and as zeros in the arrays of parts.
+        present: which rows have a value; the others are read as None, and are 0 in the arrays of parts.
 
     >>> packed = np.zeros(2, [("pixels", "u1", (2, 2)), ("label", "<i8")])
     >>> packed["label"] = [3, 4]
@@ -61,7 +61,7 @@ class PackedColumn:
 
     @property
     def present(self) -> Bools | None:
-        """Which rows hold a value; None if all of them do."""
+        """Which rows have a value; None if all have one."""
         return self._present
 
     def __len__(self) -> int:
@@ -112,7 +112,7 @@ class PackedColumn:
         return f"PackedColumn({rows} of {parts})"
 
     def to_list(self) -> list[Any]:
-        """Return the rows as mappings of plain Python values, with None for those that are absent."""
+        """Return the rows as mappings of plain Python values, with None for absent rows."""
         return [None if row is None else {name: value.tolist() for name, value in row.items()} for row in self]
 
     def to_arrow(self) -> pa.Array:

@@ -32,10 +32,10 @@ class Ragged(OffsetColumn):
 
     Args:
         values: an array (its first axis is cut into rows), a ByteColumn, or another Ragged for two free dimensions.
-        offsets: where each row starts in `values`, and last where the last one ends.
+        offsets: where each row starts in `values`, and where the last one ends.
         row_shape: the shape of every row, with one None for the dimension that varies; `values` is flat then, and
             each row is given its shape when it is read.
-        present: which rows hold a value; the others read as None.
+        present: which rows have a value; the others are read as None.
 
     >>> ragged = Ragged(np.array([1, 2, 3, 4, 5]), [0, 3, 3, 5])
     >>> ragged[0].tolist(), ragged[1].tolist(), ragged[-1].tolist()
@@ -79,7 +79,7 @@ class Ragged(OffsetColumn):
         row_shape: tuple[int | None, ...] | None = None,
         present: Bools | None = None,
     ) -> Self:
-        """Build from arrays that are known to be right, such as the native core's, without looking at them."""
+        """Build from arrays that are known to be valid, such as those of the native core, without checking them."""
         column = cls.__new__(cls)
         column._values, column._offsets, column._shape, column._present = values, offsets, row_shape, present  # noqa: SLF001 - ours
         return column
@@ -104,7 +104,7 @@ class Ragged(OffsetColumn):
 
     @property
     def lengths(self) -> Int64s:
-        """How long each row is along its free dimension.
+        """The length of each row along the dimension that varies.
 
         >>> Ragged(np.arange(6), [0, 2, 6], row_shape=(2, None)).lengths.tolist()
         [1, 2]
@@ -118,7 +118,7 @@ class Ragged(OffsetColumn):
         return np.dtype(object) if isinstance(self._values, ByteColumn) else self._values.dtype
 
     def to_list(self) -> list[Any]:
-        """Return the rows as nested Python lists, with None for those that are absent."""
+        """Return the rows as nested Python lists, with None for absent rows."""
         if self._shape is not None:
             return [None if row is None else row.tolist() for row in self]
         start = int(self._offsets[0])
@@ -141,11 +141,11 @@ class Ragged(OffsetColumn):
         return rows
 
     def to_padded(self, length: int | None = None, pad_value: Any = None, *, truncate: bool = False) -> Array:
-        """Return one rectangle, the free dimension filled up to `length` (default: the longest row's).
+        """Return one dense array, padded to `length` (default: the length of the longest row).
 
         Args:
-            length: the size to fill up to; a longer row is an error unless `truncate` is given.
-            pad_value: what to fill with (default: 0, or an empty string).
+            length: the length to pad to; a longer row is an error unless `truncate` is set.
+            pad_value: the value to pad with (default: 0, or an empty string).
             truncate: cut longer rows to `length`.
 
         >>> Ragged(np.array([1, 2, 3]), [0, 1, 3]).to_padded(4).tolist()
@@ -179,7 +179,7 @@ class Ragged(OffsetColumn):
         return padded.reshape(len(self), *before, length, *entries.shape[1:])
 
     def to_arrow(self) -> pa.Array:
-        """Return a pyarrow list array that shares the values (a large_list from 2^31 values on).
+        """Return a pyarrow list array that shares the values (a large_list for 2**31 values or more).
 
         >>> Ragged(np.array([1, 2, 3]), [0, 1, 3]).to_arrow().to_pylist()
         [[1], [2, 3]]

@@ -29,9 +29,9 @@ class ShapedColumn(OffsetColumn):
 
     Args:
         values: the values of all rows, one after the other, each row's in C order.
-        offsets: where each row starts in `values`, and last where the last one ends.
+        offsets: where each row starts in `values`, and where the last one ends.
         shapes: the shape of every row, one line each.
-        present: which rows hold a value; the others read as None.
+        present: which rows have a value; the others are read as None.
 
     >>> column = ShapedColumn(np.arange(8), [0, 6, 8], [[2, 3], [1, 2]])
     >>> column[0].tolist(), column[1].tolist()
@@ -69,7 +69,7 @@ class ShapedColumn(OffsetColumn):
 
     @classmethod
     def unchecked(cls, values: Array, offsets: Int64s, shapes: Int64s, *, present: Bools | None = None) -> Self:
-        """Build from arrays that are known to be right, without looking at them."""
+        """Build from arrays that are known to be valid, without checking them."""
         column = cls.__new__(cls)
         column._values, column._offsets, column._shapes, column._present = values, offsets, shapes, present  # noqa: SLF001 - ours
         return column
@@ -91,15 +91,15 @@ class ShapedColumn(OffsetColumn):
 
     @property
     def lengths(self) -> Int64s:
-        """How long each row is along its first dimension."""
+        """The length of each row along its first dimension."""
         return self._shapes[:, 0]
 
     def to_list(self) -> list[Any]:
-        """Return the rows as nested Python lists, with None for those that are absent."""
+        """Return the rows as nested Python lists, with None for absent rows."""
         return [None if row is None else row.tolist() for row in self]
 
     def to_padded(self, pad_value: Any = 0) -> Array:
-        """Return one rectangle, every dimension filled up to the largest."""
+        """Return one dense array, padded to the largest size of each dimension."""
         largest = self._shapes.max(axis=0, initial=0).tolist()
         padded = np.full((len(self), *largest), pad_value, self.dtype)
         for number, row in enumerate(self):

@@ -34,14 +34,14 @@ class SparseRow(NamedTuple):
 
 
 class SparseColumn(OffsetColumn):
-    """Vectors of one size over two flat arrays: where entries are, and what they are. All others are 0.
+    """Sparse vectors of one size, as two flat arrays: the indices and the values of the entries that are not 0.
 
     Args:
-        indices: the places of all rows' entries, one row after the other.
-        values: as many values.
-        offsets: where each row starts in the two, and last where the last one ends.
-        size: how long every vector is.
-        present: which rows hold a value; the others read as None.
+        indices: the indices of all entries, row after row.
+        values: their values.
+        offsets: where each row starts in both, and where the last one ends.
+        size: the length of every vector.
+        present: which rows have a value; the others are read as None.
 
     >>> column = SparseColumn(np.array([0, 3, 1]), np.array([0.5, 1.5, 2.0]), [0, 2, 3], size=4)
     >>> column.dense().tolist()
@@ -79,7 +79,7 @@ class SparseColumn(OffsetColumn):
     def unchecked(
         cls, indices: Int64s, values: Array, offsets: Int64s, *, size: int, present: Bools | None = None
     ) -> Self:
-        """Build from arrays that are known to be right, without looking at them."""
+        """Build from arrays that are known to be valid, without checking them."""
         column = cls.__new__(cls)
         column._indices, column._values, column._offsets = indices, values, offsets  # noqa: SLF001 - ours
         column._size, column._present = size, present  # noqa: SLF001 - ours
@@ -87,7 +87,7 @@ class SparseColumn(OffsetColumn):
 
     @property
     def size(self) -> int:
-        """How long every vector is."""
+        """The length of every vector."""
         return self._size
 
     @property
@@ -111,13 +111,13 @@ class SparseColumn(OffsetColumn):
         return np.diff(self._offsets)
 
     def to_list(self) -> list[Any]:
-        """Return the rows as mappings of places to values, with None for those that are absent."""
+        """Return the rows as mappings of indices to values, with None for absent rows."""
         return [
             None if row is None else dict(zip(row.indices.tolist(), row.values.tolist(), strict=True)) for row in self
         ]
 
     def dense(self) -> Array:
-        """Return one array of shape (rows, size), with zeros everywhere else, and for absent rows."""
+        """Return one dense array of shape (rows, size). Absent rows are 0."""
         dense = np.zeros((len(self), self._size), self.dtype)
         start, stop = int(self._offsets[0]), int(self._offsets[-1])
         rows = np.repeat(np.arange(len(self)), self.lengths)

@@ -23,14 +23,14 @@ class CopiedDataset(WrittenDataset):
         splits: its splits by name; a single file has one, with the name "".
         source_rows: the number of records in the input, damaged ones included.
         rejects: damaged records, and those that do not fit the schema.
-        reasons: the most common reasons for that.
+        reasons: the most common reasons for rejecting them.
         unmatched: records that do not meet the condition.
         duplicates: records left out because an equal one was copied.
         not_sampled: records that are not in the sample.
         unassigned: records left over by splits that are given as numbers.
         left_out: features that are not copied.
         verbatim: True if the records have the same bytes; False if they were decoded and encoded again.
-        warnings: what to know about the copy.
+        warnings: what you should know about the copy.
 
     >>> copied = CopiedDataset("data", {"train": MadeSplit(7, 1234, 1)}, source_rows=10, duplicates=3)
     >>> copied.rows, copied.left_behind, copied.ok

@@ -70,20 +70,20 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     allow_race: bool = False,
     on_progress: OnProgress | None = None,
 ) -> CopiedDataset:
-    """Copy TFRecords: all or some of them, in other shards, divided, shuffled, changed or compressed.
+    """Copy TFRecords: reshard, merge, split, filter, sample, shuffle, convert or compress them.
 
-    If no option changes the content of a record, its bytes are copied as they are, whatever they contain. The input is
-    never changed. Files get their names only when all of them are complete and were read back.
+    If no option changes the content of the records, their bytes are copied unchanged. The input is never changed. The
+    files get their names only when all of them are complete and verified.
 
     Args:
-        paths: files, folders or globs; several are copied one after the other.
+        paths: files, folders or globs; several are joined in this order.
         out: the folder to write to; or one file, with a name such as "all.tfrecord.gz". Or the URL of one.
         from_split: copy only this split of the input.
         where: copy only records that meet a condition, such as "label == 'cat' and len(tokens) > 10".
-        dedupe: leave out records whose bytes have been copied already.
+        dedupe: leave out records that repeat an earlier record byte for byte.
         sample: copy a random sample: a share of each split such as 0.1, or a number of records such as 500.
         take: copy the first n records of each split.
-        features: the only features to keep, in this order.
+        features: keep only these features, in this order.
         drop: features to leave out.
         rename: a mapping of old names of features to new ones.
         schema: the features of the copy: values are cast, and images encoded again, where necessary.
@@ -94,11 +94,11 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         group: records with the same value of this feature are always in the same split.
         merge_splits: ignore the splits of the input: divide all records with `split`, or write them as one split.
         shuffle: put the records of each split into a random order, over all files.
-        seed: of all random choices: splits, samples and order.
-        shards: the number of files of a split; None chooses it by `shard_size`.
-        shard_size: the size of a file, about.
+        seed: the random seed of splits, samples and order.
+        shards: the number of files per split; None means that it depends on `shard_size`.
+        shard_size: the intended size of a file.
         compression: None or "none", "gzip", "zlib", or "keep" for that of the input.
-        name: the beginning of the file names; None takes the name of the folder.
+        name: the start of the file names; None uses the name of the folder.
         on_error: what to do with damaged records and with those that do not fit: "stop" raises an error, "skip" leaves
             them out and counts them, "quarantine" also writes them to rejected.jsonl, with the reason.
         workers: the number of threads. The files do not depend on it.
@@ -109,7 +109,7 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
             resumed on another machine.
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
             each other's output.
-        on_progress: called from time to time with a `Progress`.
+        on_progress: a function that is called with a `Progress` from time to time.
 
     >>> import recordsmith as rs, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -283,7 +283,11 @@ def _check(
     if sample is not None and take is not None:
         raise RecordsmithError("sample and take are two ways to copy less: choose one of them.")
     if sample is not None and (isinstance(sample, bool) or not _is_amount(sample)):
-        raise RecordsmithError("sample is a share or a number of records.", found=repr(sample), expected="0.1, or 500")
+        raise RecordsmithError(
+            "sample must be a share between 0 and 1, or a number of records.",
+            found=repr(sample),
+            expected="a share such as 0.1, or a number such as 500",
+        )
     if take is not None and (isinstance(take, bool) or not isinstance(take, int) or take < 1):
         raise RecordsmithError("take must be a whole number of records, at least 1.", found=repr(take))
     check_on_error(on_error)

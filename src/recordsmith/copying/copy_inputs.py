@@ -16,6 +16,7 @@ from recordsmith.run.splits.splitting import check_number_of_splits
 from recordsmith.schema import Schema
 from recordsmith.schema.export.tfds import named_labels
 from recordsmith.storage.publication import in_force
+from recordsmith.storage.ranged.opening import is_ranged
 from recordsmith.wording.numbers import bytes_text
 
 __all__ = ["CopyInputs", "find_inputs"]
@@ -149,7 +150,7 @@ def _texts_beside(layout: DatasetLayout, manifest: Manifest) -> tuple[dict[str, 
     left_out: list[str] = []
     for name in manifest.files:
         path = in_force(os.path.join(folder, name))
-        if name in anew or not os.path.lexists(path):
+        if name in anew or (not is_carried(path) and not os.path.lexists(path)):
             continue
         if not is_carried(path):
             left_out.append(f"{name!r} is left out: it is not a file but a link or something else.")
@@ -170,7 +171,7 @@ def _texts_beside(layout: DatasetLayout, manifest: Manifest) -> tuple[dict[str, 
 def _refuse_twice(files: list[str]) -> None:
     seen: set[str] = set()
     for file in files:
-        real = os.path.realpath(file)
+        real = file if is_ranged(file) else os.path.realpath(file)
         if real in seen:
             raise RecordsmithError("A file is given twice.", path=file, advice="Give each file once.")
         seen.add(real)

@@ -25,6 +25,7 @@ from recordsmith.run.staging.encoded_chunk import EncodedChunk
 from recordsmith.run.staging.record_files import RecordFiles
 from recordsmith.run.staging.staging import Staging
 from recordsmith.schema import Schema
+from recordsmith.storage.ranged.opening import is_ranged
 from recordsmith.workers.threads import in_order, thread_pool
 
 __all__ = ["CopyPolicy", "refuse_input"]
@@ -150,7 +151,7 @@ def refuse_input(inputs: CopyInputs, out: str, *, is_file: bool) -> None:
     """Raise if the output would replace the input."""
     real_out = os.path.realpath(out)
     for file in inputs.files:
-        real = os.path.realpath(file)
+        real = file if is_ranged(file) else os.path.realpath(file)
         if real == real_out or (not is_file and os.path.dirname(real) == real_out):
             raise RecordsmithError(
                 "The output is where the input is.",

@@ -95,11 +95,10 @@ def infer_schema(
 ) -> Schema:
     """Infer a schema from TFRecord files that have none.
 
-    All records are read, unless `records` limits how many of each file. A feature that always has one value becomes a
-    Scalar, Text or Bytes; one that always has k values a Tensor of shape (k,); anything else a Tensor of shape
-    (None,). A feature that some records lack becomes optional. Bytes of which every value has the header of a JPEG,
-    PNG, WebP or GIF become an Image. The file does not say what is a label or a matrix: edit the result where you know
-    more.
+    All records are read, or with `records` the first ones of each file. A feature that always has one value becomes a
+    Scalar, Text or Bytes. A feature that always has k values becomes a Tensor of shape (k,), and any other a Tensor of
+    shape (None,). A feature that some records lack becomes optional. If every value has the header of a JPEG, PNG, WebP
+    or GIF, the feature becomes an Image. Labels and matrices cannot be recognised: edit the result if you know more.
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"

@@ -11,9 +11,16 @@ from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.records.described_splits import files_by_split
 from recordsmith.records.file_signatures import describe_content
-from recordsmith.records.shards import files_in, parse_shard_name, resolve_files, warn_if_incomplete
+from recordsmith.records.shards import (
+    files_in,
+    parse_shard_name,
+    resolve_files,
+    warn_if_incomplete,
+)
 from recordsmith.schema import Schema
+from recordsmith.storage.objects import without_secrets
 from recordsmith.storage.publication import Publication, files_in_force, in_force, state_of
+from recordsmith.storage.ranged.opening import RemoteFolder, is_folder, is_ranged, listed_folder
 from recordsmith.wording.numbers import count_text
 
 __all__ = ["DatasetLayout", "find_layout"]
@@ -77,12 +84,12 @@ def find_layout(paths: PathLike | Iterable[PathLike]) -> DatasetLayout:
     ['test', 'train']
     """
     found = resolve_files(paths)
-    if len(found) == 1 and os.path.isdir(found[0]):
+    if len(found) == 1 and is_folder(found[0]):
         return _folder_layout(found[0])
     files: list[str] = []
     splits: dict[str, tuple[str, ...]] = {}
     for path in found:
-        layout = _folder_layout(path) if os.path.isdir(path) else DatasetLayout((path,), _splits_by_name([path]))
+        layout = _folder_layout(path) if is_folder(path) else DatasetLayout((path,), _splits_by_name([path]))
         files.extend(layout.files)
         splits |= {split: (*splits.get(split, ()), *names) for split, names in layout.splits.items()}
     if isinstance(paths, (str, os.PathLike)) and len(files) > 1:
@@ -92,6 +99,9 @@ def find_layout(paths: PathLike | Iterable[PathLike]) -> DatasetLayout:
 
 def _folder_layout(folder: str) -> DatasetLayout:
     """Look at a folder, and once more if another dataset was published there meanwhile."""
+    remote = listed_folder(folder) if is_ranged(folder) else None
+    if remote is not None:
+        return _look_at_remote(remote)
     for _ in range(_ATTEMPTS):
         before = state_of(folder)
         try:
@@ -103,6 +113,28 @@ def _folder_layout(folder: str) -> DatasetLayout:
             if state_of(folder) == before:
                 return layout
     return _look_at(folder)  # something else is being written there
+
+
+def _look_at_remote(folder: RemoteFolder) -> DatasetLayout:
+    if MANIFEST_NAME in folder.files:
+        manifest = folder.open(MANIFEST_NAME)
+        described = load_manifest(manifest)
+        return _described(manifest, described.schema, files_by_split(described.splits), folder)
+    if DATASET_INFO_NAME in folder.files:
+        info = folder.open(DATASET_INFO_NAME)
+        tfds = read_tfds_folder(folder.url)
+        return _described(info, tfds.schema, tfds.files_by_split, folder)
+    files = [folder.open(os.path.basename(file)) for file in files_in(folder.url)]
+    if not files:
+        names = folder.folders or sorted(folder.files)
+        raise RecordsmithError(
+            "The remote folder contains no TFRecord files.",
+            path=without_secrets(folder.url),
+            found=f"{'the folders ' if folder.folders else ''}{list_names(names)}",
+            advice="Pass the folder that contains the files, or a glob such as 's3://bucket/data/*.tfrecord*'.",
+        )
+    warn_if_incomplete(files)
+    return DatasetLayout(tuple(files), _splits_by_name(files))
 
 
 def _look_at(folder: str) -> DatasetLayout:
@@ -134,9 +166,16 @@ def _look_at(folder: str) -> DatasetLayout:
     return DatasetLayout(tuple(files), _splits_by_name(files))
 
 
-def _described(description: str, schema: Schema | None, splits: dict[str, tuple[str, ...]]) -> DatasetLayout:
+def _described(
+    description: str, schema: Schema | None, splits: dict[str, tuple[str, ...]], folder: RemoteFolder | None = None
+) -> DatasetLayout:
     files = tuple(file for names in splits.values() for file in names)
-    missing = [file for file in files if not os.path.isfile(file)]
+    if folder is None:
+        missing = [file for file in files if not os.path.isfile(file)]
+    else:
+        missing = [file for file in files if os.path.basename(file) not in folder.files]
+        for file in set(files) - set(missing):
+            folder.open(os.path.basename(file))
     if missing:
         raise RecordsmithError(
             f"{len(missing)} of {count_text(len(files), 'file')} that {os.path.basename(description)} lists "

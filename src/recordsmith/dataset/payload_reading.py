@@ -16,6 +16,7 @@ from recordsmith.dataset.stored import StoredDataset
 from recordsmith.errors import RecordsmithError
 from recordsmith.records.index import load_index
 from recordsmith.records.reader import RecordReader
+from recordsmith.storage.ranged.opening import file_size, is_ranged
 
 __all__ = ["DatasetPayloads", "FileOverview", "StoredPayload", "refuse_pipe", "survey_files"]
 
@@ -58,7 +59,7 @@ class StoredPayload:
 
 def refuse_pipe(path: str) -> None:
     """Refuse what can be read only once: looking at records by number reads more than once."""
-    if not stat.S_ISREG(os.stat(path).st_mode):
+    if not is_ranged(path) and not stat.S_ISREG(os.stat(path).st_mode):
         raise RecordsmithError(
             "A dataset cannot be opened from a pipe or a device, which can be read only once.",
             path=path,
@@ -74,7 +75,7 @@ def survey_files(
     files = []
     for path in layout.files:
         refuse_pipe(path)
-        size = os.path.getsize(path)
+        size = file_size(path)
         try:
             index = load_index(path)
         except RecordsmithError as error:

@@ -13,6 +13,7 @@ from recordsmith.errors import SchemaError
 from recordsmith.schema import Schema
 from recordsmith.storage.json_descriptions import read_json
 from recordsmith.storage.publication import in_force
+from recordsmith.storage.ranged.opening import is_file
 
 __all__ = ["FoundSchema", "find_schema", "is_schema_file"]
 
@@ -71,7 +72,7 @@ def find_schema(
 
 def is_schema_file(path: str | os.PathLike[str]) -> bool:
     """Say whether a path is a file that holds a schema, by its name: .json or .pbtxt."""
-    return os.fspath(path).endswith((".json", ".pbtxt")) and os.path.isfile(in_force(os.fspath(path)))
+    return os.fspath(path).endswith((".json", ".pbtxt")) and is_file(in_force(os.fspath(path)))
 
 
 def _schema_in(path: str) -> Schema:

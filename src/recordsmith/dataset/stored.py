@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 import numpy as np
@@ -28,9 +29,11 @@ from recordsmith.records.core_failures import StaleIndexError
 from recordsmith.records.index import ShardIndex, StoredOffsets, forget_index, load_index
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
+from recordsmith.storage.ranged.opening import is_ranged
 from recordsmith.wording.markup import Markup, element, joined
 from recordsmith.wording.numbers import count_text
 from recordsmith.workers.forking import in_own_process
+from recordsmith.workers.threads import in_order, thread_pool
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +43,7 @@ __all__ = ["StoredDataset"]
 
 _ROWS_AT_ONCE = 256
 _TABLE_ROWS = 4096
+_INDEXES_AT_ONCE = 8  # of remote files
 
 T = TypeVar("T")
 Row = dict[str, Any]
@@ -103,7 +107,7 @@ class StoredDataset:
 
     @property
     def schema(self) -> Schema:
-        """The schema: the given one, the one beside the files, or one inferred from the records."""
+        """The schema: the given one, the one next to the files, or one inferred from the records."""
         if self._given_schema is not None:
             return self._given_schema
         if self._inferred is None:
@@ -111,7 +115,7 @@ class StoredDataset:
         return self._inferred
 
     def select(self, *names: str) -> Self:
-        """Keep only some features; the others are not even decoded."""
+        """Keep only some features. The others are not decoded."""
         if not names:
             raise SchemaError("select needs at least one feature.", expected=list_names(self.schema))
         return self._like(_given_schema=self.schema.select(names))
@@ -225,7 +229,7 @@ class StoredDataset:
             size,
             verify=self._verify,
             drop_last=drop_last,
-            threads=threads,
+            threads=0 if self.is_remote else threads,  # so that Ctrl-C reaches the thread that waits for the network
             known=None if self._table is None else [(i.identity, i.records, i.end) for i in self._table.indexes],
         )
         schema = self.schema
@@ -277,7 +281,7 @@ class StoredDataset:
     def places(self) -> PlaceTable:
         """Return where every record of all files is."""
         if self._table is None:
-            table = PlaceTable([load_index(file, self._compression) for file in self.files])
+            table = PlaceTable(self._load_indexes())
             content = tuple(index.content for index in table.indexes)
             for path, ours, theirs in zip(self.files, content, self._content or content, strict=True):
                 if ours != theirs:
@@ -288,6 +292,22 @@ class StoredDataset:
                     )
             self._table, self._content = table, content
         return self._table
+
+    def _load_indexes(self) -> list[ShardIndex]:
+        with thread_pool(_INDEXES_AT_ONCE if self.is_remote else 1) as pool:
+            load = partial(load_index, compression=self._compression)
+            return list(in_order(pool, load, self.files, ahead=2 * _INDEXES_AT_ONCE))
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether some files are in an object store."""
+        return any(map(is_ranged, self.files))
+
+    def announce(self, numbers: npt.NDArray[np.int64]) -> None:
+        """Say which records are read soon, by their positions in the dataset; remote ones are fetched meanwhile."""
+        rows = self.record_range()
+        if self.is_remote and self.places().is_plain:
+            self.places().files.announce(rows.start + numbers * rows.step)
 
     def record_range(self) -> range:
         """Return which records of all files the dataset has."""
@@ -370,7 +390,7 @@ class StoredDataset:
             if not damaged:
                 raise  # it left records out, or is of another file: all has been counted wrong
             # What was read before is right.
-            fresh = PlaceTable([load_index(file, self._compression) for file in self.files])
+            fresh = PlaceTable(self._load_indexes())
             if not np.array_equal(fresh.starts, before.starts):
                 raise
             self._table = fresh

@@ -18,6 +18,7 @@ from recordsmith.schema import Schema
 from recordsmith.schema.export.tfds import DATASET_INFO_NAME, FEATURES_NAME, FILE_TEMPLATE
 from recordsmith.storage.json_descriptions import JsonObject, read_json_object
 from recordsmith.storage.publication import in_force, switch_in
+from recordsmith.storage.ranged.opening import is_file
 
 __all__ = ["DATASET_INFO_NAME", "TfdsFolder", "read_tfds_folder"]
 
@@ -90,7 +91,7 @@ def _split(folder: str, dataset: str, name: str, split: JsonObject) -> Described
 
 def _schema(folder: str) -> Schema | None:
     path = os.path.join(folder, FEATURES_NAME)
-    if not os.path.isfile(in_force(path)):
+    if not is_file(in_force(path)):
         return None
     read_json_object(path, "TFDS description")  # a damaged file is an error; a feature that is not known here is none
     try:

@@ -39,7 +39,7 @@ class ExportedDataset:
         bytes: the size of all files.
         source_rows: the number of records in the input, damaged ones included.
         rejects: damaged records, and those that do not fit the schema.
-        reasons: why the first of them were refused.
+        reasons: why the first of them were rejected.
         unmatched: records that do not meet the condition.
         left_out: features that are not exported.
 
@@ -92,12 +92,12 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     NAME.schema.json beside a CSV or JSON lines file, or as the first member of a tar file.
 
     Args:
-        paths: files, folders or globs; several are exported one after the other.
+        paths: files, folders or globs; several are joined in this order.
         out: the file to write; or a folder, for one file for each split. Or the URL of one.
         kind: "parquet", "csv", "jsonl" or "webdataset"; None: detected from the name of the file.
         split: export only this split.
         where: export only records that meet a condition, such as "label == 'cat' and len(tokens) > 10".
-        features: the only features to export, in this order.
+        features: export only these features, in this order.
         drop: features to leave out.
         schema: what is in a record; None: the schema beside the files, or one inferred from all records.
         merge_splits: write the records of all splits into one file.
@@ -110,7 +110,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
             cache folder.
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
             each other's output.
-        on_progress: called from time to time with a `Progress`.
+        on_progress: a function that is called with a `Progress` from time to time.
 
     >>> import recordsmith as rs, tempfile, pathlib
     >>> folder = tempfile.mkdtemp()
@@ -260,7 +260,7 @@ def _kind(out: str, asked: str | None) -> tuple[str, bool]:
     """Return the kind of files to write, and whether they go to a folder."""
     if asked is not None and asked not in WRITERS:
         raise RecordsmithError(
-            f"There is no export to {asked!r}.{did_you_mean(asked, WRITERS)}", expected=list_names(WRITERS)
+            f"Unknown export format {asked!r}.{did_you_mean(asked, WRITERS)}", expected=list_names(WRITERS)
         )
     named = next((kind for kind, writer in WRITERS.items() if out.lower().endswith(writer.suffixes)), None)
     if named is not None and not os.path.isdir(out):
@@ -272,9 +272,11 @@ def _kind(out: str, asked: str | None) -> tuple[str, bool]:
     if asked is None:
         endings = ", ".join(suffix for writer in WRITERS.values() for suffix in writer.suffixes)
         raise RecordsmithError(
-            "The kind of file to write is not known.",
+            "The export format cannot be detected from this name.",
             path=out,
-            expected=f"a name that ends in {endings}; or a folder, and a kind",
-            advice=advise("Name the kind for a folder: {to}.", to=("kind='parquet'", "--to parquet")),
+            expected=f"a name that ends in {endings}",
+            advice=advise(
+                "Change the name. For a folder, choose the format with {to}.", to=("kind='parquet'", "--to parquet")
+            ),
         )
     return asked, True

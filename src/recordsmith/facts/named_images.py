@@ -10,6 +10,7 @@ from itertools import count, islice
 from recordsmith.facts.dataset_facts import DatasetFacts, ShardFacts
 from recordsmith.facts.from_core.image_facts import Name, chosen_records, images_in
 from recordsmith.facts.sound_records import sound_records
+from recordsmith.storage.ranged.opening import record_bytes
 
 __all__ = ["NamedImage", "named_images"]
 
@@ -70,10 +71,9 @@ def _offsets(shard: ShardFacts, records: Sequence[int]) -> dict[int, int]:
 
 def _headers(path: str) -> Iterator[tuple[int, int]]:
     offset = 0
-    with open(path, "rb") as file:
+    with record_bytes(path) as read:
         for record in count():
-            file.seek(offset)
-            header = file.read(_HEADER_BYTES)
+            header = read(offset, _HEADER_BYTES)
             if len(header) < _HEADER_BYTES:
                 return
             yield record, offset

@@ -32,6 +32,7 @@ from recordsmith.facts.from_core.survey_places import FilePlaces
 from recordsmith.facts.similar_images import SimilarImages
 from recordsmith.facts.survey_files import SurveyedFiles, find_files
 from recordsmith.schema import Schema
+from recordsmith.storage.ranged.opening import file_size, is_file
 from recordsmith.workers.progress_display import OnPhase
 from recordsmith.workers.threads import default_workers, in_order, thread_pool
 
@@ -176,7 +177,7 @@ def _count(
 ) -> _core.SurveySummary:
     """Let the core survey all records."""
     names = _split_names(found)
-    in_all = sum(os.path.getsize(file) for file in found.files)
+    in_all = sum(file_size(file) for file in found.files)
 
     def report(done: int) -> None:
         progress("checking", min(done, in_all), in_all)
@@ -225,7 +226,7 @@ def _shards(
 
     with thread_pool(min(workers, len(found.files))) as pool:
         shards = []
-        in_all = sum(os.path.getsize(file) for file in found.files if os.path.exists(file))
+        in_all = sum(file_size(file) for file in found.files if is_file(file))
         done = 0
         for one in in_order(pool, shard, range(len(found.files)), ahead=2 * workers):
             shards.append(one)

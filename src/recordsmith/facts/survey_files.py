@@ -15,6 +15,7 @@ from recordsmith.records.described_splits import DescribedShard, DescribedSplit
 from recordsmith.records.shards import IncompleteShardsWarning, resolve_files
 from recordsmith.schema import Schema
 from recordsmith.storage.publication import in_force
+from recordsmith.storage.ranged.opening import is_file
 
 __all__ = ["SurveyedFiles", "find_files"]
 
@@ -63,9 +64,9 @@ def find_files(paths: PathLike | Sequence[PathLike]) -> SurveyedFiles:
     a rule reports that.
     """
     found = resolve_files(paths)
-    if len(found) == 1 and os.path.isfile(in_force(os.path.join(found[0], MANIFEST_NAME))):
+    if len(found) == 1 and is_file(in_force(os.path.join(found[0], MANIFEST_NAME))):
         return _files_of_manifest(os.path.join(found[0], MANIFEST_NAME))
-    if len(found) == 1 and os.path.isfile(in_force(os.path.join(found[0], DATASET_INFO_NAME))):
+    if len(found) == 1 and is_file(in_force(os.path.join(found[0], DATASET_INFO_NAME))):
         return _files_of_tfds(found[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IncompleteShardsWarning)
@@ -88,7 +89,7 @@ def _files_of_tfds(folder: str) -> SurveyedFiles:
 def _existing(
     splits: dict[str, DescribedSplit], schema: Schema | None, path: str, manifest: Manifest | None
 ) -> SurveyedFiles:
-    shards = [(shard, name) for name, split in splits.items() for shard in split.shards if os.path.isfile(shard.path)]
+    shards = [(shard, name) for name, split in splits.items() for shard in split.shards if is_file(shard.path)]
     return SurveyedFiles(
         tuple(shard.path for shard, _ in shards),
         tuple(name for _, name in shards),

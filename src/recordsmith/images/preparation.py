@@ -24,7 +24,7 @@ class Preparation:
         channels: 1, 3 or 4; None keeps each image's own.
         encoding: jpeg, png, webp, bmp, or gif for images that are so already; None keeps JPEG as JPEG, and makes PNG
             of others that must change.
-        quality: of JPEG and WebP, if an image is encoded again.
+        quality: the quality of converted JPEG and WebP images.
         orient: turn images the way up that their EXIF orientation says, which most readers of datasets ignore.
 
     >>> from recordsmith.images import encode_image, read_header

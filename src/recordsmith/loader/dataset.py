@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 from recordsmith.dataset import StoredDataset
 from recordsmith.dataset.class_weights import class_weights
@@ -45,11 +47,16 @@ class Dataset(Verbs[Loader[Row], Loader[Row], Loader[Pair]], StoredDataset):
 
     @property
     def plan(self) -> Plan:
-        """What the chain of verbs amounts to."""
+        """The plan that the chain of verbs describes."""
         return plan_of(self)
 
     def _then(self, plan: Plan) -> Loader[Any]:
         return Loader(plan)
+
+    def __getitems__(self, numbers: Sequence[int]) -> list[Row]:
+        """Return several rows at once, much faster than one by one: what DataLoader asks a map-style dataset for."""
+        batch = self[numbers if isinstance(numbers, (list, np.ndarray)) else list(numbers)]
+        return [self._row(batch, place) for place in range(len(numbers))]
 
     def class_weights(self, feature: str) -> dict[Any, float]:
         """Return a weight for each class of a feature, for Keras' `class_weight=`: rare classes weigh more.
@@ -75,8 +82,8 @@ def open_dataset(
 ) -> Dataset:
     """Open TFRecords: a file, a folder, a glob, a URL, or a list of these.
 
-    A folder may have a `recordsmith.json` or be one that TensorFlow Datasets prepared; without either, its TFRecord
-    files are taken by name, or by content where the names say nothing. Opening reads nothing yet.
+    A folder may be a dataset of recordsmith or of TensorFlow Datasets. In other folders, TFRecord files are found by
+    name, or by content if the names do not show it. No records are read yet.
 
     Args:
         path: what to open.

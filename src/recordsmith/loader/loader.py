@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 
+from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.feeding import feed
 from recordsmith.loader.engine.row_access import row_at
+from recordsmith.loader.engine.source_counts import rows_by_source
 from recordsmith.loader.frameworks.torch_states import loader_state
 from recordsmith.loader.order.shuffle_quality import ShuffleQuality, shuffle_quality
 from recordsmith.loader.pair_proof import verify_pairs
@@ -16,6 +18,7 @@ from recordsmith.loader.session import Session
 from recordsmith.loader.skipping import Skipped
 from recordsmith.loader.state import shown_verb
 from recordsmith.loader.verbs import Verbs
+from recordsmith.loader.verbs.pack import Efficiency, Packed
 from recordsmith.loader.verbs.select import SelectVerb
 from recordsmith.workers.forking import in_own_process
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     import tensorflow as tf
 
     from recordsmith.loader.frameworks.to_jax import JaxBatches
+    from recordsmith.loader.frameworks.to_keras import KerasBatches
     from recordsmith.loader.frameworks.to_torch import TorchBatches
 
 __all__ = ["Loader", "Pair"]
@@ -34,8 +38,19 @@ _ROWS_AT_ONCE = 256
 _HEAVY_ROWS_AT_ONCE = 16
 
 
+class NotAnArrayError(PipelineError, AttributeError):
+    """A loader was used as an array. Also an AttributeError, so that it counts as having no shape."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A loader gives batches; it is not an array.",
+            advice="For Keras write model.fit(loader.to_keras()), or loader.to_tf() on TensorFlow. For an array of all "
+            "rows put the batches together: np.concatenate([batch['x'] for batch in loader]).",
+        )
+
+
 class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any]", "Loader[Pair]"], Generic[Item_co]):
-    """A chain of verbs over a dataset. It does not change; what it iterates over is fed anew in each epoch.
+    """A chain of verbs over a dataset. A verb returns a new loader. Each iteration is an epoch.
 
     For type checkers it says what it iterates over: `Loader[dict[str, Any]]` gives rows or batches, and
     `Loader[tuple[Any, ...]]`, after `.pairs()`, tuples.
@@ -54,7 +69,7 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
 
     @property
     def plan(self) -> Plan:
-        """What the chain of verbs amounts to."""
+        """The plan that the chain of verbs describes."""
         return self._session.plan
 
     def _then(self, plan: Plan) -> Loader[Any]:
@@ -69,6 +84,19 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
     def skipped(self) -> Skipped:
         """What `on_error="skip"` has skipped so far: `.count`, and the `.first` records with their reasons."""
         return self._session.skipped
+
+    @property
+    def packing(self) -> Efficiency:
+        """How much of the rows that `.pack()` made so far is tokens: `.share`, `.tokens` and `.rows`."""
+        packed = [change for change in self.plan.changes if isinstance(change, Packed)]
+        return packed[0].efficiency if packed else Efficiency()
+
+    def rows_by_source(self) -> list[int]:
+        """Return how many rows of each dataset the consumer has received in this epoch, in the order of `mix`.
+
+        It is computed from the place that was reached, for chains that do not leave out or pack rows.
+        """
+        return rows_by_source(self.plan, self._session.place())
 
     @property
     def shuffle_quality(self) -> ShuffleQuality:
@@ -100,9 +128,9 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
                 yield row_at(columns, number)
 
     def verify_pairs(self, n: int = 1000) -> int:
-        """Prove that inputs and targets belong together: read the records of the first n rows again and compare.
+        """Check that inputs and targets belong together: read the records of the first n rows again and compare.
 
-        Returns how many rows were compared. It needs `.pairs()`, begins with the first epoch, and moves nothing.
+        Returns the number of compared rows. It needs `.pairs()`, uses the first epoch, and does not change the state.
         """
         return verify_pairs(self.plan, n)
 
@@ -151,6 +179,24 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
 
         return TorchBatches(self._session)
 
+    def to_keras(self) -> KerasBatches:
+        """Return a keras.utils.PyDataset of the batches, for `model.fit` on every backend. Needs Keras 3.
+
+        It needs no TensorFlow. Where Keras runs on TensorFlow, `to_tf` is faster.
+        """
+        from recordsmith.loader.frameworks.to_keras import KerasBatches
+
+        return KerasBatches(self._session)
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        """Explain that a loader is not an array: Keras and numpy would try to make one of it."""
+        raise NotAnArrayError
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Nothing: the error that Keras meets first in `model.fit(loader)` explains what to write."""
+        raise NotAnArrayError
+
     def to_jax(self, *, device: Any = None, ahead: int = 2) -> JaxBatches:
         """Return an iterable of the batches as JAX arrays on a device. Needs JAX.
 
@@ -172,7 +218,7 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
         return to_jax(self._session, device=device, ahead=ahead)
 
     def state(self) -> dict[str, Any]:
-        """Return the place that the consumer has reached, JSON-ready: what was read ahead does not count.
+        """Return the position of the consumer, JSON-ready. Batches that were read ahead do not count.
 
         It is the same whether the loader itself is iterated over or what `to_tf`, `to_torch` or `to_jax` made from it.
         It is not known, and refused, while worker processes of PyTorch's DataLoader make the batches.
@@ -180,7 +226,7 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
         return self._session.state()
 
     def restore(self, state: Mapping[str, Any]) -> Self:
-        """Begin the next iteration where a loader of the same chain over the same data was; returns the loader.
+        """Start the next iteration at the position of a loader with the same chain and data. Returns the loader.
 
         The batch size and the number of ranks may be others: what is left of the epoch is then divided anew, in the
         same order. The state of a StatefulDataLoader around what `to_torch` returned can be given too.
@@ -206,7 +252,7 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
         self.restore(state)
 
     def set_epoch(self, epoch: int) -> None:
-        """Let the next iteration be the one of this number, counted from 0; one restored to its middle continues."""
+        """Set the number of the next epoch, counted from 0. An epoch restored in the middle continues."""
         self._session.set_epoch(epoch)
 
     def __repr__(self) -> str:

@@ -25,9 +25,9 @@ def verify_pairs(plan: Plan, n: int) -> int:
     if not paired:
         raise PipelineError("verify_pairs needs pairs.", advice="Write .pairs(inputs, target) first.")
     pair = paired[-1]
-    names = (pair.inputs,) if isinstance(pair.inputs, str) else pair.inputs
     # The same chain, but with every feature and with the records' numbers, before it becomes tuples.
-    seen = replace(plan, batch_changes=(Paired((*names, *_target(pair)), None, None, with_index=True),))
+    names = tuple((name, name) for name in pair.features)
+    seen = replace(plan, batch_changes=(Paired(names, None, None, with_index=True),))
     fetcher = Fetcher(plan.datasets, plan.order)
     verified = 0
     for (features, numbers), _ in feed(seen, Cursor()):
@@ -37,10 +37,6 @@ def verify_pairs(plan: Plan, n: int) -> int:
             _compare(plan, fetcher, {name: features[name] for name in features}, place, number)
             verified += 1
     return verified
-
-
-def _target(pair: Paired) -> tuple[str, ...]:
-    return () if pair.target is None else (pair.target,)
 
 
 def _compare(plan: Plan, fetcher: Fetcher, batch: dict[str, Any], place: int, number: int) -> None:

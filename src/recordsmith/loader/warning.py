@@ -6,7 +6,7 @@ __all__ = ["PipelineWarning"]
 
 
 class PipelineWarning(UserWarning):
-    """A chain that works and is probably not what was meant.
+    """A chain that works, but is probably a mistake.
 
     Attributes:
         code: the rule's code, which `recordsmith rule` explains.

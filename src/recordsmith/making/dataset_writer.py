@@ -48,16 +48,16 @@ def write(  # noqa: PLR0913 - each is a setting of its own, and most have a defa
     allow_race: bool = False,
     description: str = "",
 ) -> DatasetWriter:
-    """Open a writer for one split of a dataset, for rows or columns of your own; use it in a with statement.
+    """Open a writer for one split of a dataset, to add your own rows or columns. Use it in a with statement.
 
-    Rows go to the shards in turn, so that all have the same number. At the end of the block the files get their
-    names and the manifest is written; if the block raises, nothing is left. Another split can be added to the
-    same folder later, with the same name and schema.
+    Rows are distributed over the shards in turn. At the end of the block the files get their names and the manifest is
+    written. If the block raises an exception, nothing is written. Another split can be added to the same folder later,
+    with the same name and schema.
 
     Args:
         folder: the folder of the dataset, or its URL; it is created if it does not exist.
         schema: the features of a record.
-        name: the beginning of the file names.
+        name: the start of the file names.
         split: the split to write.
         shards: the number of files.
         compression: None, "gzip" or "zlib".
@@ -193,7 +193,7 @@ class DatasetWriter:
         return self._count
 
     def close(self) -> None:
-        """Finish the files, give them their names and write the manifest. Closing twice is fine."""
+        """Finish the files, give them their names and write the manifest. It may be called twice."""
         if not self._writers:
             return
         try:
@@ -209,7 +209,7 @@ class DatasetWriter:
             self.discard()
 
     def discard(self) -> None:
-        """Give up: nothing is left of what was added."""
+        """Discard everything that was added."""
         for writer in self._writers:
             writer.discard()
         self._writers = []
@@ -277,7 +277,7 @@ class DatasetWriter:
         splits = manifest.splits
         if self._split in splits and not overwrite:
             raise RecordsmithError(
-                f"There is a split {self._split!r} in this dataset already.",
+                f"The dataset already has a split {self._split!r}.",
                 path=self._folder,
                 found=f"the splits {list_names(splits)}",
                 advice="Choose another split or folder, or give overwrite=True to replace it.",

@@ -25,8 +25,8 @@ class MadeDataset(WrittenDataset):
         splits: its splits by name.
         source_rows: the number of rows of the source.
         source_bytes: the size of the source; None if it is not known.
-        rejects: rows that were refused; `rejected.jsonl` has each with its reason, if they were quarantined.
-        reasons: the most common reasons for that.
+        rejects: the number of rejected rows; `rejected.jsonl` has them with their reasons, if they were quarantined.
+        reasons: the most common reasons for rejecting them.
         dropped: rows for which the map function returned None.
         unassigned: rows left over by splits that are given as numbers.
         unlabelled: rows that were left out because they have no label.
@@ -35,7 +35,7 @@ class MadeDataset(WrittenDataset):
         class_weights: a weight for each class, by what records store (the number of a class), for Keras' class_weight.
         class_names: the names of these classes.
         left_out: columns of the source that the schema does not have.
-        warnings: what to know before training on it.
+        warnings: what you should know before you train on it.
 
     >>> MadeDataset("data", "pets", {"train": MadeSplit(10, 1234, 1)}, source_rows=11, rejects=1).ok
     False
@@ -69,7 +69,7 @@ class MadeDataset(WrittenDataset):
 
     @property
     def rejected_path(self) -> str | None:
-        """The file that has the refused rows, if there is one."""
+        """The file with the rejected rows, if there is one."""
         path = os.path.join(self.folder, "rejected.jsonl")
         return path if os.path.exists(path) else None
 

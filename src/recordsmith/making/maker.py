@@ -60,14 +60,14 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     progress: bool = True,
     on_progress: OnProgress | None = None,
 ) -> MadeDataset:
-    """Make a dataset from a source: split, shuffled, written as TFRecord shards with a manifest, and read back.
+    """Make a dataset from a source: split, shuffle, write TFRecord shards with a manifest, and verify them.
 
     Args:
         source: one of `rs.sources`, a path whose kind can be detected, a mapping of arrays, an iterable of rows, or a
             function that returns an iterator of rows.
         out: the folder to write to, or its URL, such as "s3://bucket/pets".
-        schema: the features of a record; None takes the schema of the source.
-        name: the beginning of the file names; None takes the name of the folder.
+        schema: the features of a record; None uses the schema of the source.
+        name: the start of the file names; None uses the name of the folder.
         split: shares such as "train=0.8,test=0.2", or a mapping. Numbers of rows are allowed too, and one of them may
             be "rest". None keeps the splits of the source (a dataset with splits, folders or files named train and
             test).
@@ -77,21 +77,21 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
             run is resumed.
         merge_splits: ignore the splits of the source, and divide all of its rows with `split`.
         drop_unlabelled: leave out rows without a label, and count them.
-        seed: of all random choices: splits, order and balance.
+        seed: the random seed of splits, order and balance.
         shuffle: write the training split in a random order; the others keep the order of the source.
         balance: how to balance the classes of the training split: "oversample", "undersample", a mapping of
             classes to counts, or a sampler of imbalanced-learn.
         map: your own function, which takes a row and returns a row, several rows, or None to leave the row out. It
             runs in worker processes.
-        preprocess: what is fitted on the training split and then transforms all splits, from `rs.preprocessing`: a
-            vocabulary, a tokenizer or TF-IDF; or several of them.
-        shards: the number of files of a split; None chooses it by `shard_size`.
-        shard_size: the size of a file, about.
+        preprocess: one or several objects of `rs.preprocessing` (vocabulary, tokenizer, TF-IDF). They are fitted on the
+            training split, and transform all splits.
+        shards: the number of files per split; None means that it depends on `shard_size`.
+        shard_size: the intended size of a file.
         compression: None, "gzip" or "zlib".
         cast: allow casts that lose information, such as 1.5 to 1.
         on_error: what to do with a row that does not fit: "quarantine" leaves it out and writes it to rejected.jsonl,
             "skip" leaves it out and counts it, "stop" raises an error.
-        max_rejects: the maximum share of rejected rows; if more are rejected, it stops.
+        max_rejects: the maximum share of rejected rows. The run stops if there are more.
         workers: the number of threads, or of processes for `map`. The files do not depend on it.
         overwrite: replace an existing dataset.
         resume: continue a run that was interrupted.
@@ -101,8 +101,8 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
             each other's output.
         description: a sentence about the dataset, for its description files.
-        progress: show a bar on a terminal; elsewhere nothing is shown.
-        on_progress: called from time to time with a `Progress`, instead of a bar.
+        progress: show a progress bar on a terminal.
+        on_progress: a function that is called with a `Progress` from time to time, instead of showing a bar.
 
     >>> import recordsmith as rs, tempfile
     >>> folder = tempfile.mkdtemp() + "/numbers"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from recordsmith.columns.offset_column import OffsetColumn
 from recordsmith.errors import PipelineError
 
 __all__ = ["added", "applied", "compared", "plain"]
@@ -49,7 +50,7 @@ def plain(value: Any) -> Any:
         return _plain_array(value)
     if isinstance(value, (bytearray, memoryview)):
         return bytes(value)
-    if isinstance(value, (list, tuple)) or (isinstance(value, Sequence) and hasattr(value, "to_list")):
+    if isinstance(value, (list, tuple, OffsetColumn)):
         return _plain_array(_as_array(list(value)))
     return value
 

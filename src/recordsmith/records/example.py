@@ -20,7 +20,7 @@ def decode_example(data: bytes | bytearray | memoryview) -> dict[str, Values]:
     """Decode a serialized tf.train.Example.
 
     Every feature is a float32 array, an int64 array or a list of bytes, as it is stored. A feature whose kind is not
-    set is absent, as in protobuf. Bytes that protobuf would refuse are a CorruptRecordError.
+    set is absent, as in protobuf. Bytes that protobuf cannot parse raise a CorruptRecordError.
 
     >>> decode_example(encode_example({"label": 3, "name": "cat"}))
     {'label': array([3]), 'name': [b'cat']}
@@ -59,7 +59,7 @@ def encode_sequence_example(
 ) -> bytes:
     """Encode a context, and feature lists with one entry per step, as a tf.train.SequenceExample.
 
-    Values follow the rules of `encode_example`; None among the steps is a step without a value.
+    Values are encoded as by `encode_example`; None is a step without a value.
 
     >>> payload = encode_sequence_example({"id": 7}, {"frames": [b"first", b"second"]})
     >>> context, feature_lists = decode_sequence_example(payload)

@@ -7,6 +7,7 @@ import struct
 from dataclasses import dataclass
 
 from recordsmith import _core
+from recordsmith.storage.ranged.opening import is_ranged, read_remote
 
 __all__ = ["Content", "describe_content"]
 
@@ -68,8 +69,12 @@ def describe_content(path: str) -> Content:
     ('text', 'is text')
     """
     head = b""
-    with contextlib.suppress(OSError), open(path, "rb") as file:
-        head = file.read(512)
+    with contextlib.suppress(OSError):
+        if is_ranged(path):
+            head = read_remote(path, 512)
+        else:
+            with open(path, "rb") as file:
+                head = file.read(512)
     shown = f"{head[:24]!r}{'...' if len(head) > 24 else ''}"
     if _is_record_header(head):
         return Content("tfrecord", "is a TFRecord file", shown, "")

@@ -22,7 +22,9 @@ from recordsmith import _core
 from recordsmith.errors import ChangedFileError, CompressionError, RecordsmithError
 from recordsmith.records.compression import reading_compression
 from recordsmith.storage.atomic_file import write_atomically
+from recordsmith.storage.objects import child_url, open_folder, split_url
 from recordsmith.storage.publication import INDEX_FOLDER
+from recordsmith.storage.ranged.opening import file_size, is_ranged
 
 __all__ = [
     "FRAMING_BYTES",
@@ -37,6 +39,7 @@ __all__ = [
     "keep_index",
     "load_index",
     "save_index",
+    "upload_index",
 ]
 
 _WORTH_KEEPING = 1 << 20  # bytes; a file below it is indexed in about a millisecond
@@ -174,7 +177,7 @@ def load_index(
     cached = cached_index(name, compression) if use_cache and not rebuild else None
     if cached is not None:
         return cached[0]
-    if use_cache and os.stat(name).st_size >= _WORTH_KEEPING:
+    if use_cache and (is_ranged(name) or os.stat(name).st_size >= _WORTH_KEEPING):
         with contextlib.suppress(OSError):  # nowhere to keep it: it is built again next time
             return keep_index(name, compression)[0]
     return build_index(name, compression)
@@ -184,11 +187,15 @@ def cached_index(path: str | os.PathLike[str], compression: str | None = "auto")
     """Return a file's cached index and its path, or None if there is none that matches the file."""
     name = os.fspath(path)
     wanted = reading_compression(compression)
-    os.stat(name)  # says so where there is no such file
+    file_size(name)  # says so where there is no such file
     for place in cache_paths(name):
         index = _kept(place, name)
         if index is not None and wanted in ("auto", index.compression):
             return index, place
+    if is_ranged(name) and _download_index(name):
+        index = _kept(cache_paths(name)[0], name)
+        if index is not None and wanted in ("auto", index.compression):
+            return index, cache_paths(name)[0]
     return None
 
 
@@ -251,16 +258,40 @@ def _retried_while_changing(build: Callable[[], T]) -> T:
     return build()
 
 
-def cache_paths(path: str) -> tuple[str, str]:
-    """Return the possible paths of a file's index: beside the data, then in the user's cache folder.
+def _download_index(url: str) -> bool:
+    """Fetch the index object that is beside a remote file, if there is one; whether it matches is not known yet."""
+    above, name = split_url(url)
+    target = cache_paths(url)[0]
+    try:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with write_atomically(target) as temporary, open(temporary, "wb") as file:
+            file.writelines(open_folder(above).stream(f"{INDEX_FOLDER}/{name}.index"))
+    except OSError:
+        return False  # there is none, or nowhere to put it
+    return True
+
+
+def upload_index(url: str, index: str) -> str:
+    """Put the index of a remote file beside it, where every reader finds it; return its URL."""
+    above, name = split_url(url)
+    key = f"{INDEX_FOLDER}/{name}.index"
+    open_folder(above).upload(key, index)
+    return child_url(above, key)
+
+
+def cache_paths(path: str) -> tuple[str, ...]:
+    """Return the possible paths of a file's index: beside the data, unless it is remote; in the user's cache folder.
 
     >>> cache_paths("/data/train.tfrecord")[0]
     '/data/.recordsmith/train.tfrecord.index'
     """
-    folder, name = os.path.split(os.path.abspath(path))
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    key = hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:32]
-    return os.path.join(folder, INDEX_FOLDER, f"{name}.index"), os.path.join(home, "recordsmith", f"{key}.index")
+    key = hashlib.sha256(os.fsencode(path if is_ranged(path) else os.path.realpath(path))).hexdigest()[:32]
+    cached = os.path.join(home, "recordsmith", f"{key}.index")
+    if is_ranged(path):
+        return (cached,)
+    folder, name = os.path.split(os.path.abspath(path))
+    return os.path.join(folder, INDEX_FOLDER, f"{name}.index"), cached
 
 
 def export_index(

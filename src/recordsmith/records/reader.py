@@ -18,9 +18,9 @@ __all__ = ["RecordReader"]
 class RecordReader(Iterator[bytes]):
     """Iterates over the payload bytes of a TFRecord file.
 
-    Both checksums of every record are checked before it is returned; `verify=False` leaves out that of the data. For a
-    damaged record, all records before it are returned first; then an error says the file, the record number and the
-    byte offset. At the end of a file that is still being written, the next call reads what was added.
+    Both checksums of every record are checked before it is returned; `verify=False` skips the checksum of the data. If
+    a record is damaged, all records before it are returned first; then an error names the file, the record number and
+    the byte offset. At the end of a file that is still being written, the next call reads what was added.
 
     Args:
         path: the file, or a pipe.
@@ -72,7 +72,7 @@ class RecordReader(Iterator[bytes]):
         return self._opened().offset
 
     def close(self) -> None:
-        """Close the file. Closing twice is fine."""
+        """Close the file. It may be called twice."""
         self._stream = None
 
     def _opened(self) -> _core.RecordStream:
@@ -82,7 +82,7 @@ class RecordReader(Iterator[bytes]):
         return self._stream
 
     def after_fork(self) -> None:
-        """Let go of the file in a child process: it would share its place with the parent."""
+        """Release the file in a child process, which would share its position with the parent."""
         self._stream = None
 
     def __enter__(self) -> Self:

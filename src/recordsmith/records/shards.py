@@ -22,6 +22,7 @@ from itertools import islice
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.storage.atomic_file import is_url
 from recordsmith.storage.publication import files_in_force, in_force, interrupted_folders, public_path
+from recordsmith.storage.ranged.opening import RemoteFolder, is_ranged, listed_folder, resolve
 from recordsmith.wording.call_stack import caller_level
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "files_in",
     "missing_shards",
     "parse_shard_name",
+    "published_files",
     "resolve_files",
     "split_in_name",
     "warn_if_incomplete",
@@ -103,10 +105,13 @@ def looks_like_tfrecord(name: str) -> bool:
     return lowered.endswith(_SUFFIXES)
 
 
-def resolve_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
+def resolve_files(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, download: bool = False
+) -> list[str]:
     """Return the files that a path, a URL, a glob or a list of them stands for, sorted within each.
 
-    A folder is not looked into here (see `files_in`). For remote files these are the local copies.
+    A folder is not looked into here (see `files_in`). Files of object stores stay URLs, unless they are to be
+    downloaded; of other remote files these are the local copies.
 
     >>> import tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -115,8 +120,8 @@ def resolve_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str
     ['a-00000-of-00002', 'a-00001-of-00002']
     """
     if isinstance(paths, (str, bytes, os.PathLike)):
-        return _one_path(os.fsdecode(paths))
-    files = [file for path in paths for file in _one_path(os.fsdecode(path))]
+        return _one_path(os.fsdecode(paths), download=download)
+    files = [file for path in paths for file in _one_path(os.fsdecode(path), download=download)]
     if not files:
         raise RecordsmithError("The list of files is empty.", advice="Give at least one file, folder or glob.")
     return files
@@ -131,7 +136,13 @@ def files_in(folder: str) -> list[str]:
     >>> [os.path.basename(path) for path in files_in(str(folder))]
     ['a.tfrecord', 'b.tfrecord']
     """
-    return [path for name, path in files_in_force(folder).items() if looks_like_tfrecord(name)]
+    return [path for name, path in published_files(folder).items() if looks_like_tfrecord(name)]
+
+
+def published_files(folder: str) -> dict[str, str]:
+    """Return the files of a folder, local or remote: where each is now, by name, sorted."""
+    remote = listed_folder(folder) if is_ranged(folder) else None
+    return files_in_force(folder) if remote is None else dict(sorted(remote.files.items()))
 
 
 def warn_if_incomplete(files: Sequence[str]) -> None:
@@ -174,10 +185,13 @@ def missing_shards(count: int, existing: Collection[int], most: int) -> tuple[in
     return count - len(known), list(first)
 
 
-def _one_path(path: str) -> list[str]:
+def _one_path(path: str, *, download: bool) -> list[str]:
     file = in_force(path)
     if os.path.exists(file):
-        return [file]
+        return [os.path.abspath(file) if is_url(file) else file]
+    if is_ranged(path) and not download:
+        found = resolve(path)
+        return [found.url] if isinstance(found, RemoteFolder) else found
     if is_url(path):
         from recordsmith.storage.remote_files import fetched
 

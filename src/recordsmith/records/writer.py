@@ -33,14 +33,15 @@ class RecordWriter:
     """Writes payload bytes, mappings, rows or columns to a TFRecord file.
 
     The file is written under a hidden temporary name and gets its own name when it is closed: flushed, synced to disk
-    and renamed, replacing an existing file. If the `with` block raises, or the process is killed, nothing is left
-    under the final name and an older file stays as it was. A full disk or a failing write raises OSError.
+    and renamed, replacing an existing file. If the `with` block raises an exception, or the process is killed, there is
+    no new file under the final name, and an existing file is not
+    changed. A full disk or a failing write raises OSError.
 
     Args:
         path: the file to write.
         compression: None, "gzip" or "zlib".
         level: the level of compression, 1 (fast) to 9 (small).
-        sync: wait at the end until the data is on the disk, so that it survives a power cut.
+        sync: wait at the end until the data is on the disk, so that it survives a power failure.
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"
@@ -78,7 +79,7 @@ class RecordWriter:
         self._opened().append(data if isinstance(data, bytes) else bytes(data))
 
     def write_example(self, mapping: Mapping[str, Any]) -> None:
-        """Append one record that holds the mapping as a tf.train.Example, by the rules of `encode_example`.
+        """Append one record: the mapping as a tf.train.Example, encoded as by `encode_example`.
 
         >>> import recordsmith as rs, tempfile
         >>> with rs.RecordWriter(tempfile.mkdtemp() + "/one.tfrecord") as writer:
@@ -90,8 +91,8 @@ class RecordWriter:
     def write_rows(self, rows: Iterable[Mapping[str, Any]], schema: Schema, *, cast: bool = False) -> None:
         """Append rows given as mappings of names to values.
 
-        A row that does not fit the schema is an EncodeError that names the row and the feature. With `cast`, numbers
-        become the nearest that their feature holds instead.
+        A row that does not fit the schema raises an EncodeError that names the row and the feature. With `cast`,
+        numbers that do not fit are converted to the nearest value that does.
         """
         sink = self._opened()
         if self._row_writer is None or self._row_writer[0] is not schema or self._row_writer[1] is not cast:
@@ -106,32 +107,31 @@ class RecordWriter:
     def write_columns(self, columns: Any, schema: Schema, *, cast: bool = False) -> None:
         """Append rows given as columns: a mapping of names to arrays or lists, an Arrow table or a DataFrame.
 
-        With `cast`, numbers become the nearest that their feature holds, instead of being refused where that is not
-        what they were.
+        With `cast`, numbers that do not fit are converted to the nearest value that does, instead of raising an error.
         """
         sink = self._opened()
         count, parts = schema.columns_to_parts(columns, cast=cast)
         sink.append_columns(compile_plan(schema), parts, count)
 
     def write_frames(self, frames: npt.NDArray[np.uint8]) -> None:
-        """Append whole records with their framing, as they stand in another TFRecord file."""
+        """Append whole records with their framing, as copied from another TFRecord file."""
         self._opened().append_frames(frames)
 
     def write_every(
         self, frames: npt.NDArray[np.uint8], offsets: npt.NDArray[np.uint64], first: int, step: int
     ) -> None:
-        """Append every step-th of some framed records, from the one numbered `first` on.
+        """Append every step-th of some framed records, starting with number `first`.
 
         Args:
             frames: whole records with their framing, one after the other.
-            offsets: where each begins, with the end as the last entry.
+            offsets: where each record starts, and where the last one ends.
             first: the first one to append.
-            step: how many to go on by.
+            step: the distance between appended records.
         """
         self._opened().append_every(frames, offsets, first, step)
 
     def flush(self) -> None:
-        """Hand what was written so far to the operating system."""
+        """Pass everything written so far to the operating system."""
         self._opened().flush()
 
     @property
@@ -150,7 +150,7 @@ class RecordWriter:
         return self._counts[1] if self._sink is None else self._sink.bytes
 
     def close(self) -> None:
-        """Finish the file and give it its name. Closing twice is fine.
+        """Finish the file and give it its name. It may be called twice.
 
         >>> import os, recordsmith as rs, tempfile
         >>> writer = rs.RecordWriter(tempfile.mkdtemp() + "/data.tfrecord")
@@ -172,11 +172,11 @@ class RecordWriter:
         self._sink = None
 
     def finish(self) -> None:
-        """Write out what is left and wait for the disk, without giving the file its name yet; `close` does that."""
+        """Write everything to disk without giving the file its name; `close` does that."""
         self._opened().close(self._sync)
 
     def discard(self) -> None:
-        """Give up: nothing is left of what was written.
+        """Discard everything that was written.
 
         >>> import os, recordsmith as rs, tempfile
         >>> writer = rs.RecordWriter(tempfile.mkdtemp() + "/data.tfrecord")

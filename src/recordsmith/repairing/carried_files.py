@@ -12,11 +12,11 @@ from recordsmith.dataset.carried_file import carried_mode, is_carried, opened_to
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME
 from recordsmith.errors import RecordsmithError, SchemaError
-from recordsmith.records.shards import looks_like_tfrecord
+from recordsmith.records.shards import looks_like_tfrecord, published_files
 from recordsmith.repairing.repair_result import FileRepair
 from recordsmith.storage.atomic_file import write_atomically, write_text_atomically
 from recordsmith.storage.json_descriptions import read_json_object
-from recordsmith.storage.publication import files_in_force, in_force
+from recordsmith.storage.publication import in_force
 from recordsmith.wording.numbers import count_text
 from recordsmith.wording.visible_text import json_text
 
@@ -38,7 +38,7 @@ def carried_names(folder: str) -> list[str]:
     listed = _listed(folder)
     return [
         name
-        for name in files_in_force(folder)
+        for name in published_files(folder)
         if not looks_like_tfrecord(name) and name not in listed and not name.endswith(_INDEXES)
     ]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from recordsmith import _core
 from recordsmith.repairing.repair_result import Gap, Loss, RepairedHeader
+from recordsmith.storage.ranged.opening import file_size, record_bytes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -88,11 +89,10 @@ class DamagedFile:
         """List the records that get a new header."""
         repaired = []
         kept = 0
-        with open(self._plain, "rb") as file:
+        with record_bytes(self._plain) as read:
             for piece in self._pieces:
                 if piece.kind == "repaired":
-                    file.seek(piece.begin)
-                    damage = _header_damage(piece, file.read(_HEADER_BYTES))
+                    damage = _header_damage(piece, read(piece.begin, _HEADER_BYTES))
                     repaired.append(RepairedHeader(piece.begin, piece.end, damage, kept))
                 kept += piece.records if piece.is_kept else 0
         return tuple(repaired)
@@ -161,7 +161,7 @@ def look_at(
 
 @contextlib.contextmanager
 def _look(path: str, compression: str, scratch: str | None, progress: OnBytes | None) -> Iterator[DamagedFile]:
-    size = os.path.getsize(path)
+    size = file_size(path)
     if compression == "none":
         recovery = _core.RecordRecovery(path)
         _run(recovery, progress)

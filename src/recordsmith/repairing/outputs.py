@@ -12,6 +12,7 @@ from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.records.shards import files_in, resolve_files
 from recordsmith.storage.publication import switch_in
+from recordsmith.storage.ranged.opening import is_file, is_folder
 
 __all__ = ["Plan", "plan_outputs", "refuse_existing"]
 
@@ -48,13 +49,13 @@ class Plan:
 def plan_outputs(bad: PathLike | Iterable[PathLike], good: PathLike | None) -> Plan:
     """Settle which files are meant and where each goes."""
     found = resolve_files(bad)
-    files = [file for path in found for file in (_record_files(path) if os.path.isdir(path) else [path])]
+    files = [file for path in found for file in (_record_files(path) if is_folder(path) else [path])]
     for file in files:
-        if not os.path.isfile(file):
+        if not is_file(file):
             raise RecordsmithError(
                 "Only files can be repaired, not pipes or devices.", path=file, advice="Copy the data to a file first."
             )
-    folder = found[0] if len(found) == 1 and os.path.isdir(found[0]) else None
+    folder = found[0] if len(found) == 1 and is_folder(found[0]) else None
     if good is None:
         return Plan(tuple(files), (), folder, None)
     output = os.fsdecode(good)
@@ -89,7 +90,7 @@ def _record_files(folder: str) -> list[str]:
     names = {os.path.basename(file): None for file in files_in(folder)}
     with contextlib.suppress(RecordsmithError, OSError):
         for split in load_manifest(os.path.join(folder, MANIFEST_NAME)).splits.values():
-            names |= dict.fromkeys(shard.name for shard in split.shards if os.path.isfile(shard.path))
+            names |= dict.fromkeys(shard.name for shard in split.shards if is_file(shard.path))
     return [switch.path(name) for name in sorted(names)] or list(find_layout(folder).files)
 
 

@@ -21,6 +21,7 @@ from recordsmith.run.publishing.destination import open_destination, staged_path
 from recordsmith.run.publishing.publishing import dataset_files
 from recordsmith.storage.atomic_file import is_url, write_atomically
 from recordsmith.storage.publication import Publication, complete, public_path
+from recordsmith.storage.ranged.opening import file_size, is_ranged, pieces_of
 from recordsmith.wording.numbers import count_text
 
 __all__ = ["repair"]
@@ -41,25 +42,25 @@ def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a def
     allow_race: bool = False,
     progress: OnProgress | None = None,
 ) -> RepairResult:
-    """Write the sound records of damaged TFRecord files to new files, and list what is lost.
+    """Save the undamaged records of damaged TFRecord files to new files, and list what is lost.
 
     Every undamaged record is kept byte for byte, whatever the damage is: flipped bits, bytes inserted or removed,
     blocks of zeros, a truncated file, garbage, or damaged gzip or zlib data. A record of which only the header
     is damaged gets a new header. The damaged files are never changed, and the new ones get their names only when they
-    are complete and checked. If no record of a single file is left, no file is written; among several
-    files, an empty one takes its place, so that the numbers of the shards stay right.
+    are complete and verified. If a single file has no undamaged record, no file is written. Among several files, an
+    empty file is written instead, so that the numbers of the shards stay correct.
 
     Args:
         bad: a file, a folder, a glob, or a list of them. For a folder with a manifest, the descriptions are updated
             too, and its other files are copied.
         good: the file to write; a folder if several files, or a folder, are given. Or the URL of one.
-        dry_run: only report; `good` is not needed then.
-        keep_suspect: a file, or for several files a folder, for suspect records: those whose data fails its checksum,
-            with a new one, and those that were left out because they seem to be inside of others.
+        dry_run: only report the damage; `good` is then not needed.
+        keep_suspect: a file (or a folder if there are several) for suspect records: those whose data does not match its
+            checksum, and those that seem to be inside others.
         compression: of the damaged files: "auto" (detected from content and name), None, "gzip" or "zlib". The new
             files have the same.
         overwrite: replace existing files.
-        link: link to files that are sound, where the file system allows it, instead of copying them.
+        link: link undamaged files instead of copying them, if the file system allows it.
         staging: for a URL, the local folder in which the files are written before they are uploaded; None: one in the
             cache folder.
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
@@ -155,7 +156,7 @@ class _Progress:
 
     def __init__(self, files: Iterable[str], progress: OnProgress | None) -> None:
         self._progress = progress
-        self._total = sum(map(os.path.getsize, files))
+        self._total = sum(map(file_size, files))
         self._done = 0
 
     def __call__(self, done: int) -> None:
@@ -227,7 +228,7 @@ def _repair_file(
             target,
             action,
             file.compression,
-            os.path.getsize(path),
+            file_size(path),
             file.records,
             file.kept_bytes,
             repaired_headers=file.repaired_headers(),
@@ -248,7 +249,11 @@ def _write(file: DamagedFile, new: str) -> None:
 
 def _copy(path: str, new: str, file: DamagedFile) -> None:
     with write_atomically(new) as temporary:
-        shutil.copyfile(path, temporary)
+        if is_ranged(path):
+            with open(temporary, "wb") as copy:
+                copy.writelines(pieces_of(path))
+        else:
+            shutil.copyfile(path, temporary)
     _verify(new, file)
 
 
@@ -276,7 +281,7 @@ def _link(path: str, new: str) -> str:
 def _refuse_other_formats(path: str) -> None:
     """Raise if the file is plainly something else; an unknown one may be a TFRecord file of which nothing is left."""
     content = describe_content(path)
-    if os.path.getsize(path) == 0 or content.format == "tfrecord" or content.compression is not None:
+    if file_size(path) == 0 or content.format == "tfrecord" or content.compression is not None:
         return
     if content.looks_like != "does not begin with a record":
         raise NotTFRecordError(

@@ -161,7 +161,7 @@ class FileRepair:
 
     @property
     def lost_records(self) -> int:
-        """About how many records are lost."""
+        """The approximate number of lost records."""
         return sum(loss.records for loss in self.losses) + sum(gap.records for gap in self.gaps)
 
     @property
@@ -176,7 +176,7 @@ class RepairResult:
 
     Attributes:
         files: each file, in the order of their names.
-        output: the file or folder that was written; None where none was.
+        output: the file or folder that was written; None if nothing was written.
         dry_run: nothing was written.
         notes: what happened to the files that describe the dataset.
 
@@ -211,12 +211,12 @@ class RepairResult:
 
     @property
     def lost_records(self) -> int:
-        """About how many are lost."""
+        """The approximate number of lost records."""
         return sum(file.lost_records for file in self.files)
 
     @property
     def lost_bytes(self) -> int:
-        """In how many bytes."""
+        """The number of lost bytes."""
         return sum(file.lost_bytes for file in self.files)
 
     @property

@@ -26,7 +26,7 @@ class ReportContents:
         facts: the facts about the data; None where no data was read.
         sections: more to show: images, histograms, tables, texts.
         subject: what was checked, as the user named it.
-        fail_on: the least severity that counts as a failure; None: nothing does.
+        fail_on: the lowest severity that counts as a failure; None: no severity does.
         rules: what the rules say about themselves, by code, as far as renderers may need it.
         samples: some records to show.
         images: of records that findings name.

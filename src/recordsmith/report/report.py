@@ -79,7 +79,7 @@ class Report(ReportContents):
         return github_annotations(self.findings)
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
-        """Write the report as one HTML file that needs nothing else: no network, no other file.
+        """Write the report as one HTML file without external resources.
 
         >>> import tempfile
         >>> path = tempfile.mkdtemp() + "/report.html"

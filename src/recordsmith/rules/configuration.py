@@ -37,9 +37,9 @@ class Configuration:
     """The settings of a project for `check`, `lint` and `diagnose`, from `rs.load_configuration`.
 
     Attributes:
-        select: rules to apply, by code, beginning of a code, or name; empty: all.
+        select: the rules to apply: codes, prefixes of codes, or names; empty: all.
         ignore: rules to leave out.
-        fail_on: the least severity that counts as a failure; None: nothing does.
+        fail_on: the lowest severity that counts as a failure; None: no severity does.
         baseline: the file of known findings, as an absolute path; None without one.
         path: the file that was read; None if there is none.
     """

@@ -81,7 +81,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that is wrong, or worth knowing: what `check`, `lint` and `diagnose` report.
+    """A problem, or something worth knowing, that `check`, `lint` or `diagnose` reports.
 
     Attributes:
         code: the rule's code, which `recordsmith rule` explains.
@@ -114,7 +114,7 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """What stays the same from run to run, so that a baseline can recognise the finding.
+        """A text that is the same in every run, so that a baseline can recognise the finding.
 
         The code, the file's name (not the folder: data moves), the split, the feature and the quoted code; neither
         record and line numbers nor figures, which change when something else does.

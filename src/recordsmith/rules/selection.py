@@ -41,7 +41,7 @@ class Selection:
     Attributes:
         select: the rules to run; empty: all.
         ignore: the rules to leave out.
-        fail_on: the least severity that counts as a failure; None: nothing does.
+        fail_on: the lowest severity that counts as a failure; None: no severity does.
 
     >>> wanted = Selection(select=("V", "D001"), ignore=("V003",))
     >>> [code for code in ("V001", "V003", "D001", "D002") if wanted.wants(code)]

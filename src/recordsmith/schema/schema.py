@@ -36,7 +36,7 @@ _TYPES: dict[str, type[Feature]] = {
 
 
 class Schema(Mapping[str, Feature]):
-    """The features of a record by name, in order. It does not change once it is built.
+    """The features of a record by name, in order. A schema cannot be changed after it is built.
 
     >>> schema = Schema({"tokens": Tensor("int64", (None,)), "label": Scalar("int64")})
     >>> schema
@@ -118,7 +118,7 @@ class Schema(Mapping[str, Feature]):
         return schema_html(self._features, {name: feature.description for name, feature in self._features.items()})
 
     def select(self, names: Iterable[str]) -> Schema:
-        """Return a schema of some of the features, in the order asked for.
+        """Return a schema with only these features, in this order.
 
         >>> Schema({"a": Text(), "b": Text(), "c": Text()}).select(["c", "a"])
         Schema({
@@ -154,7 +154,7 @@ class Schema(Mapping[str, Feature]):
         Args:
             columns: a mapping of names to columns, an Arrow table or a pandas DataFrame. Optional features may be
                 left out; every other difference in names or lengths is an EncodeError.
-            cast: let numbers become the nearest that their feature holds, instead of refusing those that do not fit.
+            cast: convert numbers that do not fit to the nearest value that does, instead of raising an error.
         """
         given = named_columns(columns)
         if given is None:
@@ -197,7 +197,7 @@ class Schema(Mapping[str, Feature]):
 
     @classmethod
     def from_json(cls, document: Any) -> Schema:
-        """Build a schema from what `to_json` returned; anything unknown in it is refused.
+        """Build a schema from what `to_json` returned. Unknown entries are an error.
 
         >>> Schema.from_json(Schema({"a": Text()}).to_json())
         Schema({
@@ -224,7 +224,7 @@ class Schema(Mapping[str, Feature]):
         return cls({name: _feature_from_json(name, settings) for name, settings in features.items()})
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the schema as JSON; the file appears under its name only when it is whole.
+        """Write the schema as JSON. The file gets its name only when it is complete.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -262,7 +262,7 @@ class Schema(Mapping[str, Feature]):
 
         Args:
             serialized: a tensor of record payloads: a batch of shape (n,), or one of shape ().
-            decode_images: return pixels for Image features, and not the encoded bytes.
+            decode_images: return pixels for Image features instead of the encoded bytes.
 
         >>> import recordsmith as rs
         >>> schema = Schema({"pixels": Tensor("uint8", (2, 2))})
@@ -275,7 +275,7 @@ class Schema(Mapping[str, Feature]):
         return parse_in_tensorflow(self, serialized, decode_images=decode_images)
 
     def to_tf_code(self, *, decode_images: bool = False) -> str:
-        """Return a Python module that parses the records with TensorFlow alone, for machines without recordsmith.
+        """Return the code of a module that parses the records with TensorFlow only, for machines without recordsmith.
 
         >>> code = Schema({"label": Scalar("int64")}).to_tf_code()
         >>> "def parse(serialized):" in code and "recordsmith" not in code.split("import tensorflow")[1]
@@ -286,7 +286,7 @@ class Schema(Mapping[str, Feature]):
         return tensorflow_code(self, decode_images=decode_images)
 
     def to_tfds(self) -> dict[str, Any]:
-        """Return the schema as TensorFlow Datasets keeps it in features.json; `tfds_label_files` belongs to it.
+        """Return the schema as TensorFlow Datasets' features.json has it; `tfds_label_files` has the class names.
 
         >>> sorted(Schema({"a": Text()}).to_tfds()["featuresDict"]["features"])
         ['a']
@@ -296,7 +296,7 @@ class Schema(Mapping[str, Feature]):
         return tfds_features(self)
 
     def tfds_label_files(self) -> dict[str, str]:
-        """Return the files that hold class names beside features.json: their names, and what is in them."""
+        """Return the names and contents of the files with class names that belong to features.json."""
         from recordsmith.schema.export.tfds import tfds_label_files
 
         return tfds_label_files(self)
@@ -315,7 +315,7 @@ class Schema(Mapping[str, Feature]):
         return cls(features_from_tfds(source))
 
     def to_tfmd(self) -> str:
-        """Return the schema in the text form that TensorFlow Metadata keeps in schema.pbtxt.
+        """Return the schema as the text of a schema.pbtxt of TensorFlow Metadata.
 
         >>> print(Schema({"a": Scalar("int64")}).to_tfmd().split(chr(10))[1].strip())
         name: "a"

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 from recordsmith.errors import SchemaError
 from recordsmith.storage.publication import in_force
+from recordsmith.storage.ranged.opening import is_ranged, read_remote
 
 __all__ = ["JsonLimits", "JsonObject", "parse_json", "read_bounded", "read_json", "read_json_object"]
 
@@ -74,8 +75,12 @@ def read_bounded(path: str | os.PathLike[str], what: str, limit: int = _DESCRIPT
     >>> read_bounded(os.devnull, "manifest")
     b''
     """
-    with open(in_force(os.fspath(path)), "rb") as file:
-        raw = file.read(limit + 1)
+    name = os.fspath(path)
+    if is_ranged(name):
+        raw = read_remote(name, limit + 1)
+    else:
+        with open(in_force(name), "rb") as file:
+            raw = file.read(limit + 1)
     if len(raw) > limit:
         raise SchemaError(f"The {what} is too large.", path=path, expected=f"at most {limit:,} bytes")
     return raw

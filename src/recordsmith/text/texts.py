@@ -26,7 +26,7 @@ def texts_of(source: Any, feature: str | None = None) -> Iterator[bytes]:
     Args:
         source: texts, or batches of texts; with `feature`, a dataset, a mapping of columns, or rows or batches that are
             mappings.
-        feature: the name under which the texts are found.
+        feature: the name of the texts.
 
     >>> list(texts_of(["a", b"b", None, ["c", "d"]]))
     [b'a', b'b', b'c', b'd']

@@ -38,11 +38,11 @@ class Vocabulary:
     the same settings.
 
     Args:
-        words: the words in the order of their ids, which begin with 2; "" and "[UNK]" may come before them.
-        counts: how often each of these was seen.
+        words: the words in the order of their ids, starting with id 2; "" and "[UNK]" may come before them.
+        counts: how often each word was seen.
         standardize: how a text is prepared first: "lower_and_strip_punctuation", "lower", "strip_punctuation", None.
         split: what a word is: "whitespace" or "character".
-        undercount: by how much counts may be too low, because rare words were forgotten during fitting.
+        undercount: by how much counts may be too low, because rare words were dropped during fitting.
 
     >>> vocabulary = Vocabulary.fit(["The cat sat.", "The dog, the cat!"], size=5)
     >>> vocabulary
@@ -86,18 +86,20 @@ class Vocabulary:
         split: Split = "whitespace",
         most_words: int | None = None,
     ) -> Vocabulary:
-        """Count the words of texts and keep the most frequent; of words seen equally often, the later in order.
+        """Count the words of texts and keep the most frequent.
+
+        Equally frequent words are in reverse alphabetical order.
 
         Args:
             source: texts (str, bytes, ByteColumn, arrays, batches of these); with `feature` also a dataset, a mapping
                 of columns, or rows or batches that are mappings. It is read once, in order, and not kept.
-            feature: the name under which the texts are found.
-            size: how many ids there may be, padding and unknown included; None: as many as there are words.
-            standardize: what is done to a text first, as for the class.
+            feature: the name of the texts.
+            size: the maximum number of ids, including padding and unknown words; None: no limit.
+            standardize: how a text is prepared, as for the class.
             split: what a word is, as for the class.
-            most_words: how many different words may be in memory at a time (a million take about 120 MB); None: all.
-                The result is exact as long as the texts have no more different words. Past that the rarest are
-                forgotten, and `undercount` says by how much any count may be too low.
+            most_words: the maximum number of different words in memory (a million take about 120 MB); None: no limit.
+                If the texts have more different words, the rarest are dropped, and `undercount` says by how much counts
+                may be too low.
 
         >>> Vocabulary.fit({"text": ["a b a", "b c"]}, "text").encode_one("a c d").tolist()
         [3, 4, 1]
@@ -133,7 +135,7 @@ class Vocabulary:
 
     @property
     def counts(self) -> npt.NDArray[np.int64]:
-        """How often each word was seen when the vocabulary was fitted; [1]: the words that did not get in.
+        """How often each word was seen when the vocabulary was fitted; entry 1 counts the words that were left out.
 
         >>> Vocabulary.fit(["c b a b c c"], size=4).counts.tolist()
         [0, 1, 3, 2]
@@ -142,12 +144,12 @@ class Vocabulary:
 
     @property
     def undercount(self) -> int:
-        """By how much counts may be too low; 0: they are exact, and so is the choice of the words."""
+        """By how much counts may be too low; 0 means that counts and words are exact."""
         return self._undercount
 
     @property
     def standardize(self) -> Standardize | None:
-        """What is done to a text before it is split."""
+        """How a text is prepared before it is split."""
         return self._rules.standardize
 
     @property
@@ -172,7 +174,7 @@ class Vocabulary:
 
         Args:
             texts: a list, array or ByteColumn of texts, as str or as UTF-8.
-            max_length: words of a text past this one are left out.
+            max_length: the maximum number of words of a text; the others are left out.
 
         >>> Vocabulary(["cat", "dog"]).encode(["dog cat bird", None], max_length=2).to_list()
         [[3, 2], None]
@@ -192,7 +194,7 @@ class Vocabulary:
         return ids
 
     def decode(self, ids: Any) -> Any:
-        """Return the text that ids stand for, without padding; a list of texts for several rows of ids.
+        """Return the text of ids, without padding; a list of texts for several rows of ids.
 
         >>> vocabulary = Vocabulary(["cat", "dog"])
         >>> vocabulary.decode([3, 1, 0])
@@ -231,7 +233,7 @@ class Vocabulary:
 
     @classmethod
     def from_json(cls, document: Any) -> Vocabulary:
-        """Build a vocabulary from what `to_json` returned; anything unknown in it is refused."""
+        """Build a vocabulary from what `to_json` returned. Unknown entries are an error."""
         if not isinstance(document, Mapping) or document.get("format") != _FORMAT:
             raise SchemaError(
                 "This is not a recordsmith vocabulary.", expected=f'a JSON object with "format": "{_FORMAT}"'
@@ -275,7 +277,7 @@ class Vocabulary:
         return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", "{\n" + ",\n".join(lines) + "\n}\n")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the vocabulary as JSON; the file appears under its name only when it is whole.
+        """Write the vocabulary as JSON. The file gets its name only when it is complete.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:

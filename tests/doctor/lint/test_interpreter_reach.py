@@ -181,5 +181,5 @@ def test_imports_of_a_package_are_followed_whatever_folder_is_given(
     (tmp_path / "pkg/train/four.py").write_text("import pkg.data.reading\nmake = pkg.data.reading.make" + uses)
     (tmp_path / "pkg/train/five.py").write_text("from ..data.reading import *" + uses)
     monkeypatch.chdir(tmp_path)
-    found = [Path(one.location.path).name for one in rs.lint(given).findings if one.code == "P003"]
+    found = [Path(str(one.location.path)).name for one in rs.lint(given).findings if one.code == "P003"]
     assert sorted(found) == ["five.py", "four.py", "one.py", "three.py", "two.py"]

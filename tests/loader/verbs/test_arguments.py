@@ -59,7 +59,7 @@ def test_a_number_alone_is_no_seed_and_no_buffer(ds: rs.Dataset) -> None:
     assert str(caught.value) == (
         "shuffle takes its arguments by name.\n"
         "  found:    .shuffle(10000)\n"
-        "  expected: .shuffle(*, seed=0, buffer=None, reshuffle=True)\n"
+        "  expected: .shuffle(*, seed=0, buffer=None, exact=None, reshuffle=True)\n"
         "  to do:    Write .shuffle(seed=10000) to choose the random order; all rows are shuffled. tf.data's "
         "shuffle(10000), which shuffles through a buffer, is .shuffle(buffer=10000) here."
     )
@@ -79,5 +79,5 @@ def test_swapped_arguments_of_shard(ds: rs.Dataset) -> None:
 
 def test_help_shows_the_signature_and_the_text() -> None:
     for kind in (rs.Dataset, rs.Loader):
-        assert list(inspect.signature(kind.shuffle).parameters) == ["self", "seed", "buffer", "reshuffle"]
+        assert list(inspect.signature(kind.shuffle).parameters) == ["self", "seed", "buffer", "exact", "reshuffle"]
         assert (inspect.getdoc(kind.shuffle) or "").startswith("Put the rows into a random order")

@@ -90,3 +90,49 @@ def test_rows_stay_whole(  # noqa: C901, PLR0912 - one branch a verb
     assert orders[0] == orders[1] == orders[2]
     if exact:
         assert Counter(orders[0]) == expected
+
+
+def test_several_inputs_and_targets_by_list_and_by_mapping(ds: rs.Dataset):
+    ((inputs, targets),) = ds.batch(ROWS).pairs(["n", "values"], ["label", "text"])
+    assert (list(inputs), list(targets)) == (["n", "values"], ["label", "text"])
+    ((inputs, targets),) = ds.batch(ROWS).pairs({"number": "n"}, {"class": "label"})
+    assert inputs["number"].tolist() == list(range(ROWS))
+    assert targets["class"].tolist() == [n % 5 for n in range(ROWS)]
+    assert ds.shuffle(seed=1).batch(7).pairs({"number": "n"}, ["label", "text"]).verify_pairs(20) == 20
+
+
+def test_weights_come_from_a_feature_from_the_class_or_from_both(ds: rs.Dataset):
+    batched = ds.take(10).batch(10)
+    ((_, _, weights),) = batched.pairs("text", "label", weight="n")
+    assert weights.tolist() == list(range(10))
+    by_class = {0: 1.0, 1: 2.0, 2: 3.0, 3: 4.0, 4: 5.0}
+    ((_, _, weights),) = batched.pairs("text", "label", class_weight=by_class)
+    assert weights.tolist() == [n % 5 + 1 for n in range(10)]
+    ((_, _, weights),) = batched.pairs("text", "label", weight="n", class_weight=by_class)
+    assert weights.tolist() == [n * (n % 5 + 1) for n in range(10)]
+    ((_, _, weights),) = ds.batch(ROWS).pairs("text", "label", class_weight="balanced")
+    assert weights.tolist() == [1.0] * ROWS
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "said"),
+    [
+        (("n", 3), {}, "does not understand its target"),
+        ((), {"inputs": []}, "at least one feature"),
+        (("n", "label"), {"class_weight": "heavy"}, "Unknown class_weight"),
+        (("n", ["label", "text"]), {"one_hot": True}, "one_hot needs a single target"),
+        (("n",), {"weight": "label"}, "weight needs a target"),
+        (("n", {"a": "label", "b": "nothing"}), {}, "feature 'nothing' that the rows do not have"),
+        ((["n", "label"], ["label"]), {}, "both an input and the target"),
+    ],
+)
+def test_what_pairs_cannot_do_is_said_when_the_chain_is_built(
+    ds: rs.Dataset, arguments: tuple[Any, ...], settings: dict[str, Any], said: str
+):
+    with pytest.raises(rs.PipelineError, match=said):
+        ds.batch(4).pairs(*arguments, **settings)
+
+
+def test_a_class_without_a_weight_is_an_error(ds: rs.Dataset):
+    with pytest.raises(rs.PipelineError, match="no weight"):
+        list(ds.batch(10).pairs("text", "label", class_weight={0: 1}))

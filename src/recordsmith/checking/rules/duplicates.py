@@ -25,8 +25,8 @@ _MANY = 0.01  # share of records, from which on copies are not chance
 def duplicate_records(facts: DatasetFacts) -> Iterator[Finding]:
     """Records repeat earlier ones of the same split.
 
-    Features that only say where a record comes from (a file's name, a source's number) may differ. An info where
-    they are fewer than 1 % of the split. A training split that was balanced when it was made repeats records on
+    Features that only say where a record comes from (a file's name, a source's number) may differ. If they are less
+    than 1 % of the split, it is an info. A training split that was balanced when it was made repeats records on
     purpose, and is not reported.
 
     Why it matters:
@@ -64,17 +64,19 @@ def duplicate_records(facts: DatasetFacts) -> Iterator[Finding]:
 def record_in_two_splits(facts: DatasetFacts) -> Iterator[Finding]:
     """The same record is in two splits.
 
-    Features that only say where a record comes from (a file's name, a source's number) may differ. A warning
-    where it is fewer than 1 % of the smaller split, which in tables may be chance.
+    Features that only say where a record comes from (a file's name, a source's number) may differ. If they are less
+    than 1 % of the smaller split, it is a warning, because in tables that may be chance.
 
     Why it matters:
-        The model is tested on what it was trained on: the results are too good, and nobody notices before it is used.
+        The model is tested on its training data. The results look better than they are, and nobody notices until the
+        model is used.
 
     Example:
-        Copies made (oversampling, augmentation) before the split; a random split of data with duplicates.
+        Oversampling or augmentation before the split; a random split of data with duplicates.
 
     Fix:
-        Split first and copy after, only in the training split; remove duplicates before (`--dedupe`). `recordsmith
+        Split first, and copy only records of the training split; remove duplicates before splitting
+        (`--dedupe`). `recordsmith
         make` keeps equal rows in one split.
     """
     if facts.duplicates is None:
@@ -103,8 +105,8 @@ def similar_across_splits(facts: DatasetFacts) -> Iterator[Finding]:
     Checked on request (`--similar-images`), by a hash of what the image looks like at a very small size.
 
     Why it matters:
-        A resized, recompressed or neighbouring image in the test split is nearly as good as the same one: the model
-        is tested on what it has seen.
+        A resized, recompressed or neighbouring image in the test split is almost the same image: the model is tested on
+        what it has seen.
 
     Example:
         Frames of one video in both splits; the same photograph in two sizes.
@@ -132,13 +134,13 @@ def similar_images(facts: DatasetFacts) -> Iterator[Finding]:
     Checked on request (`--similar-images`).
 
     Why it matters:
-        They add little to what is learnt, and a later split may put them on both sides.
+        The model learns little from them, and a later split may put them into different splits.
 
     Example:
         A photograph in two sizes; neighbouring frames of a video.
 
     Fix:
-        Keep one of each, or keep them in one split by a group.
+        Keep one of them, or keep them in one split with `--group`.
     """
     if facts.duplicates is None or not facts.duplicates.similar:
         return
@@ -157,18 +159,18 @@ def similar_images(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("D015", "contradictory-labels", Severity.WARNING)
 def contradictory_labels(facts: DatasetFacts) -> Iterator[Finding]:
-    """Records are equal but for their label, which differs.
+    """Records are equal except for their labels.
 
-    Features that only say where a record comes from may differ too. An info where records are small: rows of a table
-    with few features may agree by chance, and the label then is a matter of probability.
+    Features that only say where a record comes from may differ too. For small records it is an info: rows of a table
+    with few features may be equal by chance.
 
     Why it matters:
-        At most one of the labels is right. The model sees both, and learns neither; in a test split the same image
-        is counted once as right and once as wrong, whatever the model says.
+        At most one of the labels is correct. The model cannot learn both, and in a test split one of them always counts
+        as an error.
 
     Example:
-        A photograph that was sorted into two class folders; two annotators who disagree; a table of labels that was
-        joined to the images by a key that is not unique.
+        A photograph in two class folders; two annotators who disagree; labels joined to images by a key that is not
+        unique.
 
     Fix:
         Look at the records (`recordsmith show`), correct the label, and remove the others. `recordsmith make` keeps

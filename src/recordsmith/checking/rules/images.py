@@ -20,13 +20,13 @@ _ONE_COLOUR_SHARE = 0.01
 def undecodable_image(facts: DatasetFacts) -> Iterator[Finding]:
     """An image cannot be decoded.
 
-    Its header is right, or it would be V009. A sample is decoded unless `--decode all` asks for every image.
+    Its header is valid (otherwise it is V009). A sample of the images is decoded; `--decode all` decodes every image.
 
     Why it matters:
-        `tf.io.decode_jpeg` ends the run in the middle of an epoch, with an error that names no record.
+        `tf.io.decode_jpeg` stops the run in the middle of an epoch, with an error that does not name the record.
 
     Example:
-        A download that broke off, written as it was; an image in a variant that the decoder does not know.
+        An incomplete download; an image in a variant that the decoder does not support.
 
     Fix:
         Leave the records out or fetch the images again. `recordsmith make` rejects such files with the reason.
@@ -48,7 +48,7 @@ def undecodable_image(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("V009", "not-an-image", Severity.ERROR)
 def not_an_image(facts: DatasetFacts) -> Iterator[Finding]:
-    """A feature holds images, and some of its values are none.
+    """A feature contains images, but some of its values are not images.
 
     Why it matters:
         Decoding fails at those records.
@@ -76,19 +76,20 @@ def not_an_image(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("V010", "image-suffix-differs", Severity.WARNING)
 def image_suffix_differs(facts: DatasetFacts) -> Iterator[Finding]:
-    """An image is of another format than its file name or its declaration says.
+    """An image has another format than its file name or the schema says.
 
-    The name is that in a feature beside it, such as `filename`.
+    The name is the value of another feature, such as `filename`.
 
     Why it matters:
-        Code that chooses the decoder by the name fails: `tf.io.decode_jpeg` is lenient, other readers are not. Where
-        it was not meant, images may have been saved again with loss.
+        Code that chooses the decoder by the name fails: `tf.io.decode_jpeg` is lenient, other readers are not. It may
+        also mean that images were encoded again with loss.
 
     Example:
         A PNG that was renamed to `.jpg`; a web server that delivers WebP under any name.
 
     Fix:
-        Decode with `tf.io.decode_image` or `.images()`, which go by the content; or convert the images.
+        Decode with `tf.io.decode_image` or `.images()`, which detect the format from the content; or convert the
+        images.
     """
     for feature, images in _with_images(facts):
         if images.suffix_differs:
@@ -106,16 +107,15 @@ def image_suffix_differs(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("V016", "one-colour-images", Severity.WARNING)
 def one_colour_images(facts: DatasetFacts) -> Iterator[Finding]:
-    """Images have one colour throughout.
+    """Images have only one colour.
 
-    An info where they are fewer than 1 % of the images decoded. Masks (by their names) may well have one colour.
+    If they are less than 1 % of the decoded images, it is an info. Features named like masks are not checked.
 
     Why it matters:
-        There is nothing to be learnt from them, and their labels are noise.
+        A model learns nothing from them, and their labels are noise.
 
     Example:
-        A placeholder for images that were gone; a crop or resize that went beside the image; a division of
-        integers that made all pixels 0.
+        A placeholder for missing images; a crop outside the image; an integer division that made all pixels 0.
 
     Fix:
         Leave them out, and find out where they come from.
@@ -139,7 +139,7 @@ def mixed_channels(facts: DatasetFacts) -> Iterator[Finding]:
     Not reported if the schema declares how many channels images are decoded to.
 
     Why it matters:
-        Decoded as they are, they have different shapes and cannot be batched.
+        Decoded without conversion, they have different shapes and cannot be batched.
 
     Example:
         A few grey JPEGs among colour ones, as in ImageNet; screenshots with transparency.

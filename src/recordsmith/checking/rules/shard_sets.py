@@ -15,6 +15,7 @@ from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.records.shards import files_in, missing_shards, parse_shard_name
 from recordsmith.rules import Finding, Location, Severity, rule
 from recordsmith.storage.publication import files_in_force, public_path
+from recordsmith.storage.ranged.opening import is_file
 
 __all__ = ["doubled_shard", "manifest_disagrees", "missing_shard", "unlisted_file", "unreadable_description"]
 
@@ -40,12 +41,12 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
         Copy or make the missing files again. If they are lost, renumber the others: `recordsmith copy SRC
         -o DST`.
     """
-    if len(facts.paths) == 1 and os.path.isfile(facts.paths[0]):
+    if len(facts.paths) == 1 and is_file(facts.paths[0]):
         return  # one shard was asked for by name
     gone: set[str] = set()
     for description in descriptions(facts):
         named = description.files(facts.split)
-        absent = [file for file in named if not os.path.exists(file)]
+        absent = [file for file in named if not is_file(file)]
         gone.update(absent)
         if absent:
             names = [os.path.basename(file) for file in absent]

@@ -23,20 +23,20 @@ _READERS, _ENOUGH_FOR_A_SHARD = 8, 128_000_000
 
 @rule("D008", "uneven-shards", Severity.INFO)
 def uneven_shards(facts: DatasetFacts) -> Iterator[Finding]:
-    """The largest shard of a split has more than 3 times as many records as the middle one.
+    """The largest shard of a split has more than 3 times as many records as the median shard.
 
-    Of two shards, as the other one. Looked for in splits of at least 20 records. One shard that is smaller than several
-    others is usual.
+    Two shards are compared with each other. Only splits of at least 20 records are checked. A single smaller shard is
+    normal.
 
     Why it matters:
-        If each worker reads its own files, the one with the large file is last in every epoch, and the others
-        wait or repeat; the records of the large file are read one after the other.
+        If each worker reads its own files, the worker with the large file finishes last in every epoch, and the others
+        wait or repeat records.
 
     Example:
         A shard for each day or class.
 
     Fix:
-        Spread the records evenly: `recordsmith copy SRC -o DST --shards N`.
+        Distribute the records evenly: `recordsmith copy SRC -o DST --shards N`.
     """
     for split, shards in _by_split(facts).items():
         records = [shard.records for shard in shards]
@@ -57,13 +57,13 @@ def tiny_shards(facts: DatasetFacts) -> Iterator[Finding]:
     """A split is cut into more than 16 shards of less than 1 MB on average.
 
     Why it matters:
-        Opening a file costs more than reading it, on network storage a hundred times as much.
+        Opening a small file takes longer than reading it, on network storage a hundred times as long.
 
     Example:
         One file for each record or each batch.
 
     Fix:
-        Join them to larger files: `recordsmith copy SRC -o DST --shard-size 128MB`.
+        Combine them into larger files: `recordsmith copy SRC -o DST --shard-size 128MB`.
     """
     for split, shards in _by_split(facts).items():
         mean = sum(shard.bytes for shard in shards) / len(shards)
@@ -81,14 +81,14 @@ def giant_shard(facts: DatasetFacts) -> Iterator[Finding]:
     """A shard has more than 4 GB.
 
     Why it matters:
-        It is read by one reader at a time, copied as a whole, and lost as a whole where it is damaged; compressed, it
-        cannot be read from its middle.
+        Most tools read it with only one reader, and it must be copied as a whole. If it is compressed, reading can only
+        start at the beginning.
 
     Example:
         A whole dataset in one file.
 
     Fix:
-        Cut it into smaller files: `recordsmith copy SRC -o DST --shard-size 128MB`.
+        Divide it into smaller files: `recordsmith copy SRC -o DST --shard-size 128MB`.
     """
     for shard in facts.shards:
         if shard.bytes > _GIANT_BYTES:

@@ -19,12 +19,12 @@ _TEXT_SHARE = 0.9  # of values that are readable, from which on the others are d
 
 @rule("V006", "category-variants", Severity.WARNING)
 def category_variants(facts: DatasetFacts) -> Iterator[Finding]:
-    r"""Labels or categories differ only in capitals or white space.
+    r"""Labels or categories differ only in upper and lower case or in white space.
 
-    Looked for in labels, and in texts of which there are at most 1000 different ones, each twice or more on average.
+    Checked for labels, and for texts with at most 1000 different values, each twice or more on average.
 
     Why it matters:
-        Each spelling is a class or an id of its own, so that one thing is learnt as two.
+        Each spelling is a separate class or id, so one thing is learned as two.
 
     Example:
         `"Car"` and `"car"`; `"car"` and `"car\n"` from lines that were not stripped.
@@ -55,12 +55,11 @@ def category_variants(facts: DatasetFacts) -> Iterator[Finding]:
 def white_space_around_text(facts: DatasetFacts) -> Iterator[Finding]:
     r"""Labels or categories begin or end with white space.
 
-    Looked for in labels, and in texts of which there are at most 1000 different ones, each twice or more on average;
-    not in free text.
+    Checked for labels, and for texts with at most 1000 different values, each twice or more on average; not for free
+    text.
 
     Why it matters:
-        `"car\n"` equals no `"car"` in a vocabulary or a comparison; what is looked up is not found, and becomes
-        "unknown".
+        `"car\n"` is not equal to `"car"`: it is not found in a vocabulary, and becomes "unknown".
 
     Example:
         Lines of a label file that were read without `strip()`; cells of a table after `, `.
@@ -95,18 +94,18 @@ def white_space_around_text(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("V015", "broken-text", Severity.WARNING)
 def broken_text(facts: DatasetFacts) -> Iterator[Finding]:
-    """Most values of a feature are text in UTF-8, and some are not.
+    """Most values of a feature are UTF-8 text, but some are not.
 
-    Most means 90 % or more. What the schema declares as Bytes is let be.
+    Most means 90 % or more. Features that the schema declares as Bytes are not checked.
 
     Why it matters:
         `decode()` fails on them, and tokenizers replace or drop the letters.
 
     Example:
-        Rows from a file in Latin-1 among others in UTF-8; texts cut in the middle of a letter.
+        Rows from a file in Latin-1 among others in UTF-8; texts truncated inside a character.
 
     Fix:
-        Decode the source with its own encoding, and declare the feature as Text, which refuses anything else.
+        Decode the source with its own encoding, and declare the feature as Text, which allows only UTF-8.
     """
     for feature in facts.features:
         strings = feature.strings

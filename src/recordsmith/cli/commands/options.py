@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -30,7 +30,7 @@ __all__ = [
     "workers_option",
 ]
 
-Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class NearChoice(click.Choice):  # type: ignore[type-arg] # of strings; older versions of click cannot say so
@@ -74,30 +74,30 @@ def read_shares(_ctx: click.Context | None, _param: click.Parameter | None, valu
     return re.sub(r"(\d+(?:\.\d+)?)\s*%", lambda percent: f"{float(percent[1]) / 100:.12g}", value)
 
 
-def format_option(explanation: str, *, more: tuple[str, ...] = ()) -> Option:
+def format_option(explanation: str, *, more: tuple[str, ...] = ()) -> Callable[[Command], Command]:
     """Return --format: text, json, or one of `more`."""
     choices = NearChoice(["text", "json", *more])
     return click.option("--format", "style", type=choices, default="text", show_default=True, help=explanation)
 
 
-def names_option(flag: str, explanation: str) -> Option:
+def names_option(flag: str, explanation: str) -> Callable[[Command], Command]:
     """Return an option that takes names of features."""
     return click.option(flag, metavar="NAMES", multiple=True, callback=read_names, help=explanation)
 
 
-def split_option(explanation: str) -> Option:
+def split_option(explanation: str) -> Callable[[Command], Command]:
     """Return --split, which says how records are divided."""
     return click.option("--split", callback=read_shares, metavar="SHARES", help=explanation)
 
 
-def seed_option(uses: str) -> Option:
+def seed_option(uses: str) -> Callable[[Command], Command]:
     """Return --seed."""
     return click.option(
         "--seed", metavar="N", type=int, default=0, show_default=True, help=f"The random seed of {uses}."
     )
 
 
-def compression_option(*choices: str) -> Option:
+def compression_option(*choices: str) -> Callable[[Command], Command]:
     """Return --compression; the first choice is the default."""
     return click.option(
         "--compression",
@@ -108,7 +108,7 @@ def compression_option(*choices: str) -> Option:
     )
 
 
-def on_error_option(explanation: str, *choices: str, default: str) -> Option:
+def on_error_option(explanation: str, *choices: str, default: str) -> Callable[[Command], Command]:
     """Return --on-error."""
     return click.option("--on-error", type=NearChoice(choices), default=default, show_default=True, help=explanation)
 

@@ -125,6 +125,8 @@ class Program:
             within = [name for name in reversed(pipeline.source.call.within) if "load" in name]
         hooks = [name for name in within if name.endswith("_dataloader")]  # of Lightning: they say it best
         for name in (*hooks, *pipeline.all_names, *within):
+            if _TESTING_NAME.search(name) and _TRAINING_NAME.search(name):
+                continue  # as `train_and_evaluate`
             if _TESTING_NAME.search(name):
                 return "testing"
             if _TRAINING_NAME.search(name):

@@ -17,6 +17,7 @@ from recordsmith.facts.similar_images import SimilarImages, perceptual_hash
 from recordsmith.facts.sound_records import sound_records
 from recordsmith.facts.value_facts import FeatureFacts, ImageFacts, Place
 from recordsmith.images import ImageError, decode_image
+from recordsmith.storage.ranged.opening import record_bytes
 from recordsmith.workers.progress_display import OnPhase
 from recordsmith.workers.threads import in_order, thread_pool
 
@@ -190,14 +191,13 @@ def chosen_records(files: Sequence[str], names: Iterable[Name]) -> Iterator[tupl
 
 
 def _at_offsets(path: str, names: Sequence[Name]) -> Iterator[tuple[Name, bytes]]:
-    with open(path, "rb") as file:
+    with record_bytes(path) as read:
         for name in names:
-            file.seek(name[2])
-            header = file.read(_HEADER_BYTES)
+            header = read(name[2], _HEADER_BYTES)
             if len(header) < _HEADER_BYTES:
                 return
             (length,) = struct.unpack_from("<Q", header)
-            yield name, file.read(length)
+            yield name, read(name[2] + _HEADER_BYTES, length)
 
 
 def _on_the_way(path: str, names: Sequence[Name]) -> Iterator[tuple[Name, bytes]]:

@@ -13,6 +13,7 @@ from recordsmith.records.core_failures import exception_for
 from recordsmith.records.described_splits import DescribedShard
 from recordsmith.records.file_signatures import describe_content
 from recordsmith.records.index import cache_paths
+from recordsmith.storage.ranged.opening import file_size, is_ranged, pieces_of
 
 __all__ = ["digest_of", "shard_of"]
 
@@ -61,14 +62,20 @@ def shard_of(
 
 def digest_of(path: str) -> str | None:
     """Return the SHA-256 of a file, or None if it cannot be read, which the survey reports elsewhere."""
-    with contextlib.suppress(OSError), open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    with contextlib.suppress(OSError):
+        if is_ranged(path):
+            digest = hashlib.sha256()
+            for piece in pieces_of(path):
+                digest.update(piece)
+            return digest.hexdigest()
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     return None
 
 
 def _size(path: str) -> int:
     with contextlib.suppress(OSError):
-        return os.path.getsize(path)
+        return file_size(path)
     return 0
 
 
@@ -112,5 +119,5 @@ def _has_stale_index(path: str, counted: _core.FileSummary) -> bool:
             if index is None:
                 return True
             (_, size, *_), _, _ = index.facts
-            return size != os.path.getsize(path) or (sound and len(index) != counted.records + 1)
+            return size != file_size(path) or (sound and len(index) != counted.records + 1)
     return False

@@ -35,17 +35,17 @@ def arrays(
     floats: str = "auto",
     strip: bool = False,
 ) -> ArraysSource:
-    """Return arrays as a source for `make`: row i of the dataset is entry i of each of them.
+    """Return arrays as a source for `make`. Row i of the dataset has entry i of each array.
 
     Args:
         data: arrays by name, or the paths of `.npy` files by name; or a `.npz` archive, a `.npy` file, or a folder of
-            `.npy` files, whose names are those of the files.
-        label: the array that holds the class.
-        types: by name: a feature, a dtype, or "text", "bytes" or "label".
-        schema: the features of all arrays to take.
-        floats: what float64 is stored as: "float32", "float64", or "auto": float32, unless there are values from
-            2**24 up.
-        strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
+            `.npy` files, named after the files.
+        label: the array with the class.
+        types: the types of arrays, by name: a feature, a dtype, "text", "bytes" or "label".
+        schema: the features. Other arrays are left out.
+        floats: the dtype that float64 is stored as: "float32", "float64", or "auto": float32, unless a value is at
+            least 2**24.
+        strip: remove white space around class names, so that "cat" and "cat " are the same class.
 
     >>> import recordsmith as rs
     >>> source = rs.sources.arrays({"image": np.zeros((3, 28, 28), np.uint8), "label": [4, 0, 9]}, label="label")

@@ -69,33 +69,33 @@ def csv(  # noqa: PLR0913 - each is an option of its own, named by the caller
 ) -> CsvSource | ExportedCsvSource:
     r"""Return the rows of CSV files as a source for `make`.
 
-    Types are inferred from all cells: integers, numbers, true and false, or else text. Numbers with leading zeros,
-    and whole numbers of more than 64 bits, stay text. Where one cell in a hundred at most is no number, it is taken for
-    a mistake, and its row is refused. Cells that are missing make a column of numbers optional; in a column of text
-    they are the empty text. Files that `recordsmith export` wrote are read by the description beside them.
+    Types are inferred from all cells: integers, floats, true and false, or text. Numbers with leading zeros and
+    integers of more than 64 bits are text. If at most one cell in a hundred is not a number, the column is numeric and
+    the rows with those cells are rejected. Missing cells make a numeric column optional; in a text column they are
+    empty strings. Files written by `recordsmith export` are read with the description next to them.
 
     Args:
-        paths: a file, a folder, a glob, or a list of these; .gz, .bz2 and .zst are decompressed on the way.
-        label: the column that holds the class (or the target, if its values are fractions).
-        text: columns that are text, whatever they look like.
-        images: columns that hold the paths of images, relative to the CSV file.
-        columns: the only columns to take.
-        types: by column: a feature, a dtype, "text", "bytes", "label" or "image"; or the unit of times that are to be
-            numbers: "s", "ms", "us" or "ns".
-        schema: the features of all columns to take; the data are then not looked at first.
-        floats: "float32", "float64", or "auto": float32, unless a column has values from 2**24 up.
-        delimiter: what separates cells; None: detected from the first line.
-        quote: what encloses cells; None: quotes have no meaning.
-        decimal: the decimal point.
-        header: the first line holds the names of the columns.
-        names: the names of the columns, in place of the header's.
-        missing: what stands for no value, except in text.
-        encoding: how the text is encoded.
-        size: the height and width that images are resized to.
-        channels: the channels that images are to have: 1, 3 or 4.
-        image_encoding: what images are encoded as, where they are not already.
-        quality: of JPEG and WebP, if an image is encoded again.
-        strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
+        paths: a file, a folder, a glob, or a list of these. .gz, .bz2 and .zst files are decompressed.
+        label: the column with the class (or with the target, if its values are not integers).
+        text: columns to store as text, even if their values look like numbers.
+        images: columns with the paths of images, relative to the CSV file.
+        columns: use only these columns.
+        types: the types of columns, by name: a feature, a dtype, "text", "bytes", "label" or "image"; or, to store
+            times as numbers, their unit: "s", "ms", "us" or "ns".
+        schema: the features. Other columns are left out, and no types are inferred.
+        floats: "float32", "float64", or "auto": float32, unless a value of the column is at least 2**24.
+        delimiter: the character between cells; None: detected from the first line.
+        quote: the character around quoted cells; None: there are no quoted cells.
+        decimal: the decimal separator.
+        header: whether the first line has the names of the columns.
+        names: the names of the columns, to use instead of the header.
+        missing: cells that mean a missing value, except in text columns.
+        encoding: the encoding of the text.
+        size: resize images to this height and width.
+        channels: convert images to this number of channels: 1, 3 or 4.
+        image_encoding: convert images to this format: jpeg, png, webp or bmp.
+        quality: the quality of converted JPEG and WebP images.
+        strip: remove white space around class names, so that "cat" and "cat " are the same class.
 
     >>> import recordsmith as rs, tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "irises.csv"

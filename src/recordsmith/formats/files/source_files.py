@@ -12,8 +12,9 @@ from typing import Any, BinaryIO
 from recordsmith.errors import RecordsmithError, list_names
 from recordsmith.formats.files.folder_walk import walk_files
 from recordsmith.records.shards import resolve_files
+from recordsmith.storage.ranged.opening import is_ranged, open_object
 
-__all__ = ["PathLike", "SourceFile", "describe_files", "find_files", "opened"]
+__all__ = ["PathLike", "SourceFile", "check_unchanged", "describe_files", "find_files", "opened"]
 
 PathLike = str | os.PathLike[str]
 
@@ -28,7 +29,7 @@ class SourceFile:
     Attributes:
         path: the file.
         size: its bytes.
-        modified: when it was last changed, in nanoseconds since 1970.
+        modified: when it was last changed, in nanoseconds since 1970; of a remote file, a number of its version.
     """
 
     path: str
@@ -39,6 +40,9 @@ class SourceFile:
     def at(cls, path: PathLike) -> SourceFile:
         """Look at a file."""
         name = os.fsdecode(path)
+        if is_ranged(name):
+            remote = open_object(name)
+            return cls(name, remote.size, remote.version >> 1)
         facts = os.stat(name)
         return cls(name, facts.st_size, facts.st_mtime_ns)
 
@@ -59,7 +63,7 @@ def find_files(paths: PathLike | Iterable[PathLike], suffixes: Sequence[str], *,
     ['a.csv', 'b.csv']
     """
     files: list[SourceFile] = []
-    for path in resolve_files(paths):
+    for path in resolve_files(paths, download=True):
         if not os.path.isdir(path):
             files.append(SourceFile.at(path))
             continue
@@ -107,6 +111,13 @@ def describe_files(files: Sequence[SourceFile]) -> Any:
     for file in files:
         digest.update(f"{file.path}\0{file.size}\0{file.modified}\n".encode(errors="surrogateescape"))
     return {"files": len(files), "size": sum(file.size for file in files), "sha256": digest.hexdigest()}
+
+
+def check_unchanged(file: SourceFile) -> None:
+    """Raise if a file is not the one that was found. Of a remote file, the core reads one version only."""
+    if not is_ranged(file.path):
+        with opened(file):
+            pass
 
 
 @contextlib.contextmanager

@@ -55,28 +55,28 @@ def images(  # noqa: PLR0913 - each is a setting of its own
 ) -> ImageSource:
     """Read the images of a folder: JPEG, PNG, WebP, BMP and GIF, detected by their content.
 
-    They stay the bytes that they are, unless something is asked for that they are not. What cannot be decoded is
-    rejected with the reason; what does not look like an image is left out, and `describe` counts it.
+    Images are stored unchanged unless an option asks for a conversion. Images that cannot be decoded are rejected, with
+    the reason. Files that do not look like images are left out, and `describe` counts them.
 
     Args:
-        folder: a folder, whose folders are the classes, or splits with the classes below; or files and patterns.
+        folder: a folder whose subfolders are classes, or splits that contain classes; or files and globs.
         labels: a CSV file with the columns `filename` and `label`, instead of class folders.
-        classes: the names of the classes in the order of their numbers; by default those found, sorted.
-        size: the height and width to resize to.
-        channels: 1, 3 or 4, to convert to; transparent pixels are put on white.
-        encoding: jpeg, png, webp or bmp, to convert to.
-        quality: of the JPEG and WebP images that are encoded again.
-        orient: turn images as their EXIF orientation says, and encode them again, because readers of datasets ignore
-            it; False keeps them as stored.
-        check: "decode" goes through all data of each image, "header" trusts those that have a sound header.
-        recursive: False takes no images from folders inside the class folders.
-        layout: what the folders mean. "auto" goes by their names and by what is in them, and refuses folders of other
-            forms, such as YOLO's; "classes": the first level are the classes, whatever they are called; "splits": the
-            first level are splits, the second classes; "flat": they mean nothing, and there are no labels.
-        strip: cut off white space around the names of class folders, so that "cat" and "cat " are one.
+        classes: the class names in the order of their numbers; None uses the names that were found, sorted.
+        size: resize images to this height and width.
+        channels: convert images to this number of channels: 1, 3 or 4. Transparent pixels become white.
+        encoding: convert images to this format: jpeg, png, webp or bmp.
+        quality: the quality of converted JPEG and WebP images.
+        orient: rotate images as their EXIF orientation says, and encode them again, because most readers ignore it.
+            False keeps them unchanged.
+        check: "decode" decodes every image to find damage; "header" only reads the headers.
+        recursive: also use images in folders inside the class folders.
+        layout: the meaning of the folders. "classes": the first level are classes, whatever their names. "splits": the
+            first level are splits, the second classes. "flat": none, and there are no labels. "auto" detects it from
+            names and contents; other layouts, such as that of YOLO, are an error.
+        strip: remove white space around the names of class folders, so that "cat" and "cat " are the same class.
         image: the name of the feature with the image.
         label: the name of the feature with the label; None leaves it out.
-        filename: the name of the feature with the path below the folder; None leaves it out.
+        filename: the name of the feature with the path relative to the folder; None leaves it out.
 
     >>> import tempfile, numpy as np, recordsmith.images as codec
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -71,25 +71,25 @@ def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller
 ) -> JsonlSource | ExportedJsonlSource:
     r"""Return the objects of JSON lines as a source for `make`.
 
-    Keys of nested objects are joined with "/". Lists become tensors: of a fixed length if they have the same one in
-    all rows. A key that some rows lack, or have as null, makes an optional feature. Where a key holds different kinds
-    of values, that of the first counts, and rows with another are refused. Files that `recordsmith export` wrote are
-    read by the description beside them.
+    Keys of nested objects are joined with "/". Lists become tensors, of a fixed length if it is the same in all rows. A
+    key that is missing or null in some rows becomes an optional feature. If the values of a key have different types,
+    the first type counts, and rows with another type are rejected. Files written by `recordsmith export` are read with
+    the description next to them.
 
     Args:
-        paths: a file, a folder, a glob, or a list of these; .gz, .bz2 and .zst are decompressed on the way.
-        label: the key that holds the class.
-        text: keys that are text; numbers are written out.
-        images: keys that hold the paths of images, relative to the file.
-        columns: the only keys to take, nested ones with "/".
-        types: by key: a feature, a dtype, or "text", "label" or "image".
-        schema: the features of all keys to take.
-        floats: "float32", "float64", or "auto": float32, unless a key has values from 2**24 up.
-        size: the height and width that images are resized to.
-        channels: the channels that images are to have: 1, 3 or 4.
-        image_encoding: what images are encoded as, where they are not already.
-        quality: of JPEG and WebP, if an image is encoded again.
-        strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
+        paths: a file, a folder, a glob, or a list of these. .gz, .bz2 and .zst files are decompressed.
+        label: the key with the class.
+        text: keys to store as text. Numbers are converted to text.
+        images: keys with the paths of images, relative to the file.
+        columns: use only these keys; write nested ones with "/".
+        types: the types of keys, by name: a feature, a dtype, "text", "label" or "image".
+        schema: the features. Other keys are left out.
+        floats: "float32", "float64", or "auto": float32, unless a value of the key is at least 2**24.
+        size: resize images to this height and width.
+        channels: convert images to this number of channels: 1, 3 or 4.
+        image_encoding: convert images to this format: jpeg, png, webp or bmp.
+        quality: the quality of converted JPEG and WebP images.
+        strip: remove white space around class names, so that "cat" and "cat " are the same class.
 
     >>> import recordsmith as rs, tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "talk.jsonl"

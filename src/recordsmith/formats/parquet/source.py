@@ -59,26 +59,27 @@ def parquet(  # noqa: PLR0913 - each is an option of its own, named by the calle
 ) -> ParquetSource:
     """Return the rows of Parquet files as a source for `make`.
 
-    Types are those of the files. Columns without a gap become required features; the statistics that the files hold
-    tell it, or a look at the column where they do not. Fields of structs are joined with "/". Images as Hugging Face
-    stores them (a struct of bytes and path) become images, and its class names a Label. Files that `recordsmith export`
-    wrote are read by the schema in their metadata.
+    The types are those of the files. Columns without missing values become required features, according to the
+    statistics in the files or, without statistics, to the values. Fields of structs are joined with "/". Images and
+    class names of Hugging Face datasets become Image and Label features. Files written by `recordsmith export` are read
+    with the schema in their metadata.
 
     Args:
         paths: a file, a folder, a glob, or a list of these.
-        label: the column that holds the class.
-        text: columns that are text; numbers are written out.
-        images: columns that hold images, or their paths relative to the file.
-        columns: the only columns to take, nested ones with "/".
-        types: by column: a feature, a dtype, "text", "label" or "image"; or the unit of times that are to be numbers:
-            "s", "ms", "us" or "ns".
-        schema: the features of all columns to take.
-        floats: "float32", "float64", or "auto": float32 for float64 columns without values from 2**24 up.
-        size: the height and width that images are resized to.
-        channels: the channels that images are to have: 1, 3 or 4.
-        image_encoding: what images are encoded as, where they are not already.
-        quality: of JPEG and WebP, if an image is encoded again.
-        strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
+        label: the column with the class.
+        text: columns to store as text. Numbers are converted to text.
+        images: columns with images, or with their paths relative to the file.
+        columns: use only these columns; write nested ones with "/".
+        types: the types of columns, by name: a feature, a dtype, "text", "label" or "image"; or, to store times as
+            numbers, their unit: "s", "ms", "us" or "ns".
+        schema: the features. Other columns are left out.
+        floats: the dtype that float64 is stored as: "float32", "float64", or "auto": float32, unless a value is at
+            least 2**24.
+        size: resize images to this height and width.
+        channels: convert images to this number of channels: 1, 3 or 4.
+        image_encoding: convert images to this format: jpeg, png, webp or bmp.
+        quality: the quality of converted JPEG and WebP images.
+        strip: remove white space around class names, so that "cat" and "cat " are the same class.
 
     >>> import recordsmith as rs, tempfile, pyarrow, pyarrow.parquet
     >>> path = tempfile.mkdtemp() + "/points.parquet"

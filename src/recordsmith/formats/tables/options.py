@@ -29,7 +29,7 @@ class TableOptions:
         images: columns that hold the paths of images, relative to the table's file, or images.
         columns: the only columns to take; empty: all.
         types: features, or words for them, by column.
-        schema: the features of all columns to take.
+        schema: the features. Other columns are left out.
         floats: what floats of 64 bits are stored as: "float32", "float64", or "auto".
         preparation: what is done to the images.
         strip: white space around the names of classes is not part of them.

@@ -44,22 +44,23 @@ def video(  # noqa: PLR0913 - each is a setting of its own
     frames: str = "frames",
     label: str | None = "label",
 ) -> VideoSource:
-    """Take videos as clips: each row has the frames of one clip, each frame encoded as an image.
+    """Return videos as a source for `make`. Each row has the frames of one clip, each encoded as an image.
 
-    Besides the frames and the label, a row has `video` (the file's path below the folder), `clip` (its number in the
-    video), `start` (when its first frame is shown, in seconds) and `fps` (of the frames that were taken). Videos are
-    read from their first frame on, never by jumping, because not all formats jump to the frame that was asked for.
+    A row also has `video` (the path relative to the folder), `clip` (its number in the video), `start` (the time of its
+    first frame in seconds) and `fps` (the rate of the frames in the clip). Videos are read from the start, without
+    seeking, because seeking is not exact in all formats.
 
     Args:
-        paths: a folder, whose first level of folders are the classes if there is one; or files and patterns.
-        clip_frames: how many frames make a clip; the last clip of a video may have fewer. Memory grows with it.
-        stride: take every so many frames one.
-        fps: take so many frames a second instead; a video with fewer keeps all that it has.
-        size: the height and width to resize frames to.
+        paths: a folder, whose subfolders, if there are any, are classes; or files and globs.
+        clip_frames: the number of frames in a clip; the last clip of a video may have fewer. It determines the memory
+            used.
+        stride: use every n-th frame.
+        fps: use this number of frames per second instead. Videos with fewer keep all frames.
+        size: resize frames to this height and width.
         channels: 3, or 1 for grey.
         encoding: jpeg, png, webp or bmp.
         quality: of JPEG and WebP.
-        classes: the names of the classes in the order of their numbers; by default those found, sorted.
+        classes: the class names in the order of their numbers; None uses the names that were found, sorted.
         frames: the name of the feature with the frames.
         label: the name of the feature with the label; None leaves it out.
 

@@ -46,25 +46,25 @@ def webdataset(  # noqa: PLR0913 - each is a setting of its own
     key: str | None = "key",
     max_member: int | str = MOST_MEMBER_BYTES,
 ) -> WebDatasetSource | ExportedTarSource:
-    """Take the samples of tar files in the layout of WebDataset.
+    """Return the samples of WebDataset tar files as a source for `make`.
 
-    A sample is what stands together with the same name up to the first dot, and each extension is a feature: images
-    become `image`, `cls` becomes `label`, `txt` and `json` are text, `npy` arrays, and anything else bytes. What the
-    features are is inferred from the first samples of up to 16 files; samples that differ are rejected. Files that
-    `recordsmith export` wrote are read by the description that is their first member.
+    A sample is a group of consecutive files with the same name up to the first dot. Each extension is a feature: images
+    become `image`, `cls` becomes `label`, `txt` and `json` are text, `npy` arrays, and others bytes. Types are inferred
+    from the first samples of up to 16 files; samples that differ are rejected. Files written by `recordsmith export`
+    are read with the description in their first member.
 
     Args:
-        paths: tar files, patterns such as "train-*.tar" or "train-{000..099}.tar", or a folder. They may be
-            compressed, but are then read one after the other.
-        classes: the names of the classes; `cls` then becomes a label.
-        size: the height and width to resize images to.
-        channels: 1, 3 or 4, to convert images to.
-        encoding: jpeg, png, webp or bmp, to convert images to.
-        quality: of the JPEG and WebP images that are encoded again.
-        orient: turn images as their EXIF orientation says.
-        check: "decode" goes through all data of each image, "header" trusts those that have a sound header.
+        paths: tar files, globs such as "train-*.tar" or "train-{000..099}.tar", or a folder. Compressed files are read
+            one after the other.
+        classes: the class names; `cls` then becomes a Label.
+        size: resize images to this height and width.
+        channels: convert images to this number of channels: 1, 3 or 4.
+        encoding: convert images to this format: jpeg, png, webp or bmp.
+        quality: the quality of converted JPEG and WebP images.
+        orient: rotate images as their EXIF orientation says.
+        check: "decode" decodes every image to find damage; "header" only reads the headers.
         key: the name of the feature with the sample's key; None leaves it out.
-        max_member: the most bytes of a file in a tar file, such as "1GB"; a sample with a larger one is rejected.
+        max_member: the maximum size of a file in a tar archive, such as "1GB". Samples with larger files are rejected.
 
     >>> import io, tarfile, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -10,21 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.batch_assembly import Assembly, BucketAssembly, make_batch
 from recordsmith.loader.engine.batch_ranges import BatchRanges
 from recordsmith.loader.engine.cursor import Cursor
 from recordsmith.loader.engine.rest_of_epoch import rest_of_epoch
+from recordsmith.loader.engine.row_access import take_rows
 from recordsmith.loader.engine.row_making import RowMaker, joined
 from recordsmith.loader.order.record_order import ENDLESS
-from recordsmith.loader.plan import Plan, Rows
+from recordsmith.loader.plan import PACKED_ROWS, Plan, Rows
 from recordsmith.loader.row_memory import MemoryPart, RowMemory
 from recordsmith.workers.forking import in_own_process
 from recordsmith.workers.threads import default_workers, in_order, thread_pool
@@ -37,6 +40,7 @@ _TASK_BYTES = 4 << 20  # large rows: no more than this
 _STREAM_ROWS = 1024  # rows that a filter sees at a time
 _HEAVY_ROWS = 32  # the same where each of them may be an image
 _MOST_EMPTY = 1000  # epochs in a row without a batch: then there will never be one
+Int64s = npt.NDArray[np.int64]
 _NOTHING = object()  # a batch of which every row was skipped
 
 
@@ -88,12 +92,13 @@ def _feed(plan: Plan, start: Cursor, every: tuple[int, int]) -> Iterator[tuple[A
     given = 0  # to all processes
     empty = 0  # epochs in a row
     is_streamed = plan.is_streamed
-    with thread_pool(_threads(plan)) as pool:
+    with ExitStack() as stack:
+        pool = stack.enter_context(thread_pool(_threads(plan)))
         for epoch in range(start.epoch, ENDLESS if plan.epochs_fed is None else epoch_after(plan, start.epoch)):
             begin = start if epoch == start.epoch else Cursor(epoch)
             if epoch <= start.epoch + 1:  # what is left of an epoch may be divided otherwise than whole ones
                 here = rest_of_epoch(plan, begin.rows_before)
-                maker = RowMaker(here)
+                maker = stack.enter_context(_stopping(RowMaker(here)))
             share = (first - given) % step, step
             made = 0
             for batch in (
@@ -115,6 +120,15 @@ def _feed(plan: Plan, start: Cursor, every: tuple[int, int]) -> Iterator[tuple[A
                     found=f"{empty:,} epochs without a batch",
                     advice="Look at what the verbs before it leave out: .filter(), .skip(), drop_last, on_error.",
                 )
+
+
+@contextmanager
+def _stopping(maker: RowMaker) -> Iterator[RowMaker]:
+    """Give a maker whose threads do not wait for the network any more at the end."""
+    try:
+        yield maker
+    finally:
+        maker.stop()
 
 
 def _workers(plan: Plan) -> int:
@@ -161,15 +175,18 @@ def _grouped(
 
     def work(group: range) -> list[Any]:
         spans = [ranges.of(batch) for batch in group]
-        positions = np.concatenate([np.arange(a, b, dtype=np.int64) for a, b in spans])
-        rows = maker.at(epoch, positions)
+        rows = maker.at(epoch, positions(group))
         cuts = [np.searchsorted(rows.positions, span) for span in spans]  # where some were skipped, batches are shorter
         return [
             make_batch(plan, rows, int(a), int(b)) if b > a or first == last else _NOTHING
             for (a, b), (first, last) in zip(cuts, spans, strict=True)
         ]
 
-    groups = _groups(mine, _batches_per_task(plan, maker))
+    def positions(group: range) -> Int64s:
+        spans = [ranges.of(batch) for batch in group]
+        return np.concatenate([np.arange(a, b, dtype=np.int64) for a, b in spans])
+
+    groups = maker.announced(epoch, _groups(mine, _batches_per_task(plan, maker)), positions)
     for group in in_order(pool, work, groups, ahead=_tasks_ahead(plan)):
         yield from group
 
@@ -194,7 +211,8 @@ def _pieced(
     # As many as whole batches would be, so that the next one is made while one is looked at.
     most = -(-plan.batched().size // size)
     ahead = max(_tasks_ahead(plan), most * _tasks_ahead(plan) // 2)
-    for memory, group in groupby(in_order(pool, work, pieces(), ahead=ahead), key=itemgetter(0)):
+    tasks = maker.announced(epoch, pieces(), lambda piece: np.arange(piece[1], piece[2], dtype=np.int64))
+    for memory, group in groupby(in_order(pool, work, tasks, ahead=ahead), key=itemgetter(0)):
         parts = [part for _, part in group]
         rows = joined([part for part in parts if len(part)] or parts[:1], memory)
         yield make_batch(plan, rows) if len(rows) or memory.rows == 0 else _NOTHING
@@ -203,6 +221,7 @@ def _pieced(
 def _in_file_order(plan: Plan, start: Cursor) -> bool:
     """Say whether whole files are read from front to back, which the core does fastest by itself."""
     plain = plan.order.is_file_order and plan.even_world is None and not plan.changes
+    plain = plain and not plan.datasets[0].is_remote  # whose records are announced
     plain = plain and plan.skipped is None
     return plain and start.batch == 0 and plan.batches_taken == (0, None)
 
@@ -246,14 +265,22 @@ def _tasks_ahead(plan: Plan) -> int:
 
 def _streamed(plan: Plan, maker: RowMaker, start: Cursor, pool: Executor | None) -> Iterator[tuple[Any, Cursor]]:
     length = plan.order.length
-    size = _HEAVY_ROWS if plan.heavy else _STREAM_ROWS
+    size = plan.window or (_HEAVY_ROWS if plan.heavy else _STREAM_ROWS)
+    # A place in a window is reached by packing the window again.
+    begin = start.position if plan.window is None else start.position // PACKED_ROWS
 
     def work(first: int) -> Rows:
-        return maker.between(start.epoch, first, min(first + size, length))
+        rows = maker.between(start.epoch, first, min(first + size, length))
+        if plan.window is None or first != begin:
+            return rows
+        return take_rows(rows, np.flatnonzero(rows.positions >= start.position))
 
     assembly = (BucketAssembly if len(plan.batched().sizes) > 1 else Assembly)(plan, start)
     held: tuple[Any, Cursor] | None = None  # a batch is given once it is known whether another follows
-    tasks = range(start.position, length, size)
+    positions = range(begin, length, size)
+    tasks = maker.announced(
+        start.epoch, positions, lambda first: np.arange(first, min(first + size, length), dtype=np.int64)
+    )
     parts: Iterable[Rows] = in_order(pool, work, tasks, ahead=_tasks_ahead(plan))
     if start.waiting:
         parts = chain([maker.at(start.epoch, np.array(start.waiting, np.int64))], parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from functools import cached_property
 from typing import Any
 
@@ -10,10 +11,12 @@ import numpy.typing as npt
 
 from recordsmith.columns.any_column import concatenate
 from recordsmith.dataset import StoredDataset
+from recordsmith.loader.engine.next_uses import expect_blocks
 from recordsmith.loader.engine.read_windows import WindowedReading
 from recordsmith.loader.order.block_shuffle import block_shuffles
 from recordsmith.loader.order.read_blocks import is_read_in_order
 from recordsmith.loader.order.record_order import Order, OrderedRecords
+from recordsmith.storage.ranged.requests import Waiting
 
 __all__ = ["Fetcher"]
 
@@ -26,6 +29,8 @@ class Fetcher:
     def __init__(self, datasets: tuple[StoredDataset, ...], order: Order) -> None:
         self._datasets = datasets
         self._order = order
+        self._waiting = Waiting()
+        self._announced: deque[tuple[int, int, int]] = deque(maxlen=8)  # windows
 
     @cached_property
     def _starts(self) -> Int64s:
@@ -40,8 +45,40 @@ class Fetcher:
             for dataset, shuffle in zip(self._datasets, shuffles, strict=True)
         ]
 
+    @cached_property
+    def is_remote(self) -> bool:
+        """Whether some records come from an object store."""
+        return any(dataset.is_remote for dataset in self._datasets)
+
+    def announce(self, records: OrderedRecords) -> None:
+        """Begin to fetch what these records need: themselves, or the windows that they are in."""
+        owners = np.searchsorted(self._starts, records.numbers, side="right") - 1
+        shuffles = block_shuffles(self._order)
+        for owner in np.unique(owners).tolist():
+            mine = np.flatnonzero(owners == owner)
+            dataset, shuffle = self._datasets[owner], shuffles[owner]
+            numbers = records.numbers[mine] - self._starts[owner]
+            if not dataset.is_remote or not dataset.places().is_plain:
+                continue  # compressed files are read in order
+            if shuffle is None:
+                dataset.announce(numbers)
+                continue
+            for epoch, window in shuffle.windows_of(numbers, records.epochs[mine], dataset.record_range()):
+                if (owner, epoch, window) not in self._announced:
+                    self._announced.append((owner, epoch, window))
+                    expect_blocks(dataset, shuffle, epoch)
+                    dataset.places().files.announce(shuffle.records_of(epoch, window))
+
+    def stop(self) -> None:
+        """Let threads that wait for the network give up, now and later."""
+        self._waiting.stop()
+
     def columns(self, records: OrderedRecords) -> dict[str, Any]:
         """Return these records, in this order, as columns."""
+        with self._waiting.mine():
+            return self._columns(records)
+
+    def _columns(self, records: OrderedRecords) -> dict[str, Any]:
         if len(self._datasets) == 1:
             return self._of_one(0, records)
         owners = np.searchsorted(self._starts, records.numbers, side="right") - 1

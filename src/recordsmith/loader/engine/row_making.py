@@ -6,8 +6,9 @@ of them is put into the memory of the whole (see memory.py).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +16,18 @@ import numpy.typing as npt
 from recordsmith.columns.any_column import concatenate
 from recordsmith.errors import ChangedFileError, RecordsmithError
 from recordsmith.loader.engine.fetching import Fetcher
+from recordsmith.loader.engine.reading_ahead import ReadAhead
 from recordsmith.loader.order.record_order import ENDLESS, OrderedRecords
 from recordsmith.loader.plan import Plan, Rows
 from recordsmith.loader.row_memory import MemoryPart, RowMemory
 from recordsmith.loader.skipping import SkippedRecord
+from recordsmith.storage.ranged.requests import ReadingStopped, RemoteReadError
 
 __all__ = ["RowMaker", "joined"]
 
+T = TypeVar("T")
+
+_NO_ROW_AT_FAULT = (ChangedFileError, RemoteReadError, ReadingStopped)
 _PIECE_BYTES = 4 << 20  # of records that wait to be decoded: they should still be in the cache
 
 
@@ -45,6 +51,25 @@ class RowMaker:
             return ENDLESS
         return max(1, int(_PIECE_BYTES / max(1.0, self.record_bytes)))
 
+    def announced(self, epoch: int, tasks: Iterable[T], positions: Callable[[T], npt.NDArray[np.int64]]) -> Iterable[T]:
+        """Give tasks; the records of remote files at their positions are fetched before a thread takes the task."""
+        if not self._fetcher.is_remote:
+            return tasks
+        order = self._plan.order
+        return self._ahead.over(
+            tasks,
+            lambda task: self._fetcher.announce(order.at(epoch, positions(task))),
+            lambda task: len(positions(task)) * self.record_bytes,
+        )
+
+    def stop(self) -> None:
+        """Let threads that wait for the network give up."""
+        self._fetcher.stop()
+
+    @cached_property
+    def _ahead(self) -> ReadAhead:
+        return ReadAhead()
+
     def between(self, epoch: int, first: int, last: int, memory: MemoryPart | None = None) -> Rows:
         """Return the rows of a run of positions, all of them put into a memory if one is given."""
         return self.at(epoch, np.arange(first, last, dtype=np.int64), memory)
@@ -56,8 +81,8 @@ class RowMaker:
             return self._changed(records, positions, memory)
         try:
             return self._changed(records, positions, memory)
-        except ChangedFileError:
-            raise  # no row is at fault
+        except _NO_ROW_AT_FAULT:
+            raise
         except Exception:  # noqa: BLE001 - one row is at fault: find out which
             good = [self._one(records, positions, place) for place in range(len(positions))]
             return joined([row for row in good if row is not None])
@@ -66,7 +91,7 @@ class RowMaker:
         one = slice(place, place + 1)
         try:
             return self._changed(OrderedRecords(records.numbers[one], records.epochs[one]), positions[one])
-        except ChangedFileError:
+        except _NO_ROW_AT_FAULT:
             raise
         except Exception as error:  # noqa: BLE001 - whatever is wrong with the record, or what a function did to it
             if self._plan.skipped is not None:

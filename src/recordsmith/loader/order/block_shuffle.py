@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from recordsmith.dataset import StoredDataset
 from recordsmith.keyed_random import stream_key
-from recordsmith.loader.order.read_blocks import Blocks, Schedule, is_read_in_order
+from recordsmith.loader.order.read_blocks import Blocks, Schedule
 from recordsmith.loader.order.record_order import (
     Int64s,
     Order,
@@ -58,6 +58,21 @@ class BlockShuffled(Order):
     def schedule(self, epoch: int) -> Schedule:
         """Return how the files are read in an epoch."""
         return self._layout(epoch).schedule
+
+    def windows_of(self, numbers: Int64s, epochs: Int64s, rows: range) -> list[tuple[int, int]]:
+        """Return the epochs and windows that rows of the dataset are in, without repeats."""
+        blocks = self.blocks.holding(rows.start + numbers * rows.step)
+        return [
+            (epoch, window)
+            for epoch, mine in groups(epochs)
+            for window in np.unique(self.schedule(epoch).windows[blocks[mine]]).tolist()
+        ]
+
+    def records_of(self, epoch: int, window: int) -> Int64s:
+        """Return all records of a window, counted over all files."""
+        starts = self.blocks.starts
+        blocks = self.schedule(epoch).blocks_of(window).tolist()
+        return np.concatenate([np.arange(starts[block], starts[block + 1]) for block in blocks])
 
     @property
     def shuffle(self) -> tuple[ShuffleKind, int]:
@@ -114,12 +129,9 @@ class _Layout:
 
 
 def block_shuffle(dataset: StoredDataset, order: Order, seed: int, *, reshuffle: bool) -> BlockShuffled | None:
-    """Return the shuffle of an order whose data can only be read in order; None where an exact one can be had.
-
-    None also for an order that jumps about in the files already.
-    """
+    """Return a shuffle in windows of an order; None for an order that jumps about in the files already."""
     rows = dataset.record_range()
-    if not order.rises or rows.step < 1 or not order.length or not is_read_in_order(dataset):
+    if not order.rises or rows.step < 1 or not order.length:
         return None
     blocks = Blocks.of(dataset)
     return BlockShuffled(order, blocks, _first_positions(order, rows, blocks.starts), seed, reshuffle)

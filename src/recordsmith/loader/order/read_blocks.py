@@ -22,7 +22,7 @@ from recordsmith import _core
 from recordsmith.dataset import StoredDataset
 from recordsmith.keyed_random import priorities, stream_key
 
-__all__ = ["BLOCK_BYTES", "CACHE_BYTES", "Blocks", "Schedule", "is_read_in_order", "runs_of"]
+__all__ = ["BLOCK_BYTES", "CACHE_BYTES", "Blocks", "Schedule", "is_read_in_order", "is_shuffled_in_windows", "runs_of"]
 
 Int64s = npt.NDArray[np.int64]
 
@@ -30,12 +30,28 @@ CACHE_BYTES = 256 << 20
 """Decompressed data up to this size are kept in memory as a whole; of larger ones, two windows are."""
 BLOCK_BYTES = 1 << 20
 MOST_OPEN = 64  # files that are read side by side
+_REMOTE_WINDOW = 64 << 20
+_FITS_IN_MEMORY = 128 << 20  # of remote files
+_WORTH_A_REQUEST = 32 << 10  # bytes of a remote record
 
 
 def is_read_in_order(dataset: StoredDataset) -> bool:
     """Say whether the data are compressed and too large to be kept decompressed: then there is no random access."""
     compressed = [index for index in dataset.places().indexes if index.compression != "none"]
     return sum(index.end for index in compressed) > CACHE_BYTES
+
+
+def is_shuffled_in_windows(dataset: StoredDataset) -> bool:
+    """Say whether records are shuffled in windows if nobody says how: where single ones are slow to get.
+
+    That is so for compressed data that do not fit into memory, and for small records of remote files: one request for
+    each would take many times as long as fetching all of them. Remote files that fit into memory are an exception.
+    """
+    table = dataset.places()
+    if not dataset.is_remote or not table.is_plain:
+        return is_read_in_order(dataset)
+    size = sum(index.end for index in table.indexes)
+    return size > _FITS_IN_MEMORY and size < _WORTH_A_REQUEST * table.records
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +94,7 @@ class Blocks:
             np.concatenate(files or nothing),
             np.concatenate([*(starts or nothing), [first]]).astype(np.int64),
             np.concatenate(sizes or nothing),
-            CACHE_BYTES // 2,
+            _REMOTE_WINDOW if dataset.is_remote else CACHE_BYTES // 2,
         )
 
     def holding(self, records: Int64s) -> Int64s:

@@ -187,7 +187,7 @@ class Shard(Order):
     Args:
         inner: the order of all ranks together.
         rank: whose share it is.
-        world: how many ranks there are.
+        world: the number of ranks.
         remainder: what becomes of positions that do not divide evenly: "even" gives some ranks one more, "drop" leaves
             them out, "repeat" fills up from the beginning.
 

@@ -81,14 +81,15 @@ class BalanceVerb(Chain[LoaderT]):
 
     @verb
     def balance(self, by: str, strategy: str | Mapping[Any, int] = "oversample", *, seed: int = 0) -> LoaderT:
-        """Feed every class equally often, in a random order.
+        """Use every class equally often, in a random order.
 
-        It reads the feature of all records once, and keeps 12 bytes a record.
+        The feature of all records is read once, and takes 12 bytes of memory per record.
 
         Args:
-            by: the feature that has the class.
-            strategy: "oversample" brings every class to the number of the largest, "undersample" to that of the
-                smallest, taking other records in each epoch; a mapping gives numbers for some classes.
+            by: the feature with the class.
+            strategy: "oversample" repeats records until every class has as many as the largest one; "undersample" uses
+                as many as the smallest class has, other ones in each epoch; a mapping gives the numbers for some
+                classes.
             seed: a different seed gives another choice and order.
         """
         plan = self.plan

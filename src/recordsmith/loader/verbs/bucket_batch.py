@@ -12,7 +12,7 @@ import numpy.typing as npt
 from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.errors import PipelineError
 from recordsmith.loader.verbs.arguments import check_whole_number, verb
-from recordsmith.loader.verbs.batch import check_threads
+from recordsmith.loader.verbs.batch import already_batched, check_threads
 from recordsmith.loader.verbs.chain import Chain, LoaderT
 from recordsmith.loader.verbs.padded_batch import PaddedBatching
 
@@ -24,7 +24,7 @@ class BucketBatching(PaddedBatching):
     """Batches of rows whose lengths fall between the same boundaries.
 
     Attributes:
-        by: the feature whose length counts.
+        by: the feature that determines the length.
         boundaries: the longest length of each bucket but the last, which has no limit.
         sizes: rows in a batch of each bucket.
     """
@@ -65,23 +65,25 @@ class BucketBatchVerb(Chain[LoaderT]):
         drop_last: bool = False,
         threads: int | None = None,
     ) -> LoaderT:
-        """Make batches of rows of similar length, so that little of a batch is padding.
+        """Make batches of rows of similar length, so that there is little padding.
 
         Args:
-            by: the feature whose length counts.
-            boundaries: the longest length of each bucket, rising; one more bucket takes what is longer than all.
-            size: rows in a batch, for all buckets or one number for each.
-            tokens: rows times length in a batch, instead of `size`: short rows come in large batches.
+            by: the feature that determines the length.
+            boundaries: the maximum length of each bucket, increasing. One more bucket is for longer rows.
+            size: the number of rows in a batch, for all buckets or for each.
+            tokens: the maximum of rows times length in a batch, instead of `size`: short rows are in larger batches.
             pad_to: as for `padded_batch`.
             pad_value: as for `padded_batch`.
             truncate: as for `padded_batch`.
-            drop_last: leave out the batches that are not full at the end of an epoch.
+            drop_last: leave out batches that are not full at the end of an epoch.
             threads: as for `batch`.
         """
         plan = self.plan
         if plan.batching is not None:
-            raise PipelineError("bucket_batch after batching would make batches of batches.", advice="Batch once.")
+            raise already_batched("bucket_batch")
         check_threads(threads)
+        if plan.window is not None:
+            raise PipelineError("Packed rows have one length: buckets are not needed.", advice="Write .batch(n).")
         plan.feature(by, "bucket_batch")
         limits = tuple(int(limit) for limit in boundaries)
         if not limits or list(limits) != sorted(set(limits)) or limits[0] < 1:

@@ -18,7 +18,7 @@ class Chain(Generic[LoaderT]):
     @property
     @abstractmethod
     def plan(self) -> Plan:
-        """What the chain of verbs amounts to."""
+        """The plan that the chain of verbs describes."""
 
     @abstractmethod
     def _then(self, plan: Plan) -> LoaderT:

@@ -54,7 +54,7 @@ class FilterVerb(Chain[LoaderT]):
 
         Args:
             function: takes a row, a dict of values. With `vectorized` it takes a dict of columns and returns an array
-                of bools, which is far faster.
+                of bools, which is much faster.
             vectorized: the function takes many rows at once.
         """
         plan = self.plan

@@ -58,22 +58,22 @@ class ImagesVerb(Chain[LoaderT]):
         dtype: Any = None,
         seed: int = 0,
     ) -> LoaderT:
-        """Decode images to arrays: resized, scaled, augmented.
+        """Decode images to arrays, and resize, scale or augment them.
 
-        With a size, a batch of images is one array of shape (rows, height, width, channels), RGB. Resizing is that of
-        `tf.image.resize`, bilinear. Images are turned as their EXIF orientation says; an image that cannot be
-        decoded is an error with its record.
+        With a size, a batch of images is one array of shape (rows, height, width, channels), RGB. Resizing is bilinear,
+        as in `tf.image.resize`. Images are rotated as their EXIF orientation says. An image that cannot be decoded is
+        an error that names the record.
 
         Args:
-            size: the height and width; None keeps the size of each image, and gives a list of arrays unless the
-                schema declares one size for all.
-            scale: what the values from 0 to 255 are multiplied by, such as 1 / 255; the result is then float32.
-            augment: random changes from `rs.augment`. Each record has its own random numbers in each epoch, whatever
+            size: the height and width; None keeps the size of each image, and returns a list of arrays unless the
+                schema declares one size.
+            scale: a factor for the values from 0 to 255, such as 1 / 255; the result is then float32.
+            augment: random changes from `rs.augment`. They depend only on the seed, the epoch and the record, not on
                 the number of threads.
-            channels: 1 grey, 3 RGB, 4 RGBA; None takes what the schema says, or 3.
-            layout: "NHWC", channels last, as TensorFlow and JAX like it, or "NCHW", as PyTorch does.
+            channels: 1 grey, 3 RGB, 4 RGBA; None uses that of the schema, or 3.
+            layout: "NHWC" (channels last, for TensorFlow and JAX) or "NCHW" (for PyTorch).
             feature: the feature with the images; None: the only `rs.Image` of the schema.
-            dtype: "uint8" or "float32"; None chooses by `scale`.
+            dtype: "uint8" or "float32"; None depends on `scale`.
             seed: a different seed gives other random changes.
         """
         plan = self.plan

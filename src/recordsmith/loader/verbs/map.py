@@ -58,11 +58,11 @@ class MapVerb(Chain[LoaderT]):
     def map(self, function: Callable[[Any], Any], *, processes: bool = False) -> LoaderT:
         """Apply a function to each row, or, after batching, to each batch.
 
-        The result for a row must depend on the row alone: it is called in any order, on several threads.
+        The result for a row must depend only on the row: rows are processed in any order, on several threads.
 
         Args:
             function: takes a row, a dict of values, and returns a row. After `.batch()` it takes and returns a batch.
-            processes: run it in worker processes, for functions that are slow because they are Python.
+            processes: run the function in worker processes, for slow Python code.
         """
         plan = self.plan
         if not callable(function):

@@ -76,7 +76,7 @@ class PaddedBatchVerb(Chain[LoaderT]):
             pad_to: the length to pad to, for all features or by name; None: the longest row of the batch.
             pad_value: the value to pad with, for all features or by name; None: 0 or "".
             truncate: cut longer rows instead of raising an error.
-            drop_last: leave out a last batch that is not full.
+            drop_last: leave out the last batch if it is not full.
             threads: as for `batch`.
         """
         plan = self.plan

@@ -14,7 +14,7 @@ class PrefetchVerb(Chain[LoaderT]):
 
     @verb
     def prefetch(self, n: int) -> LoaderT:
-        """Keep up to n batches ready in advance. Without this verb, a good number is chosen."""
+        """Prepare up to n batches in advance. Without this verb, a suitable number is chosen."""
         plan = self.plan
         check_whole_number("The number of batches to prefetch", n, least=0)
         if plan.batching is None:

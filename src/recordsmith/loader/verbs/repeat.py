@@ -15,9 +15,9 @@ class RepeatVerb(Chain[LoaderT]):
 
     @verb
     def repeat(self, times: int | None = None) -> LoaderT:
-        """Feed several epochs one after the other, each in an order of its own; None: without end.
+        """Iterate over several epochs, each in its own order; None: for ever.
 
-        Before batching, batches may reach from one epoch into the next; after it they do not.
+        If it is called before batching, a batch may have rows of two epochs; after batching it has not.
         """
         plan = self.plan
         if times is not None:

@@ -18,16 +18,16 @@ class ShardVerb(Chain[LoaderT]):
 
     @verb
     def shard(self, rank: int, world: int, *, remainder: Remainder = "even") -> LoaderT:
-        """Keep the share of one of several ranks that train together.
+        """Keep the share of one rank in distributed training.
 
-        Shares are disjoint and cover everything, with one shuffle across all ranks if they shuffle by the same seed
-        before, and every rank has the same number of batches.
+        The shares are disjoint and cover all rows, and every rank has the same number of batches. If all ranks shuffle
+        first with the same seed, the shuffle is over all rows.
 
         Args:
-            rank: the number of this rank, from 0.
-            world: how many ranks there are.
-            remainder: what to do with rows that do not divide evenly: "even" gives some ranks one row more, in as many
-                batches; "drop" leaves them out of this epoch; "repeat" fills up with rows from the beginning.
+            rank: the number of this rank, starting with 0.
+            world: the number of ranks.
+            remainder: what to do if the rows cannot be divided evenly: "even" gives some ranks one more row, in the
+                same number of batches; "drop" leaves rows out of this epoch; "repeat" repeats rows from the start.
         """
         plan = self.plan
         check_whole_number("The rank", rank, least=0)
@@ -54,7 +54,7 @@ class ShardVerb(Chain[LoaderT]):
         plan.before_batching("shard", "deal out whole batches. Shard first: .shard(rank, world).batch(n).")
         if plan.drops_rows:
             raise PipelineError(
-                "shard after filter would give the ranks different numbers of batches.",
+                "shard after filter or pack would give the ranks different numbers of batches.",
                 advice="Shard first: .shard(rank, world).filter(...).",
             )
         if plan.order.length < world and remainder != "repeat":

@@ -53,9 +53,9 @@ class VectorizeVerb(Chain[LoaderT]):
         """Turn a text into numbers: ids of its words, in rows of different length.
 
         Args:
-            feature: the text.
+            feature: the name of the text.
             vocabulary: an `rs.Vocabulary`, or a tokenizer of the package tokenizers.
-            into: another name for the numbers; None keeps the feature's.
+            into: the name of the ids; None: the name of the text.
         """
         plan = self.plan
         plan.before_batching("vectorize", "come too late. Vectorize first: .vectorize(...).padded_batch(n).")

@@ -25,18 +25,17 @@ _SMALLEST = 257  # padding, and every byte
 class BpeIds(TextPreprocessor):
     """Replaces a text by the ids of its sub-words, through Hugging Face's `tokenizers`.
 
-    Without a tokenizer of its own it learns byte-pair encoding over bytes, as GPT-2 does: no text is ever unknown, and
-    decoding gives the text back. Id 0 is padding and stands in no text. The tokenizer is kept beside the data as
-    `tokenizer.<feature>.json`, for `tokenizers.Tokenizer.from_file`. Learning keeps every different word of the
-    training split in memory.
+    Unless a tokenizer is given, it learns byte-level byte-pair encoding, as GPT-2 does: no text is unknown, and
+    decoding restores the text. Id 0 is padding. The tokenizer is saved next to the data as `tokenizer.<feature>.json`,
+    for `tokenizers.Tokenizer.from_file`. Learning keeps all different words of the training split in memory.
 
     Args:
-        feature: the text.
-        size: how many ids there may be.
-        tokenizer: the file of a tokenizer (tokenizer.json) to be used instead of a new one, special tokens included.
-        into: the name of the ids; None: the text's.
-        keep_text: the text stays in the records too.
-        max_length: a longer row is cut to this many ids, in the way the tokenizer cuts.
+        feature: the name of the text.
+        size: the maximum number of ids.
+        tokenizer: an existing tokenizer.json to use, with its special tokens.
+        into: the name of the feature with the ids; None: the name of the text.
+        keep_text: also keep the text in the records.
+        max_length: the maximum number of ids in a row; the tokenizer truncates longer ones.
 
     >>> preprocessor = BpeIds("text", size=300)
     >>> preprocessor.fit(lambda: [{"text": ["the cat sat on the mat", "the hat"]}])

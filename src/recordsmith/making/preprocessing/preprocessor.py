@@ -12,7 +12,7 @@ __all__ = ["Preprocessor"]
 
 
 class Preprocessor(ABC):
-    """A change to the records that is learnt from the training split: `fit`, then `transform`, as in scikit-learn.
+    """A transformation that is learned from the training split: `fit`, then `transform`, as in scikit-learn.
 
     After `fit` it is pickled for the processes that write shards, and `transform` gives the same result in all of them.
     """

@@ -17,7 +17,7 @@ class TextPreprocessor(Preprocessor):
     """Turns one text feature into a feature of numbers.
 
     Args:
-        feature: the text.
+        feature: the name of the text.
         into: the name of the numbers; None: they take the text's place under its name.
         keep_text: the text stays in the records too; the numbers need a name of their own then.
     """

@@ -39,16 +39,16 @@ _OURS = {
 class Tfidf(TextPreprocessor):
     """Replaces a text by the TF-IDF weights of its terms: those of scikit-learn's TfidfVectorizer.
 
-    The terms are counted in one pass over the training split, and the weights are made batch by batch, sparse from
-    the first to the last: neither all texts nor any dense row is ever in memory. Terms and weights are kept beside the
-    data as `tfidf.<feature>.json`. They are exact for up to a million different terms, or twice `size`; past that the
-    rarest are forgotten on the way, and the file says by how much counts may be too low.
+    The terms are counted in one pass over the training split, and the sparse weights are computed batch by batch, so
+    that memory is bounded. Terms and weights are saved next to the data as `tfidf.<feature>.json`. They are exact for
+    up to a million different terms, or twice `size`. With more, the rarest terms are dropped while counting, and the
+    file says by how much counts may be too low.
 
     Args:
-        feature: the text.
-        size: how many terms there may be: those that are there most often, as with scikit-learn's max_features.
-        into: the name of the weights; None: the text's.
-        keep_text: the text stays in the records too.
+        feature: the name of the text.
+        size: the maximum number of terms; the most frequent ones are kept, as with scikit-learn's max_features.
+        into: the name of the feature with the weights; None: the name of the text.
+        keep_text: also keep the text in the records.
         options: other options of TfidfVectorizer, such as ngram_range, min_df, stop_words or sublinear_tf.
 
     >>> preprocessor = Tfidf("text", size=3)

@@ -21,17 +21,17 @@ _MOST_WORDS = 2_000_000  # different words in memory while counting: about 240 M
 class VocabularyIds(TextPreprocessor):
     """Replaces a text by the ids of its words: those that Keras' TextVectorization gives.
 
-    The vocabulary is kept beside the data as `vocabulary.<feature>.json`, for `rs.Vocabulary.load`. It is exact for
-    up to two million different words, or twice `size`; past that the rarest are forgotten, and the file says so.
+    The vocabulary is saved next to the data as `vocabulary.<feature>.json`, for `rs.Vocabulary.load`. It is exact for
+    up to two million different words, or twice `size`. With more, the rarest words are dropped, and the file says so.
 
     Args:
-        feature: the text.
-        size: how many ids there may be, padding (0) and unknown (1) included.
-        into: the name of the ids; None: the text's.
-        keep_text: the text stays in the records too.
-        max_length: words of a text past this one are left out.
-        vocabulary: a vocabulary, or the file of one, to be used instead of a new one.
-        standardize: what is done to a text first, as for `rs.Vocabulary`.
+        feature: the name of the text.
+        size: the maximum number of ids, including padding (0) and unknown words (1).
+        into: the name of the feature with the ids; None: the name of the text.
+        keep_text: also keep the text in the records.
+        max_length: the maximum number of words of a text; the others are left out.
+        vocabulary: an existing vocabulary to use, or its file.
+        standardize: how a text is prepared, as for `rs.Vocabulary`.
         split: what a word is, as for `rs.Vocabulary`.
 
     >>> preprocessor = VocabularyIds("text", size=4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -21,6 +21,7 @@ from recordsmith.making import sources
 from recordsmith.records.file_signatures import describe_content
 from recordsmith.records.shards import looks_like_tfrecord, resolve_files
 from recordsmith.storage.publication import in_force
+from recordsmith.storage.ranged.opening import is_file, is_folder, is_ranged, listed_folder, record_bytes
 
 __all__ = ["KINDS", "UnknownOptionError", "kind_of", "source_for"]
 
@@ -174,22 +175,22 @@ def _kind_option(kind: str) -> tuple[str, str]:
 
 def _kinds_at(path: str) -> Iterable[tuple[str, str, int]]:
     """Give the kinds at a path, each with the name of one file and how many there are."""
-    if not os.path.isdir(path):
+    if not is_folder(path):
         kind = _kind_by_name(path) or _kind_by_content(path)
         return [(kind, os.path.basename(path), 1)] if kind is not None else []
-    if any(os.path.isfile(in_force(os.path.join(path, name))) for name in ("recordsmith.json", "dataset_info.json")):
+    if any(is_file(in_force(os.path.join(path, name))) for name in ("recordsmith.json", "dataset_info.json")):
         return [("tfrecords", os.path.basename(path), 1)]
     kinds: Counter[str] = Counter()
     examples: dict[str, str] = {}
     unknown: list[str] = []
     looked_at = 0
-    for entry, name in walk_files(path):
+    for file, name in _files_below(path):
         if is_hidden_or_metadata(name) or name.lower().endswith(_METADATA_SUFFIXES):
             continue
         looked_at += 1
         kind = _kind_by_name(name)
         if kind is None:
-            unknown.append(entry.path)
+            unknown.append(file)
         else:
             kinds[kind] += 1
             examples.setdefault(kind, name)
@@ -204,12 +205,21 @@ def _kinds_at(path: str) -> Iterable[tuple[str, str, int]]:
     return [(kind, examples[kind], count) for kind, count in kinds.items()]
 
 
+def _files_below(folder: str) -> Iterator[tuple[str, str]]:
+    """Give the files of a folder with their names in it; of a remote one, those of the folder itself."""
+    remote = listed_folder(folder) if is_ranged(folder) else None
+    if remote is not None:
+        yield from ((url, name) for name, url in remote.files.items())
+    else:
+        yield from ((entry.path, name) for entry, name in walk_files(folder))
+
+
 def _audio_files(found: list[str]) -> list[str]:
     """Return some audio files at a path or in a folder."""
     names = (
         (os.path.basename(path) for path in found)
-        if len(found) != 1 or not os.path.isdir(found[0])
-        else (name for _, name in islice(walk_files(found[0]), _MOST_FILES_INSPECTED))
+        if len(found) != 1 or not is_folder(found[0])
+        else (name for _, name in islice(_files_below(found[0]), _MOST_FILES_INSPECTED))
     )
     return [name for name in names if name.lower().endswith(_AUDIO)]
 
@@ -227,8 +237,8 @@ def _kind_by_name(path: str) -> str | None:
 def _kind_by_content(path: str) -> str | None:
     found = describe_content(path).format
     if found == "text":
-        with open(path, "rb") as file:
-            first = file.readline(1 << 16).strip()
+        with record_bytes(path) as read:
+            first = read(0, 1 << 16).partition(b"\n")[0].strip()
         return "jsonl" if first.startswith(b"{") and first.endswith(b"}") else None
     return _KIND_OF_FORMAT.get(found)
 

@@ -39,16 +39,16 @@ def rows(
 ) -> RowsSource:
     """Return the rows of an iterable as a source for `make`.
 
-    A list can be read as often as needed, and so can a function that returns a new iterator at each call, such as a
-    generator function. A generator itself can be read once, which is enough to make a dataset, but not to resume.
+    A list, or a function that returns a new iterator at each call, can be read several times. A generator can be read
+    only once: that is enough to make a dataset, but not to resume.
 
     Args:
         data: mappings of names to values, or a function that returns an iterator of them.
-        schema: the features; None: inferred from the rows of a list, or from the first 1,000 of anything else. A later
-            row that does not fit is refused by itself.
+        schema: the features; None: inferred from the rows of a list, or from the first 1,000 of anything else. Later
+            rows that do not fit are rejected.
         label: the feature that is the label.
         declared: features that cannot be inferred from values, such as `Packed`; the others are inferred.
-        strip: cut off white space around the names of classes, so that "cat" and "cat " are one.
+        strip: remove white space around class names, so that "cat" and "cat " are the same class.
 
     >>> import recordsmith as rs
     >>> source = rs.sources.rows([{"text": "good", "stars": 5}, {"text": "bad", "stars": 1}])
@@ -206,11 +206,13 @@ class RowsSource(Source):
         else:
             seen = list(islice(self._again(), None if isinstance(self._data, Sequence) else _LOOKED_AT))
         known = [_flat(row, self._declared) for row in seen if isinstance(row, Mapping)]
+        if not seen:
+            raise RecordsmithError("The schema cannot be inferred without rows.", advice="Pass a schema.")
         if not known:
             raise RecordsmithError(
-                "The schema cannot be inferred without rows.",
-                found=f"{count_text(len(seen), 'row')} that are not mappings" if seen else "no rows",
-                advice="Pass a schema.",
+                "The rows must be mappings of names to values.",
+                found=f"{count_text(len(seen), 'row')}, such as {shortened(repr(seen[0]))}",
+                advice="Give each row as a dict.",
             )
         names = list(dict.fromkeys(name for row in known for name in row))
         if self.label is not None and self.label not in names:

@@ -18,7 +18,7 @@ from recordsmith.dataset.inference import schema_from_census, take_census
 from recordsmith.dataset.layout import DatasetLayout, find_layout
 from recordsmith.errors import ChangedFileError, RecordsmithError
 from recordsmith.formats.files.file_splits import FileSource, splits_by_name
-from recordsmith.formats.files.source_files import PathLike, SourceFile, describe_files, opened
+from recordsmith.formats.files.source_files import PathLike, SourceFile, check_unchanged, describe_files
 from recordsmith.formats.source import Chunk, Loaded, Reject
 from recordsmith.records.index import FRAMING_BYTES, Identity, ShardIndex, load_index
 from recordsmith.schema import Label, Schema
@@ -81,8 +81,8 @@ class IndexedChunk(Chunk):
 
     def open(self) -> _core.FileSet:
         """Open the file, which must still be the one that was indexed."""
-        with opened(self.file):
-            return _core.FileSet([self.file.path], [self.identity])
+        check_unchanged(self.file)
+        return _core.FileSet([self.file.path], [self.identity])
 
     def origin(self) -> str:
         """Return the file."""
@@ -236,8 +236,8 @@ def _index(file: SourceFile) -> ShardIndex | None:
 
 def _carried(file: SourceFile, schema: Schema, *, compressed: bool) -> Iterator[Chunk]:
     """Read a file from its start; after damage, continue with the next undamaged record."""
-    with opened(file):
-        stream = _core.RecordStream(file.path, "auto", True)
+    check_unchanged(file)
+    stream = _core.RecordStream(file.path, "auto", True)
     payloads: list[bytes] = []
     numbers: list[int] = []
     rejects: list[Reject] = []

@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from recordsmith import _core
 from recordsmith.errors import RecordsmithError
-from recordsmith.formats.files.source_files import SourceFile, opened
+from recordsmith.formats.files.source_files import SourceFile, check_unchanged
 from recordsmith.keyed_random import Uint64s
 from recordsmith.records.index import Identity
+from recordsmith.storage.ranged.opening import is_ranged, open_object
 
 __all__ = ["OpenRecordFiles", "RecordFiles"]
 
@@ -47,8 +48,7 @@ class RecordFiles:
     def open(self) -> OpenRecordFiles:
         """Open the files, which must not have changed since they were found."""
         for file in self._files:
-            with opened(file):
-                pass
+            check_unchanged(file)
         return OpenRecordFiles(self, _core.FileSet([file.path for file in self._files], self._identities))
 
     def span(self, place: int, size: int) -> npt.NDArray[np.uint8]:
@@ -56,6 +56,9 @@ class RecordFiles:
         (which,), (offset,) = self.located(np.array([place], np.uint64))
         frames = _core.pooled_bytes(size)
         path = self._files[which].path
+        if is_ranged(path):
+            frames.data[:] = open_object(path).read(int(offset), size)
+            return frames
         with open(path, "rb", buffering=0) as file:
             file.seek(int(offset))
             view = frames.data

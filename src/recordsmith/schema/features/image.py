@@ -29,18 +29,17 @@ _CHANNELS = (1, 3, 4)
 class Image(Feature):
     """An image, stored encoded and read as its bytes.
 
-    It is written from the bytes of an encoded image or the path of a file, which are kept as they are, or from a
-    uint8 array or a PIL image, which are encoded. What the header of encoded bytes says must agree with `height`,
-    `width` and `encoding`.
+    Write the bytes of an encoded image or the path of a file, which are stored unchanged, or a uint8 array or a PIL
+    image, which is encoded. The header of encoded bytes must match `height`, `width` and `encoding`.
 
     Args:
         height: the height in pixels; None if it varies.
         width: the width in pixels; None if it varies.
-        channels: the channels after decoding: 1 grey, 3 RGB, 4 RGBA; None leaves it to each image. Arrays must have as
-            many; encoded images may have others, which decoders convert.
-        encoding: "jpeg", "png", "webp", "bmp" or "gif"; None takes any of them, and makes PNG from arrays.
-        optional: a record may lack it; absent rows read as None.
-        default: the bytes that a record without it reads as.
+        channels: the channels after decoding: 1 grey, 3 RGB, 4 RGBA; None if it varies. Arrays must have this number;
+            encoded images may have another, and are converted when they are decoded.
+        encoding: "jpeg", "png", "webp", "bmp" or "gif"; None allows all of them, and encodes arrays as PNG.
+        optional: records may lack it; absent rows are read as None.
+        default: the bytes for records without it.
         description: a sentence for readers of the schema.
 
     >>> Image(channels=3, encoding="jpeg")

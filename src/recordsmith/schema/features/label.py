@@ -35,13 +35,13 @@ _NUMBERS = {optional: Scalar("int64", optional=optional) for optional in (False,
 class Label(Feature):
     """One of a known number of classes.
 
-    It is written from the name or the number of the class, and is stored and read as the number.
+    Write the name or the number of a class. The number is stored and read.
 
     Args:
         names: the names of the classes in the order of their numbers; or the number of classes, which are then named
             "0", "1" and so on.
-        optional: a record may lack it; the column is a masked array then.
-        default: what a record without it reads as: a name or a number.
+        optional: records may lack it; the column is then a masked array.
+        default: the value for records without it: a name or a number.
         description: a sentence for readers of the schema.
 
     >>> label = Label(["cat", "dog"])

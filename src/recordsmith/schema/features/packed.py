@@ -29,16 +29,15 @@ Part = tuple[DTypeName, tuple[int, ...]]
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Packed(Feature):
-    r"""Several arrays, each with its own dtype and shape, one after the other in one byte string (little-endian).
+    r"""Several arrays with their own dtypes and shapes, stored one after the other in one byte string (little-endian).
 
-    A row is given as a mapping with a value for every part, or as ready bytes of the exact size; a column also as a
-    mapping with a column for every part. It reads as a PackedColumn: a part of all rows by its name, a row by its
-    number.
+    A row is a mapping with a value for every part, or bytes of the exact size. A column can also be a mapping with a
+    column for every part. It is read as a PackedColumn: `column[name]` is a part of all rows, `column[i]` a row.
 
     Args:
         parts: the dtype and shape of every part by its name, in the order in which they are stored.
-        optional: a record may lack it; absent rows read as None.
-        default: what a record without it reads as: a mapping, or bytes.
+        optional: records may lack it; absent rows are read as None.
+        default: the value for records without it: a mapping, or bytes.
         description: a sentence for readers of the schema.
 
     >>> blob = Packed({"pixels": ("uint8", (32, 16, 1)), "label": ("int64", ())})

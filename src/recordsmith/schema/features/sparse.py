@@ -29,17 +29,17 @@ __all__ = ["Sparse"]
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Sparse(Feature):
-    """A vector of fixed size, such as counts of words, of which only some entries are stored: the others are 0.
+    """A vector of fixed size that is mostly 0, such as word counts. Only the other entries are stored.
 
-    It is stored as two features, `name/indices` (sorted, each once) and `name/values`, for `tf.io.SparseFeature`. Rows
-    are given as (indices, values), mappings of index to value, scipy.sparse rows, or all numbers; a column also as a
-    scipy.sparse matrix. It is read as a SparseColumn, never as one large array.
+    It is stored as two features, `name/indices` (sorted, each once) and `name/values`, for `tf.io.SparseFeature`. A row
+    is (indices, values), a mapping of index to value, a scipy.sparse row, or the whole vector. A column can also be a
+    scipy.sparse matrix. It is read as a SparseColumn, not as one large array.
 
     Args:
         dtype: "float32" or "int64".
         size: the length of the vector.
-        optional: a record may lack it; absent rows read as None.
-        default: what a record without it reads as.
+        optional: records may lack it; absent rows are read as None.
+        default: the value for records without it.
         description: a sentence for readers of the schema.
 
     >>> words = Sparse("float32", size=20_000)

@@ -33,11 +33,11 @@ _TYPES: dict[str, type[Feature]] = {kind.type_name: kind for kind in (Scalar, Te
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Steps(Feature):
-    """A value of another feature type in each of a varying number of steps.
+    """A variable number of steps, each with a value of another feature type.
 
     Args:
-        feature: what one step holds: a Scalar, Tensor, Label, Text, Bytes or Image.
-        optional: a record may lack the whole list; absent rows read as None.
+        feature: the type of one step: a Scalar, Tensor, Label, Text, Bytes or Image.
+        optional: records may lack the whole list; absent rows are read as None.
         description: a sentence for readers of the schema.
 
     >>> steps = Steps(Scalar("float32"))

@@ -198,8 +198,8 @@ class Text(StringFeature):
         min_length: the minimum number of characters, or of strings if their number varies.
         max_length: the maximum number of them.
         one_of: the allowed strings.
-        optional: a record may lack it; absent rows read as None.
-        default: what a record without it reads as.
+        optional: records may lack it; absent rows are read as None.
+        default: the value for records without it.
         description: a sentence for readers of the schema.
 
     >>> Text((None,), description="the words of the caption")
@@ -223,8 +223,8 @@ class Bytes(StringFeature):
         min_length: the minimum number of bytes, or of strings if their number varies.
         max_length: the maximum number of them.
         one_of: the allowed strings.
-        optional: a record may lack it; absent rows read as None.
-        default: what a record without it reads as.
+        optional: records may lack it; absent rows are read as None.
+        default: the value for records without it.
         description: a sentence for readers of the schema.
 
     >>> Bytes(optional=True)

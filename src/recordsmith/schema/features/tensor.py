@@ -37,10 +37,10 @@ class Scalar(NumericFeature):
         min: the minimum.
         max: the maximum.
         one_of: the allowed values.
-        finite: refuse NaN and infinity.
-        optional: a record may lack it; the column is a masked array then.
-        default: what a record without it reads as.
-        storage: "list" or "bytes"; None takes a list for float32 and int64, and bytes for all others.
+        finite: NaN and infinity are an error.
+        optional: records may lack it; the column is then a masked array.
+        default: the value for records without it.
+        storage: "list" or "bytes"; None means a list for float32 and int64, and bytes for other dtypes.
         description: a sentence for readers of the schema.
 
     >>> Scalar("float32", min=0, max=1, default=0.5)
@@ -75,8 +75,8 @@ class Scalar(NumericFeature):
 class Tensor(NumericFeature):
     """An array of numbers. Its dimensions are fixed, or vary from record to record.
 
-    If one dimension varies, it is restored from the number of values. If several do, the shape is stored beside the
-    values, as `name/shape` and `name/value`, as TensorFlow Datasets does it.
+    If one dimension varies, it is computed from the number of values. If several vary, the shape is stored too, as
+    `name/shape` and `name/value`, as in TensorFlow Datasets.
 
     Args:
         dtype: a numpy dtype of numbers or bool, such as "float32".
@@ -84,13 +84,13 @@ class Tensor(NumericFeature):
         min: the minimum of all numbers.
         max: the maximum of all numbers.
         one_of: the allowed values.
-        finite: refuse NaN and infinity.
+        finite: NaN and infinity are an error.
         min_length: the minimum size of the dimension that varies (the first, if several do).
         max_length: its maximum size.
-        optional: a record may lack it; the column is a masked array, or a Ragged with absent rows.
-        default: what a record without it reads as.
-        storage: "list" or "bytes"; None takes a list for float32 and int64 unless several dimensions vary, and bytes
-            for all others.
+        optional: records may lack it; the column is then a masked array, or a Ragged with absent rows.
+        default: the value for records without it.
+        storage: "list" or "bytes"; None means a list for float32 and int64 unless several dimensions vary, and bytes
+            otherwise.
         description: a sentence for readers of the schema.
 
     >>> Tensor("float32", (None, 4), max_length=100)

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.columns import ByteColumn, Ragged
+from recordsmith.columns.offset_column import OffsetColumn
 from recordsmith.errors import EncodeError
 from recordsmith.schema.input.casting import describe_value
 from recordsmith.schema.input.foreign import Bools, Given, arrow_column, comes_from, pandas_column
@@ -124,7 +125,7 @@ def missing_value(row: int | None) -> EncodeError:
 def _generic_column(values: Any) -> tuple[Given, Bools | None]:
     if isinstance(values, (str, bytes, bytearray, memoryview, Mapping, AbstractSet, np.generic)):
         raise _no_column(values)
-    if isinstance(values, Sequence):
+    if isinstance(values, (Sequence, OffsetColumn)):
         return list(values), None
     if hasattr(values, "__array__"):  # the tensors of other frameworks
         return _numpy_column(plain_value(values))

@@ -29,7 +29,7 @@ class Epochs:
     def __init__(self, path: str) -> None:
         self.path = path
         native = self.loader()
-        self._epochs = [[batch["n"].tolist() for batch in native] for _ in range(6)]
+        self._epochs = [[batch["n"].tolist() for batch in native] for _ in range(10)]
 
     def loader(self) -> Any:
         """Return the chain, from its beginning."""

@@ -40,12 +40,13 @@ class RecordsmithLoader(Pipeline):
             self.records = plan.datasets[0]
         pairs = [change for change in plan.batch_changes if isinstance(change, Paired)]
         if pairs and pairs[-1] is plan.batch_changes[-1]:
-            self.label = pairs[-1].target
+            target = pairs[-1].target
+            self.label = target if isinstance(target, str) else None
             self.with_index = True
             plan = replace(plan, batch_changes=(*plan.batch_changes[:-1], replace(pairs[-1], with_index=True)))
         self._loader: Loader[Any] = Loader(plan)  # one of its own: looking at epochs does not count for the other
         self._loader.session.move(loader.session.upcoming())
 
-    def epoch(self) -> Iterator[Any]:
+    def epoch(self, number: int = 0) -> Iterator[Any]:  # noqa: ARG002 - for those that are told
         """Begin an epoch."""
         return iter(self._loader)

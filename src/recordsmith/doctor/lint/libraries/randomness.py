@@ -83,12 +83,13 @@ def draws(value: Value | None) -> bool:
     return drawn_in(value) is not None
 
 
-def random_changes(value: Value, *, certain: bool = False) -> Iterator[Call]:
+def random_changes(value: Value, *, certain: bool = False, inside: frozenset[int] = frozenset()) -> Iterator[Call]:
     """Yield the calls that change an element at random: those of images, and numbers that decide about a change.
 
     If they must be `certain`, those on one side of a branch do not count unless there are such on the other side too.
+    `inside` are the branches that are being looked at: a list may hold itself.
     """
-    for one in _decided(value) if certain else walk(value):
+    for one in _decided(value, inside) if certain else walk(value):
         if isinstance(one, Call) and _CHANGES_IMAGES.match(one.name) and is_random_call(one):
             yield one
         decided = drawn_in(one.by) if isinstance(one, Choice) and one.by is not None else None
@@ -96,9 +97,9 @@ def random_changes(value: Value, *, certain: bool = False) -> Iterator[Call]:
             yield decided
 
 
-def _decided(value: Value) -> Iterator[Value]:
+def _decided(value: Value, inside: frozenset[int]) -> Iterator[Value]:
     """A value and all that it was made of, except what only one side of a branch has."""
-    seen: set[int] = set()
+    seen: set[int] = set(inside)
     waiting = [value]
     while waiting and len(seen) < _MOST_VALUES:
         one = waiting.pop(0)
@@ -108,7 +109,8 @@ def _decided(value: Value) -> Iterator[Value]:
         yield one
         open_choice = isinstance(one, Choice) and not (one.by is not None and draws(one.by))
         if isinstance(one, Choice) and open_choice:
-            random = [next(random_changes(side, certain=True), None) for _, side in one.options]
+            within = inside | {id(one)}
+            random = [next(random_changes(side, certain=True, inside=within), None) for _, side in one.options]
             waiting += [side for _, side in one.options] if all(random) else []
         else:
             waiting.extend(one.parts())

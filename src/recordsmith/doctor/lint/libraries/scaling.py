@@ -14,6 +14,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Item,
     Literal,
     Many,
+    Object,
     Operation,
     Slice,
     Symbol,
@@ -23,6 +24,7 @@ from recordsmith.doctor.lint.interpreter.values import (
 from recordsmith.doctor.lint.libraries.arrays import dtype_named
 from recordsmith.doctor.lint.libraries.fitting import split_part
 from recordsmith.doctor.lint.libraries.image_generators import Flow, flow_of
+from recordsmith.doctor.lint.libraries.keras_sequences import BATCHES
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 
 __all__ = ["Scaling", "is_decoder", "scaling_of"]
@@ -107,7 +109,8 @@ def scaling_of(value: Value | None, depth: int = _MOST_STEPS) -> Scaling | None:
     flow = flow_of(value)
     if flow is not None:
         return _of_flow(flow)
-    pipelines = pipelines_in(value)
+    batches = value.fields.get(BATCHES) if isinstance(value, Object) else None
+    pipelines = pipelines_in(value if batches is None else batches)
     if pipelines:
         return _of_pipeline(pipelines[0], depth) if len(pipelines) == 1 else None
     match value:

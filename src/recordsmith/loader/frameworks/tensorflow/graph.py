@@ -94,6 +94,8 @@ def _check(plan: Plan) -> None:
         raise _refused('on_error="skip"', "Repair the files, or use .to_tf() without graph=True.")
     if any(isinstance(change, Paired) and change.with_index for change in plan.batch_changes):
         raise _refused("pairs(with_index=True)", "Use .to_tf() without graph=True.")
+    if any(isinstance(change, Paired) and change.class_weights is not None for change in plan.batch_changes):
+        raise _refused("pairs(class_weight=)", "Give the class weights to Keras: model.fit(class_weight=...).")
 
 
 def _refused(what: str, advice: str) -> PipelineError:

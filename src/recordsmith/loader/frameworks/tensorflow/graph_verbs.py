@@ -7,7 +7,7 @@ from typing import Any
 
 from recordsmith.errors import PipelineError
 from recordsmith.loader.verbs.padded_batch import PaddedBatching
-from recordsmith.loader.verbs.pairs import Paired
+from recordsmith.loader.verbs.pairs import Paired, pick
 from recordsmith.schema import Feature, Steps, Tensor
 from recordsmith.schema.export.tensorflow_features import import_tensorflow
 from recordsmith.schema.features.strings import StringFeature
@@ -70,16 +70,14 @@ def paired(change: Paired) -> Step:
     """
 
     def step(batch: dict[str, Any]) -> Any:
-        chosen = (
-            batch[change.inputs] if isinstance(change.inputs, str) else {name: batch[name] for name in change.inputs}
-        )
+        chosen = pick(batch, change.inputs)
         if change.target is None:
             return (chosen,)
-        target = batch[change.target]
+        target = pick(batch, change.target)
         if change.one_hot is not None:
             tf = import_tensorflow("Loader.to_tf")
             target = tf.one_hot(target, change.one_hot, dtype=tf.float32)
-        return chosen, target
+        return (chosen, target) if change.weight is None else (chosen, target, batch[change.weight])
 
     return step
 

@@ -17,6 +17,8 @@ __all__ = ["PAIR_RULES"]
 _LABEL = re.compile(r"label|target|mask|annot|truth|class|caption|answer|segment|categor|^y$|^ys$", re.IGNORECASE)
 _IN_PLACE = {"random.shuffle", "numpy.random.shuffle"}
 _PERMUTES = {"numpy.random.permutation", "tensorflow.random.shuffle", "sklearn.utils.shuffle", ".permutation"}
+_ZIPS = ("tensorflow.data.Dataset.from_tensor_slices", "builtins.zip")
+_READ = {"numpy.load", "numpy.loadtxt", "numpy.genfromtxt", "pandas.read_csv"}
 _SEEDS = {"random.seed", "numpy.random.seed"}
 _SHORT_LABEL = re.compile(r"^(y|ys|gt)_|_(y|ys|gt)$", re.IGNORECASE)
 
@@ -122,6 +124,8 @@ def _arrays_ordered_apart(program: Program) -> Iterator[Finding]:
         members = _paired(call)
         if len(members) != 2 or not all(isinstance(member, Call | Item) for member in members):
             continue
+        if call.name not in _ZIPS and not all(_is_plain(member) for member in members):
+            continue
         orders = [_own_order(member) for member in members]
         first, second = members
         related = any(one is second for one in walk(first)) or any(one is first for one in walk(second))
@@ -135,14 +139,42 @@ def _arrays_ordered_apart(program: Program) -> Iterator[Finding]:
             )
 
 
+def _is_plain(value: Value) -> bool:
+    """It was read, or put into an order, and nothing was done to it since."""
+    if isinstance(value, Item):
+        return isinstance(value.index, Call) and value.index.name in _PERMUTES
+    return isinstance(value, Call) and (value.name in _PERMUTES or value.name in _READ)
+
+
+def _makes_a_table(call: Call) -> bool:
+    """`dict(zip(keys, values))`, where values may be given at random."""
+    parent = getattr(call.node, "parent", None)
+    return isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "dict"
+
+
 def _paired(call: Call) -> tuple[Value, ...]:
     """What a call pairs by position: examples and their labels."""
-    if call.name in ("tensorflow.data.Dataset.from_tensor_slices", "builtins.zip"):
+    if _makes_a_table(call):
+        return ()
+    if call.name in _ZIPS:
         given = call.args[0] if len(call.args) == 1 else None
         return given.members if isinstance(given, Group) and not given.is_list else call.args
     if call.name in (".fit", "sklearn.model_selection.train_test_split"):
         return call.args[:2]
+    if call.name == "torch.utils.data.TensorDataset":
+        return tuple(map(_array_of, call.args))
     return ()
+
+
+def _array_of(value: Value) -> Value:
+    """What a tensor was made from, in the same order."""
+    made = ("torch.tensor", "torch.from_numpy", "torch.as_tensor", "torch.Tensor", "numpy.array", "numpy.asarray")
+    while isinstance(value, Call) and (value.name in made or value.name in (".float", ".long", ".to")):
+        inner = value.receiver if value.name.startswith(".") else value.argument(0)
+        if inner is None:
+            return value
+        value = inner
+    return value
 
 
 def _own_order(value: Value) -> tuple[str, object]:

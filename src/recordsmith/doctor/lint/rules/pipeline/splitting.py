@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Literal, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Slice, Value, walk
+from recordsmith.doctor.lint.libraries.fitting import model_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -16,6 +17,10 @@ __all__ = ["SPLITTING_RULES"]
 _SPLITS = re.compile(r"sklearn\.model_selection\.train_test_split|\.train_test_split|\.split")
 _RESAMPLERS = re.compile(r"imblearn\.\w+.*|sklearn\.utils\.resample")
 _CROSS_VALIDATES = re.compile(r"sklearn\.model_selection\.cross_val(_score|idate|_predict)")
+_TURNS = re.compile(
+    r"cv2\.(flip|rotate|GaussianBlur|warpAffine)|numpy\.(fliplr|flipud|flip|rot90)|tensorflow\.image\.flip\w+"
+)
+_WORDS = re.compile(r"Vectorizer|Tokenizer|TextVectorization|Lookup")
 _LEARNS = {".fit", ".fit_transform", ".adapt", ".fit_on_texts"}
 _FITTED = re.compile(
     r"sklearn\.(preprocessing\.(Standard|MinMax|Robust|MaxAbs)Scaler|preprocessing\.(Quantile|Power)Transformer"
@@ -51,10 +56,14 @@ def oversampled_before_split(program: Program) -> Iterator[Finding]:
             continue
         split_seen |= call.name.endswith("train_test_split")
         resampled = next((one for argument in call.args for one in walk(argument) if _is_resampling(one)), None)
-        if isinstance(resampled, Call) and (_derives_directly(call) or _CROSS_VALIDATES.fullmatch(call.name)):
+        if (
+            resampled is not None
+            and resampled.node is not None
+            and (_derives_directly(call) or _CROSS_VALIDATES.fullmatch(call.name))
+        ):
             yield program.finding(
                 oversampled_before_split,
-                resampled.expression,
+                resampled.node,
                 "The data is oversampled before it is split: copies of the same example land in training and in test "
                 "data, and the score is too good to be true.",
             )
@@ -80,8 +89,12 @@ def _written_copies(program: Program) -> Iterator[Finding]:
 
 
 def _is_resampling(value: Value) -> bool:
+    if isinstance(value, Group):
+        return value.grown and _holds_turned_copies(value)
     if not isinstance(value, Call):
         return False
+    if _JOINS.fullmatch(value.name) and _adds_copies(value):
+        return True
     if value.name in (".fit_resample", ".fit_sample"):
         return isinstance(value.receiver, Call) and bool(_RESAMPLERS.fullmatch(value.receiver.name))
     if value.name == ".sample":
@@ -93,8 +106,45 @@ def _is_resampling(value: Value) -> bool:
     return False
 
 
+def _holds_turned_copies(group: Group) -> bool:
+    """A list to which every example is appended, and then the same one flipped or rotated."""
+    whole = {id(one) for one in group.members}
+    return any(
+        isinstance(one, Call) and _TURNS.fullmatch(one.name) and one.args and id(one.args[0]) in whole
+        for one in group.members
+    )
+
+
+def _adds_copies(join: Call) -> bool:
+    """`np.concatenate([x, x[y == 1]])`: all rows, and some of them again."""
+    members = list(_flat(join.argument(0)))
+    return any(
+        isinstance(one, Item) and isinstance(one.index, Operation) and any(one.base is other for other in members)
+        for one in members
+    )
+
+
+def _flat(value: Value | None) -> Iterator[Value]:
+    if isinstance(value, Group):
+        for member in value.members:
+            yield from _flat(member)
+    elif isinstance(value, Operation) and value.operator in ("+", "*"):
+        for operand in value.operands:
+            yield from _flat(operand)
+    elif value is not None:
+        yield value
+
+
 def _derives_directly(call: Call) -> bool:
-    return call.name.endswith("train_test_split")
+    """It splits rows: by `train_test_split`, or by the folds of scikit-learn."""
+    of_folds = call.name == ".split" and isinstance(call.receiver, Call)
+    return call.name.endswith("train_test_split") or (
+        of_folds and _receiver(call).startswith("sklearn.model_selection.")
+    )
+
+
+def _receiver(call: Call) -> str:
+    return call.receiver.name if isinstance(call.receiver, Call) else ""
 
 
 @rule("P048", "fitted-on-test-data", Severity.WARNING)
@@ -117,6 +167,7 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
         for one in program.calls
         if one.name == ".fit" and one.args and _is_fitting(one, also_adapt=True)
     }
+    yield from _cut_afterwards(program)
     for call in program.calls:
         if _CROSS_VALIDATES.fullmatch(call.name):
             yield from _selected_before(program, call)
@@ -135,7 +186,34 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
                 fitted_on_test_data,
                 call.expression,
                 f"`{_name(call)}` is fitted on training and test data together: the score will promise too much.",
+                severity=Severity.INFO if _WORDS.search(_name(call)) else None,  # a list of words tells little
             )
+
+
+def _cut_afterwards(program: Program) -> Iterator[Finding]:
+    """What was fitted on all rows is cut into training and test rows afterwards: `x[:n]` and `x[n:]`."""
+    begins: dict[tuple[int, object], Value] = {}
+    for item in program.items:
+        index = item.index if isinstance(item, Item) else None
+        index = index.members[0] if isinstance(index, Group) and index.members else index
+        if not isinstance(item, Item) or not isinstance(index, Slice) or not _is_fitting(item.base):
+            continue
+        lower = None if isinstance(index.lower, Literal) and index.lower.value in (0, None) else index.lower
+        if lower is None and index.upper is not None:
+            begins[id(item.base), _bound(index.upper)] = item
+        elif lower is not None and (id(item.base), _bound(lower)) in begins and isinstance(item.base, Call):
+            yield program.finding(
+                fitted_on_test_data,
+                item.base.expression,
+                f"`{_name(item.base)}` is fitted on all the data before it is cut into training and test data: the "
+                "score will promise too much.",
+            )
+
+
+def _bound(value: Value) -> object:
+    if isinstance(value, Literal):
+        return value.value
+    return id(value) if value.node is None else ast.unparse(value.node)
 
 
 def _selected_before(program: Program, call: Call) -> Iterator[Finding]:
@@ -180,7 +258,8 @@ def _is_in_loop(node: ast.AST) -> bool:
 
 
 def _name(call: Call) -> str:
-    return call.receiver.name.rpartition(".")[2] if isinstance(call.receiver, Call) else "it"
+    maker = None if call.receiver is None else model_of(call.receiver)
+    return maker.name.rpartition(".")[2] if isinstance(maker, Call) else "it"
 
 
 def _is_both(value: Value) -> bool:

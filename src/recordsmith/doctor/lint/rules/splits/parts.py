@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Literal, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Slice, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses, split_part
+from recordsmith.doctor.lint.libraries.models import compiled_models
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -38,11 +39,15 @@ def validated_on_training_data(program: Program) -> Iterator[Finding]:
         if use.role != "validation" or use.call.name not in (".fit", ".fit_generator"):
             continue
         trained = next(one for one in uses if one.call is use.call and one.role == "training")
-        if _is_same(trained.inputs, use.inputs) and not isinstance(use.inputs, Literal):
+        if isinstance(use.inputs, Literal):
+            continue
+        part = use.inputs.base if isinstance(use.inputs, Item) and isinstance(use.inputs.index, Slice) else None
+        if _is_same(trained.inputs, use.inputs) or part is trained.inputs:
+            what = "a part of the training data" if part is trained.inputs else "the training data itself"
             yield program.finding(
                 validated_on_training_data,
                 use.call.expression,
-                "The validation data is the training data itself: the validation score cannot show overfitting.",
+                f"The validation data is {what}: the validation score cannot show overfitting.",
             )
 
 
@@ -75,7 +80,8 @@ def trained_on_the_whole_set(program: Program) -> Iterator[Finding]:
         later = _until_next_training(uses, position)
         for other in later:
             part = split_part(other.inputs)
-            if part is not None and part.is_test and part.whole is use.inputs:
+            of_split = part is not None and part.is_test and part.whole is use.inputs
+            if of_split or _is_fold_of(other.inputs, use.inputs):
                 yield program.finding(
                     trained_on_the_whole_set,
                     use.call.expression,
@@ -84,6 +90,69 @@ def trained_on_the_whole_set(program: Program) -> Iterator[Finding]:
                     evidence={"tested in line": other.call.expression.lineno},
                 )
                 break
+
+
+def _is_fold_of(value: Value, whole: Value) -> bool:
+    """`whole[indices]` with the indices of a fold."""
+    if not isinstance(value, Item) or value.base is not whole:
+        return False
+    return any(
+        isinstance(one, Call) and one.name == ".split" and isinstance(one.receiver, Call) and _is_splitter(one.receiver)
+        for one in walk(value.index, 30)
+    )
+
+
+def _is_splitter(value: Call) -> bool:
+    return bool(re.fullmatch(r"sklearn\.model_selection\.\w*(KFold|Split|LeaveOneOut|LeaveOneGroupOut)", value.name))
+
+
+@rule("P206", "model-kept-across-folds", Severity.ERROR)
+def model_kept_across_folds(program: Program) -> Iterator[Finding]:
+    """A Keras model is made once and trained in every fold of a cross-validation.
+
+    Why it matters:
+        `fit` goes on from the weights that the model has. In the second fold, it has already been trained on the test
+        data of that fold: the scores rise from fold to fold and mean nothing. (Models of scikit-learn begin anew.)
+
+    Example:
+        `model = build()` before `for train, test in KFold(5).split(x): model.fit(x[train], y[train])`
+
+    Fix:
+        Make the model inside the loop, or set the first weights again: `model.set_weights(start)`.
+    """
+    models = {id(model.compile.receiver) for model in compiled_models(program.calls)}
+    reported: set[int] = set()
+    for use in model_uses(program.calls):
+        receiver = use.call.expression.func
+        name = receiver.value.id if isinstance(receiver, ast.Attribute) and isinstance(receiver.value, ast.Name) else ""
+        loop = _fold_loop(program, use.call.expression)
+        if use.role != "training" or id(use.model) not in models or loop is None or not name or id(loop) in reported:
+            continue
+        names = [one.id for one in ast.walk(loop) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+        restored = re.search(r"set_weights|load_weights|clone_model|load_model|reset", ast.unparse(loop))
+        if name not in names and not restored:
+            reported.add(id(loop))
+            yield program.finding(
+                model_kept_across_folds,
+                use.call.expression,
+                f"`{name}` is made before the loop over the folds and keeps its weights: from the second fold on, it "
+                "has been trained on the data that it is tested on.",
+            )
+
+
+def _fold_loop(program: Program, node: ast.AST) -> ast.For | None:
+    """The loop over the folds of a cross-validation that something is in."""
+    splits = {
+        id(one.node)
+        for one in program.calls
+        if one.name == ".split" and isinstance(one.receiver, Call) and _is_splitter(one.receiver)
+    }
+    one = getattr(node, "parent", None)
+    while one is not None and not isinstance(one, ast.FunctionDef | ast.Module):
+        if isinstance(one, ast.For) and any(id(part) in splits for part in ast.walk(one.iter)):
+            return one
+        one = getattr(one, "parent", None)
+    return None
 
 
 def _until_next_training(uses: list[ModelUse], position: int) -> Iterator[ModelUse]:
@@ -187,4 +256,10 @@ def _word(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-PART_RULES = [split_in_wrong_order, split_apart, trained_on_the_whole_set, validated_on_training_data]
+PART_RULES = [
+    split_in_wrong_order,
+    split_apart,
+    trained_on_the_whole_set,
+    model_kept_across_folds,
+    validated_on_training_data,
+]

@@ -8,6 +8,7 @@ from recordsmith.doctor.lint.rules.torch.modules import MODULE_RULES
 from recordsmith.doctor.lint.rules.torch.outputs import OUTPUT_RULES
 from recordsmith.doctor.lint.rules.torch.pixels import PIXEL_RULES
 from recordsmith.doctor.lint.rules.torch.rows import ROW_RULES
+from recordsmith.doctor.lint.rules.torch.schedules import SCHEDULE_RULES
 from recordsmith.doctor.lint.rules.torch.splits import SPLIT_RULES
 from recordsmith.doctor.lint.rules.torch.steps import STEP_RULES
 
@@ -24,4 +25,5 @@ TORCH_RULES = [
     *MASK_RULES,
     *PIXEL_RULES,
     *ROW_RULES,
+    *SCHEDULE_RULES,
 ]

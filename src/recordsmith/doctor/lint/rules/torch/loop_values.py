@@ -11,6 +11,7 @@ from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_o
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch_modules import derives_from, is_module
 from recordsmith.doctor.lint.libraries.torch_training import receiver_text, training_steps
+from recordsmith.doctor.lint.libraries.torch_transforms import transform_steps
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -60,10 +61,10 @@ def loss_keeps_graph(program: Program) -> Iterator[Finding]:
             continue
         whole = ast.unparse(function_of(owner) or program.source.tree)
         for node in ast.walk(loop):
-            if not isinstance(node, ast.AugAssign) or not isinstance(node.op, ast.Add) or node.lineno < owner.lineno:
+            total, added = _addition(node)
+            if added is None or getattr(node, "lineno", 0) < owner.lineno:
                 continue
-            total = ast.unparse(node.target)
-            if not _is_bare(node.value, name) or total == name:
+            if not _is_bare(added, name) or total == name or _is_without_gradients(node):
                 continue
             used = rf"{re.escape(total)}\.(backward|item|detach|data|cpu)|backward\({re.escape(total)}"
             if re.search(rf"{re.escape(total)}\.backward|backward\({re.escape(total)}", whole) or _is_redefined(
@@ -74,10 +75,25 @@ def loss_keeps_graph(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 loss_keeps_graph,
                 node,
-                f"`{total} += {ast.unparse(node.value)}` keeps the graph of every batch in memory: add "
-                f"`{name}.item()`.",
+                f"`{ast.unparse(node)}` keeps the graph of every batch in memory: add `{name}.item()`.",
                 severity=severity,
             )
+
+
+def _is_without_gradients(node: ast.AST) -> bool:
+    withs = [parent for parent, _ in enclosing(node) if isinstance(parent, ast.With)]
+    return any(re.search(r"no_grad|inference_mode", ast.unparse(item)) for one in withs for item in one.items)
+
+
+def _addition(node: ast.AST) -> tuple[str, ast.expr | None]:
+    """The total and what is added to it, in `total += loss` and `total = total + loss`."""
+    match node:
+        case ast.AugAssign(target=target, op=ast.Add(), value=value):
+            return ast.unparse(target), value
+        case ast.Assign(targets=[target], value=ast.BinOp(left=left, op=ast.Add(), right=right)):
+            total = ast.unparse(target)
+            return (total, right) if ast.unparse(left) == total else (total, None)
+    return "", None
 
 
 def _loss_name(call: Call) -> str:
@@ -129,6 +145,14 @@ def changed_copy_dropped(program: Program) -> Iterator[Finding]:
                 f"The result of `{program.text(call.expression)}` is not used: it returns a new tensor, and "
                 f"`{receiver_text(call)}` stays as it was.",
             )
+        elif isinstance(parent, ast.Expr) and _returns_changed_image(call):
+            yield program.finding(
+                changed_copy_dropped,
+                call.expression,
+                f"The result of `{program.text(call.expression)}` is not used: it returns a new image, and the old one "
+                "stays as it was.",
+                severity=Severity.ERROR,
+            )
         elif isinstance(parent, ast.Expr) and call.name in _HF_COPIES and _is_hugging_face(call):
             yield program.finding(
                 changed_copy_dropped,
@@ -145,6 +169,19 @@ def changed_copy_dropped(program: Program) -> Iterator[Finding]:
                 "returns nothing.",
                 severity=Severity.ERROR,
             )
+
+
+def _returns_changed_image(call: Call) -> bool:
+    if call.name == "()":
+        return bool(transform_steps(call.receiver)[0]) and bool(call.args or call.keywords)
+    if call.name in (".resize", ".convert", ".rotate", ".crop"):
+        return isinstance(call.receiver, Call) and call.receiver.name == "PIL.Image.open"
+    made = re.fullmatch(
+        r"torchvision\.transforms\.functional\.[a-z]\w*|numpy\.(flip|fliplr|flipud|rot90)|torch\.flip", call.name
+    )
+    return bool(made) or (
+        call.name in ("cv2.flip", "cv2.resize", "cv2.cvtColor") and "dst" not in call.keywords and len(call.args) <= 2
+    )
 
 
 def _shuffles_in_place(call: Call) -> bool:

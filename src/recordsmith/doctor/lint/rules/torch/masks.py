@@ -99,6 +99,7 @@ def image_and_mask_apart(program: Program) -> Iterator[Finding]:
                 "its own: the mask no longer fits the image.",
             )
     yield from _mask_left_behind(program)
+    yield from _drawn_apart(program)
 
 
 def _mask_left_behind(program: Program) -> Iterator[Finding]:
@@ -119,7 +120,7 @@ def _mask_left_behind(program: Program) -> Iterator[Finding]:
             and reads
             and others
             and not any(one is other for one in reads for other in others)
-            and is_mask(reads[0].expression)
+            and is_mask(statement_of(reads[0].expression))
         ):
             yield program.finding(
                 image_and_mask_apart,
@@ -128,6 +129,62 @@ def _mask_left_behind(program: Program) -> Iterator[Finding]:
                 "fits the image.",
             )
             return
+
+
+_MOVES = re.compile(r"(^|\.)(hflip|vflip|rotate|crop|resized_crop|affine|fliplr|flipud|flip|rot90|mirror|FLIP_\w+)\b")
+_DRAW = re.compile(r"random|rand\(|np\.random|\.uniform\(|\.random\(")
+
+
+def _drawn_apart(program: Program) -> Iterator[Finding]:
+    """By hand: `if random.random() < 0.5` around the image alone, and not around what belongs to it."""
+    for function in ast.walk(program.source.tree):
+        if not isinstance(function, ast.FunctionDef) or function.name not in ("__getitem__", "__call__", "transform"):
+            continue
+        moved = [
+            (node, _moved(node))
+            for node in function.body
+            if isinstance(node, ast.If) and _DRAW.search(ast.unparse(node.test))
+        ]
+        moved += [
+            (inner, _moved(inner))
+            for outer in function.body
+            if isinstance(outer, ast.If)
+            for inner in outer.body
+            if isinstance(inner, ast.If) and _DRAW.search(ast.unparse(inner.test))
+        ]
+        returned = {
+            name for node in ast.walk(function) if isinstance(node, ast.Return) for name in _names_in(node.value)
+        }
+        companions = {name for name in returned if _MASK.search(name) or _BOXES.search(name)}
+        for node, names in moved:
+            alone = {name for name in names if not _MASK.search(name) and not _BOXES.search(name)}
+            together = names | {target for one in ast.walk(node) for target in _assigned(one)}
+            left = companions - together
+            if alone and left and companions and not companions & together and alone & returned:
+                yield program.finding(
+                    image_and_mask_apart,
+                    node.body[0],
+                    f"`{min(alone)}` is moved at random here, and `{min(left)}` is not moved with it: they no longer "
+                    "fit.",
+                )
+                return
+
+
+_BOXES = re.compile(r"box|keypoint|landmark", re.IGNORECASE)
+
+
+def _moved(node: ast.If) -> set[str]:
+    found = [
+        one
+        for one in node.body
+        if isinstance(one, ast.Assign) and _MOVES.search(ast.unparse(one.value).split("(")[0] + ast.unparse(one.value))
+    ]
+    return {name for one in found for name in _assigned(one)}
+
+
+def _assigned(node: ast.AST) -> list[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
+    return [name for target in targets for name in _names_in(target)]
 
 
 @rule("P123", "mask-interpolated", Severity.WARNING)
@@ -165,6 +222,8 @@ def _resized(call: Call) -> ast.expr | None:
     """What a call resizes with interpolation for certain; None otherwise."""
     node = call.expression
     first = node.args[0] if node.args else None
+    if "NEAREST" in ast.unparse(node).upper():
+        return None
     if call.name == "cv2.resize":
         return first if not _is_nearest(call.argument(5, "interpolation"), default=False) else None
     if call.name == ".resize" and isinstance(node.func, ast.Attribute) and _is_pillow(call.receiver):
@@ -174,7 +233,9 @@ def _resized(call: Call) -> ast.expr | None:
     if call.name == "torch.nn.functional.interpolate":
         mode = call.argument(3, "mode")
         mixes = isinstance(mode, Literal) and mode.value in ("bilinear", "bicubic", "linear", "trilinear")
-        return first if mixes and first is not None and re.search(r"mask|label", ast.unparse(first)) else None
+        owner = function_of(node)
+        example = isinstance(owner, ast.FunctionDef) and owner.name in ("__getitem__", "__call__")
+        return first if mixes and example else None
     if call.name == "()":
         steps, _ = transform_steps(call.receiver)
         resizes = [one for one in steps if one.name == "torchvision.transforms.Resize"]

@@ -49,6 +49,11 @@ def _is_drawn(pipeline: Pipeline) -> bool:
     return any(one is not None and not (isinstance(one, Literal) and one.value is None) for one in given)
 
 
+def _sampler(pipeline: Pipeline) -> Call | None:
+    sampler = None if pipeline.source.call is None else pipeline.source.call.argument(3, "sampler")
+    return sampler if isinstance(sampler, Call) else None
+
+
 def _trains(program: Program, pipeline: Pipeline) -> bool:
     roles = program.roles(pipeline)
     return "training" in roles or (not roles - {"loop"} and program.named(pipeline) == "training")
@@ -122,7 +127,36 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
                 f"{program.name_of(train)} reads the whole dataset, and {program.name_of(test)} a split of it: the "
                 "model is trained on its validation data.",
             )
+    for train, test in itertools.product(loaders, loaders):
+        first, second = (_sampler(one) for one in (train, test))
+        if first is None or first is not second or test.source.call is None:
+            continue
+        if _trains(program, train) and program.is_for_testing(test) and _dataset(train) is _dataset(test):
+            yield program.finding(
+                whole_set_instead_of_split,
+                test.source.call.expression,
+                f"{program.name_of(test)} has the sampler of {program.name_of(train)}: the model is tested on the "
+                "split that it was trained on.",
+                severity=Severity.WARNING,
+            )
     yield from _trainer_splits(program)
+    yield from _scored_on_training_data(program)
+
+
+def _scored_on_training_data(program: Program) -> Iterator[Finding]:
+    """A loop over the training data adds up something that is called a validation or test score."""
+    for use in program.uses:
+        if not isinstance(use.node, ast.For) or use.role == "training" or not _trains(program, use.pipeline):
+            continue
+        added = [ast.unparse(one.target) for one in ast.walk(use.node) if isinstance(one, ast.AugAssign)]
+        score = next((name for name in added if re.match(r"(val|valid|test)_", name)), None)
+        if score is not None and use.pipeline.source.kind == "torch":
+            yield program.finding(
+                whole_set_instead_of_split,
+                use.node,
+                f"`{score}` is computed on {program.name_of(use.pipeline)}, which is the training data.",
+                severity=Severity.WARNING,
+            )
 
 
 def _trainer_splits(program: Program) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import (
     Call,
+    Choice,
     Element,
     Group,
     Item,
@@ -20,6 +21,7 @@ from recordsmith.doctor.lint.interpreter.values import (
 )
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.models import compiled_models
+from recordsmith.doctor.lint.libraries.randomness import draws
 from recordsmith.doctor.lint.program import Program
 from recordsmith.facts.value_facts import ImageFacts
 from recordsmith.rules import Finding, Severity, rule
@@ -34,6 +36,7 @@ _PASSES = {
     "tensorflow.image.per_image_standardization",
 }
 _MOVES = re.compile(r"tensorflow\.image\.(stateless_)?random_(flip_\w+|crop)")
+_TURNS = re.compile(r"tensorflow\.image\.(flip_\w+|rot90|transpose|crop_to_bounding_box|central_crop)")
 _MOVING_LAYER = re.compile(r"keras\.layers\.Random(Flip|Rotation|Crop|Translation|Zoom)")
 _MASK = re.compile(r"mask|segment|annot|(^|_)seg(_|$)|label_?map", re.IGNORECASE)
 _BOXES = re.compile(r"^[xy](min|max)|(^|[_/])(bbox\w*|box(es)?|[xy](min|max)|keypoints?)($|[_/])", re.IGNORECASE)
@@ -164,12 +167,35 @@ def _members(element: Value) -> list[Value]:
 
 def _moves(value: Value) -> list[Call]:
     """The random flips, crops and rotations that a value went through."""
-    calls = [one for one in walk(value) if isinstance(one, Call) and one.node is not None]
-    return [one for one in calls if _MOVES.fullmatch(one.name) or _moving_layer(one) is not None]
+    found: list[Call] = []
+    for one in walk(value):
+        if isinstance(one, Call) and one.node is not None:
+            found += [one] if _MOVES.fullmatch(one.name) or _moving_layer(one) is not None else []
+        elif isinstance(one, Choice) and _decides_at_random(one):
+            sides = [side for _, side in one.options if isinstance(side, Call) and _TURNS.fullmatch(side.name)]
+            found += sides
+    return found
+
+
+def _shared_draws(image: Value, other: Value) -> bool:
+    """One random number decides about both."""
+    drawn = [
+        {id(choice.by) for choice in walk(value) if isinstance(choice, Choice) and _decides_at_random(choice)}
+        for value in (image, other)
+    ]
+    return bool(drawn[0] & drawn[1])
+
+
+def _decides_at_random(choice: Choice) -> bool:
+    return choice.by is not None and draws(choice.by)
 
 
 def _moving_layer(call: Call) -> Call | None:
     layer = call.receiver if call.name == "()" else None
+    if isinstance(layer, Call) and layer.name in ("keras.Sequential", "keras.models.Sequential"):
+        inner = layer.argument(0, "layers")
+        members = inner.members if isinstance(inner, Group) else ()
+        layer = next((one for one in members if isinstance(one, Call) and _MOVING_LAYER.fullmatch(one.name)), None)
     return layer if isinstance(layer, Call) and _MOVING_LAYER.fullmatch(layer.name) else None
 
 
@@ -177,7 +203,7 @@ def _apart(moved: Call, image: Value, other: Value) -> str | None:
     """What is wrong with what belongs to an image that was moved; None if nothing is, or nobody knows."""
     layer = _moving_layer(moved)
     name = (layer or moved).name.rpartition(".")[2]
-    if any(one is moved for one in walk(other)):
+    if any(one is moved for one in walk(other)) or _shared_draws(image, other):
         return None
     again = _moves(other)
     if again and (_same_draw(moved, again[0]) or not _is_mask(again[0], other)):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Symbol, Value, walk
 from recordsmith.doctor.lint.libraries.arrays import dtype_named
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
-from recordsmith.doctor.lint.libraries.models import CompiledModel, compiled_models
+from recordsmith.doctor.lint.libraries.models import CompiledModel, compiled_models, layers_of
 from recordsmith.doctor.lint.libraries.scaling import scaling_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.pixels import scaled_twice_in_torch
@@ -143,6 +143,36 @@ def _is_raw(model: CompiledModel) -> bool:
     return False
 
 
+def _generators_scaling_twice(program: Program) -> Iterator[Finding]:
+    """An ImageDataGenerator that rescales what `preprocess_input` scales too."""
+    for call in program.calls:
+        rescale, function = call.argument(None, "rescale"), call.argument(None, "preprocessing_function")
+        if not call.name.endswith(".ImageDataGenerator") or not isinstance(function, Symbol):
+            continue
+        by_255 = isinstance(rescale, Literal) and isinstance(rescale.value, float) and rescale.value < 0.01
+        if by_255 and _PREPROCESS.fullmatch(function.path):
+            yield program.finding(
+                scaled_twice,
+                call.expression,
+                "`preprocess_input` scales the pixels, and `rescale` divides them by 255 again: what is left is all "
+                "but the same everywhere.",
+            )
+
+
+def _all_layers(layers: Iterable[Call], calls: list[Call]) -> list[Call]:
+    """The layers of a model, also of the models inside it; none, if not all of them are known."""
+    found: list[Call] = []
+    for layer in layers:
+        if layer.name.startswith(("keras.Sequential", "keras.Model", "keras.models.")):
+            inner = layers_of(layer, calls)
+            if inner is None:
+                return []
+            found += inner
+        else:
+            found.append(layer)
+    return found
+
+
 def _scales_itself(layer: Call) -> bool:
     """A network of `keras.applications` that begins by scaling pixels of 0..255."""
     own = layer.argument(None, "include_preprocessing")
@@ -179,6 +209,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                     f"These pixels are scaled again although {scaled} has brought them to 0..1 already: what is left "
                     "is all but black.",
                 )
+    yield from _generators_scaling_twice(program)
     for model in compiled_models(program.calls):
         layer = next((one for one in model.layers or () if _rescales(one) or _scales_itself(one)), None)
         scaled = None if layer is None else _scaled_before(model)
@@ -208,9 +239,10 @@ def unscaled_pixels(program: Program) -> Iterator[Finding]:
         Divide by 255 in the pipeline, or begin the model with `tf.keras.layers.Rescaling(1 / 255)`.
     """
     for model in compiled_models(program.calls):
-        if model.layers is None or any(_SCALES.fullmatch(one.name) for one in model.layers):
+        layers = _all_layers(model.layers or (), program.calls)
+        if not layers or any(_SCALES.fullmatch(one.name) for one in layers):
             continue
-        known = all(one.name.startswith("keras.") for one in model.layers)
+        known = all(one.name.startswith("keras.layers.") or one.name == "keras.Input" for one in layers)
         if known and (any(_is_unscaled(value) for value in _inputs(model)) or _is_raw(model)):
             yield program.finding(
                 unscaled_pixels,

@@ -1,0 +1,165 @@
+"""Rules on what a PyTorch loop trains on, how often it changes the learning rate, and where its classes are."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Literal, Value, walk
+from recordsmith.doctor.lint.libraries.control_flow import loops_around, root_of
+from recordsmith.doctor.lint.libraries.torch_modules import losses
+from recordsmith.doctor.lint.libraries.torch_training import receiver_text, training_steps
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["SCHEDULE_RULES"]
+
+_PER_BATCH = {"torch.optim.lr_scheduler.OneCycleLR", "torch.optim.lr_scheduler.CyclicLR"}
+_TEST_LOADER = re.compile(
+    r"(self\.)?(val|valid|validation|test|eval|dev)_?(data)?_?(loader|dl|iter|iterator|batches)", re.IGNORECASE
+)
+
+
+@rule("P129", "schedule-out-of-step", Severity.WARNING)
+def schedule_out_of_step(program: Program) -> Iterator[Finding]:
+    """A learning rate schedule is stepped once per epoch where it counts batches, or the other way round.
+
+    Why it matters:
+        `OneCycleLR` and `CyclicLR` count optimizer steps. Stepped once per epoch, they stay at the beginning of their
+        cycle, with a tiny learning rate. A schedule that is made for a number of epochs and stepped in every batch is
+        at its end after a fraction of the first epoch.
+
+    Example:
+        `OneCycleLR(optimizer, 0.1, epochs=10, steps_per_epoch=len(loader))` with `scheduler.step()` after the loop over
+        the batches.
+
+    Fix:
+        Call `scheduler.step()` after each `optimizer.step()` for the first kind, and once per epoch for the second.
+    """
+    steps = [one for one in training_steps(program.calls) if one.kind == "step" and one.loops]
+    stepped: dict[int, list[Call]] = {}
+    for call in program.calls:
+        if call.name == ".step" and isinstance(call.receiver, Call) and "lr_scheduler." in call.receiver.name:
+            stepped.setdefault(id(call.receiver), []).append(call)
+    for calls in stepped.values():
+        call, schedule = calls[0], calls[0].receiver
+        near = [one for one in steps if one.root is root_of(call)]
+        if len(calls) != 1 or not isinstance(schedule, Call) or not near:
+            continue
+        own, deepest = loops_around(call), max((one.loops for one in near), key=len)
+        if schedule.name in _PER_BATCH and len(own) < len(deepest) and deepest[: len(own)] == own:
+            yield program.finding(
+                schedule_out_of_step,
+                call.expression,
+                f"`{schedule.name.rpartition('.')[2]}` counts batches, but is stepped once per epoch: it stays at the "
+                "beginning of its cycle.",
+            )
+        elif own == deepest and len(own) > 1 and _is_for_epochs(schedule) and not call.undecided:
+            yield program.finding(
+                schedule_out_of_step,
+                call.expression,
+                f"`{schedule.name.rpartition('.')[2]}` is made for a number of epochs, but is stepped in every batch: "
+                "it is at its end within the first epochs.",
+            )
+
+
+def _is_for_epochs(schedule: Call) -> bool:
+    if schedule.name != "torch.optim.lr_scheduler.CosineAnnealingLR":
+        return False
+    node = schedule.expression
+    given = next(
+        (one.value for one in node.keywords if one.arg == "T_max"), node.args[1] if len(node.args) > 1 else None
+    )
+    return given is not None and bool(re.fullmatch(r"[\w.]*(num_|n_|max_)?epochs?", ast.unparse(given), re.IGNORECASE))
+
+
+@rule("P130", "trained-on-validation-data", Severity.WARNING)
+def trained_on_validation_data(program: Program) -> Iterator[Finding]:
+    """A loop over validation or test data changes the weights.
+
+    Why it matters:
+        The model learns the data that it is judged by. The score is too good, and says nothing about new data.
+
+    Example:
+        `for x, y in val_loader:` with `loss.backward()` and `optimizer.step()` in it.
+
+    Fix:
+        Compute the loss only, inside `with torch.no_grad():`, without `backward` and `step`.
+    """
+    steps = [one for one in training_steps(program.calls) if one.kind == "step"]
+    seen: set[int] = set()
+    for step in steps:
+        loop = step.loop
+        if not isinstance(loop, ast.For) or id(loop) in seen:
+            continue
+        over = ast.unparse(loop.iter)
+        inner = re.fullmatch(r"(?:enumerate|tqdm|tqdm\.tqdm)\((.*?)(?:, .*)?\)", over)
+        name = inner[1] if inner else over
+        direct = any(node is step.call.node for node in ast.walk(loop))
+        if direct and _TEST_LOADER.fullmatch(name):
+            seen.add(id(loop))
+            yield program.finding(
+                trained_on_validation_data,
+                loop,
+                f"The loop over `{name}` calls `{receiver_text(step.call)}.step()`: the model is trained on the data "
+                "that it is judged by.",
+            )
+
+
+@rule("P131", "classes-along-the-batch", Severity.ERROR)
+def classes_along_the_batch(program: Program) -> Iterator[Finding]:
+    """A softmax or an argmax over the classes runs along the batch.
+
+    Why it matters:
+        The output of a classifier has the batch as its first axis and the classes as its second. With `dim=0`, each
+        class is compared across the examples of the batch: the probabilities of one example do not add up to 1, and
+        the predicted "class" is the number of an example.
+
+    Example:
+        `F.log_softmax(self.fc(x), dim=0)`; `output.argmax(dim=0)`
+
+    Fix:
+        Use `dim=1`.
+    """
+    for call, loss, prediction, _, _ in losses(program.calls):
+        if loss in ("nll_loss", "cross_entropy") and isinstance(prediction, Call) and _along_batch(prediction):
+            yield program.finding(
+                classes_along_the_batch,
+                prediction.expression if prediction.node is not None else call.expression,
+                "The softmax runs along the batch (`dim=0`), not along the classes: use `dim=1`.",
+            )
+            return
+    for call in program.calls:
+        if call.name in (".argmax", "torch.argmax", ".max", "torch.max") and _along_batch(call):
+            source = call.receiver if call.name.startswith(".") else call.argument(0)
+            if _is_batch_output(source):
+                yield program.finding(
+                    classes_along_the_batch,
+                    call.expression,
+                    f"`{call.name.rpartition('.')[2]}` runs along the batch (`dim=0`), not along the classes: use "
+                    "`dim=1`.",
+                )
+                return
+
+
+def _along_batch(call: Call) -> bool:
+    method = call.name.startswith(".")
+    softmax = call.name.rpartition(".")[2] in ("softmax", "log_softmax")
+    if not softmax and call.name.rpartition(".")[2] not in ("argmax", "max"):
+        return False
+    if call.name == "()":
+        return False
+    given = call.argument(0 if method else 1, "dim", "axis")
+    return isinstance(given, Literal) and given.value == 0 and given.value is not False
+
+
+def _is_batch_output(value: Value | None) -> bool:
+    """It is what a layer gives for a whole batch of a loader."""
+    if not isinstance(value, Call) or value.name != "()" or not isinstance(value.receiver, Call):
+        return False
+    layer = value.receiver.name in ("torch.nn.Linear", "torch.nn.Sequential")
+    return layer and any(isinstance(one, Element) and one.batched for one in walk(value, 300))
+
+
+SCHEDULE_RULES = [schedule_out_of_step, trained_on_validation_data, classes_along_the_batch]

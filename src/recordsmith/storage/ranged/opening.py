@@ -1,0 +1,229 @@
+"""Opens remote objects by URL, and finds those of a folder or a pattern."""
+
+from __future__ import annotations
+
+import contextlib
+import fnmatch
+import glob
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+
+from recordsmith.errors import RecordsmithError
+from recordsmith.storage.atomic_file import is_url
+from recordsmith.storage.objects import ObjectFacts, ObjectFolder, child_url, open_folder, split_url, without_secrets
+from recordsmith.storage.objects.addresses import scheme_of
+from recordsmith.storage.ranged.remote_object import RemoteObject
+from recordsmith.storage.ranged.requests import network_failures
+
+__all__ = [
+    "RemoteFolder",
+    "file_size",
+    "is_file",
+    "is_folder",
+    "is_ranged",
+    "listed_folder",
+    "open_object",
+    "pieces_of",
+    "read_remote",
+    "record_bytes",
+    "resolve",
+]
+
+_SCHEMES = frozenset({"s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "adl"})
+
+_objects: dict[str, RemoteObject] = {}
+_folders: dict[str, RemoteFolder] = {}
+_lock = threading.Lock()
+_PIECE = 4 << 20
+
+
+def is_ranged(path: str) -> bool:
+    """Say whether a path is the URL of something that is read by ranges.
+
+    >>> is_ranged("s3://bucket/data"), is_ranged("hf://datasets/x"), is_ranged("/data")
+    (True, False, False)
+    """
+    return is_url(path) and scheme_of(path) in _SCHEMES
+
+
+def open_object(url: str) -> RemoteObject:
+    """Return the object of a URL, in the version that was last seen; a store is asked only where none was.
+
+    The core calls it for every URL that it opens.
+    """
+    with _lock:
+        known = _objects.get(url)
+    if known is not None:
+        return known
+    with network_failures(url):
+        return _refreshed(url)
+
+
+def read_remote(url: str, most: int) -> bytes:
+    """Return the first bytes of an object, at most so many."""
+    return open_object(url).read(0, most)
+
+
+@contextlib.contextmanager
+def record_bytes(path: str) -> Iterator[Callable[[int, int], bytes]]:
+    """Give a function that reads so many bytes from an offset on, of a file or of a remote object.
+
+    >>> with record_bytes(__file__) as read:
+    ...     read(3, 5)
+    b'Opens'
+    """
+    if is_ranged(path):
+        remote = open_object(path)
+        yield remote.read
+        return
+    with open(path, "rb") as file:
+
+        def read(offset: int, size: int) -> bytes:
+            file.seek(offset)
+            return file.read(size)
+
+        yield read
+
+
+def pieces_of(url: str) -> Iterator[bytes]:
+    """Give an object from its first byte to its last, in pieces."""
+    remote = open_object(url)
+    for begin in range(0, remote.size, _PIECE):
+        yield remote.read(begin, _PIECE)
+
+
+def file_size(path: str) -> int:
+    """Return the size of a file, or of a remote object.
+
+    >>> file_size(__file__) > 100
+    True
+    """
+    return open_object(path).size if is_ranged(path) else os.stat(path).st_size
+
+
+def is_file(path: str) -> bool:
+    """Say whether a path is that of a file, or of a remote object.
+
+    >>> is_file(__file__), is_file("/no/such/file")
+    (True, False)
+    """
+    if not is_ranged(path):
+        return os.path.isfile(path)
+    with _lock:
+        if path in _objects:
+            return True
+        folder = _folders.get(os.path.dirname(path))
+    if folder is not None and os.path.basename(path):
+        return os.path.basename(path) in folder.files and bool(folder.open(os.path.basename(path)))
+    try:
+        return bool(os.path.basename(path)) and _refreshed(path) is not None
+    except FileNotFoundError:
+        return False
+
+
+def is_folder(path: str) -> bool:
+    """Say whether a path is that of a folder: a remote one was listed when it was resolved.
+
+    >>> is_folder("/"), is_folder(__file__)
+    (True, False)
+    """
+    return listed_folder(path) is not None if is_ranged(path) else os.path.isdir(path)
+
+
+def _refreshed(url: str) -> RemoteObject:
+    """Ask the store for the version of an object now."""
+    above, key = split_url(url)
+    folder = open_folder(above)
+    return _known(folder, folder.head(key))
+
+
+def _known(folder: ObjectFolder, facts: ObjectFacts) -> RemoteObject:
+    if facts.etag is None or facts.size is None:
+        raise RecordsmithError(
+            "The remote storage gives no ETag for the file, so a change of it could not be noticed.",
+            path=folder.shown(facts.key),
+            advice="Download the file, then use the local copy.",
+        )
+    url = child_url(folder.url, facts.key)
+    with _lock:
+        before = _objects.get(url)
+        if before is None or (before.etag, before.size) != (facts.etag, facts.size):
+            before = _objects[url] = RemoteObject(folder, facts.key, facts.size, facts.etag)
+        return before
+
+
+class RemoteFolder:
+    """A remote folder as it was listed.
+
+    Attributes:
+        url: where it is, without a slash at the end.
+        files: the URLs of its files by name.
+        folders: the names of the folders in it.
+    """
+
+    def __init__(self, folder: ObjectFolder, facts: Sequence[ObjectFacts], folders: Sequence[str]) -> None:
+        self.url = folder.url.rstrip("/")
+        self.files = {one.key: child_url(folder.url, one.key) for one in facts if not one.key.startswith(".")}
+        self.folders = list(folders)
+        self._folder = folder
+        self._facts = {one.key: one for one in facts}
+
+    def open(self, name: str) -> str:
+        """Return the URL of a file, which from now on is read in the version that was listed."""
+        _known(self._folder, self._facts[name])
+        return self.files[name]
+
+    def read(self, name: str, longest: int) -> bytes:
+        """Return a small file, in the version that was listed."""
+        return self._folder.read(name, longest=longest, etag=self._facts[name].etag)[0]
+
+
+def resolve(url: str) -> list[str] | RemoteFolder:
+    """Return what a URL stands for: files, by their URLs, or a folder."""
+    if glob.has_magic(url):
+        return _matching(url)
+    name = split_url(url)[1]
+    if name and not url.endswith("/"):
+        try:
+            return [_refreshed_url(url)]
+        except FileNotFoundError:
+            pass  # it may be a folder
+    folder = open_folder(url.rstrip("/"))
+    facts, folders = folder.contents()
+    if not facts and not folders:
+        raise FileNotFoundError(2, "No such remote file or folder", without_secrets(url))
+    found = RemoteFolder(folder, facts, folders)
+    with _lock:
+        _folders[found.url] = found
+    return found
+
+
+def listed_folder(url: str) -> RemoteFolder | None:
+    """Return a folder as it was last listed; None if a URL is not that of a folder."""
+    with _lock:
+        return _folders.get(url.rstrip("/"))
+
+
+def _refreshed_url(url: str) -> str:
+    _refreshed(url)
+    return url
+
+
+def _matching(pattern: str) -> list[str]:
+    """Return the URLs that match a pattern: below the last folder without wildcards, all objects are looked at."""
+    scheme, _, rest = pattern.partition("://")
+    parts = rest.split("/")
+    plain = next(i for i, part in enumerate(parts) if glob.has_magic(part))
+    folder = open_folder(f"{scheme}://{'/'.join(parts[:plain])}")
+    deep = "**" in parts[plain:]
+    wanted = "/".join(parts[plain:])
+    matches: Callable[[str], bool] = (
+        (lambda key: fnmatch.fnmatchcase(key, wanted.replace("**/", "*")))
+        if deep
+        else (lambda key: key.count("/") == wanted.count("/") and fnmatch.fnmatchcase(key, wanted))
+    )
+    found = sorted((one for one in folder.walk() if matches(one.key)), key=lambda one: one.key)
+    if not found:
+        raise FileNotFoundError(2, "No file matches the pattern", without_secrets(pattern))
+    return [child_url(folder.url, _known(folder, one).key) for one in found]

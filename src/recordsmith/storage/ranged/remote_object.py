@@ -1,0 +1,283 @@
+"""One version of a remote object, as the core reads it."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+from recordsmith.storage.objects import ObjectFolder, child_url
+from recordsmith.storage.ranged.block_cache import BLOCK, shared_cache
+from recordsmith.storage.ranged.requests import RequestThreads, network_failures, result_of
+from recordsmith.workers.forking import renew_after_fork
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["MEMORY", "RemoteObject", "waits"]
+
+MEMORY = 256 << 20
+"""How many bytes of blocks stay in memory, over all objects of the process."""
+
+_BLOCKS_PER_REQUEST = 4
+_FIRST_AHEAD, _MOST_AHEAD = 4, 48  # blocks that are fetched before a reader in order asks for them
+_READERS = 16  # that may read one object in order at the same time
+
+Range = tuple[int, int]
+# A block of an object, or a range of it: (name, number) or (name, begin, end).
+Key = tuple[Any, ...]
+Buffer = bytes | memoryview
+
+
+class _Arrived:
+    """What is in memory and what is on its way, over all objects of the process."""
+
+    def __init__(self) -> None:
+        self.memory: OrderedDict[Key, Buffer] = OrderedDict()
+        self.bytes = 0
+        self.waits = 0
+        self.threads = RequestThreads()
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Forget what other threads were at."""
+        self.lock = threading.Lock()
+        self.coming: dict[Key, Future[Buffer]] = {}
+
+    def keep(self, key: Key, data: Buffer) -> None:
+        """Keep what arrived. Needs the lock."""
+        if key in self.memory:
+            return
+        self.memory[key] = data
+        self.bytes += len(data)
+        while self.bytes > MEMORY and len(self.memory) > 1:
+            self.bytes -= len(self.memory.popitem(last=False)[1])
+
+    def taken(self, key: Key) -> Buffer | None:
+        """Return what is in memory; a range is used only once. Needs the lock."""
+        data = self.memory.get(key)
+        if data is None:
+            return None
+        if len(key) == 2:
+            self.memory.move_to_end(key)
+        else:
+            del self.memory[key]
+            self.bytes -= len(data)
+        return data
+
+
+_arrived = _Arrived()
+
+
+def waits() -> int:
+    """Return how often somebody had to wait for the network."""
+    return _arrived.waits
+
+
+class RemoteObject:
+    """An object of a store with the ETag that it had when it was opened. Any number of threads may use one.
+
+    Args:
+        folder: the folder that it is in.
+        key: its name there.
+        size: its bytes.
+        etag: its version.
+    """
+
+    def __init__(self, folder: ObjectFolder, key: str, size: int, etag: str) -> None:
+        self.folder, self.key, self.size, self.etag = folder, key, size, etag
+        self.url = child_url(folder.url, key)
+        digest = hashlib.sha256(f"{self.url}\n{etag}\n{size}".encode()).hexdigest()
+        self.name = digest[:32]
+        # The core takes it as an inode. Only the content counts: a copy of the object has the same index.
+        self.version = int.from_bytes(hashlib.sha256(f"{etag}\n{size}".encode()).digest()[:8], "little")
+        self.expected: npt.NDArray[np.float64] | None = None
+        """When each block is used next, if somebody knows: seconds since 1970."""
+        self._ahead: OrderedDict[int, int] = OrderedDict()  # of readers in order: the next block, and how far
+
+    # --- what the core calls ---
+
+    def fetch(self, ranges: Sequence[Range]) -> list[tuple[int, Buffer]]:
+        """Return pieces that cover these ranges, with the position of each."""
+        parts = [part for one in ranges for part in _cut(one)]
+        found, waited, missing = self._looked_up(parts)
+        exact: list[Range] = []
+        whole: list[int] = []
+        fetch_alone = len(ranges) > 1
+        for number, begin, end in missing:
+            first, size = number * BLOCK, self._block_size(number)
+            takes_part = fetch_alone and end - begin < size // 2
+            if takes_part:
+                data: Buffer | None = shared_cache().read(self.name, number, begin - first, end - first, size=size)
+                if data is not None:
+                    found.append((begin, data))
+                    continue
+            else:
+                data = shared_cache().read(self.name, number, 0, size, size=size)
+                if data is not None:
+                    if self.expected is not None:
+                        shared_cache().expect(self.name, number, float(self.expected[number]))
+                    with _arrived.lock:
+                        _arrived.keep((self.name, number), data)
+                    found.append((first, data))
+                    continue
+            if takes_part and not shared_cache().has_room():
+                exact.append((begin, end))
+            else:
+                whole.append(number)
+        waited += self._request(whole, exact, urgent=True)
+        if len(ranges) == 1:
+            self._read_on(parts[0][0], parts[-1][0])
+        if not all(future.done() for _, future in waited):
+            _arrived.waits += 1
+        return found + [(begin, result_of(future)) for begin, future in waited]
+
+    def announce(self, ranges: Sequence[Range]) -> None:
+        """Begin to fetch these ranges: they are asked for soon."""
+        parts = [part for one in ranges for part in _cut(one)]
+        _, _, missing = self._looked_up(parts, use=False)
+        exact, whole = [], []
+        cache = shared_cache()
+        for number, begin, end in missing:
+            if cache.has(self.name, number):
+                continue
+            if end - begin < self._block_size(number) // 2 and not cache.has_room():
+                exact.append((begin, end))
+            else:
+                whole.append(number)
+        self._request(whole, exact, urgent=False)
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Return so many bytes from an offset on, or those up to the end."""
+        begin, end = min(offset, self.size), min(offset + size, self.size)
+        if begin == end:
+            return b""
+        pieces = sorted(self.fetch([(begin, end)]), key=lambda piece: piece[0])
+        first = pieces[0][0]
+        return b"".join(data for _, data in pieces)[begin - first : end - first]
+
+    # --- inside ---
+
+    def _block_size(self, number: int) -> int:
+        return min(BLOCK, self.size - number * BLOCK)
+
+    def _looked_up(
+        self, parts: Sequence[tuple[int, int, int]], *, use: bool = True
+    ) -> tuple[list[tuple[int, Buffer]], list[tuple[int, Future[Buffer]]], list[tuple[int, int, int]]]:
+        """Return what is in memory, what is on its way, and what is neither."""
+        found: list[tuple[int, Buffer]] = []
+        waited: list[tuple[int, Future[Buffer]]] = []
+        missing: list[tuple[int, int, int]] = []
+        with _arrived.lock:
+            for number, begin, end in parts:
+                for key, place in (((self.name, number), number * BLOCK), ((self.name, begin, end), begin)):
+                    if key in _arrived.coming:
+                        waited.append((place, _arrived.coming[key]))
+                        break
+                    if key in _arrived.memory:
+                        data = _arrived.taken(key) if use else None
+                        found += [] if data is None else [(place, data)]
+                        break
+                else:
+                    missing.append((number, begin, end))
+        return found, waited, missing
+
+    def _read_on(self, first: int, last: int) -> None:
+        """After a single range: if it follows another one, fetch what comes next, more of it each time."""
+        with _arrived.lock:
+            ahead = self._ahead.pop(first, None) or self._ahead.pop(first + 1, None)
+            self._ahead[last + 1] = min(_MOST_AHEAD, 2 * ahead) if ahead else _FIRST_AHEAD
+            while len(self._ahead) > _READERS:
+                self._ahead.popitem(last=False)
+        if ahead:
+            begin, end = (last + 1) * BLOCK, min(self.size, (last + 1 + ahead) * BLOCK)
+            if begin < end:
+                self.announce([(begin, end)])
+
+    def _request(
+        self, blocks: Sequence[int], ranges: Sequence[Range], *, urgent: bool
+    ) -> list[tuple[int, Future[Buffer]]]:
+        """Send requests for blocks and ranges, unless somebody else did meanwhile."""
+        futures: list[tuple[int, Future[Buffer]]] = []
+        runs: list[list[int]] = []
+        work: list[Callable[[], None]] = []
+        with _arrived.lock:
+            for number in sorted(set(blocks)):
+                key: Key = (self.name, number)
+                if key not in _arrived.coming:
+                    _arrived.coming[key] = Future()
+                    if runs and runs[-1][-1] == number - 1 and len(runs[-1]) < _BLOCKS_PER_REQUEST:
+                        runs[-1].append(number)
+                    else:
+                        runs.append([number])
+                futures.append((number * BLOCK, _arrived.coming[key]))
+            for begin, end in ranges:
+                key = (self.name, begin, end)
+                if key not in _arrived.coming:
+                    _arrived.coming[key] = Future()
+                    work.append(lambda part=(begin, end): self._get_range(*part))  # type: ignore[misc]
+                futures.append((begin, _arrived.coming[key]))
+        work += [lambda run=run: self._get_blocks(run) for run in runs]  # type: ignore[misc]
+        for one in work:
+            _arrived.threads.submit(one, urgent=urgent)
+        return futures
+
+    def _get_blocks(self, run: list[int]) -> None:
+        first = run[0] * BLOCK
+        keys = [(self.name, number) for number in run]
+        try:
+            data = self._get(first, min(self.size, (run[-1] + 1) * BLOCK))
+        except BaseException as error:  # noqa: BLE001 - raised by those who wait for it
+            _failed(keys, error)
+            return
+        parts = [data[i * BLOCK : (i + 1) * BLOCK] for i in range(len(run))]
+        _came(keys, parts)
+        cache = shared_cache()
+        for number, part in zip(run, parts, strict=True):
+            expected = None if self.expected is None else float(self.expected[number])
+            cache.put(self.name, number, part, expected=expected)
+
+    def _get(self, begin: int, end: int) -> memoryview:
+        with network_failures(self.url):
+            return self.folder.get_range(self.key, begin, end, etag=self.etag)
+
+    def _get_range(self, begin: int, end: int) -> None:
+        keys = [(self.name, begin, end)]
+        try:
+            _came(keys, [self._get(begin, end)])
+        except BaseException as error:  # noqa: BLE001 - raised by those who wait for it
+            _failed(keys, error)
+
+
+def _came(keys: Sequence[Key], parts: Sequence[Buffer]) -> None:
+    with _arrived.lock:
+        futures = [_arrived.coming.pop(key, None) for key in keys]
+        for key, part in zip(keys, parts, strict=True):
+            _arrived.keep(key, part)
+    for future, part in zip(futures, parts, strict=True):
+        if future is not None:
+            future.set_result(part)
+
+
+def _failed(keys: Sequence[Key], error: BaseException) -> None:
+    with _arrived.lock:
+        futures = [_arrived.coming.pop(key, None) for key in keys]
+    for future in futures:
+        if future is not None:
+            future.set_exception(error)
+
+
+def _cut(part: Range) -> list[tuple[int, int, int]]:
+    """Cut a range at the edges of blocks.
+
+    >>> _cut((BLOCK - 2, BLOCK + 3))
+    [(0, 1048574, 1048576), (1, 1048576, 1048579)]
+    """
+    begin, end = part
+    numbers = range(begin // BLOCK, -(-end // BLOCK))
+    return [(n, max(begin, n * BLOCK), min(end, (n + 1) * BLOCK)) for n in numbers]

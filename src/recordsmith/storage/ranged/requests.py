@@ -1,0 +1,160 @@
+"""Requests in the background, on threads that never keep a program from ending.
+
+The threads are daemons, started as needed. What somebody waits for goes before what was only announced. After a fork
+the child has none of them, and starts its own.
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from recordsmith.errors import ChangedFileError, RecordsmithError
+from recordsmith.storage.objects import without_secrets
+from recordsmith.workers.forking import renew_after_fork
+
+__all__ = ["ReadingStopped", "RemoteReadError", "RequestThreads", "Waiting", "network_failures", "result_of"]
+
+T = TypeVar("T")
+
+_MOST = 64  # requests at a time
+_LOOK = 0.2  # seconds between two looks at whether to stop
+
+
+class ReadingStopped(RuntimeError):  # noqa: N818 - it is no error of the data: somebody ended the reading
+    """A read was given up because whoever wanted it has ended."""
+
+
+class RemoteReadError(ConnectionError):
+    """Bytes of a remote file did not come, for all that was tried.
+
+    Like the failure of a disk it says nothing about the data, so it is no RecordsmithError: whatever passes over
+    damaged records, or counts them, must not do so here.
+    """
+
+
+@contextmanager
+def network_failures(url: str) -> Iterator[None]:
+    """Raise failures of the network as RemoteReadError; a changed or missing object stays what it is."""
+    try:
+        yield
+    except ChangedFileError:
+        raise
+    except RecordsmithError as error:
+        failure = RemoteReadError(errno.EIO, error.problem.rstrip("."), without_secrets(url))
+        for label, text in (("found", error.found), ("to do", error.advice)):
+            if text is not None:
+                failure.add_note(f"{label}: {text}")
+        raise failure from None
+
+
+class RequestThreads:
+    """Does pieces of work, the urgent ones first."""
+
+    def __init__(self, most: int = _MOST) -> None:
+        self._most = most
+        self._order = itertools.count()
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Begin without threads and without work."""
+        self._waiting: queue.PriorityQueue[tuple[int, int, Future[Any], Callable[[], Any]]] = queue.PriorityQueue()
+        self._threads = 0
+        self._idle = 0
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+
+    def submit(self, work: Callable[[], T], *, urgent: bool) -> Future[T]:
+        """Return the future of a piece of work."""
+        future: Future[T] = Future()
+        self._waiting.put((0 if urgent else 1, next(self._order), future, work))
+        with self._lock:
+            if self._idle >= self._waiting.qsize() or self._threads >= self._most:
+                return future
+            self._threads += 1
+        try:
+            threading.Thread(target=self._work, name="recordsmith-requests", daemon=True).start()
+        except RuntimeError:  # the system gives no more threads
+            with self._lock:
+                self._threads -= 1
+                alone = self._threads == 0
+            if alone:
+                self._do(self._waiting.get())
+        return future
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                self._idle += 1
+            task = self._waiting.get()
+            with self._lock:
+                self._idle -= 1
+            self._do(task)
+
+    @staticmethod
+    def _do(task: tuple[int, int, Future[Any], Callable[[], Any]]) -> None:
+        _, _, future, work = task
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            future.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - it is raised where the result is asked for
+            future.set_exception(error)
+
+
+class Waiting:
+    """Everything that some threads wait for, so that all of it can be given up at once.
+
+    >>> waiting = Waiting()
+    >>> with waiting.mine():
+    ...     waiting.stop()
+    ...     result_of(Future())
+    Traceback (most recent call last):
+    recordsmith.storage.ranged.requests.ReadingStopped: The reading was stopped.
+    """
+
+    def __init__(self) -> None:
+        self._stopped = threading.Event()
+
+    def stop(self) -> None:
+        """Give up what is waited for, now and later."""
+        self._stopped.set()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it was given up."""
+        return self._stopped.is_set()
+
+    @contextmanager
+    def mine(self) -> Iterator[None]:
+        """Count what this thread waits for as part of it."""
+        before = getattr(_thread, "waiting", None)
+        _thread.waiting = self
+        try:
+            yield
+        finally:
+            _thread.waiting = before
+
+
+_thread = threading.local()
+
+
+def result_of(future: Future[T]) -> T:
+    """Wait for a result, unless whoever wants it has ended. Also lets signals through."""
+    waiting: Waiting | None = getattr(_thread, "waiting", None)
+    while True:
+        if waiting is not None and waiting.is_stopped:
+            raise ReadingStopped("The reading was stopped.")
+        try:
+            return future.result(_LOOK)
+        except TimeoutError:
+            if future.done():
+                raise  # it is what the work raised

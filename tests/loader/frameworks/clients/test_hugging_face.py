@@ -1,0 +1,22 @@
+"""Accelerate, and the Trainer of transformers: rows of a dataset, and batches of a loader."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.loader.frameworks.clients.running import run
+
+pytest.importorskip("transformers")
+pytest.importorskip("accelerate")
+
+
+def test_accelerate_and_trainer_are_fed_and_continue():
+    assert run("hugging_face_script.py") == {
+        "accelerate": {"batches": ["0", "1"], "rows": [True, True], "moved": [0, 1, 2, 3]},
+        "trainer": {
+            "rows": [True, True],
+            "rows resumed": True,
+            "batches": ["0", "1"],
+            "batches resumed": "1[5:]",
+        },
+    }

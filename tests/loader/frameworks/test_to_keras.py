@@ -1,0 +1,40 @@
+"""to_keras: what Keras has no array for is refused, and the place can be saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recordsmith as rs
+from tests.loader.frameworks.framework_data import PLAIN, numbered, write
+
+pytest.importorskip("keras")
+
+
+def test_the_state_continues_in_the_middle_of_an_epoch(tmp_path: Path):
+    ds = numbered(tmp_path / "a.tfrecord", 40)
+    whole = [batch["n"].tolist() for batch in ds.shuffle(seed=1).batch(8)]
+    batches = ds.shuffle(seed=1).batch(8).to_keras()
+    fed = [batches[number]["n"].tolist() for number in range(3)]
+    other = ds.shuffle(seed=1).batch(8).to_keras()
+    other.load_state_dict(batches.state_dict())
+    assert fed + [other[number]["n"].tolist() for number in range(2)] == whole
+    assert (len(batches), batches.num_batches) == (5, 5)
+    assert ds.filter(lambda row: row["n"] < 9).batch(8).to_keras().num_batches is None
+
+
+@pytest.mark.parametrize("name", ["text", "tokens", "sparse"])
+def test_what_is_no_array_is_refused(tmp_path: Path, name: str):
+    ds = write(tmp_path / "a.tfrecord", {name: PLAIN[name]}, 4)
+    with pytest.raises(rs.PipelineError, match="Keras takes arrays") as caught:
+        ds.batch(4).to_keras()[0]
+    assert caught.value.feature == name
+
+
+def test_a_loader_is_no_array(tmp_path: Path):
+    loader = numbered(tmp_path / "a.tfrecord", 8).batch(4)
+    assert not hasattr(loader, "shape")
+    with pytest.raises(rs.PipelineError, match="not an array"):
+        np.asarray(loader)

@@ -1,0 +1,27 @@
+import numpy as np
+import pandas as pd
+from sklearn.preprocessing import MinMaxScaler
+from tensorflow.keras.layers import LSTM, Dense
+from tensorflow.keras.models import Sequential
+
+prices = pd.read_csv("tsla.csv")["Close"].values.reshape(-1, 1)
+n = int(len(prices) * 0.8)
+scaler = MinMaxScaler()
+train = scaler.fit_transform(prices[:n])
+test = scaler.transform(prices[n:])
+
+
+def windows(a, steps=60):
+    X, y = [], []
+    for i in range(steps, len(a)):
+        X.append(a[i - steps : i, 0])
+        y.append(a[i, 0])
+    return np.array(X)[..., None], np.array(y)
+
+
+X_train, y_train = windows(train)
+X_test, y_test = windows(test)
+model = Sequential([LSTM(50), Dense(1)])
+model.compile("adam", "mse")
+model.fit(X_train, y_train, epochs=20)
+print(model.evaluate(X_test, y_test))

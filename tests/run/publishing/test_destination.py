@@ -16,6 +16,7 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.cli import main
+from recordsmith.run.progress import Progress
 from recordsmith.storage.objects import open_folder, read_published
 from recordsmith.storage.objects.obstore_folder import ObstoreFolder
 from recordsmith.storage.objects.s3_uploads import UnfinishedUploads
@@ -199,6 +200,47 @@ def test_copies_exports_and_repairs(every_s3_url: str, tmp_path: Path) -> None:
     assert in_force(f"{every_s3_url}/repaired") == local_files(tmp_path / "repaired")
     rs.repair(tmp_path / "data" / shards[0], f"{every_s3_url}/one.tfrecord")
     assert open_folder(every_s3_url).read("one.tfrecord", longest=10**7)[0] == bytes_of[shards[0]]
+
+
+def test_a_copy_to_a_url_and_back_keeps_the_bytes(every_s3_url: str, tmp_path: Path) -> None:
+    rs.make(ROWS, tmp_path / "data", split="train=0.5,test=0.5", shards=2)
+    rs.copy(tmp_path / "data", f"{every_s3_url}/data", shards=2)
+    rs.copy(f"{every_s3_url}/data", tmp_path / "back", name="data", shards=2)
+    before, after = local_files(tmp_path / "data"), local_files(tmp_path / "back")
+    assert before.pop("recordsmith.json") != after.pop("recordsmith.json")  # which says how each was made
+    assert after == before
+    assert rs.open(f"{every_s3_url}/data").schema == rs.open(tmp_path / "data").schema
+
+
+def test_progress_of_an_upload_is_in_bytes(s3_url: str, tmp_path: Path) -> None:
+    rs.make(ROWS, tmp_path / "data")
+    progress: list[Progress] = []
+    rs.copy(tmp_path / "data", s3_url, name="data", on_progress=progress.append)
+    sent = [one for one in progress if one.phase == "uploading"]
+    assert {one.unit for one in sent} == {"bytes"}
+    assert sent[-1].done == sent[-1].total == sum(map(len, in_force(s3_url).values()))
+
+
+def test_readers_find_the_version_in_force(s3_url: str, tmp_path: Path) -> None:
+    url = f"{s3_url}/pets"
+
+    def numbers(path: str) -> list[int]:
+        return sorted(int(row["n"]) for row in rs.open(path))
+
+    rs.make(ROWS[:10], url, shards=2)
+    open_folder(url).put("version-ffffffffffffffff/pets-train.tfrecord-00000-of-00002", b"of a run that was killed")
+    assert numbers(url) == numbers(f"{url}/") == numbers(f"{url}/*.tfrecord-*") == list(range(10))
+    one = [numbers(f"{url}/pets-train.tfrecord-0000{shard}-of-00002") for shard in range(2)]
+    assert sorted(one[0] + one[1]) == list(range(10))
+    assert rs.check(url).ok
+    rs.make(ROWS[:20], url, shards=2, overwrite=True)
+    assert numbers(url) == list(range(20))
+    published = read_published(open_folder(url))
+    assert published is not None
+    open_folder(published.url(url)).delete(["pets-train.tfrecord-00000-of-00002"])
+    with pytest.raises(rs.RecordsmithError, match="missing") as raised:
+        rs.open(url)
+    assert "pets-train.tfrecord-00000-of-00002" in str(raised.value)
 
 
 def test_the_command_line(s3_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,6 +53,11 @@ class BatchVerb(Chain[LoaderT]):
         check_threads(threads)
         if on_error not in ("raise", "skip"):
             raise PipelineError("Unknown on_error.", found=repr(on_error), expected="'raise' or 'skip'")
+        if on_error == "skip" and plan.window is not None:
+            raise PipelineError(
+                "Rows that are packed together cannot be skipped one by one.",
+                advice="Leave on_error out, and filter the rows before .pack().",
+            )
         skipped = Skipped() if on_error == "skip" else None
         settings = {"n": int(n), "drop_last": drop_last or None, "on_error": None if skipped is None else on_error}
         return self._then(

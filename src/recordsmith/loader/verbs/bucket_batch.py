@@ -82,6 +82,8 @@ class BucketBatchVerb(Chain[LoaderT]):
         if plan.batching is not None:
             raise already_batched("bucket_batch")
         check_threads(threads)
+        if plan.window is not None:
+            raise PipelineError("Packed rows have one length: buckets are not needed.", advice="Write .batch(n).")
         plan.feature(by, "bucket_batch")
         limits = tuple(int(limit) for limit in boundaries)
         if not limits or list(limits) != sorted(set(limits)) or limits[0] < 1:

@@ -133,7 +133,7 @@ def everything_frozen(program: Program) -> Iterator[Finding]:
         if call.name == ".__setattr__" and isinstance(call.args[0], Literal) and call.args[0].value == "trainable":
             value = call.args[1]
             whole = _whole_model(call.receiver)
-            if isinstance(value, Literal) and value.value is False and whole is not None:
+            if isinstance(value, Literal) and value.value is False and whole is not None and not _in_branch(call.node):
                 frozen[id(whole)] = call
             else:
                 frozen.clear()  # something is, or may be, trainable again
@@ -148,6 +148,16 @@ def everything_frozen(program: Program) -> Iterator[Finding]:
                     "Every layer of this model is frozen, also the last one, and then it is trained: nothing can be "
                     "learnt.",
                 )
+
+
+def _in_branch(node: ast.AST | None) -> bool:
+    """It is done under a condition inside the loop over the layers: not to all of them."""
+    outer = node
+    while outer is not None and not isinstance(outer, ast.For | ast.FunctionDef | ast.Module):
+        if isinstance(outer, ast.If):
+            return True
+        outer = getattr(outer, "parent", None)
+    return False
 
 
 def _whole_model(value: Value | None) -> Value | None:

@@ -165,9 +165,10 @@ def parameters_not_trained(program: Program) -> Iterator[Finding]:
 
 
 def _steps_later(statements: list[ast.stmt]) -> bool:
-    """Something is trained after it, or may be: an optimizer takes a step, or a function is called that may do so."""
+    """Something is trained after it, or may be: a step is taken, it is returned, or a function may train with it."""
     return any(
-        (isinstance(node, ast.Attribute) and node.attr in ("step", "backward", "fit", "train"))
+        (isinstance(node, ast.Return) and node.value is not None)
+        or (isinstance(node, ast.Attribute) and node.attr in ("step", "backward", "fit", "train"))
         or (isinstance(node, ast.Name) and "train" in node.id)
         for statement in statements
         for node in ast.walk(statement)

@@ -98,7 +98,7 @@ class JaxBatches:
             raise PipelineError("This is not the state of a loader.", found=repr(state)[:200]) from error
 
     def start_prefetch(self) -> None:
-        """Do nothing: grain's checkpoint handler calls it, and batches are prepared as soon as the first is asked for."""
+        """Do nothing: grain's checkpoint handler calls it. Batches are prepared when the first is asked for."""
 
     def _handed_out(self, sent: deque[tuple[Any, Cursor]]) -> Any:
         arrays, place = sent.popleft()

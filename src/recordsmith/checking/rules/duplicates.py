@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recordsmith.checking.split_reading import is_balanced, is_training, shown_split
-from recordsmith.checking.wording import counted, locate, share
+from recordsmith.checking.wording import locate, share
 from recordsmith.facts.dataset_facts import DatasetFacts, DuplicateGroup
 from recordsmith.rules import Finding, Location, Severity, rule
+from recordsmith.wording.numbers import count_text
 
 __all__ = [
     "contradictory_labels",
@@ -49,7 +50,7 @@ def duplicate_records(facts: DatasetFacts) -> Iterator[Finding]:
         location, more = locate(group.places if group else ())
         often = f" One of them occurs {group.count:,} times." if group and group.count > 2 else ""
         yield duplicate_records.finding(
-            f"{counted(copies, 'record')} of {shown_split(split)} ({share(copies, records)}) "
+            f"{count_text(copies, 'record')} of {shown_split(split)} ({share(copies, records)}) "
             f"{'repeats' if copies == 1 else 'repeat'} an earlier record{_except_for(group)}.{often}",
             location=Location(location.path, split or None, location.record, location.offset),
             count=copies,
@@ -88,7 +89,7 @@ def record_in_two_splits(facts: DatasetFacts) -> Iterator[Finding]:
         group = next((one for one in facts.duplicates.groups if {first, second} <= set(one.splits)), None)
         location, more = locate(group.places if group else ())
         yield record_in_two_splits.finding(
-            f"{counted(common, 'record')} {'is' if common == 1 else 'are'} in both {first!r} and {second!r}"
+            f"{count_text(common, 'record')} {'is' if common == 1 else 'are'} in both {first!r} and {second!r}"
             f"{_except_for(group)}: {share(common, smaller)} of the smaller split.",
             location=Location(location.path, f"{first}, {second}", location.record, location.offset),
             count=common,
@@ -120,7 +121,7 @@ def similar_across_splits(facts: DatasetFacts) -> Iterator[Finding]:
     location, more = locate(group.places if group else ())
     pairs = facts.duplicates.similar_across
     yield similar_across_splits.finding(
-        f"{counted(pairs, 'pair')} of similar images {'is' if pairs == 1 else 'are'} in different splits.",
+        f"{count_text(pairs, 'pair')} of similar images {'is' if pairs == 1 else 'are'} in different splits.",
         location=location,
         count=pairs,
         places=more,
@@ -150,7 +151,7 @@ def similar_images(facts: DatasetFacts) -> Iterator[Finding]:
     group = next((one for one in facts.duplicates.similar_groups if len(set(one.splits)) < 2), None)
     location, more = locate(group.places if group else ())
     yield similar_images.finding(
-        f"{counted(pairs, 'pair')} of images {'looks' if pairs == 1 else 'look'} alike.",
+        f"{count_text(pairs, 'pair')} of images {'looks' if pairs == 1 else 'look'} alike.",
         location=location,
         count=pairs,
         places=more,
@@ -189,7 +190,7 @@ def contradictory_labels(facts: DatasetFacts) -> Iterator[Finding]:
         others = sorted({name for pair in pairs for name in pair} - {split})
         besides = f" Some of them are in {' and '.join(map(repr, others))} too." if split in across else ""
         yield contradictory_labels.finding(
-            f"{counted(count, 'record')} of {shown_split(split)} ({share(count, records)}) "
+            f"{count_text(count, 'record')} of {shown_split(split)} ({share(count, records)}) "
             f"{'has' if count == 1 else 'have'} the same content as another record, but a different {labels}.{besides}",
             location=Location(location.path, split or None, location.record, location.offset),
             count=count,

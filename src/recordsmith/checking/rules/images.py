@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recordsmith.checking.feature_reading import is_mask
-from recordsmith.checking.wording import counted, locate, share
+from recordsmith.checking.wording import locate, share
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.facts.value_facts import FeatureFacts, ImageFacts
 from recordsmith.rules import Finding, Location, Severity, rule
 from recordsmith.schema import Image
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["image_suffix_differs", "mixed_channels", "not_an_image", "one_colour_images", "undecodable_image"]
 
@@ -37,7 +38,7 @@ def undecodable_image(facts: DatasetFacts) -> Iterator[Finding]:
             reason = next((place.detail for place in images.undecodable_places if place.detail), "")
             which = "" if images.decoded_all else f" of a sample of {images.decoded:,}"
             yield undecodable_image.finding(
-                f"{counted(images.undecodable, 'image')}{which} of {feature.name!r} cannot be decoded."
+                f"{count_text(images.undecodable, 'image')}{which} of {feature.name!r} cannot be decoded."
                 f"{f' The first: {reason}.' if reason else ''}",
                 location=location,
                 count=images.undecodable,
@@ -65,7 +66,7 @@ def not_an_image(facts: DatasetFacts) -> Iterator[Finding]:
             detail = next((place.detail for place in images.no_header_places if place.detail), "")
             total = images.no_header + sum(images.formats.values())
             yield not_an_image.finding(
-                f"{counted(images.no_header, 'value')} of {feature.name!r} ({share(images.no_header, total)}) "
+                f"{count_text(images.no_header, 'value')} of {feature.name!r} ({share(images.no_header, total)}) "
                 f"{'is not an image' if images.no_header == 1 else 'are not images'}, unlike the others."
                 f"{f' The first: {detail}.' if detail else ''}",
                 location=location,
@@ -96,7 +97,7 @@ def image_suffix_differs(facts: DatasetFacts) -> Iterator[Finding]:
             location, more = locate(images.suffix_places, feature.name)
             detail = next((place.detail for place in images.suffix_places if place.detail), "")
             yield image_suffix_differs.finding(
-                f"{counted(images.suffix_differs, 'image')} of {feature.name!r} "
+                f"{count_text(images.suffix_differs, 'image')} of {feature.name!r} "
                 f"{'is' if images.suffix_differs == 1 else 'are'} in another format than the file name says."
                 f"{f' The first: {detail}.' if detail else ''}",
                 location=location,
@@ -124,8 +125,8 @@ def one_colour_images(facts: DatasetFacts) -> Iterator[Finding]:
         if images.black and not is_mask(feature.name):
             few = images.black < _ONE_COLOUR_SHARE * images.decoded
             yield one_colour_images.finding(
-                f"{counted(images.black, 'image')} of {feature.name!r} ({share(images.black, images.decoded)} of those "
-                f"decoded) {'has' if images.black == 1 else 'have'} only one colour.",
+                f"{count_text(images.black, 'image')} of {feature.name!r} ({share(images.black, images.decoded)} of "
+                f"the decoded ones) {'has' if images.black == 1 else 'have'} only one colour.",
                 location=Location(feature=feature.name),
                 count=images.black,
                 severity=Severity.INFO if few else Severity.WARNING,

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from recordsmith.checking.feature_reading import label_features
 from recordsmith.checking.split_reading import is_training, shown_split, stratifying
-from recordsmith.checking.wording import counted, listed
+from recordsmith.checking.wording import listed
 from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
 from recordsmith.rules import Finding, Location, Severity, rule
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["class_absent_from_split", "class_imbalance", "clustered_labels"]
 
@@ -90,7 +91,7 @@ def class_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
             ]
             if absent:
                 yield class_absent_from_split.finding(
-                    f"{counted(len(absent), 'class', 'classes')} of {label.feature!r} "
+                    f"{count_text(len(absent), 'class', 'classes')} of {label.feature!r} "
                     f"{'does' if len(absent) == 1 else 'do'} not occur in {shown_split(split)}, but in other splits: "
                     f"{listed(absent)}.",
                     location=Location(split=split, feature=label.feature),
@@ -137,7 +138,7 @@ def clustered_labels(facts: DatasetFacts) -> Iterator[Finding]:
                 found = f"{where[0].upper()}{where[1:]} is sorted by {label.feature!r}, so a batch has few classes"
             yield clustered_labels.finding(
                 f"{found}: {spread:.0%} of the variety of a shuffled order{_behind_buffers(behind)}. The longest "
-                f"run of one class has {counted(run, 'record')}{_expected_run(label, split)}.",
+                f"run of one class has {count_text(run, 'record')}{_expected_run(label, split)}.",
                 location=Location(split=split or None, feature=label.feature),
                 evidence={
                     "longest_run": label.longest_run.get(split),

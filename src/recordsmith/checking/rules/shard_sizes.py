@@ -7,10 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from recordsmith.checking.split_reading import shown_split
-from recordsmith.checking.wording import counted
 from recordsmith.facts.dataset_facts import DatasetFacts, ShardFacts
 from recordsmith.rules import Finding, Location, Severity, rule
-from recordsmith.wording.numbers import bytes_text
+from recordsmith.wording.numbers import bytes_text, count_text
 
 __all__ = ["few_shards", "giant_shard", "tiny_shards", "uneven_shards"]
 
@@ -45,8 +44,8 @@ def uneven_shards(facts: DatasetFacts) -> Iterator[Finding]:
         middle, largest = statistics.median_low(records), max(shards, key=lambda shard: shard.records)
         if largest.records > _UNEVEN * max(1, middle):
             yield uneven_shards.finding(
-                f"The shards of {shown_split(split)} are uneven: the largest has {counted(largest.records, 'record')}, "
-                f"the middle one {middle:,.0f}, the smallest {min(records):,}.",
+                f"The shards of {shown_split(split)} are uneven: the largest has "
+                f"{count_text(largest.records, 'record')}, the median {middle:,.0f}, the smallest {min(records):,}.",
                 location=Location(largest.path, split or None),
                 evidence={"largest": largest.records, "median": middle, "smallest": min(records)},
             )
@@ -118,7 +117,7 @@ def few_shards(facts: DatasetFacts) -> Iterator[Finding]:
         total = sum(shard.bytes for shard in shards)
         if len(shards) < _READERS and total >= _READERS * _ENOUGH_FOR_A_SHARD:
             yield few_shards.finding(
-                f"{_heading(split)} has {bytes_text(total)} in {counted(len(shards), 'file')}: "
+                f"{_heading(split)} has {bytes_text(total)} in {count_text(len(shards), 'file')}: "
                 f"{_READERS} readers would have less than one file each.",
                 location=Location(shards[0].path, split or None),
                 evidence={"shards": len(shards), "bytes": total},

@@ -6,11 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from recordsmith.checking.feature_reading import is_category
-from recordsmith.checking.wording import counted, listed, share
+from recordsmith.checking.wording import listed, share
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.facts.value_facts import FeatureFacts
 from recordsmith.rules import Finding, Location, Severity, rule
 from recordsmith.schema import Bytes
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["broken_text", "category_variants", "white_space_around_text"]
 
@@ -43,7 +44,7 @@ def category_variants(facts: DatasetFacts) -> Iterator[Finding]:
                 for same in variants[:3]
             )
             yield category_variants.finding(
-                f"{counted(len(variants), 'category', 'categories')} of {name!r} "
+                f"{count_text(len(variants), 'category', 'categories')} of {name!r} "
                 f"{'is' if len(variants) == 1 else 'are'} spelled in several ways: {shown}.",
                 location=Location(feature=name),
                 count=len(variants),
@@ -73,7 +74,7 @@ def white_space_around_text(facts: DatasetFacts) -> Iterator[Finding]:
         if around:
             total = sum(counts[value] for value in around)
             yield white_space_around_text.finding(
-                f"{counted(len(around), 'category', 'categories')} of the {len(counts)} of {name!r} "
+                f"{count_text(len(around), 'category', 'categories')} of the {len(counts)} of {name!r} "
                 f"{'begins or ends' if len(around) == 1 else 'begin or end'} with white space: {listed(around)}"
                 f"{f', in {total:,} values' if total else ''}.",
                 location=Location(feature=name),
@@ -85,7 +86,7 @@ def white_space_around_text(facts: DatasetFacts) -> Iterator[Finding]:
         rare = 0 if strings is None else max(strings.leading_space, strings.trailing_space)
         if rare:  # among values that are too rare to be listed
             yield white_space_around_text.finding(
-                f"{counted(rare, 'value')} of {name!r} {'begins or ends' if rare == 1 else 'begin or end'} "
+                f"{count_text(rare, 'value')} of {name!r} {'begins or ends' if rare == 1 else 'begin or end'} "
                 "with white space.",
                 location=Location(feature=name),
                 count=rare,
@@ -116,7 +117,7 @@ def broken_text(facts: DatasetFacts) -> Iterator[Finding]:
         bad = strings.count - strings.utf8
         if strings.utf8 - strings.empty >= _TEXT_SHARE * strings.count:
             yield broken_text.finding(
-                f"{counted(bad, 'value')} of {feature.name!r} ({share(bad, strings.count)}) "
+                f"{count_text(bad, 'value')} of {feature.name!r} ({share(bad, strings.count)}) "
                 f"{'is' if bad == 1 else 'are'} not UTF-8, while all others are text.",
                 location=Location(feature=feature.name),
                 count=bad,

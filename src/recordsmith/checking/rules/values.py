@@ -16,11 +16,12 @@ from recordsmith.checking.feature_reading import (
     values_per_record,
 )
 from recordsmith.checking.storage_reading import float_pixels
-from recordsmith.checking.wording import amount, counted, listed, locate, share
+from recordsmith.checking.wording import amount, listed, locate, share
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.facts.feature_order import with_parts
 from recordsmith.facts.value_facts import FeatureFacts, NumberFacts
 from recordsmith.rules import Finding, Location, Severity, rule
+from recordsmith.wording.numbers import count_text
 
 __all__ = [
     "almost_always_empty",
@@ -81,7 +82,7 @@ def not_finite(facts: DatasetFacts) -> Iterator[Finding]:
             location, more = locate(feature.nan_places, feature.name)
             kinds = ", ".join(f"{count:,} {name}" for name, count in bad.items() if count)
             yield not_finite.finding(
-                f"Feature {feature.name!r} holds {kinds} among {counted(numbers.count, 'value')} "
+                f"Feature {feature.name!r} holds {kinds} among {count_text(numbers.count, 'value')} "
                 f"({share(total, numbers.count)}).",
                 location=location,
                 count=total,
@@ -122,7 +123,7 @@ def constant_feature(facts: DatasetFacts) -> Iterator[Finding]:
         value = f" ({_shown(feature)})" if feature.frequent else ""
         yield constant_feature.finding(
             f"{'Label' if is_label else 'Feature'} {feature.name!r} has the same value{value} in all "
-            f"{counted(feature.records, 'record')}.",
+            f"{count_text(feature.records, 'record')}.",
             location=Location(feature=feature.name),
             advice=_filling(feature, is_label=is_label),
             severity=Severity.WARNING if len(getattr(declared, "names", ()) or ()) > 1 else Severity.INFO,
@@ -199,7 +200,8 @@ def missing_in_a_few(facts: DatasetFacts) -> Iterator[Finding]:
             continue
         location, more = locate(features[0].missing_places, features[0].name)
         absent, known = features[0].missing + features[0].unset, features[0].records + features[0].missing
-        one = f"Feature {features[0].name!r} is missing in {absent:,} of {counted(known + features[0].unset, 'record')}"
+        of_all = count_text(known + features[0].unset, "record")
+        one = f"Feature {features[0].name!r} is missing in {absent:,} of {of_all}"
         others = [feature.name for feature in features[1:]]
         more_features = f"; a few records also lack {listed(others)}" if others else ""
         yield missing_in_a_few.finding(
@@ -343,7 +345,7 @@ def integers_as_floats(facts: DatasetFacts) -> Iterator[Finding]:
             )
     if small:
         yield integers_as_floats.finding(
-            f"{counted(len(small), 'float feature')} {'holds' if len(small) == 1 else 'hold'} only integers: "
+            f"{count_text(len(small), 'float feature')} {'holds' if len(small) == 1 else 'hold'} only integers: "
             f"{listed(small)}.",
             location=Location(feature=small[0] if len(small) == 1 else None),
             count=len(small),

@@ -59,7 +59,7 @@ _OF_THE_SOURCE = {
     "quality": "quality",
     "schema": "schema",
 }
-# The kinds that take their types from a schema; what other sources give is held against it later.
+# The kinds that take their types from a schema; the rows of other sources are compared with it later.
 _WITH_SCHEMA = ("csv", "jsonl", "parquet", "arrays", "tfrecords")
 
 # The headings of the help, each before the option that it begins with.

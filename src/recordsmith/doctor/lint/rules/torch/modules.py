@@ -156,10 +156,22 @@ def parameters_not_trained(program: Program) -> Iterator[Finding]:
             for node in (later, *_loop_body(later)):
                 message = _replaces(node, names)
                 if message and not any(_makes_optimizer(one) for one in block[block.index(statement) + 1 :]):
+                    if program.source.cells or not _steps_later(block[block.index(later) :]):
+                        return  # a notebook begins something else, or nothing is trained with it any more
                     yield program.finding(parameters_not_trained, node, message)
                     return
     yield from _all_frozen(program)
     yield from _one_model_twice(program)
+
+
+def _steps_later(statements: list[ast.stmt]) -> bool:
+    """Something is trained after it, or may be: an optimizer takes a step, or a function is called that may do so."""
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr in ("step", "backward", "fit", "train"))
+        or (isinstance(node, ast.Name) and "train" in node.id)
+        for statement in statements
+        for node in ast.walk(statement)
+    )
 
 
 def _models_of(call: ast.Call) -> set[str]:

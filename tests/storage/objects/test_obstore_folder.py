@@ -23,7 +23,29 @@ NAMES = ["a.tfrecord", "with space & ümlaut#1%20.txt", "deep/er/b"]
 
 
 def test_objects_are_written_listed_read_and_deleted(every_s3_url: str) -> None:
-    folder = pickle.loads(pickle.dumps(open_folder(every_s3_url)))
+    write_list_read_and_delete(every_s3_url)
+
+
+def test_azure(azure_url: str, tmp_path: Path) -> None:
+    write_list_read_and_delete(azure_url)
+    folder = open_folder(azure_url)
+    etag = folder.put("a", b"first", create=True)
+    with pytest.raises(ConditionFailedError):
+        folder.put("a", b"second", create=True)
+    folder.put("a", b"third", etag=etag)
+    with pytest.raises(ConditionFailedError):
+        folder.put("a", b"fourth", etag=etag)
+    assert {facts.etag for facts in folder.walk()} == {folder.head("a").etag}
+    with pytest.raises(rs.RecordsmithError, match="changed"):
+        folder.get_range("a", 0, 3, etag=etag)
+    data = os.urandom(20 << 20)
+    (tmp_path / "file").write_bytes(data)
+    folder.upload("file", str(tmp_path / "file"))
+    assert b"".join(folder.stream("file")) == data
+
+
+def write_list_read_and_delete(url: str) -> None:
+    folder = pickle.loads(pickle.dumps(open_folder(url)))
     for name in NAMES:
         folder.put(name, name.encode())
     assert {facts.key: facts.size for facts in folder.walk()} == {name: len(name.encode()) for name in NAMES}

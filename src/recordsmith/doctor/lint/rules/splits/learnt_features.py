@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from recordsmith.doctor.lint.edits import Edit, call_span
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Value
 from recordsmith.doctor.lint.libraries.fitting import model_uses, split_part
 from recordsmith.doctor.lint.program import Program
@@ -55,8 +56,17 @@ def fitted_again_on_test_data(program: Program) -> Iterator[Finding]:
                 f"{what} fitted on the training data, and this is fitted on the test data: the same value now means "
                 "something else in each.",
                 advice="Use `transform` here, with what was fitted on the training data.",
+                edits=_only_transformed(program, call) if before[0].receiver is maker else None,
+                certain=True,
             )
         fitted.append(call)
+
+
+def _only_transformed(program: Program, call: Call) -> list[Edit] | None:
+    if call.name != ".fit_transform":
+        return None
+    begin, _ = call_span(getattr(call.expression, "source", program.source), call.expression)
+    return [Edit(begin, begin + len("fit_transform"), "transform")]
 
 
 def _is_same_scaler(first: Call, second: Call) -> bool:

@@ -222,6 +222,8 @@ def _resized(call: Call) -> ast.expr | None:
     """What a call resizes with interpolation for certain; None otherwise."""
     node = call.expression
     first = node.args[0] if node.args else None
+    if "NEAREST" in ast.unparse(node).upper():
+        return None
     if call.name == "cv2.resize":
         return first if not _is_nearest(call.argument(5, "interpolation"), default=False) else None
     if call.name == ".resize" and isinstance(node.func, ast.Attribute) and _is_pillow(call.receiver):
@@ -231,7 +233,9 @@ def _resized(call: Call) -> ast.expr | None:
     if call.name == "torch.nn.functional.interpolate":
         mode = call.argument(3, "mode")
         mixes = isinstance(mode, Literal) and mode.value in ("bilinear", "bicubic", "linear", "trilinear")
-        return first if mixes and first is not None and re.search(r"mask|label", ast.unparse(first)) else None
+        owner = function_of(node)
+        example = isinstance(owner, ast.FunctionDef) and owner.name in ("__getitem__", "__call__")
+        return first if mixes and example else None
     if call.name == "()":
         steps, _ = transform_steps(call.receiver)
         resizes = [one for one in steps if one.name == "torchvision.transforms.Resize"]

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call
+from recordsmith.doctor.lint.interpreter.values import Call, Object, walk
 from recordsmith.doctor.lint.libraries.control_flow import conditions_around, loops_around, root_of
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch_modules import is_optimizer, key_of
@@ -33,6 +33,25 @@ def _trained(program: Program) -> set[object]:
         return found
     switched = {receiver_text(one.call) for one in training_steps(program.calls) if one.kind in ("eval", "train")}
     return set(switched) if len(switched) == 1 else set()
+
+
+def _models_of(step: Step) -> set[object]:
+    """What stands for the models that a step changes; nothing if that is not known."""
+    optimizer = step.call.args[0] if step.call.args and is_optimizer(step.call.args[0]) else step.call.receiver
+    given = optimizer.args[0] if isinstance(optimizer, Call) and is_optimizer(optimizer) and optimizer.args else None
+    calls = [one for one in walk(given, 200) if isinstance(one, Call) and one.name.endswith("parameters")]
+    whole = {id(part) for one in calls for part in walk(one.receiver, 20) if isinstance(part, Call | Object)}
+    return whole | {part for one in calls for part in (key_of(one), receiver_text(one))}
+
+
+def _has_modes(program: Program, step: Step) -> bool:
+    """The model behaves differently in the two modes, as far as the program shows."""
+    model = step.call.receiver
+    while isinstance(model, Call) and model.name in (".to", ".cuda"):
+        model = model.receiver
+    library = isinstance(model, Call) and not model.name.startswith(("torch.nn.", "torchvision.", "timm.", "."))
+    known = isinstance(model, Object) or library or (isinstance(model, Call) and model.name.startswith("torch.nn."))
+    return not known or any(_HAS_MODES.fullmatch(call.name) for call in program.calls)
 
 
 def _is_once_in_a_while(test: ast.expr) -> bool:
@@ -88,6 +107,7 @@ def stays_in_eval_mode(program: Program) -> Iterator[Finding]:
                 culprit.call.expression,
                 f"`{name}.eval()` is followed by more training without `{name}.train()`: dropout stays off and batch "
                 "normalisation keeps its stored averages.",
+                severity=None if _has_modes(program, culprit) else Severity.INFO,
             )
 
 
@@ -98,9 +118,17 @@ def _left_in_eval(steps: list[Step], loop: ast.AST | None, trained: set[object])
             known = step.key in trained or receiver_text(step.call) in trained
             state[step.key] = step if known and _is_sure(step, loop) else None
         elif step.kind in ("train", "mode"):
-            state = {} if step.key not in state else {**state, step.key: None}
-        elif step.kind == "backward":
-            found = next((one for one in state.values() if one is not None), None)
+            text = receiver_text(step.call)
+            kept: dict[object, Step | None] = {
+                key: one
+                for key, one in state.items()
+                if key != step.key and one is not None and receiver_text(one.call) != text
+            }
+            state = kept if len(kept) < len(state) else {}
+        elif step.kind == "step":
+            models = _models_of(step)
+            left = [one for one in state.values() if one is not None]
+            found = next((one for one in left if not models or {one.key, receiver_text(one.call)} & models), None)
             if found is not None and not _is_test_loop(step.loop):
                 return found
     return None

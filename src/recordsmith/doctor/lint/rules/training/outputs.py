@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Value
 from recordsmith.doctor.lint.libraries.models import compiled_models, layers_of
 from recordsmith.doctor.lint.program import Program
@@ -145,13 +146,22 @@ def embedding_too_small(program: Program) -> Iterator[Finding]:
         `Embedding(len(tokenizer.word_index) + 1, 64)`
     """
     for call in program.calls:
-        if call.name == "keras.layers.Embedding" and _is_word_count(call.argument(0, "input_dim")):
+        rows = call.argument(0, "input_dim")
+        if (
+            call.name == "keras.layers.Embedding"
+            and _is_word_count(rows)
+            and rows is not None
+            and rows.node is not None
+        ):
+            _, end = getattr(rows.node, "source", program.source).span(rows.node)
             yield program.finding(
                 embedding_too_small,
                 call.expression,
                 "Word numbers go from 1 to the number of words, and this embedding has one row too few for the last "
                 "one.",
                 advice="Add 1, for the padding at number 0: `len(tokenizer.word_index) + 1`.",
+                edits=[Edit(end, end, " + 1")],
+                certain=isinstance(getattr(rows.node, "parent", None), ast.Call | ast.keyword),
             )
 
 
@@ -160,7 +170,8 @@ def _is_word_count(value: Value | None) -> bool:
         return False
     index = value.args[0]
     known = isinstance(index, Item) and isinstance(index.index, Literal) and index.index.value == "word_index"
-    return known and isinstance(index, Item) and isinstance(index.base, Call) and index.base.name.endswith(".Tokenizer")
+    maker = index.base if known and isinstance(index, Item) else None
+    return isinstance(maker, Call) and maker.name.endswith(".Tokenizer") and maker.argument(0, "num_words") is None
 
 
 OUTPUT_RULES = [output_against_loss, accuracy_of_numbers, trained_in_inference_mode, embedding_too_small]

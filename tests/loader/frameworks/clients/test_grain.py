@@ -9,6 +9,16 @@ import pytest
 import recordsmith as rs
 from tests.loader.frameworks.framework_data import numbered, numbers
 
+SHOWN = {
+    "grain": {
+        "feeds": "test_a_dataset_is_a_source_that_gives_many_rows_at_once",
+        "resumes mid-epoch": "test_a_dataset_is_a_source_that_gives_many_rows_at_once",
+    },
+    "JAX (`to_jax`)": {
+        "resumes mid-epoch": "test_the_checkpoint_handler_of_grain_saves_the_place",
+    },
+}
+
 grain = pytest.importorskip("grain")
 
 

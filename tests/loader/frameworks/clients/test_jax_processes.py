@@ -13,6 +13,13 @@ from tests.loader.frameworks.clients.running import run
 
 pytest.importorskip("jax")
 
+SHOWN = {
+    "JAX (`to_jax`)": {
+        "feeds": "test_two_processes_make_one_global_array",
+        "several ranks": "test_two_processes_make_one_global_array",
+    },
+}
+
 
 def test_two_processes_make_one_global_array(tmp_path: Path):
     path = write(str(tmp_path))

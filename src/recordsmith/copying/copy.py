@@ -104,8 +104,9 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         workers: the number of threads. The files do not depend on it.
         overwrite: replace existing files.
         resume: continue a run that was interrupted.
-        staging: for a URL, the local folder in which the files are written before they are uploaded; None: one in the
-            cache folder.
+        staging: for an output at a URL, the local folder in which the files are written before they are uploaded; None:
+            one in the cache folder. If this is a URL too, finished work is also saved there, so that the run can be
+            resumed on another machine.
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
             each other's output.
         on_progress: a function that is called with a `Progress` from time to time.

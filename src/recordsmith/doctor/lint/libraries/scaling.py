@@ -145,10 +145,10 @@ def _of_flow(flow: Flow) -> Scaling | None:
         found = _preprocessed(found, function.path)
     elif function is not None and not (isinstance(function, Literal) and function.value is None):
         return None
-    for option in ("featurewise_center", "samplewise_center", "featurewise_std_normalization"):
+    for option in ("samplewise_center", "samplewise_std_normalization", "featurewise_center", "zca_whitening"):
         given = flow.generator.argument(None, option)
         if isinstance(given, Literal) and given.value and found is not None:
-            found = found.after(option)
+            found = found.after(option) if option.startswith("samplewise") else None  # of others, `fit` decides
     if rescale is not None and found is not None:
         number = _number(rescale)
         return None if number is None else found.times(number)

@@ -35,6 +35,9 @@ def dropped_results(program: Program) -> Iterator[tuple[ast.Call, str, list[Edit
         if call.node is None or id(call.node) in seen or not _is_statement(call.node):
             continue
         name = call.name.rpartition(".")[2]
+        into = call.name.startswith("cv2.") and (len(call.args) > 2 or "dst" in call.keywords)
+        if into:
+            continue  # the result is written into an array that is given
         if _RETURNS_NEW.fullmatch(call.name) or call.name in _OF_ARRAYS or _is_table_method(call):
             seen.add(id(call.node))
             random = "random" in call.name or "shuffle" in call.name or "permutation" in call.name

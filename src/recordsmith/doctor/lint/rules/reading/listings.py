@@ -94,7 +94,7 @@ def _paired_in_loops(program: Program, sorted_in_place: set[int]) -> Iterator[Ca
             listing = _listing(value)
             if listing is None or {id(listing), id(value)} & sorted_in_place or id(listing.node) in seen:
                 continue
-            others = [one for one in values if one is not value and _listing(one) is not listing]
+            others = [one for one in values if all(part.node is not listing.node for part in walk(one))]
             if any(_is_independent(one, listing) for one in others):
                 seen.add(id(listing.node))
                 yield listing

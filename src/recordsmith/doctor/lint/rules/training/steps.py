@@ -10,7 +10,7 @@ from recordsmith.doctor.lint.edits import replace_argument
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Operation, Table, Unknown, Value, walk
 from recordsmith.doctor.lint.libraries.models import compiled_models
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -30,8 +30,8 @@ def steps_without_repeat(program: Program) -> Iterator[Finding]:
 
     Why it matters:
         With `steps_per_epoch`, Keras does not start the dataset again after an epoch: it goes on where it stopped. A
-        dataset without `repeat` is used up after the first epoch. Training then stops with the warning "Your input ran
-        out of data".
+        dataset without `repeat` then ends in the middle of a later epoch, with the warning "Your input ran out of
+        data". Keras 2 stops training there; Keras 3 cuts that epoch short.
 
     Example:
         `model.fit(dataset.batch(32), epochs=20, steps_per_epoch=len(x) // 32)`
@@ -45,16 +45,21 @@ def steps_without_repeat(program: Program) -> Iterator[Finding]:
             continue
         once = epochs is None or (isinstance(epochs, Literal) and epochs.value in (1, None))
         for pipeline in pipelines_in(call.argument(0, "x")):
-            if once or not _ends(pipeline):
+            if once or not _ends(pipeline) or any(_is_even(stage) for stage in pipeline.stages):
                 continue
             whole = _is_whole_epoch(call, steps)
             yield program.finding(
                 steps_without_repeat,
                 call.expression,
                 f"{program.name_of(pipeline)} is not repeated, and `steps_per_epoch` makes Keras go on where the last "
-                "epoch stopped: the data is used up before the last epoch, and training ends early.",
+                "epoch stopped: the data runs out in the middle of an epoch, which cuts it short or ends the training.",
                 severity=None if whole else Severity.INFO,
             )
+
+
+def _is_even(stage: Stage) -> bool:
+    """All batches are full, so that `n // size` steps are exactly one pass, which Keras starts again."""
+    return stage.is_batch and stage.constant(1, "drop_remainder") is True
 
 
 def _ends(pipeline: Pipeline) -> bool:
